@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from coherence.simulate.serving.accelerator import Accelerator, Shape, cache_blocks
 from coherence.simulate.serving.fit import Counters
-from coherence.simulate.serving.server import Load, Server, load
+from coherence.simulate.serving.server import InferenceServer, TokenLoad, load
 
 Array = NDArray[Any]
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -37,9 +37,9 @@ RTX_PRO_6000_FLOPS = 503.8e12  # dense bfloat16; SOURCE: NVIDIA RTX Blackwell PR
 class MeasuredRun:
     """Requests of one run: what came, and when each was scheduled, wrote its first and its last token."""
 
-    server: Server
+    server: InferenceServer
     accelerator: Accelerator
-    load: Load
+    load: TokenLoad
     scheduled: Array
     first: Array
     last: Array
@@ -58,11 +58,11 @@ def read_measured_run(folder: Path = MEASURED) -> MeasuredRun:
     scheduled, first, last = (column[f"{name}_ts"] - zero for name in ("scheduled", "first_token", "last_token"))
     made = load(column["queued_ts"] - zero, column["input_toks"], column["output_toks"])
     counters = _second_by_second(folder / "vllm" / "timeseries.csv", made, first, last)
-    server = Server(meta["max_num_seqs"], meta["max_num_batched_tokens"], blocks)
+    server = InferenceServer(meta["max_num_seqs"], meta["max_num_batched_tokens"], blocks)
     return MeasuredRun(server, accelerator, made, scheduled, first, last, counters)
 
 
-def _second_by_second(path: Path, made: Load, first: Array, last: Array) -> Counters:
+def _second_by_second(path: Path, made: TokenLoad, first: Array, last: Array) -> Counters:
     """The engine's counters; tokens held are those counted so far, without those of requests that have finished."""
     series = _columns(path)
     edges = np.concatenate(([0.0], series["t"]))

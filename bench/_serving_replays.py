@@ -15,7 +15,7 @@ from bench._serving_recordings import LLAMA_8B, Array, BurstRun, MeasuredRun
 from coherence.simulate.serving.accelerator import step_time
 from coherence.simulate.serving.engine import Served, serve
 from coherence.simulate.serving.fit import fit_step_time, until, written_by
-from coherence.simulate.serving.server import Load, Server, StepTime, load
+from coherence.simulate.serving.server import InferenceServer, StepTime, TokenLoad, load
 
 RANKS = (50, 90, 99)
 # Shares of the published peaks that well-tuned engines reach, assumed before any comparison
@@ -59,7 +59,7 @@ class BurstModel:
 
     step: StepTime
     residual: float
-    server: Server
+    server: InferenceServer
     prompt_ratio: float
     written: Mapping[int, tuple[tuple[float, int], ...]]
     front: float
@@ -68,13 +68,13 @@ class BurstModel:
 def fit_burst(runs: Sequence[BurstRun]) -> BurstModel:
     """Fit on whole runs.  The limits of a step are vLLM's defaults for a model of 128 Ki context: 256 and 512."""
     step, residual = fit_step_time(*(run.counters for run in runs))
-    server = Server(256, 512, runs[0].blocks)
+    server = InferenceServer(256, 512, runs[0].blocks)
     prompts = sum(run.counters.prefilled.sum() for run in runs) / sum(run.asked.sum() for run in runs)
     model = BurstModel(step, residual, server, float(prompts), _written(runs), 0.0)
     return BurstModel(step, residual, server, float(prompts), model.written, _front(model, runs))
 
 
-def burst_load(model: BurstModel, run: BurstRun) -> Load:
+def burst_load(model: BurstModel, run: BurstRun) -> TokenLoad:
     """Arrivals and token counts of a run.  Its recorded times are not read, only arrivals and lengths of texts."""
     prompt = np.maximum(1, np.round(run.asked * model.prompt_ratio))
     return load(run.arrival, prompt, [_tokens(model, *pair) for pair in zip(run.asked, run.characters, strict=True)])

@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.harness import Row, interleaved
 from coherence.simulate.jobs.closed_forms import best_interval, expected_runtime, normal_excess
-from coherence.simulate.jobs.job import Checkpoint, Failures, Job, Law, Recovery, constant
+from coherence.simulate.jobs.job import Checkpoint, Failures, JobProgram, JobRecovery, Law, constant
 from coherence.simulate.jobs.ledger import ledger
 from coherence.simulate.jobs.run import simulate
 
@@ -39,8 +39,8 @@ def rows() -> Iterator[Row]:
               _distance(interval), "<= 1", "half widths", "Daly's exact formula")  # fmt: skip
 
 
-def _barrier(steps: int) -> Job:
-    return Job("train", RANKS, Law("normal", 10.0, 0.05), steps)
+def _barrier(steps: int) -> JobProgram:
+    return JobProgram("train", RANKS, Law("normal", 10.0, 0.05), steps)
 
 
 def _ours() -> None:
@@ -70,9 +70,9 @@ def _simpy() -> None:
 
 
 def _distance(interval: int) -> float:
-    job = Job(
+    job = JobProgram(
         "train", 8, constant(1.0), interval * 40, checkpoint=Checkpoint(interval, constant(SAVE)),
-        failures=Failures(8 * MTBF), recovery=Recovery(constant(RESTART)),
+        failures=Failures(8 * MTBF), recovery=JobRecovery(constant(RESTART)),
     )  # fmt: skip
     times = [simulate(job, seed=seed).seconds for seed in range(RUNS)]
     truth = expected_runtime(work=job.work, interval=interval, save=SAVE, mtbf=MTBF, restart=RESTART)

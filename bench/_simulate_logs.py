@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bench.harness import Row
 from coherence.language.reading import read_text
-from coherence.simulate.logs import Comparison, design_text, find_runs, replay_logs
+from coherence.simulate.logs import ReplayComparison, design_text, find_runs, replay_logs
 
 TOP = Path(__file__).resolve().parents[1]
 SHARED = TOP.parent / "shared" / "data" / "k8s-failure-reproduction" / "failure_cases"
@@ -26,7 +26,7 @@ EXCERPTS = TOP / "tests" / "data" / "k8s_failure_reproduction"
 def rows() -> Iterator[Row]:
     """Two rows for each run (sequence, time error of the nearest prediction) and one for the nominal predictions."""
     folder = SHARED if SHARED.is_dir() else EXCERPTS
-    made: list[Comparison] = []
+    made: list[ReplayComparison] = []
     plain = 0
     for run in find_runs(folder):
         case = str(run.autoscaler.relative_to(folder)).removesuffix("-gethpa.log.csv")
@@ -45,7 +45,7 @@ def rows() -> Iterator[Row]:
     )
 
 
-def _of(case: str, one: Comparison) -> Iterator[Row]:
+def _of(case: str, one: ReplayComparison) -> Iterator[Row]:
     count = len(one.prediction.sequences)
     asked = "equal" if count == 1 else f"one of {count} possible"
     nominal = "nominal one equal" if one.equal else "nominal one another"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from bench.harness import Row, interleaved
 from coherence.simulate.metastability.load_map import Retrying, portrait
 from coherence.simulate.metastability.operating_points import chance, escapes
-from coherence.simulate.metastability.retry_chain import Chain, generator, hitting_time, second_eigenvalue
+from coherence.simulate.metastability.retry_chain import RetryChain, generator, hitting_time, second_eigenvalue
 from coherence.simulate.metastability.retry_chain_models import Published, noise, published, published_modes
 from coherence.simulate.metastability.waits import Server
 
@@ -43,7 +43,7 @@ def _speed() -> Iterator[Row]:
     yield Row(what, times["ours"], "<= 0.2", "s", peer)
 
 
-def _dense(chain: Chain) -> None:
+def _dense(chain: RetryChain) -> None:
     import numpy as np
 
     matrix = generator(chain).toarray()

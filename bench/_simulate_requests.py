@@ -17,9 +17,9 @@ import numpy as np
 from bench.harness import Row
 from coherence.simulate.requests.arrivals import blocks
 from coherence.simulate.requests.draws import BLOCK, unit_service
-from coherence.simulate.requests.engine import Result, simulate
-from coherence.simulate.requests.program import Arrivals, Backoff, Program, Route, Service, Source, Station
-from coherence.simulate.telemetry.measures import Estimate, mean, share
+from coherence.simulate.requests.engine import RequestResult, simulate
+from coherence.simulate.requests.program import Arrivals, Program, RetryPause, Route, Service, Source, Station
+from coherence.simulate.telemetry.measures import IntervalEstimate, mean, share
 
 COUNTS = ("web.arrivals", "web.completed", "web.failed", "call.tries", "call.timeouts", "pool.served", "pool.cancelled")
 
@@ -29,7 +29,7 @@ def retrying(*, rate: float, servers: int = 10, per_try: float = 3.0, tries: int
     return Program(
         sources=(Source("web", Arrivals(rate=rate), (("call",),)),),
         stations=(Station("pool", servers, Service(1.0)),),
-        routes=(Route("call", "pool", tries=tries, per_try=per_try, pause=Backoff(0.1, cap=0.1), cancel=True),),
+        routes=(Route("call", "pool", tries=tries, per_try=per_try, pause=RetryPause(0.1, cap=0.1), cancel=True),),
     )
 
 
@@ -97,7 +97,7 @@ def _endless(sampler: Any) -> Iterator[float]:
         yield from sampler(BLOCK).tolist()
 
 
-def heap_events(result: Result) -> int:
+def heap_events(result: RequestResult) -> int:
     """What a plain loop over one heap pops: arrivals, ends of service, a time limit for each try, retries."""
     counts = result.counters
     return counts["web.arrivals"] + counts["pool.served"] + counts["call.tries"] + counts["call.retries"]
@@ -150,7 +150,7 @@ def _ciw(until: float) -> float:
     return len(simulation.get_all_records()) / (time.process_time() - begun)
 
 
-def _timed(program: Program, until: float) -> tuple[float, Result]:
+def _timed(program: Program, until: float) -> tuple[float, RequestResult]:
     begun = time.process_time()
     result = simulate(program, seed=1, until=until, sample_every=10.0)
     return time.process_time() - begun, result
@@ -183,11 +183,11 @@ def fork_of_two(*, rate: float) -> Program:
     return Program((source,), stations, (Route("to left", "left"), Route("to right", "right")))
 
 
-def closed_forms() -> dict[str, tuple[Estimate, float]]:
+def closed_forms() -> dict[str, tuple[IntervalEstimate, float]]:
     """Measured mean or share with its 99 % interval, and the exact value."""
-    found: dict[str, tuple[Estimate, float]] = {}
+    found: dict[str, tuple[IntervalEstimate, float]] = {}
 
-    def latency(program: Program, seed: int) -> Estimate:
+    def latency(program: Program, seed: int) -> IntervalEstimate:
         result = simulate(program, seed=seed, until=60_000.0, warmup=2_000.0, sample_every=math.inf)
         order = np.argsort(result.requests.start, kind="stable")
         return mean(result.requests.latency[order])

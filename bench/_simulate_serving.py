@@ -18,7 +18,7 @@ from bench import _serving_replays as replays
 from bench.harness import Row, interleaved
 from coherence.simulate.serving.curve import knee
 from coherence.simulate.serving.engine import serve
-from coherence.simulate.serving.server import Load, Server, StepTime, load
+from coherence.simulate.serving.server import InferenceServer, StepTime, TokenLoad, load
 
 SPLITS = ((100, 400, 800), (200, 600, 1000))  # each speed-up is predicted once, from the other split
 WITHIN = "<= 0.15"
@@ -92,13 +92,13 @@ def knee_row(speed_ups: Sequence[int], measured: Sequence[float], predicted: Seq
 
 def speed() -> Row:
     """Requests served per second of our time, on an overloaded server."""
-    made, server = heavy_load(), Server(128, 2048, 36578)
+    made, server = heavy_load(), InferenceServer(128, 2048, 36578)
     taken = interleaved({"serve": lambda: serve(server, StepTime(0.012, 45e-6, 40e-6, 80e-9), made)}, repeats=5)
     peer = "LLMServingSim 1.9 by its own log of 300 requests, on its authors' machine"
     return Row("inference server, requests simulated per second", len(made) / taken["serve"], ">= 10000", "1/s", peer)
 
 
-def heavy_load() -> Load:
+def heavy_load() -> TokenLoad:
     """3,000 requests at 10 per second with lengths of a chat: geometric, means 800 and 500 tokens."""
     draw = np.random.default_rng(1)
     arrival = np.cumsum(draw.exponential(0.1, 3000))

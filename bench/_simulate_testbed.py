@@ -26,7 +26,7 @@ from coherence.simulate.testbed.observe import RECOVERED
 from coherence.simulate.testbed.predict import Prediction, predict
 from coherence.simulate.testbed.processes import binary
 from coherence.simulate.testbed.reproduction import Observation, run
-from coherence.simulate.testbed.set_up import Course, SetUp, set_up
+from coherence.simulate.testbed.set_up import RunTiming, SetUp, set_up
 
 COUNT, SEED = 12, 1
 AT_ONCE = 4
@@ -42,7 +42,7 @@ class Case:
 
     text: str
     proxy: str
-    timing: Course
+    timing: RunTiming
 
     def made(self) -> SetUp:
         return set_up(read_text(self.text, "random.yaml"), before=self.timing.before, pause=self.timing.pause)
@@ -115,7 +115,7 @@ def _case(chance: random.Random, known: Sequence[str], seed: int) -> Case:
         f"calls: [{{from: clients, to: workers, per_try: {mean * chance.randint(4, 10)} ms, tries: {tries},"
         f" retry_when: [timeout], on_timeout: {how}{', budget: retries' if 'retries:' in limits else ''}}}]\n{limits}"
     )
-    return Case(text, proxy, Course(BEFORE, chance.choice((1.0, 2.0, 3.0)), LASTS, seed))
+    return Case(text, proxy, RunTiming(BEFORE, chance.choice((1.0, 2.0, 3.0)), LASTS, seed))
 
 
 def _limits(chance: random.Random, copies: int) -> str:

@@ -20,7 +20,7 @@ from coherence.findings.finding import Verdict
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
-from coherence.simulate.execute.bounded_response import Response
+from coherence.simulate.execute.bounded_response import BoundedResponse
 from coherence.simulate.execute.schedules import schedules
 from coherence.verify.invariants.proof import InvariantProof
 from coherence.verify.invariants.prover import prove
@@ -173,7 +173,7 @@ def response_row() -> Row:
 def _answer(model: Model) -> Answered:
     promise = model.promises["r"]
     response = conditions_of(model, promise)
-    assert isinstance(response, Response)
+    assert isinstance(response, BoundedResponse)
     return answered(model, promise, response, time_limit=20)
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from coherence.base.number_text import render_measured
 
 if TYPE_CHECKING:
-    from coherence.simulate.study.repeated_runs import Reading
+    from coherence.simulate.study.repeated_runs import StudyReading
 
 
-def readings_table(columns: Sequence[Sequence[Reading]], changed: Sequence[Reading] = ()) -> list[str]:
+def readings_table(columns: Sequence[Sequence[StudyReading]], changed: Sequence[StudyReading] = ()) -> list[str]:
     """Lines; with two columns a third one shows the change, starred where its interval leaves out zero."""
     cells = [{reading.key: render_reading(reading) for reading in column} for column in columns]
     if changed:
@@ -30,12 +30,12 @@ def readings_table(columns: Sequence[Sequence[Reading]], changed: Sequence[Readi
     return [*lines, "", "* the interval of the change leaves out zero"] if any(map(_mark, changed)) else lines
 
 
-def _mark(reading: Reading) -> str:
+def _mark(reading: StudyReading) -> str:
     apart = reading.low is not None and reading.high is not None and reading.low * reading.high > 0
     return " *" if apart else ""
 
 
-def render_reading(reading: Reading, *, sign: bool = False) -> str:
+def render_reading(reading: StudyReading, *, sign: bool = False) -> str:
     """`212 ms [208 ms, 216 ms]`."""
     value = _number(reading.value, reading.unit, sign=sign)
     if reading.low is None or reading.high is None:

@@ -15,7 +15,7 @@ from coherence.base.errors import UsageError
 if TYPE_CHECKING:
     from coherence.language.design import Design
     from coherence.simulate.testbed.proxies import Proxy
-    from coherence.simulate.testbed.set_up import Course, SetUp
+    from coherence.simulate.testbed.set_up import RunTiming, SetUp
     from coherence.simulate.testbed.words import Reproduction
 
 
@@ -106,7 +106,7 @@ def _folder(path: Path) -> Path:
     return path
 
 
-def _written(folder: Path, made: SetUp, chosen: Proxy, timing: Course) -> int:
+def _written(folder: Path, made: SetUp, chosen: Proxy, timing: RunTiming) -> int:
     from coherence.simulate.testbed.reproduction import new_ports, write
 
     for path in write(_folder(folder), made, chosen, timing, new_ports()):
@@ -115,7 +115,7 @@ def _written(folder: Path, made: SetUp, chosen: Proxy, timing: Course) -> int:
     return 0
 
 
-def _run(path: str, into: Path | None, made: SetUp, chosen: Proxy, timing: Course) -> Reproduction:
+def _run(path: str, into: Path | None, made: SetUp, chosen: Proxy, timing: RunTiming) -> Reproduction:
     from coherence.cli._progress import Progress
     from coherence.simulate.testbed.predict import predict
     from coherence.simulate.testbed.processes import temporary_folder

@@ -14,7 +14,7 @@ from coherence.base.errors import UsageError
 
 if TYPE_CHECKING:
     from coherence.language.design import Design
-    from coherence.simulate.study.repeated_runs import Reading, Study
+    from coherence.simulate.study.repeated_runs import Study, StudyReading
     from coherence.simulate.study.setting import Setting
 
 
@@ -145,7 +145,7 @@ def _write(design: Design, setting: Setting, folder: str) -> None:
     record(design, setting, Path(folder))
 
 
-def _json(names: Sequence[str], found: Sequence[Study], changed: Sequence[Reading]) -> str:
+def _json(names: Sequence[str], found: Sequence[Study], changed: Sequence[StudyReading]) -> str:
     from coherence.base.version import VERSION
 
     setting = found[0].setting
@@ -166,12 +166,12 @@ def _json(names: Sequence[str], found: Sequence[Study], changed: Sequence[Readin
     return json.dumps(made, indent=2) + "\n"
 
 
-def _row(reading: Reading) -> Mapping[str, object]:
+def _row(reading: StudyReading) -> Mapping[str, object]:
     made = {"of": reading.of, "what": reading.what, "unit": reading.unit, "value": reading.value}
     return made if reading.low is None else {**made, "low": reading.low, "high": reading.high}
 
 
-def _text(names: Sequence[str], found: Sequence[Study], changed: Sequence[Reading]) -> str:
+def _text(names: Sequence[str], found: Sequence[Study], changed: Sequence[StudyReading]) -> str:
     from coherence.base.number_text import render_seconds
     from coherence.cli._tables import readings_table
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
-from coherence.simulate.requests.engine import Result, simulate
+from coherence.simulate.requests.engine import RequestResult, simulate
 from coherence.simulate.requests.program import Arrivals, Outage, Program, Route, Service, Source, Station
 
 REQUESTS = 30_000
@@ -32,7 +32,7 @@ def floor(name: str, **inputs: object) -> float:
     return float(at(entry(name).bound, inputs))  # type: ignore[arg-type]
 
 
-def run(stations: Sequence[Station], arrivals: Arrivals, seed: int, *, requests: int = REQUESTS) -> Result:
+def run(stations: Sequence[Station], arrivals: Arrivals, seed: int, *, requests: int = REQUESTS) -> RequestResult:
     """One source; each request goes to all stations at once (one station: a plain queue)."""
     routes = tuple(Route(f"to {station.name}", station.name) for station in stations)
     plan = (tuple(route.name for route in routes),)
@@ -42,7 +42,7 @@ def run(stations: Sequence[Station], arrivals: Arrivals, seed: int, *, requests:
     )
 
 
-def mean_time(found: Result) -> float:
+def mean_time(found: RequestResult) -> float:
     return float(found.requests.latency[found.requests.completed].mean())
 
 

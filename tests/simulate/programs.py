@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from coherence.simulate.requests.program import (
     Arrivals,
-    Backoff,
-    Batch,
-    Budget,
-    Burst,
+    BatchRule,
     Outage,
     Program,
+    RateBurst,
+    RetryBudget,
+    RetryPause,
     Route,
     Service,
     Source,
@@ -35,13 +35,13 @@ def one_call(route: Route | None = None, station: Station | None = None, **arriv
 seconds = st.sampled_from([0.0, 0.25, 0.5, 1.0, 2.0])
 limits = st.sampled_from([0.5, 1.0, 2.5, math.inf])
 pauses = st.builds(
-    Backoff,
+    RetryPause,
     base=st.sampled_from([0.1, 0.5]),
     cap=st.sampled_from([1.0, math.inf]),
     jitter=st.sampled_from(["none", "full", "equal", "decorrelated"]),
 )
 budgets = st.none() | st.builds(
-    Budget,
+    RetryBudget,
     share=st.sampled_from([0.0, 0.2, 1.0]),
     floor=st.sampled_from([0.0, 2.0]),
     of=st.sampled_from(["requests", "first"]),
@@ -56,14 +56,14 @@ arrivals = st.sampled_from(
         Arrivals("gamma", rate=1.0, cv=2.0),
         Arrivals("mmpp", states=((4.0, 2.0), (0.2, 5.0))),
         Arrivals("trace", times=(0.0, 0.5, 0.5, 0.5, 3.0, 7.5)),
-        Arrivals(rate=0.5, bursts=(Burst(6.0, 2.0, 1.0, every=8.0),)),
+        Arrivals(rate=0.5, bursts=(RateBurst(6.0, 2.0, 1.0, every=8.0),)),
     ]
 )
 
 
 @st.composite
 def stations(draw: st.DrawFn, name: str, plan: tuple[tuple[str, ...], ...] = ()) -> Station:
-    batch = draw(st.none() | st.just(Batch(3, 0.5, 0.2, 0.1))) if not plan else None
+    batch = draw(st.none() | st.just(BatchRule(3, 0.5, 0.2, 0.1))) if not plan else None
     kinds = ["fifo", "priority"] if batch else ["fifo", "lifo", "priority", "preemptive"]
     return Station(
         name,

@@ -28,8 +28,8 @@ from coherence.simulate.execute.laws import Memory
 from coherence.simulate.execute.laws import decide as executed
 from coherence.simulate.testbed import autoscaler_backend, autoscaler_load
 from coherence.simulate.testbed.autoscaler import (
-    Course,
-    Reproduction,
+    AutoscalerReproduction,
+    ReplicaCourse,
     applies,
     as_json,
     comparisons,
@@ -40,10 +40,10 @@ from coherence.simulate.testbed.autoscaler import (
     text,
     write_files,
 )
-from coherence.simulate.testbed.autoscaler_files import Ports, files, query
+from coherence.simulate.testbed.autoscaler_files import AutoscalerPorts, files, query
 from coherence.simulate.testbed.autoscaler_ideal import decisions, ready
 from coherence.simulate.testbed.autoscaler_law import Behaviour, Controller, Policy, recommendation
-from coherence.simulate.testbed.autoscaler_run import PACKAGES, Observation, programs
+from coherence.simulate.testbed.autoscaler_run import PACKAGES, AutoscalerObservation, programs
 from coherence.simulate.testbed.autoscaler_set_up import set_up, slack
 from coherence.simulate.testbed.processes import ProcessFailedError, binary, free_ports
 from tests.paths import ROOT
@@ -293,7 +293,7 @@ def test_the_dry_run_writes_files_that_their_programs_accept(tmp_path: Path) -> 
 
 
 def test_the_scrape_interval_and_the_pool_are_the_design_s(tmp_path: Path) -> None:
-    found = files(set_up(read_design(LAG)), Ports(1001, 1002, 1003), tmp_path)
+    found = files(set_up(read_design(LAG)), AutoscalerPorts(1001, 1002, 1003), tmp_path)
     assert "scrape_interval: 1000ms" in found["prometheus.yml"]
     assert 'targets: ["127.0.0.1:1002"]' in found["prometheus.yml"]
     assert "server-template replica- 1-12 127.0.0.1:1 disabled" in found["haproxy.cfg"]
@@ -331,17 +331,17 @@ def test_every_request_of_a_load_is_counted_once() -> None:
 def test_what_a_sequence_comes_to(
     replicas: list[int], settled: int, expected: tuple[Fraction | None, int, int]
 ) -> None:
-    assert course(replicas, Fraction(2), settled) == Course(tuple(replicas), *expected)
+    assert course(replicas, Fraction(2), settled) == ReplicaCourse(tuple(replicas), *expected)
 
 
-def reproduction(*replicas: int, served: int = 100, late: float = 0.0) -> Reproduction:
+def reproduction(*replicas: int, served: int = 100, late: float = 0.0) -> AutoscalerReproduction:
     """What would be told of these decisions on the swinging design."""
     made = set_up(read_design(LAG))
     told = predict(made, orbit_of(made), len(replicas))
     ideal = decisions(made.behaviour, made.plant, made.initial, len(replicas))
     seen = tuple(replace(one, desired=count) for one, count in zip(ideal, replicas, strict=True))
-    observation = Observation(seen, (), 100, served, late, 0.0, slack(made.plant))
-    return Reproduction(made, told, course(replicas, made.plant.period, 0), observation)
+    observation = AutoscalerObservation(seen, (), 100, served, late, 0.0, slack(made.plant))
+    return AutoscalerReproduction(made, told, course(replicas, made.plant.period, 0), observation)
 
 
 @pytest.mark.parametrize(
@@ -376,7 +376,7 @@ def test_the_predicted_period_and_amplitude_are_seen_on_real_processes() -> None
     installed("prometheus")
     with ThreadPoolExecutor(2) as both:
         swinging, settling = both.map(reproduce_autoscaler, (read_design(LAG), read_design(REPAIRED)))
-    assert swinging.predicted == Course(swinging.predicted.replicas, Fraction(18), 4, 9)
+    assert swinging.predicted == ReplicaCourse(swinging.predicted.replicas, Fraction(18), 4, 9)
     assert swinging.agrees, text(swinging)
     assert swinging.observed.period is not None
     assert abs(swinging.observed.period - 18) <= Fraction(9, 5)

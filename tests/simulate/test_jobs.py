@@ -27,10 +27,10 @@ from coherence.simulate.jobs.closed_forms import (
 from coherence.simulate.jobs.job import (
     Checkpoint,
     Failures,
-    Job,
+    JobProgram,
+    JobRecovery,
     Law,
-    Pause,
-    Recovery,
+    RankPause,
     Slowdowns,
     Stragglers,
     Watchdog,
@@ -48,8 +48,8 @@ from coherence.simulate.telemetry.contract import gaps
 
 QUICK = settings(max_examples=40, deadline=None)
 HOUR, DAY = 3600.0, 86400.0
-STEADY = Job("train", 4, constant(10.0), 10)
-BACK = Recovery(constant(5.0))
+STEADY = JobProgram("train", 4, constant(10.0), 10)
+BACK = JobRecovery(constant(5.0))
 
 
 def within(values: list[float], truth: float) -> bool:
@@ -93,19 +93,19 @@ def test_best_interval_is_where_the_expected_runtime_is_flat() -> None:
 
 @pytest.mark.parametrize("ranks", [1, 2, 64, 1000])
 def test_barrier_of_exponential_ranks(ranks: int) -> None:
-    run = simulate(Job("x", ranks, Law("exponential", 2.0), 3000), seed=7)
+    run = simulate(JobProgram("x", ranks, Law("exponential", 2.0), 3000), seed=7)
     assert within((run.steps.length / SECOND).tolist(), 2.0 * harmonic(ranks))
 
 
 @pytest.mark.parametrize("ranks", [1, 8, 512])
 def test_barrier_of_normal_ranks(ranks: int) -> None:
-    run = simulate(Job("x", ranks, Law("normal", 10.0, 0.05), 2000), seed=3)
+    run = simulate(JobProgram("x", ranks, Law("normal", 10.0, 0.05), 2000), seed=3)
     assert within((run.steps.length / SECOND).tolist(), 10.0 * (1 + 0.05 * normal_excess(ranks)))
     assert float(ledger(run)["waiting"]) == pytest.approx(ranks * 2000 * 0.5 * normal_excess(ranks), rel=0.1, abs=1e-6)
 
 
 def test_barrier_of_uniform_ranks() -> None:
-    run = simulate(Job("x", 64, uniform(1.0, 2.0), 2000), seed=5)
+    run = simulate(JobProgram("x", 64, uniform(1.0, 2.0), 2000), seed=5)
     assert within((run.steps.length / SECOND).tolist(), uniform_largest(64, 1.0, 2.0))
 
 
@@ -128,9 +128,9 @@ FAILING = [  # save, mtbf of the job, restart, detection, interval, ranks
 
 @pytest.mark.parametrize(("save", "mtbf", "restart", "detection", "interval", "ranks"), FAILING)
 def test_expected_runtime(save: int, mtbf: float, restart: float, detection: float, interval: int, ranks: int) -> None:
-    job = Job(
+    job = JobProgram(
         "x", ranks, constant(1.0), interval * 100, checkpoint=Checkpoint(interval, constant(save)),
-        failures=Failures(mtbf * ranks), recovery=Recovery(constant(restart), constant(detection)),
+        failures=Failures(mtbf * ranks), recovery=JobRecovery(constant(restart), constant(detection)),
     )  # fmt: skip
     times = [simulate(job, seed=seed).seconds for seed in range(40)]
     truth = expected_runtime(
@@ -145,9 +145,9 @@ def test_least_runtime_is_at_the_best_interval() -> None:
     assert best == pytest.approx(daly(save, mtbf), rel=0.01)
 
     def mean(interval: int) -> float:
-        job = Job(
+        job = JobProgram(
             "x", 1, constant(1.0), best * 150, checkpoint=Checkpoint(interval, constant(save)),
-            failures=Failures(mtbf), recovery=Recovery(constant(restart)),
+            failures=Failures(mtbf), recovery=JobRecovery(constant(restart)),
         )  # fmt: skip
         return statistics.fmean(simulate(job, seed=seed).seconds for seed in range(12))
 
@@ -155,8 +155,8 @@ def test_least_runtime_is_at_the_best_interval() -> None:
 
 
 def test_never_saving_is_the_limit_of_long_intervals() -> None:
-    def job(plan: Checkpoint | None) -> Job:
-        return Job("x", 1, constant(1.0), 500, checkpoint=plan, failures=Failures(1000.0), recovery=BACK)
+    def job(plan: Checkpoint | None) -> JobProgram:
+        return JobProgram("x", 1, constant(1.0), 500, checkpoint=plan, failures=Failures(1000.0), recovery=BACK)
 
     never = [simulate(job(None), seed=seed).seconds for seed in range(150)]
     rare = [simulate(job(Checkpoint(math.inf, constant(0.0))), seed=seed).seconds for seed in range(150)]
@@ -166,7 +166,7 @@ def test_never_saving_is_the_limit_of_long_intervals() -> None:
 
 @pytest.mark.parametrize("shape", [0.7, 1.0, 3.0])
 def test_nodes_live_for_their_mean_time(shape: float) -> None:
-    job = Job("x", 4000, constant(1.0), 1, failures=Failures(50_000.0, shape), recovery=BACK)
+    job = JobProgram("x", 4000, constant(1.0), 1, failures=Failures(50_000.0, shape), recovery=BACK)
     assert within((Nodes(job, 2).ends / SECOND).tolist(), 50_000.0)
 
 
@@ -174,7 +174,7 @@ def test_nodes_live_for_their_mean_time(shape: float) -> None:
 
 
 def test_one_rank_never_waits() -> None:
-    run = simulate(Job("x", 1, Law("gamma", 3.0, 0.8), 500), seed=1)
+    run = simulate(JobProgram("x", 1, Law("gamma", 3.0, 0.8), 500), seed=1)
     account = ledger(run)
     assert account["waiting"] == 0
     assert account["useful"] == account.total == Fraction(run.end, SECOND)
@@ -217,15 +217,15 @@ def test_stragglers_make_the_others_wait() -> None:
     }  # fmt: skip
 
 
-def lasting(life: float, **more: Any) -> Job:
+def lasting(life: float, **more: Any) -> JobProgram:
     """All nodes live for `life` seconds, to a millionth: the time of the first failure is known."""
-    job = Job("train", 4, constant(10.0), 10, failures=Failures(life, 1e6, 4), recovery=BACK)
+    job = JobProgram("train", 4, constant(10.0), 10, failures=Failures(life, 1e6, 4), recovery=BACK)
     return dataclasses.replace(job, **more)
 
 
 def test_a_failure_takes_what_is_not_safe() -> None:
     run = simulate(
-        lasting(88.0, checkpoint=Checkpoint(30.0, constant(5.0)), recovery=Recovery(constant(7.0), constant(3.0)))
+        lasting(88.0, checkpoint=Checkpoint(30.0, constant(5.0)), recovery=JobRecovery(constant(7.0), constant(3.0)))
     )
     # saved at 35 and 70; fails at 88, noticed at 91, up at 98 with 6 steps; 3 + save + 1 + save end at 148
     assert run.seconds == pytest.approx(148, abs=1e-3)
@@ -248,7 +248,7 @@ def test_an_asynchronous_save_that_has_landed_is_safe() -> None:
 
 
 def test_without_detection_the_watchdog_notices() -> None:
-    job = lasting(43.0, ranks=8, recovery=Recovery(constant(7.0), None), watchdogs=(Watchdog("guard", 60.0, 60.0),))
+    job = lasting(43.0, ranks=8, recovery=JobRecovery(constant(7.0), None), watchdogs=(Watchdog("guard", 60.0, 60.0),))
     failing = dataclasses.replace(job, failures=Failures(43.0, 40.0, 4))  # two nodes, at different times
     run = simulate(failing, seed=4, until=400.0)
     first = next(span for span in run.spans if span.state == "cut")
@@ -260,12 +260,12 @@ def test_without_detection_the_watchdog_notices() -> None:
 
 def test_nobody_notices_is_refused() -> None:
     with pytest.raises(ValueError, match="detection time of train is needed"):
-        lasting(43.0, recovery=Recovery(constant(7.0), None))
+        lasting(43.0, recovery=JobRecovery(constant(7.0), None))
 
 
 def paused(lasts: Law, patience: float) -> JobRun:
-    job = Job(
-        "train", 16, uniform(1.0, 2.0), pauses=(Pause("shed", DAY, lasts),), recovery=BACK,
+    job = JobProgram(
+        "train", 16, uniform(1.0, 2.0), pauses=(RankPause("shed", DAY, lasts),), recovery=BACK,
         checkpoint=Checkpoint(600.0, constant(5.0)), watchdogs=(Watchdog("guard", patience, patience),),
     )  # fmt: skip
     return simulate(job, seed=9, until=3 * DAY)
@@ -298,7 +298,7 @@ def test_pauses_come_as_often_as_said() -> None:
     ("writers", "snapshot", "progress"), [(1, None, False), (0, None, True), (16, None, True), (1, constant(2.0), True)]
 )
 def test_a_save_by_one_rank_under_the_watchdogs_eyes(writers: int, snapshot: Law | None, progress: bool) -> None:
-    job = Job(
+    job = JobProgram(
         "train", 16, constant(1.0), recovery=BACK, watchdogs=(Watchdog("guard", 600.0, 600.0),),
         checkpoint=Checkpoint(1000.0, constant(700.0), snapshot, writers),
     )  # fmt: skip
@@ -309,7 +309,7 @@ def test_a_save_by_one_rank_under_the_watchdogs_eyes(writers: int, snapshot: Law
 
 
 def test_a_job_that_never_gets_to_a_save_is_given_up() -> None:
-    job = Job(
+    job = JobProgram(
         "x", 2, constant(1.0), 1000, failures=Failures(10.0), recovery=BACK, checkpoint=Checkpoint(500.0, constant(1.0))
     )
     run = simulate(job)
@@ -319,7 +319,7 @@ def test_a_job_that_never_gets_to_a_save_is_given_up() -> None:
 
 
 def test_without_a_spare_the_job_is_idle_until_repair() -> None:
-    recovery = Recovery(constant(5.0), constant(1.0), spares=0, repair=constant(100.0))
+    recovery = JobRecovery(constant(5.0), constant(1.0), spares=0, repair=constant(100.0))
     run = simulate(lasting(43.0, recovery=recovery), until=160.0)
     assert float(ledger(run)["idle"]) == pytest.approx(400, abs=1e-2)
     spared = simulate(lasting(43.0, recovery=dataclasses.replace(recovery, spares=1)), until=80.0)
@@ -327,13 +327,13 @@ def test_without_a_spare_the_job_is_idle_until_repair() -> None:
 
 
 def test_without_spares_and_repair_the_job_ends() -> None:
-    run = simulate(lasting(43.0, recovery=Recovery(constant(5.0), spares=0)))
+    run = simulate(lasting(43.0, recovery=JobRecovery(constant(5.0), spares=0)))
     assert (run.reason, run.finished) == ("no spare is left", False)
     assert adds_up(run)
 
 
 def test_slowdowns_take_their_share_of_time() -> None:
-    job = Job("x", 8, constant(1.0), 60_000, slowdowns=Slowdowns(2.0, 900.0, 100.0, 2))
+    job = JobProgram("x", 8, constant(1.0), 60_000, slowdowns=Slowdowns(2.0, 900.0, 100.0, 2))
     run = simulate(job, seed=2)
     slow = run.steps.length > SECOND
     share = run.steps.length[slow].sum() / run.steps.length.sum()
@@ -350,13 +350,13 @@ def test_the_end_of_a_run_cuts_a_step() -> None:
 
 
 def test_the_longest_steps_are_counted_exactly() -> None:
-    run = simulate(Job("x", 16384, uniform(10_000.0, 20_000.0), 5, stragglers=Stragglers((1,), 2.0)), seed=3)
+    run = simulate(JobProgram("x", 16384, uniform(10_000.0, 20_000.0), 5, stragglers=Stragglers((1,), 2.0)), seed=3)
     assert adds_up(run)
     assert ledger(run).total > 2**63 // SECOND // 8
 
 
 def test_policies_meet_the_same_steps() -> None:
-    job = Job("x", 32, Law("gamma", 1.0, 0.5), 500, pauses=(Pause("p", HOUR, constant(5.0)),))
+    job = JobProgram("x", 32, Law("gamma", 1.0, 0.5), 500, pauses=(RankPause("p", HOUR, constant(5.0)),))
     saving = dataclasses.replace(job, checkpoint=Checkpoint(60.0, constant(5.0)))
     assert np.array_equal(simulate(job).steps.length, simulate(saving).steps.length)
 
@@ -371,17 +371,20 @@ def test_policies_meet_the_same_steps() -> None:
         (lambda: Law("normal", 1.0, 0.5), "use gamma or lognormal"),
         (lambda: Law("constant", -1.0), r"mean\(=-1.0\)"),
         (lambda: uniform(2.0, 1.0), r"low\(=2.0\)"),
-        (lambda: Job("x", 0, constant(1.0), 1), r"ranks\(=0\) of x"),
-        (lambda: Job("x", 1, constant(0.0), 1), r"step\(=0.0\) of x"),
-        (lambda: Job("x", 1, constant(1.0), 1.5), "whole number of steps"),
-        (lambda: Job("x", 1, constant(1.0), 1, failures=Failures(1.0)), "restart time of x is needed"),
-        (lambda: Job("x", 2, constant(1.0), 1, stragglers=Stragglers((2,), 2.0)), r"stragglers\(=\[2\]\)"),
+        (lambda: JobProgram("x", 0, constant(1.0), 1), r"ranks\(=0\) of x"),
+        (lambda: JobProgram("x", 1, constant(0.0), 1), r"step\(=0.0\) of x"),
+        (lambda: JobProgram("x", 1, constant(1.0), 1.5), "whole number of steps"),
+        (lambda: JobProgram("x", 1, constant(1.0), 1, failures=Failures(1.0)), "restart time of x is needed"),
+        (lambda: JobProgram("x", 2, constant(1.0), 1, stragglers=Stragglers((2,), 2.0)), r"stragglers\(=\[2\]\)"),
         (lambda: Checkpoint(0.0, constant(1.0)), r"every\(=0.0\)"),
         (lambda: Watchdog("w", 2.0, 1.0), r"earliest\(=2.0\) of w"),
         (lambda: Stragglers((0,), 0.5), r"factor\(=0.5\)"),
-        (lambda: simulate(Job("x", 1, constant(1.0))), "work of x or until is needed"),
-        (lambda: Job("x", 16384, constant(1e6), 1), "too long to count"),
-        (lambda: simulate(Job("x", 9999, constant(1.0), 1, constant(0.0), Stragglers((0,), 1e9))), "too long to count"),
+        (lambda: simulate(JobProgram("x", 1, constant(1.0))), "work of x or until is needed"),
+        (lambda: JobProgram("x", 16384, constant(1e6), 1), "too long to count"),
+        (
+            lambda: simulate(JobProgram("x", 9999, constant(1.0), 1, constant(0.0), Stragglers((0,), 1e9))),
+            "too long to count",
+        ),
         (lambda: of_job(simulate(STEADY), sample_every=0.0), "at least 1 ns"),
     ],
 )
@@ -394,9 +397,9 @@ def test_refusals_show_the_value(make: object, words: str) -> None:
 
 
 def failing() -> JobRun:
-    job = Job(
+    job = JobProgram(
         "train", 8, Law("gamma", 10.0, 0.2), 400, constant(0.5), checkpoint=Checkpoint(300.0, constant(20.0)),
-        failures=Failures(8000.0, 0.8, 2), recovery=Recovery(uniform(30.0, 60.0), constant(10.0)),
+        failures=Failures(8000.0, 0.8, 2), recovery=JobRecovery(uniform(30.0, 60.0), constant(10.0)),
     )  # fmt: skip
     return simulate(job, seed=6)
 
@@ -419,7 +422,7 @@ def test_telemetry_of_a_job() -> None:
 
 def test_progress_is_what_the_spans_say() -> None:
     run = simulate(
-        lasting(88.0, checkpoint=Checkpoint(30.0, constant(5.0)), recovery=Recovery(constant(7.0), constant(3.0)))
+        lasting(88.0, checkpoint=Checkpoint(30.0, constant(5.0)), recovery=JobRecovery(constant(7.0), constant(3.0)))
     )
     progress = of_job(run, sample_every=1.0)["train.progress"].values
     expected = {0: 0, 9: 0, 10: 1, 30: 3, 34: 3, 45: 4, 87: 7, 89: 6, 97: 6, 107: 6, 109: 7, 129: 9, 147: 10}
@@ -438,7 +441,7 @@ def test_causes_of_the_telemetry_are_the_ledger() -> None:
 
 
 @st.composite
-def jobs(draw: st.DrawFn) -> Job:
+def jobs(draw: st.DrawFn) -> JobProgram:
     seconds = st.sampled_from([0.0, 0.5, 3.0, 20.0])
     laws = st.builds(constant, seconds) | st.builds(lambda a, b: uniform(min(a, b), max(a, b)), seconds, seconds)
     maybe = st.sampled_from
@@ -446,21 +449,21 @@ def jobs(draw: st.DrawFn) -> Job:
     step = draw(
         st.sampled_from([Law("gamma", 2.0, 0.5), Law("normal", 2.0, 0.1), constant(2.0), Law("lognormal", 1.0, 1.0)])
     )
-    return Job(
+    return JobProgram(
         "x", ranks, step, draw(st.integers(1, 300)), draw(laws),
         draw(maybe([None, Stragglers((0,), 1.3)])),
         draw(maybe([None, Slowdowns(2.0, 50.0, 10.0, 2), Slowdowns(3.0, 5.0, 1.0)])),
-        draw(maybe([(), (Pause("p", 100.0, uniform(0.0, 60.0)), Pause("q", 30.0, constant(1.0)))])),
+        draw(maybe([(), (RankPause("p", 100.0, uniform(0.0, 60.0)), RankPause("q", 30.0, constant(1.0)))])),
         draw(st.none() | st.builds(Checkpoint, maybe([1.0, 30.0, 1e9]), laws, st.none() | laws, st.integers(0, 3))),
         draw(st.none() | st.builds(Failures, maybe([200.0, 5000.0]), maybe([0.6, 1.0, 4.0]), st.integers(1, 4))),
-        draw(st.builds(Recovery, laws, laws, maybe([0, 1, math.inf]), st.none() | laws)),
+        draw(st.builds(JobRecovery, laws, laws, maybe([0, 1, math.inf]), st.none() | laws)),
         draw(maybe([(), (Watchdog("w", 10.0, 30.0),), (Watchdog("w", 4.0, 4.0), Watchdog("v", 2.0, 9.0))])),
     )  # fmt: skip
 
 
 @given(jobs(), st.integers(0, 5), st.sampled_from([50.0, 3000.0]))
 @QUICK
-def test_every_account_sums_exactly(job: Job, seed: int, until: float) -> None:
+def test_every_account_sums_exactly(job: JobProgram, seed: int, until: float) -> None:
     run = simulate(job, seed=seed, until=until)
     assert adds_up(run)
     assert adds_up(run, every=7 * SECOND)
@@ -469,7 +472,7 @@ def test_every_account_sums_exactly(job: Job, seed: int, until: float) -> None:
 
 @given(jobs(), st.integers(0, 5))
 @settings(max_examples=20, deadline=None)
-def test_the_same_seed_gives_the_same_run(job: Job, seed: int) -> None:
+def test_the_same_seed_gives_the_same_run(job: JobProgram, seed: int) -> None:
     one, two = (simulate(job, seed=seed, until=500.0) for _ in range(2))
     assert (one.spans, one.losses, one.trace) == (two.spans, two.losses, two.trace)
     assert blame(one) == blame(two)
@@ -477,7 +480,7 @@ def test_the_same_seed_gives_the_same_run(job: Job, seed: int) -> None:
 
 @given(jobs(), st.integers(0, 5))
 @settings(max_examples=20, deadline=None)
-def test_a_longer_look_begins_with_the_shorter(job: Job, seed: int) -> None:
+def test_a_longer_look_begins_with_the_shorter(job: JobProgram, seed: int) -> None:
     short, long = (simulate(job, seed=seed, until=until) for until in (200.0, 400.0))
     before = [h for h in long.trace if h.time < short.end]
     assert before == [h for h in short.trace if h.time < short.end]
@@ -485,14 +488,14 @@ def test_a_longer_look_begins_with_the_shorter(job: Job, seed: int) -> None:
 
 @given(jobs(), st.integers(0, 5))
 @settings(max_examples=20, deadline=None)
-def test_telemetry_of_any_job_ends_where_the_run_does(job: Job, seed: int) -> None:
+def test_telemetry_of_any_job_ends_where_the_run_does(job: JobProgram, seed: int) -> None:
     run = simulate(job, seed=seed, until=300.0)
     told = of_job(run, sample_every=10.0)
     assert {len(one) for one in told.samples.values()} == {run.end // (10 * SECOND) + 1}
     assert told["x.progress"].values.max() <= job.work
 
 
-def step_by_step(job: Job, seed: int, *, save: int, detection: int, restart: int) -> tuple[int, int]:
+def step_by_step(job: JobProgram, seed: int, *, save: int, detection: int, restart: int) -> tuple[int, int]:
     """(end, failures) of a job with blocking saves by the plainest loop, over the same draws."""
     stream, nodes = Stream(job, seed), Nodes(job, seed)
     lengths = itertools.chain.from_iterable(stream.block().length.tolist() for _ in itertools.count())
@@ -527,9 +530,9 @@ def test_runs_of_steps_at_once_equal_step_by_step(
     ranks: int, work: int, every: float, save: float, down: tuple[float, float], mtbf: float, seed: int
 ) -> None:
     detection, restart = down
-    job = Job(
+    job = JobProgram(
         "x", ranks, Law("gamma", 2.0, 0.5), work, checkpoint=Checkpoint(every + 1, constant(save)),
-        failures=Failures(mtbf * ranks, 0.9), recovery=Recovery(constant(restart), constant(detection)),
+        failures=Failures(mtbf * ranks, 0.9), recovery=JobRecovery(constant(restart), constant(detection)),
     )  # fmt: skip
     run = simulate(job, seed=seed)
     end, failures = step_by_step(job, seed, save=ticks(save), detection=ticks(detection), restart=ticks(restart))

@@ -13,10 +13,10 @@ from coherence.language.reading import read_design, read_text
 from coherence.simulate.jobs.job import (
     Checkpoint,
     Failures,
-    Job,
+    JobProgram,
+    JobRecovery,
     Law,
-    Pause,
-    Recovery,
+    RankPause,
     Slowdowns,
     Stragglers,
     constant,
@@ -40,11 +40,11 @@ AGENT = (
 RUNS = "workload: {runs: {rate: 3 req/s}}\ncalls: [{from: runs, to: helper}]\n"
 
 
-def jobs(text: str) -> tuple[Job, ...]:
+def jobs(text: str) -> tuple[JobProgram, ...]:
     return jobs_of(read_text(f"coherence: 1\n{text}\n"))
 
 
-def job(component: str, more: str = "") -> Job:
+def job(component: str, more: str = "") -> JobProgram:
     (made,) = jobs(f"components: {{rank: {component}}}\n{more}")
     return made
 
@@ -57,7 +57,7 @@ def refused(component: str, more: str = "") -> str:
 
 def test_a_barrier_is_a_job() -> None:
     (made,) = jobs("components: {train: {uses: barrier, ranks: 8, typical: 10 s, spread: 5 %, work: 100 step}}")
-    assert made == Job("train", 8, Law("normal", 10.0, 0.05), 100)
+    assert made == JobProgram("train", 8, Law("normal", 10.0, 0.05), 100)
 
 
 @pytest.mark.parametrize(("spread", "family"), [("0 %", "constant"), ("30 %", "normal"), ("31 %", "gamma")])
@@ -86,7 +86,7 @@ def test_failures_and_what_follows() -> None:
     takes = "{step: 1 s, detection: 1 min, restart: 5 min .. 9 min, repair: 2 h, collective: 10 ms}"
     made = job(f"{{copies: 64, takes: {takes}, mtbf: 50000 h, shape: 0.7, ranks_per_node: 8 rank, spares: 2}}")
     assert made.failures == Failures(1.8e8, 0.7, 8)
-    assert made.recovery == Recovery(uniform(300.0, 540.0), constant(60.0), 2, constant(7200.0))
+    assert made.recovery == JobRecovery(uniform(300.0, 540.0), constant(60.0), 2, constant(7200.0))
     assert (made.nodes, made.collective) == (8, constant(0.01))
 
 
@@ -113,7 +113,7 @@ def test_watchdogs(timer: str, window: tuple[float, float]) -> None:
     made = job("{copies: 2, takes: {step: 1 s, restart: 5 min}}", timers)
     (guard,) = made.watchdogs
     assert (guard.name, guard.earliest, guard.latest) == ("guard", *map(pytest.approx, window))
-    assert made.recovery == Recovery(constant(300.0), None)
+    assert made.recovery == JobRecovery(constant(300.0), None)
 
 
 @pytest.mark.parametrize("timer", ["after: unlimited, then: restart rank", "after: 5 s, then: alert somebody"])
@@ -162,7 +162,7 @@ def test_the_barrier_designs_do_what_was_proved(spec: str, kills: bool) -> None:
 @pytest.mark.parametrize(("pause", "kills"), [("5 min .. 40 min", True), ("5 min .. 10 min", False)])
 def test_shedding_against_the_barrier(pause: str, kills: bool) -> None:
     made = job(SPEC % pause, SHED)
-    assert made.pauses == (Pause("shed", 864_000.0, uniform(300.0, 60 * float(pause.split()[3]))),)
+    assert made.pauses == (RankPause("shed", 864_000.0, uniform(300.0, 60 * float(pause.split()[3]))),)
     run = simulate(made, seed=1, until=4 * 86_400.0)
     assert any(entry.what == "killed" for entry in run.trace) == kills
     assert len(run.steps.pauses) > 5

@@ -19,16 +19,16 @@ from coherence.base.errors import InputError, UsageError
 from coherence.language.reading import read_design, read_text
 from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.exact import Choices, execute
-from coherence.simulate.logs import Comparison, design_text, find_runs, rendered, replay_logs
+from coherence.simulate.logs import ReplayComparison, design_text, find_runs, rendered, replay_logs
 from coherence.simulate.logs.compare import observed_of
 from coherence.simulate.logs.events import read_starts, starts_of
 from coherence.simulate.logs.facts import facts_of
-from coherence.simulate.logs.manifests import Workload, read_manifest
+from coherence.simulate.logs.manifests import DeploymentManifest, read_manifest
 from coherence.simulate.logs.predict import predict, thresholds, values_of
 from coherence.simulate.logs.runs import RunFiles, read_commands
 from coherence.simulate.logs.series import autoscaler, pod_list, pods
-from coherence.simulate.logs.spread import Spread, placeable
-from coherence.simulate.logs.tables import Table, read_table, table_of, unix, utc
+from coherence.simulate.logs.spread import SpreadConstraint, placeable
+from coherence.simulate.logs.tables import SnapshotTable, read_table, table_of, unix, utc
 from tests.paths import DATA
 
 RECORD = DATA / "k8s_failure_reproduction"
@@ -38,7 +38,7 @@ LABELS = {"kind-worker": ("A", "1"), "kind-worker2": ("A", "2"), "kind-worker3":
 
 
 @functools.cache
-def replayed(case: str) -> Comparison:
+def replayed(case: str) -> ReplayComparison:
     return replay_logs(RECORD / case)
 
 
@@ -164,7 +164,7 @@ def test_a_folder_must_hold_one_run(tmp_path: Path) -> None:
 
 # -- topology spread ----------------------------------------------------------------------------
 
-BOTH = (Spread("zone", 1), Spread("node", 1))
+BOTH = (SpreadConstraint("zone", 1), SpreadConstraint("node", 1))
 
 
 def test_two_spread_constraints_leave_room_for_five_of_six() -> None:
@@ -176,12 +176,12 @@ def test_two_spread_constraints_leave_room_for_five_of_six() -> None:
 
 def test_the_manifest_without_autoscaler_leaves_the_sixth_pod_pending_as_recorded() -> None:
     made = read_manifest(RECORD / "C3-wo_HPA" / "deploy.yaml")
-    assert isinstance(made, Workload)
+    assert isinstance(made, DeploymentManifest)
     assert made.replicas == 6
     fewest, most = placeable(nodes_of(tuple(LABELS)), made.spreads, made.replicas)
     (log,) = (RECORD / "C3-wo_HPA").glob("*-getpod.log.csv")
     table = read_table(log)
-    last = pod_list(Table(table.file, table.snapshots[-1:])).listed
+    last = pod_list(SnapshotTable(table.file, table.snapshots[-1:])).listed
     running = [pod for pod in last if pod.node is not None]
     assert fewest == most == len(running) == 5
     assert [pod.status for pod in last if pod.node is None] == ["Pending"]
@@ -198,8 +198,8 @@ def test_as_many_pods_were_measured_as_find_a_node() -> None:
 @given(st.lists(st.sampled_from("ABC"), min_size=1, max_size=4), st.integers(1, 2), st.integers(0, 8))
 def test_a_looser_constraint_never_takes_fewer_pods(zones: list[str], skew: int, wanted: int) -> None:
     nodes = {f"n{i}": {"zone": zone, "node": str(i)} for i, zone in enumerate(zones)}
-    tight = placeable(nodes, (Spread("zone", skew), Spread("node", skew)), wanted)
-    loose = placeable(nodes, (Spread("zone", skew + 1), Spread("node", skew + 1)), wanted)
+    tight = placeable(nodes, (SpreadConstraint("zone", skew), SpreadConstraint("node", skew)), wanted)
+    loose = placeable(nodes, (SpreadConstraint("zone", skew + 1), SpreadConstraint("node", skew + 1)), wanted)
     assert tight[0] <= tight[1] <= wanted
     assert tight[1] <= loose[1]
 

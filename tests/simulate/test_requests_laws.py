@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.simulate.requests.engine import ACTIONS, Limits, Result, Run, simulate
+from coherence.simulate.requests.engine import ACTIONS, Limits, RequestResult, RequestRun, simulate
 from coherence.simulate.requests.program import Program, Route
 from tests.paths import ROOT
 from tests.simulate.programs import one_call, programs, routes
@@ -23,7 +23,7 @@ UNTIL = 25.0
 LIMITS = Limits(live=5_000, at_once=2_000, events=200_000)
 
 
-def run(program: Program, seed: int = 1, **options: object) -> Result:
+def run(program: Program, seed: int = 1, **options: object) -> RequestResult:
     return simulate(program, seed=seed, until=UNTIL, limits=LIMITS, **options)  # type: ignore[arg-type]
 
 
@@ -87,7 +87,7 @@ def test_work_is_neither_created_nor_lost(program: Program) -> None:
 @settings(max_examples=50, deadline=None)
 @given(programs(), st.lists(st.floats(0, UNTIL), max_size=4))
 def test_the_same_seed_gives_the_same_bits_however_the_time_is_divided(program: Program, stops: list[float]) -> None:
-    whole, parts = run(program), Run(program, seed=1, limits=LIMITS)
+    whole, parts = run(program), RequestRun(program, seed=1, limits=LIMITS)
     for stop in sorted(stops):
         parts.advance(stop)
     parts.advance(UNTIL)

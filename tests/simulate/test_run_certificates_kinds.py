@@ -12,7 +12,7 @@ from coherence.base.solver import recheck, unsat
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
-from coherence.simulate.execute.bounded_response import Response
+from coherence.simulate.execute.bounded_response import BoundedResponse
 from coherence.simulate.execute.exact import Choices, Instant
 from coherence.simulate.execute.orbits import LongRun, long_run
 from coherence.simulate.execute.run_certificates import certificate
@@ -194,10 +194,10 @@ def test_an_answer_in_time_and_one_too_late() -> None:
     _, first = condition("always batch.running > 30")
     _, then = condition("always batch.running <= 10")
     for within, confirmed in ((120, True), (119, False)):
-        response = Response(first, then, Fraction(within))  # type: ignore[arg-type]
+        response = BoundedResponse(first, then, Fraction(within))  # type: ignore[arg-type]
         script = certificate(model, [run], response=response)
         assert (script is not None) is confirmed
-    script = certificate(model, [run], response=Response(first, then, Fraction(120)))  # type: ignore[arg-type]
+    script = certificate(model, [run], response=BoundedResponse(first, then, Fraction(120)))  # type: ignore[arg-type]
     assert script is not None
     assert not unsat(script.replace("(<= (- 120.0 0.0) 120.0)", "(<= (- 120.0 0.0) 119.0)"), timeout_ms=2_000).unsat
 

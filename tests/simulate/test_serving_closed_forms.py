@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import t as student
 
 from coherence.simulate.serving.engine import serve
-from coherence.simulate.serving.server import Load, Server, StepTime, load
+from coherence.simulate.serving.server import InferenceServer, StepTime, TokenLoad, load
 
 RUNS, REQUESTS = 30, 4000
-ALONE = Server(1, 10_000, 1000)  # one request at a time, its prompt in one step: a single-server queue
+ALONE = InferenceServer(1, 10_000, 1000)  # one request at a time, its prompt in one step: a single-server queue
 
 
 def mean_wait(step: StepTime, rate: float, prompts: int) -> tuple[float, float]:
@@ -21,7 +21,7 @@ def mean_wait(step: StepTime, rate: float, prompts: int) -> tuple[float, float]:
     means = []
     for _ in range(RUNS):
         arrival = np.cumsum(draw.exponential(1 / rate, REQUESTS))
-        made = Load(arrival, draw.integers(1, prompts + 1, REQUESTS), np.ones(REQUESTS, np.int64))
+        made = TokenLoad(arrival, draw.integers(1, prompts + 1, REQUESTS), np.ones(REQUESTS, np.int64))
         means.append(float(serve(ALONE, step, made).wait[REQUESTS // 4 :].mean()))
     return float(np.mean(means)), float(student.ppf(0.995, RUNS - 1) * np.std(means, ddof=1) / math.sqrt(RUNS))
 
@@ -44,13 +44,13 @@ def test_a_full_server_decodes_at_the_capacity_of_the_batcher() -> None:
     # models/components/batcher.yaml: capacity = max_batch / (fixed + max_batch * each)
     largest, fixed, each = 8, 0.25, 0.03125
     made = load([0.0] * 80, [1] * 80, [101] * 80)
-    result = serve(Server(largest, 64, 10_000), StepTime(fixed, 0, each, 0), made)
+    result = serve(InferenceServer(largest, 64, 10_000), StepTime(fixed, 0, each, 0), made)
     assert 80 * 101 / result.end == pytest.approx(largest / (fixed + largest * each), rel=1e-9)
 
 
 def test_as_many_run_as_fit_into_the_cache() -> None:
     # models/components/kv_cache.yaml: fits = floor(blocks / blocks_each), here 4 blocks of 16 for 64 tokens held
     made = load([0.0] * 20, [60] * 20, [5] * 20)
-    result = serve(Server(64, 4096, 27), StepTime(1, 0, 0, 0), made, sample_every=1e-9)
+    result = serve(InferenceServer(64, 4096, 27), StepTime(1, 0, 0, 0), made, sample_every=1e-9)
     assert result.series["running"].max() == 27 // 4
     assert result.preemptions.sum() == 0

@@ -12,14 +12,14 @@ from coherence.simulate.serving.accelerator import Accelerator, Shape, cache_blo
 from coherence.simulate.serving.curve import burst_curve, faster, knee
 from coherence.simulate.serving.engine import Served, serve
 from coherence.simulate.serving.fit import Counters, fit_step_time, steps, stretches, until, written_by
-from coherence.simulate.serving.server import Load, Server, StepTime, load
+from coherence.simulate.serving.server import InferenceServer, StepTime, TokenLoad, load
 
 SHAPE = Shape(parameters=1000, layers=2, kv_heads=1, head_size=5)
 CHIP = Accelerator(memory=10_000, bandwidth=100, flops=4000)
 TRUTH = StepTime(0.012, 45e-6, 40e-6, 80e-9)
 
 
-def crowd(count: int = 400) -> Load:
+def crowd(count: int = 400) -> TokenLoad:
     """Requests of a chat at eight per second."""
     draw = np.random.default_rng(5)
     arrival = np.cumsum(draw.exponential(1 / 8, count))
@@ -54,24 +54,24 @@ def test_a_share_of_the_peak_is_a_share(share: float) -> None:
 
 
 def test_the_counters_of_a_server_give_back_its_step_time() -> None:
-    served = serve(Server(64, 1024, 20_000), TRUTH, crowd())
+    served = serve(InferenceServer(64, 1024, 20_000), TRUTH, crowd())
     found, residual = fit_step_time(counters(served))
     assert residual < 0.01
     assert (found.fixed, found.per_prefill_token) == pytest.approx((TRUTH.fixed, TRUTH.per_prefill_token), rel=0.03)
-    again = serve(Server(64, 1024, 20_000), found, crowd())
+    again = serve(InferenceServer(64, 1024, 20_000), found, crowd())
     for what in ("wait", "ttft", "latency", "tpot"):
         assert again.percentiles(what) == pytest.approx(served.percentiles(what), rel=0.05, abs=0.002)
 
 
 def test_tokens_written_are_found_from_steps_alone() -> None:
-    served = serve(Server(64, 1024, 20_000), TRUTH, crowd(), sample_every=0.25)
+    served = serve(InferenceServer(64, 1024, 20_000), TRUTH, crowd(), sample_every=0.25)
     found = written_by(counters(served))
     assert np.abs(found - served.load.output).max() <= 6
     assert np.median(np.abs(found - served.load.output)) <= 1
 
 
 def test_what_is_not_known_yet_does_not_count() -> None:
-    whole = counters(serve(Server(64, 1024, 20_000), TRUTH, crowd()))
+    whole = counters(serve(InferenceServer(64, 1024, 20_000), TRUTH, crowd()))
     cut = until(whole, 20.0)
     assert cut.edges[-1] <= 20 < whole.edges[len(cut.edges)]
     assert len(cut.written) == len(cut.prefilled) == len(cut.held) - 1 == len(cut.edges) - 1
@@ -84,19 +84,19 @@ def test_idle_intervals_are_no_steps_and_stretches_hold_enough_of_them() -> None
     nobody = Counters(times, zeros, zeros, np.zeros(5), np.array([]), np.array([]))
     assert np.isnan(steps(nobody)).all()
     assert len(stretches(nobody)[0]) == 0
-    work, seconds = stretches(counters(serve(Server(64, 1024, 20_000), TRUTH, crowd())), least_steps=100)
+    work, seconds = stretches(counters(serve(InferenceServer(64, 1024, 20_000), TRUTH, crowd())), least_steps=100)
     assert (work[:-1, 0] >= 50).all()
     assert len(work) == len(seconds)
 
 
 def test_too_little_cannot_be_fitted() -> None:
     with pytest.raises(UsageError, match="cannot determine four coefficients"):
-        fit_step_time(until(counters(serve(Server(64, 1024, 20_000), TRUTH, crowd())), 3.0))
+        fit_step_time(until(counters(serve(InferenceServer(64, 1024, 20_000), TRUTH, crowd())), 3.0))
 
 
 def test_the_curve_rises_with_the_load_and_breaks_where_the_server_is_full() -> None:
     multipliers = [0.25, 0.5, 1, 2, 4]
-    points = burst_curve(Server(64, 1024, 20_000), TRUTH, crowd(), reversed(multipliers))
+    points = burst_curve(InferenceServer(64, 1024, 20_000), TRUTH, crowd(), reversed(multipliers))
     assert [point.multiplier for point in points] == multipliers
     tails = [point.ttft_p99 for point in points]
     assert tails == sorted(tails)

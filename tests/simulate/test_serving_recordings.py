@@ -12,8 +12,8 @@ from coherence.simulate.serving.burstiness import burstiness
 from coherence.simulate.serving.curve import knee
 from coherence.simulate.serving.engine import serve
 from coherence.simulate.serving.fit import written_by
-from coherence.simulate.serving.server import Load
-from coherence.simulate.serving.trace import Trace, arrivals_from_azure
+from coherence.simulate.serving.server import TokenLoad
+from coherence.simulate.serving.trace import ArrivalTrace, arrivals_from_azure
 
 pytestmark = pytest.mark.skipif(
     not recordings.DATA.is_dir(), reason=f"{recordings.DATA} is not there: a clone without the recordings"
@@ -107,12 +107,12 @@ def test_the_knee_is_where_it_was_measured(bursts: dict[int, recordings.BurstRun
 
 
 @pytest.fixture(scope="module")
-def azure() -> dict[str, Trace]:
+def azure() -> dict[str, ArrivalTrace]:
     names = {"conv": "AzureLLMInferenceTrace_conv.csv", "code": "AzureLLMInferenceTrace_code_first30min.csv"}
     return {short: arrivals_from_azure(recordings.AZURE / name) for short, name in names.items()}
 
 
-def test_conversation_is_nearly_poisson_over_a_second_and_code_is_not(azure: dict[str, Trace]) -> None:
+def test_conversation_is_nearly_poisson_over_a_second_and_code_is_not(azure: dict[str, ArrivalTrace]) -> None:
     conv, code = burstiness(azure["conv"].times), burstiness(azure["code"].times)
     assert (conv.count, code.count) == (19366, 5740)
     assert conv.rate == pytest.approx(5.53, abs=0.01)
@@ -123,13 +123,13 @@ def test_conversation_is_nearly_poisson_over_a_second_and_code_is_not(azure: dic
 
 
 def test_bursts_not_the_mean_make_the_queue_of_the_code_trace(
-    azure: dict[str, Trace], run: recordings.MeasuredRun
+    azure: dict[str, ArrivalTrace], run: recordings.MeasuredRun
 ) -> None:
     burst = azure["code"].load
     spread = np.sort(np.random.default_rng(1).uniform(0, burst.arrival[-1], len(burst)))
     step = replays.fit_first_part(run)
     tails = [
         serve(run.server, step, made).percentiles("wait")[2]
-        for made in (burst, Load(spread, burst.prompt, burst.output))
+        for made in (burst, TokenLoad(spread, burst.prompt, burst.output))
     ]
     assert tails[0] > 10 * tails[1]

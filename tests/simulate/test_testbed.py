@@ -17,7 +17,7 @@ from coherence.simulate.testbed import backend, load, proxies, reproduction
 from coherence.simulate.testbed.observe import COLLAPSED, RECOVERED, Measures, Request, measure
 from coherence.simulate.testbed.predict import Prediction, predict, program, rule
 from coherence.simulate.testbed.reproduction import Observation, write
-from coherence.simulate.testbed.set_up import Course, course
+from coherence.simulate.testbed.set_up import RunTiming, course
 from coherence.simulate.testbed.words import Reproduction, as_json, text
 from tests.simulate.testbed_helpers import DESIGN, GOLDEN, PORTS, PROXIES, SHARE, THREE, children_in, installed, made
 
@@ -222,7 +222,7 @@ ROWS = [
 ]
 
 
-def timing_of(lasts: float = 40.0) -> Course:
+def timing_of(lasts: float = 40.0) -> RunTiming:
     return course(pause=3.0, lasts=lasts, seed=1)
 
 

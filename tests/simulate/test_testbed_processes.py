@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from coherence.simulate.testbed.processes import (
-    Processes,
     ProcessFailedError,
+    ProcessGroup,
     StoppedError,
     _dies_with_us,
     free_ports,
@@ -27,7 +27,7 @@ STUBBORN = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); 
 
 
 def stubborn(folder: Path) -> None:
-    with Processes(folder) as processes:
+    with ProcessGroup(folder) as processes:
         processes.start("stubborn", [sys.executable, "-c", STUBBORN])
         processes.until(lambda: processes.output("stubborn") == "up", "it")
         assert children_in(folder) == list(processes.ids().values())
@@ -43,7 +43,7 @@ def test_a_process_that_does_not_listen_is_killed_after_an_exception(tmp_path: P
 
 @LINUX
 def test_children_of_a_process_end_with_it(tmp_path: Path) -> None:
-    with Processes(tmp_path) as processes:
+    with ProcessGroup(tmp_path) as processes:
         processes.start("shell", ["/bin/sh", "-c", "sleep 60 & sleep 60 & echo up; wait"])
         processes.until(lambda: processes.output("shell") == "up", "it")
         assert len(children_in(tmp_path)) == 3
@@ -51,7 +51,7 @@ def test_children_of_a_process_end_with_it(tmp_path: Path) -> None:
 
 
 def signalled(folder: Path, number: signal.Signals) -> None:
-    with Processes(folder) as processes:
+    with ProcessGroup(folder) as processes:
         processes.start("sleeper", [sys.executable, "-c", "import time; time.sleep(60)"])
         os.kill(os.getpid(), number)
         time.sleep(5)
@@ -68,7 +68,7 @@ def test_a_signal_stops_everything_and_our_handlers_come_back(number: signal.Sig
 
 
 def failing(folder: Path) -> None:
-    with Processes(folder) as processes:
+    with ProcessGroup(folder) as processes:
         processes.start("one", [sys.executable, "-c", "import sys; print('no such thing'); sys.exit(3)"])
         processes.until(lambda: False, "it")
 

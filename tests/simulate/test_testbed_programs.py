@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from coherence.simulate.testbed import backend, load
 from coherence.simulate.testbed.observe import COLLAPSED, RECOVERED, Request, measure, recovery_time
 from coherence.simulate.testbed.reproduction import observation
-from coherence.simulate.testbed.set_up import Course
+from coherence.simulate.testbed.set_up import RunTiming
 from tests.simulate.testbed_helpers import made
 
 
@@ -124,13 +124,13 @@ def steps(change: float, *, rate: float = 50.0, lasts: float = 40.0, seed: int =
 
 
 def test_the_measures_of_a_step() -> None:
-    seen = measure(steps(17.0), Course(10.0, 3.0, 40.0), (10.0, 13.0))
+    seen = measure(steps(17.0), RunTiming(10.0, 3.0, 40.0), (10.0, 13.0))
     assert seen.verdict == RECOVERED
     assert seen.recovery == pytest.approx(4.0, abs=0.1)
     assert [seen.windows[name].tries for name in ("before", "during", "end")] == [1.0, 3.0, 1.0]
     assert seen.latency == pytest.approx((0.1, 0.1))
-    assert measure(steps(99.0), Course(10.0, 3.0, 40.0), (10.0, 13.0)).verdict == COLLAPSED
-    assert measure(steps(99.0), Course(10.0, 3.0, 40.0), (10.0, 13.0)).recovery == math.inf
+    assert measure(steps(99.0), RunTiming(10.0, 3.0, 40.0), (10.0, 13.0)).verdict == COLLAPSED
+    assert measure(steps(99.0), RunTiming(10.0, 3.0, 40.0), (10.0, 13.0)).recovery == math.inf
 
 
 @given(st.floats(13.0, 25.0), st.integers(0, 50), st.sampled_from([20.0, 60.0, 200.0]))
@@ -152,7 +152,7 @@ def test_reports_are_joined_by_request() -> None:
         "lags": [0.001, 0.09],
     }
     sent = {"start": 100.0, "requests": [[1, 100.1, 100.1, 100.3, 200], [2, 100.4, 100.4, 100.9, 504]]}
-    found = observation(seen, sent, made(), Course(10.0, 3.0, 40.0))
+    found = observation(seen, sent, made(), RunTiming(10.0, 3.0, 40.0))
     assert [(r.tries, r.succeeded) for r in found.requests] == [(1, True), (2, False)]
     assert found.requests[0].end == pytest.approx(0.3)
     assert found.outcomes == {"served": 1, "open": 2}

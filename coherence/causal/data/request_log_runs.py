@@ -7,12 +7,12 @@ import numpy as np
 from coherence.base.errors import UsageError
 from coherence.causal.data.request_log import RequestLog, request_log
 from coherence.causal.data.series import Excluded
-from coherence.simulate.requests.engine import Result
+from coherence.simulate.requests.engine import RequestResult
 from coherence.simulate.requests.station_times import stamps
 from coherence.simulate.study.recording import isolated
 
 
-def of_run(result: Result, *, deadline: float | None = None) -> RequestLog:
+def of_run(result: RequestResult, *, deadline: float | None = None) -> RequestLog:
     """Finished requests of a run; the service is the source.  Raises UsageError where nothing was answered.
 
     Requests that were given up have the mean need of their source, and those of a source of which none was answered

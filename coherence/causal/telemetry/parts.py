@@ -15,7 +15,7 @@ import numpy.typing as npt
 from coherence.base.errors import InputError, Problem
 from coherence.causal.data.series import Floats
 from coherence.causal.telemetry.problems import problem, quoted, refuse, several
-from coherence.simulate.telemetry.contract import Cause, Origin, Samples, Signal
+from coherence.simulate.telemetry.contract import LossCause, Origin, Samples, Signal
 
 DUPLICATES = ("refuse", "last", "mean")
 
@@ -41,7 +41,7 @@ class Part:
     columns: tuple[tuple[Signal, Samples], ...]
     grid: Floats
     origin: Origin
-    causes: tuple[Cause, ...] = field(default=())
+    causes: tuple[LossCause, ...] = field(default=())
     kinds: bool = False
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.simulate.telemetry.measures import Estimate
+from coherence.simulate.telemetry.measures import IntervalEstimate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -51,7 +51,7 @@ def effective_size(series: ArrayLike) -> float:
     return float(len(x) * x.var() / long_run) if long_run > 0 else float(len(x))
 
 
-def mean(series: ArrayLike, *, confidence: float = 0.95) -> Estimate:
+def mean(series: ArrayLike, *, confidence: float = 0.95) -> IntervalEstimate:
     """Returns the mean with Student's interval of the effective sample size."""
     from scipy.stats import t
 
@@ -60,7 +60,7 @@ def mean(series: ArrayLike, *, confidence: float = 0.95) -> Estimate:
     spread = x.std() * math.sqrt(len(x) / (len(x) - 1))
     half = float(t.ppf((1 + confidence) / 2, max(size - 1, 1.0)) * spread / math.sqrt(size))
     middle = float(x.mean())
-    return Estimate(middle, middle - half, middle + half, confidence)
+    return IntervalEstimate(middle, middle - half, middle + half, confidence)
 
 
 def autoregression(series: ArrayLike, *, most: int | None = None) -> Autoregression:

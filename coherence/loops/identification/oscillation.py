@@ -17,7 +17,7 @@ import numpy as np
 from coherence.base.errors import UsageError
 from coherence.loops.identification.effective_samples import cleaned
 from coherence.loops.identification.tone import NEAR, tone
-from coherence.simulate.telemetry.measures import Estimate
+from coherence.simulate.telemetry.measures import IntervalEstimate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -40,8 +40,8 @@ class Oscillation:
     between the model without and with the mode.
     """
 
-    period: Estimate
-    decay_time: Estimate
+    period: IntervalEstimate
+    decay_time: IntervalEstimate
     amplitude: float
     cycles: float
     evidence: float
@@ -89,8 +89,8 @@ def oscillation(series: ArrayLike, interval: float, *, confidence: float = 0.95)
         least, most = math.pi / len(x) / 2, math.pi
         angles = [max(min(angles[0], angles[1] - half), least), angles[1], min(max(angles[2], angles[1] + half), most)]
     return Oscillation(
-        Estimate(step / angles[1], step / angles[2], step / angles[0], confidence),
-        Estimate(interval / decay, interval * _exp(-fast), interval * _exp(-slow), confidence),
+        IntervalEstimate(step / angles[1], step / angles[2], step / angles[0], confidence),
+        IntervalEstimate(interval / decay, interval * _exp(-fast), interval * _exp(-slow), confidence),
         spectrum.amplitude(mode[1]),
         cycles,
         evidence,

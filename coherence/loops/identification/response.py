@@ -17,7 +17,7 @@ import numpy as np
 
 from coherence.base.errors import UsageError
 from coherence.loops.identification.effective_samples import cleaned
-from coherence.simulate.telemetry.measures import Estimate
+from coherence.simulate.telemetry.measures import IntervalEstimate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -32,9 +32,9 @@ FASTEST = 0.05  # time constant in scrape intervals below which a lag cannot be 
 class Response:
     """`gain` (output per input at rest), `delay` and `time_constant` in s; `fit`: share of the variance explained."""
 
-    gain: Estimate
-    delay: Estimate
-    time_constant: Estimate
+    gain: IntervalEstimate
+    delay: IntervalEstimate
+    time_constant: IntervalEstimate
     fit: float
     noise: float
 
@@ -126,9 +126,9 @@ def _response_of(
     wide, fade, gain = float(quantile * error[0] * interval), min(float(quantile * error[1]), 700.0), float(linear[1])
     total = y - _columns(p, u) @ linear
     return Response(
-        Estimate(gain, gain - quantile * float(error[3]), gain + quantile * float(error[3]), confidence),
-        Estimate(delay, max(delay - wide, 0.0), min(delay + wide, most), confidence),
-        Estimate(lag, lag * math.exp(-fade), lag * math.exp(fade), confidence),
+        IntervalEstimate(gain, gain - quantile * float(error[3]), gain + quantile * float(error[3]), confidence),
+        IntervalEstimate(delay, max(delay - wide, 0.0), min(delay + wide, most), confidence),
+        IntervalEstimate(lag, lag * math.exp(-fade), lag * math.exp(fade), confidence),
         1 - float(total.var() / y.var()) if y.var() else 0.0,
         correlation,
     )

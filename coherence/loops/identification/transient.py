@@ -15,7 +15,7 @@ import numpy as np
 
 from coherence.base.errors import UsageError
 from coherence.loops.identification.effective_samples import cleaned
-from coherence.simulate.telemetry.measures import Estimate
+from coherence.simulate.telemetry.measures import IntervalEstimate
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -34,10 +34,10 @@ class RingDown:
     `noise`: correlation of the residuals from one sample to the next.
     """
 
-    period: Estimate
-    decay_time: Estimate
-    amplitude: Estimate
-    level: Estimate
+    period: IntervalEstimate
+    decay_time: IntervalEstimate
+    amplitude: IntervalEstimate
+    level: IntervalEstimate
     noise: float
 
 
@@ -119,15 +119,15 @@ def _ring_down(x: Array, p: Array, correlation: float, interval: float, confiden
     spread = quantile * math.hypot(linear[1] * error[3], linear[2] * error[4]) / swing
     wide = quantile * float(error[2])
     return RingDown(
-        Estimate(_turns(p[1], interval), _turns(turn_high, interval), _turns(turn_low, interval), confidence),
-        Estimate(
+        IntervalEstimate(_turns(p[1], interval), _turns(turn_high, interval), _turns(turn_low, interval), confidence),
+        IntervalEstimate(
             interval / float(p[0]) if p[0] else math.inf,
             interval / decay_high if decay_high > 0 else -math.inf,
             interval / decay_low if decay_low > 0 else math.inf,
             confidence,
         ),
-        Estimate(swing, max(swing - spread, 0.0), swing + spread, confidence),
-        Estimate(level, level - wide, level + wide, confidence),
+        IntervalEstimate(swing, max(swing - spread, 0.0), swing + spread, confidence),
+        IntervalEstimate(level, level - wide, level + wide, confidence),
         correlation,
     )
 

@@ -29,7 +29,7 @@ Array = Any  # numpy array: one entry per point
 
 
 @dataclass(frozen=True)
-class Batch:
+class BatchedRun:
     """Values after each time: series[path][i, j] at times[i] for point j; `again`: points that were run exactly."""
 
     times: tuple[Fraction, ...]
@@ -39,7 +39,7 @@ class Batch:
 
 def execute_many(
     model: Model, points: Mapping[str, Sequence[Any]], *, until: Fraction, choices: Choices | None = None
-) -> Batch:
+) -> BatchedRun:
     """The runs of all points, up to a time (inclusive): `points` gives each path one value per point.
 
     States, commands and modes of loops are kept.  Raises NotExactError, MissingValueError.
@@ -61,7 +61,7 @@ def execute_many(
 
 def _refereed(
     model: Model, points: Mapping[str, Any], shared: Choices, run: Lanes, times: list[Fraction], columns: dict[str, Any]
-) -> Batch:
+) -> BatchedRun:
     import numpy as np
 
     series = {path: np.array(levels).reshape(len(times), run.size) for path, levels in columns.items()}
@@ -71,7 +71,7 @@ def _refereed(
         seen = [instants[i] for i in standing([instant.time for instant in instants], times)]
         for path, levels in series.items():
             levels[:, j] = [float(instant.after[path]) for instant in seen]
-    return Batch(tuple(times), series, again)
+    return BatchedRun(tuple(times), series, again)
 
 
 def standing(own: Sequence[Fraction], times: Sequence[Fraction]) -> list[int]:
@@ -85,7 +85,7 @@ def point(points: Mapping[str, Sequence[Any]], shared: Choices, index: int) -> C
     return Choices({**shared.values, **own}, shared.phases, shared.order, shared.schedule)
 
 
-def _one_by_one(model: Model, points: Mapping[str, Sequence[Any]], shared: Choices, until: Fraction) -> Batch:
+def _one_by_one(model: Model, points: Mapping[str, Sequence[Any]], shared: Choices, until: Fraction) -> BatchedRun:
     import numpy as np
 
     size = len(next(iter(points.values())))
@@ -100,7 +100,7 @@ def _one_by_one(model: Model, points: Mapping[str, Sequence[Any]], shared: Choic
             values = trajectory.at(time)
             for path in names:
                 series[path][i, j] = values[path]
-    return Batch(times, series, ())
+    return BatchedRun(times, series, ())
 
 
 class _Arrays(Steady):

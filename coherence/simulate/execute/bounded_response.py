@@ -17,7 +17,7 @@ from coherence.simulate.execute.orbits import looked_at
 
 
 @dataclass(frozen=True)
-class Response:
+class BoundedResponse:
     """After each time at which `first` holds, `then` holds within so many seconds."""
 
     first: Tree
@@ -30,7 +30,7 @@ class Response:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ResponseSample:
     """One observation: when, and which of the two conditions held."""
 
     time: Fraction
@@ -46,11 +46,13 @@ class Wait:
     served: Fraction | None
 
 
-def observed(run: Execution, instant: Instant, response: Response) -> tuple[Seen, Seen]:
+def observed(run: Execution, instant: Instant, response: BoundedResponse) -> tuple[ResponseSample, ResponseSample]:
     """The two conditions as sampled and after an instant that was just executed; before the first they were alike."""
     first, then = (looked_at(run, instant, tree) for tree in response.trees)
     begin = Fraction(0) if run.count == 1 else instant.time
-    return Seen(begin, bool(first[0]), bool(then[0])), Seen(instant.time, bool(first[1]), bool(then[1]))
+    return ResponseSample(begin, bool(first[0]), bool(then[0])), ResponseSample(
+        instant.time, bool(first[1]), bool(then[1])
+    )
 
 
 class Waiting:
@@ -67,7 +69,7 @@ class Waiting:
         """Is the time over before the next observation, at `time`?"""
         return self.since is not None and time - self.since > self.within
 
-    def see(self, seen: Seen) -> Wait | None:
+    def see(self, seen: ResponseSample) -> Wait | None:
         """The wait that ends with this observation, if one does."""
         since = self.since
         if seen.then:
@@ -78,7 +80,7 @@ class Waiting:
         return None
 
 
-def waits(seen: Sequence[Seen], lap: int, period: Fraction, within: Fraction) -> Iterator[Wait]:
+def waits(seen: Sequence[ResponseSample], lap: int, period: Fraction, within: Fraction) -> Iterator[Wait]:
     """Every wait of a run that recurs: observations, of which those from number `lap` on come again each period.
 
     Ends after the first that is not answered in time.
@@ -87,7 +89,7 @@ def waits(seen: Sequence[Seen], lap: int, period: Fraction, within: Fraction) ->
     met: set[Fraction | None] = set()
     while True:
         for sample in seen[start:]:
-            now = Seen(sample.time + shift, sample.first, sample.then)
+            now = ResponseSample(sample.time + shift, sample.first, sample.then)
             if waiting.late(now.time):
                 assert waiting.since is not None
                 yield Wait(waiting.since, None)

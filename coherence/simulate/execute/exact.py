@@ -19,7 +19,7 @@ from coherence.language.expressions.evaluate import NotExactError, evaluate, sho
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Interval, Model, SampledLoop
 from coherence.simulate.execute.affine import Affine, plain
-from coherence.simulate.execute.history import Entry, History, frozen
+from coherence.simulate.execute.history import History, HistoryEntry, frozen
 from coherence.simulate.execute.instants import (
     Action,
     Choices,
@@ -154,7 +154,7 @@ class Execution:
             return View(self, time, self.origin, loop)
         return View(self, time, entry.sampled if entry.time == time else self._between(entry, time), loop)
 
-    def _between(self, entry: Entry, time: Fraction) -> dict[str, Num]:
+    def _between(self, entry: HistoryEntry, time: Fraction) -> dict[str, Num]:
         moved: dict[str, Num] = entry.course.after(entry.after, self.motion.number(time - entry.time))
         return moved
 

@@ -15,7 +15,7 @@ Change = Callable[[str, Num], Num]  # (name of a number, number) -> what stands 
 
 
 @dataclass(frozen=True)
-class Entry:
+class HistoryEntry:
     """An instant that is remembered: values as sampled, values after it, and the motion from there on."""
 
     time: Fraction
@@ -24,7 +24,7 @@ class Entry:
     course: Any  # a Course, or what stands in its place in another motion
 
 
-class Mark:
+class HistoryMark:
     """What an instant left behind, hashed once; equal to any other with the same content."""
 
     __slots__ = ("content", "hashed")
@@ -37,7 +37,7 @@ class Mark:
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
-            isinstance(other, Mark) and self.hashed == other.hashed and self.content == other.content
+            isinstance(other, HistoryMark) and self.hashed == other.hashed and self.content == other.content
         )
 
 
@@ -51,8 +51,10 @@ class History:
 
     def __init__(self, horizon: Fraction | None) -> None:
         self.horizon = horizon
-        self.entries: list[Entry] = []
-        self.marks: list[tuple[Mark, Mark] | None] = []  # of each entry: alone, and with the gap before it
+        self.entries: list[HistoryEntry] = []
+        self.marks: list[
+            tuple[HistoryMark, HistoryMark] | None
+        ] = []  # of each entry: alone, and with the gap before it
 
     def copy(self) -> History:
         """Returns the same history, to go on from."""
@@ -64,7 +66,7 @@ class History:
         """Returns the times of the remembered instants."""
         return [entry.time for entry in self.entries]
 
-    def entry_at(self, time: Fraction) -> Entry | None:
+    def entry_at(self, time: Fraction) -> HistoryEntry | None:
         """Returns the last instant at or before a time; None before the run."""
         index = bisect.bisect_right(self.entries, time, key=lambda entry: entry.time) - 1
         return self.entries[index] if index >= 0 and time >= 0 else None
@@ -73,7 +75,7 @@ class History:
         """Appends an instant, and drops those that lie beyond the horizon once they are many."""
         if self.horizon is None:
             return
-        self.entries.append(Entry(time, sampled, after, course))
+        self.entries.append(HistoryEntry(time, sampled, after, course))
         self.marks.append(None)
         if len(self.entries) > 64 and self.entries[len(self.entries) // 2].time < time - self.horizon:
             first = self._first(time)
@@ -93,17 +95,17 @@ class History:
         marks = [self.marks[index] or self._mark(index) for index in range(first, len(self.entries))]
         return (now - self.entries[-1].time, marks[0][0], *(linked for _, linked in marks[1:]))
 
-    def _mark(self, index: int) -> tuple[Mark, Mark]:
+    def _mark(self, index: int) -> tuple[HistoryMark, HistoryMark]:
         entry = self.entries[index]
         content = (frozen(entry.sampled), frozen(entry.after))
         gap = entry.time - self.entries[index - 1].time if index else None
-        pair = self.marks[index] = (Mark(content), Mark((gap, *content)))
+        pair = self.marks[index] = (HistoryMark(content), HistoryMark((gap, *content)))
         return pair
 
     def map_numbers(self, now: Fraction, dynamic: set[str], change: Change) -> None:
         """Replaces every remembered rate, and every number of `dynamic`, by `change(its name, number)`."""
         self.entries = [
-            Entry(
+            HistoryEntry(
                 entry.time,
                 _mapped(entry.sampled, f"{n} sampled", dynamic, change),
                 _mapped(entry.after, f"{n} after", dynamic, change),

@@ -19,7 +19,7 @@ from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compar
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.dual_numbers import Moving, Tape, Taped, Track, plain_or_float
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
-from coherence.simulate.execute.history import Entry
+from coherence.simulate.execute.history import HistoryEntry
 from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.motion import Course, FlowView, Steady
 from coherence.simulate.execute.ode import ROUNDING, Integral
@@ -173,7 +173,7 @@ class Trajectory:
 
     instants: tuple[Instant, ...]
     run: Execution
-    entries: tuple[Entry, ...]
+    entries: tuple[HistoryEntry, ...]
 
     def at(self, time: Fraction | float) -> dict[str, Num]:
         """States, commands, constants, inputs and modes just after a time."""
@@ -196,7 +196,7 @@ def execute(model: Model, choices: Choices | None = None, *, until: Fraction, mo
     """One hybrid run up to a time (inclusive).  Raises NotExactError, MissingValueError."""
     run = Execution(floated(model), choices, Integrated(until))
     instants: list[Instant] = []
-    entries: list[Entry] = []
+    entries: list[HistoryEntry] = []
     while run.time < until or not run.count:
         if run.next_time() > until:
             break
@@ -204,7 +204,7 @@ def execute(model: Model, choices: Choices | None = None, *, until: Fraction, mo
             raise NotExactError(f"more than {most} instants before {float(until):g} s")
         instant = run.advance()
         instants.append(instant)
-        entries.append(Entry(instant.time, dict(instant.sampled), dict(instant.after), run.course))
+        entries.append(HistoryEntry(instant.time, dict(instant.sampled), dict(instant.after), run.course))
     return Trajectory(tuple(instants), run, tuple(entries))
 
 

@@ -18,7 +18,7 @@ from coherence.language.expressions.lower_smt import lower_smt, real, symbol
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Interval, Model
 from coherence.simulate.execute.affine import plain
-from coherence.simulate.execute.bounded_response import Response, Seen, waits
+from coherence.simulate.execute.bounded_response import BoundedResponse, ResponseSample, waits
 from coherence.simulate.execute.exact import Instant, MissingValueError
 from coherence.simulate.execute.orbits import LongRun
 from coherence.simulate.execute.run_followed import Follower
@@ -37,7 +37,7 @@ def certificate(
     promise: Promise | None = None,
     *,
     rest: bool = False,
-    response: Response | None = None,
+    response: BoundedResponse | None = None,
 ) -> str | None:
     """A script to be refuted: no run does otherwise at any instant up to its recurrence; None where it is not carried.
 
@@ -66,13 +66,15 @@ def _script(claims: list[str]) -> str:
     return f"(set-logic QF_NIRA)\n{clock}(assert (not (and true\n  {body})))\n(check-sat)\n"
 
 
-def _claims(follower: Follower, promise: Promise | None, *, rest: bool, response: Response | None = None) -> list[str]:
+def _claims(
+    follower: Follower, promise: Promise | None, *, rest: bool, response: BoundedResponse | None = None
+) -> list[str]:
     """Claims of every instant, that the run recurs, and what is promised."""
     run, orbit = follower.run, follower.run.orbit
     if orbit is None or not orbit.exact:
         raise NotExactError("a run that does not recur exactly")
     begin: tuple[Fraction, Known] | None = None
-    promised, seen, start = list[str](), list[Seen](), 0
+    promised, seen, start = list[str](), list[ResponseSample](), 0
     looked: tuple[Tree, ...] = (promise[1],) if promise is not None else response.trees if response is not None else ()
     for number in range(len(run.instants)):
         instant = follower.follow(number)
@@ -96,16 +98,16 @@ def _claims(follower: Follower, promise: Promise | None, *, rest: bool, response
     return [*follower.claims, *promised]
 
 
-def _answered(follower: Follower, instant: Instant, response: Response) -> Iterator[Seen]:
+def _answered(follower: Follower, instant: Instant, response: BoundedResponse) -> Iterator[ResponseSample]:
     """The two conditions of a response, as sampled and after an instant."""
     for values in (instant.sampled, instant.after):
         frame = Frame(instant.time, values, PROMISED)
         first, then = (bool(follower.frames.settled(tree, frame)) for tree in response.trees)
         before = values is instant.sampled and not follower.frames.count
-        yield Seen(Fraction(0) if before else instant.time, first, then)
+        yield ResponseSample(Fraction(0) if before else instant.time, first, then)
 
 
-def _in_time(seen: list[Seen], lap: int, period: Fraction, within: Fraction) -> Iterator[str]:
+def _in_time(seen: list[ResponseSample], lap: int, period: Fraction, within: Fraction) -> Iterator[str]:
     """Each answer comes at most so much later."""
     for wait in waits(seen, lap, period, within):
         if wait.served is None:

@@ -20,7 +20,7 @@ from coherence.model.model import Interval, Model, RateLimit, SampledLoop
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Execution, Instant
 from coherence.simulate.execute.orbits import LongRun
-from coherence.simulate.execute.run_frames import Frame, Frames, equal, leaf, number_of, while_moving
+from coherence.simulate.execute.run_frames import Frame, RunFrames, equal, leaf, number_of, while_moving
 from coherence.simulate.execute.schedules import is_due
 
 ZERO = Fraction(0)
@@ -45,7 +45,7 @@ class Follower:
             raise NotExactError("schedules are not carried")
         self.model, self.run = model, run
         self.execution = Execution(model, run.choices)
-        self.frames = Frames(self.execution, run.instants)
+        self.frames = RunFrames(self.execution, run.instants)
         self.claims = self.frames.claims
         origin = self.frames.origin
         self.left = dict(origin)  # by the last instant

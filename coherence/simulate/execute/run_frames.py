@@ -90,7 +90,7 @@ def while_moving(span: Fraction, claim: str) -> str:
     return f"(=> (and (< 0.0 |{CLOCK}|) (< |{CLOCK}| {real(span)})) {claim})"
 
 
-class Frames:
+class RunFrames:
     """The instants of one run so far, and formulas over their numbers.
 
     `claims`: what was used of each formula, to be confirmed with the rest.

@@ -27,7 +27,7 @@ class NotCommensurateError(ArithmeticError):
 
 
 @dataclass(frozen=True)
-class Instant:
+class DueInstant:
     """What is due at one time of the hyperperiod."""
 
     time: Fraction
@@ -36,12 +36,12 @@ class Instant:
 
 
 @dataclass(frozen=True)
-class Schedule:
+class PhasePattern:
     """One pattern: the phases chosen, and the instants of one hyperperiod in order."""
 
     phases: dict[str, Fraction]
     hyperperiod: Fraction
-    instants: tuple[Instant, ...]
+    instants: tuple[DueInstant, ...]
 
 
 def grid(model: Model, waits: tuple[Fraction, ...] = ()) -> tuple[Fraction, Fraction]:
@@ -78,7 +78,7 @@ def _streaks(model: Model) -> list[Fraction]:
     return [node.duration for tree in trees for node in walk(tree) if isinstance(node, Held) and node.duration]
 
 
-def schedules(model: Model, waits: tuple[Fraction, ...] = ()) -> Iterator[Schedule]:
+def schedules(model: Model, waits: tuple[Fraction, ...] = ()) -> Iterator[PhasePattern]:
     """Every pattern; the one with all free phases 0 comes first.  Raises NotCommensurateError.
 
     In one pattern the time between two instants is above one of `waits` for all its phases, or for none.
@@ -132,7 +132,7 @@ def _count(model: Model, hyperperiod: Fraction) -> int:
     return sum(int(hyperperiod / p) for p in periods)
 
 
-def schedule(model: Model, phases: dict[str, Fraction], hyperperiod: Fraction) -> Schedule:
+def schedule(model: Model, phases: dict[str, Fraction], hyperperiod: Fraction) -> PhasePattern:
     """The instants of [0, hyperperiod) for given phases."""
     due: dict[Fraction, tuple[list[SampledLoop], list[str]]] = {}
     for loop in model.loops:
@@ -142,8 +142,8 @@ def schedule(model: Model, phases: dict[str, Fraction], hyperperiod: Fraction) -
     for state in model.states.values():
         for k in range(int(hyperperiod / state.step) if state.step else 0):
             due.setdefault(k * (state.step or Fraction(1)), ([], []))[1].append(state.path)
-    instants = tuple(Instant(time, tuple(loops), tuple(steps)) for time, (loops, steps) in sorted(due.items()))
-    return Schedule(phases, hyperperiod, instants)
+    instants = tuple(DueInstant(time, tuple(loops), tuple(steps)) for time, (loops, steps) in sorted(due.items()))
+    return PhasePattern(phases, hyperperiod, instants)
 
 
 def next_activation(phase: Fraction, period: Fraction, now: Fraction, start: Fraction | None) -> Fraction:

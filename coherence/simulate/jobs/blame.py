@@ -14,7 +14,7 @@ from coherence.simulate.jobs.ticks import Ticks, totals
 
 
 @dataclass(frozen=True)
-class Blame:
+class JobBlame:
     """`amount` rank-nanoseconds of the loss `loss` have one cause; they were lost up to `time` (nanoseconds)."""
 
     time: int
@@ -23,7 +23,7 @@ class Blame:
     amount: int
 
 
-def blame(run: JobRun, *, every: int = 0) -> tuple[Blame, ...]:
+def blame(run: JobRun, *, every: int = 0) -> tuple[JobBlame, ...]:
     """The causes of all that is not useful, by time: in windows of `every` nanoseconds (0: of the whole run).
 
     Waiting is put on the slowest rank of its step and on what made it slow; what is lost, on the failure or
@@ -35,7 +35,7 @@ def blame(run: JobRun, *, every: int = 0) -> tuple[Blame, ...]:
     return tuple(sorted((b for b in causes if b.amount), key=lambda b: (b.time, b.loss, b.cause)))
 
 
-def _of_steps(run: JobRun, every: int) -> Iterator[Blame]:
+def _of_steps(run: JobRun, every: int) -> Iterator[JobBlame]:
     (counted,) = np.nonzero(kept_steps(run))
     steps, job = run.steps, run.job
     windows = (step_ends(run)[counted] - 1) // every
@@ -45,20 +45,20 @@ def _of_steps(run: JobRun, every: int) -> Iterator[Blame]:
     )  # fmt: skip
     for loss, cause, column in fixed:
         for (window,), amount in _grouped([windows], column[counted]):
-            yield Blame(_close(run, window, every), loss, cause, amount)
+            yield JobBlame(_close(run, window, every), loss, cause, amount)
     for (window, why, rank), amount in _grouped(
         [windows, steps.why[counted], _named(run)[counted]], steps.waiting[counted]
     ):
-        yield Blame(_close(run, window, every), "waiting", cause_of(job, why, rank), amount)
+        yield JobBlame(_close(run, window, every), "waiting", cause_of(job, why, rank), amount)
     yield from _of_pauses(run, every)
 
 
-def _of_pauses(run: JobRun, every: int) -> Iterator[Blame]:
+def _of_pauses(run: JobRun, every: int) -> Iterator[JobBlame]:
     counted, ends = kept_steps(run), step_ends(run)
     for step, kind, rank, length in run.steps.pauses.tolist():
         if counted[step]:
             window = (int(ends[step]) - 1) // every
-            yield Blame(_close(run, window, every), "paused", f"{run.job.pauses[kind].name} of rank {rank}", length)
+            yield JobBlame(_close(run, window, every), "paused", f"{run.job.pauses[kind].name} of rank {rank}", length)
 
 
 def _named(run: JobRun) -> Ticks:
@@ -80,7 +80,7 @@ def _close(run: JobRun, window: int, every: int) -> int:
     return min(run.end, (window + 1) * every)
 
 
-def _of_spans(run: JobRun) -> Iterator[Blame]:
+def _of_spans(run: JobRun) -> Iterator[JobBlame]:
     """Losses at the time they struck, down time at its end; the last loss before it is its cause."""
     ranks, taken = run.job.ranks, [0] * len(run.losses)
     latest, losses = -1, list(run.losses)
@@ -91,8 +91,8 @@ def _of_spans(run: JobRun) -> Iterator[Blame]:
         if span.loss >= 0:
             taken[span.loss] += amount
         elif span.state in ("detection", "restart", "idle"):
-            yield Blame(span.end, span.state, losses[latest].cause, amount)
+            yield JobBlame(span.end, span.state, losses[latest].cause, amount)
         elif span.state != "steps":
-            yield Blame(span.end, span.state, {"checkpoint": "save"}.get(span.state, "end of the run"), amount)
+            yield JobBlame(span.end, span.state, {"checkpoint": "save"}.get(span.state, "end of the run"), amount)
     for loss, amount in zip(losses, taken, strict=True):
-        yield Blame(loss.time, "lost", loss.cause, amount)
+        yield JobBlame(loss.time, "lost", loss.cause, amount)

@@ -82,7 +82,7 @@ class Slowdowns:
 
 
 @dataclass(frozen=True)
-class Pause:
+class RankPause:
     """One rank stands still for `lasts`, on its own, once in `every` seconds of its computing on average."""
 
     name: str
@@ -130,7 +130,7 @@ class Failures:
 
 
 @dataclass(frozen=True)
-class Recovery:
+class JobRecovery:
     """A failure is noticed after `detection` (None: only a watchdog notices); the job comes up in `restart`.
 
     Failed nodes are replaced by `spares`; a failed one is a spare again after `repair` (None: never).
@@ -160,7 +160,7 @@ class Watchdog:
 
 
 @dataclass(frozen=True)
-class Job:
+class JobProgram:
     """`ranks` do `work` steps together: each computes for `step`, waits for the slowest, then `collective`."""
 
     name: str
@@ -170,10 +170,10 @@ class Job:
     collective: Law = Law("constant")
     stragglers: Stragglers | None = None
     slowdowns: Slowdowns | None = None
-    pauses: tuple[Pause, ...] = ()
+    pauses: tuple[RankPause, ...] = ()
     checkpoint: Checkpoint | None = None
     failures: Failures | None = None
-    recovery: Recovery | None = None
+    recovery: JobRecovery | None = None
     watchdogs: tuple[Watchdog, ...] = ()
 
     def __post_init__(self) -> None:

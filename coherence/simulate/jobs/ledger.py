@@ -33,7 +33,7 @@ STATES: Mapping[str, tuple[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Ledger:
+class JobLedger:
     """Rank-nanoseconds by state."""
 
     ranks: int
@@ -54,7 +54,7 @@ class Ledger:
         return seconds(self.ranks * self.wall)
 
 
-def ledger(run: JobRun) -> Ledger:
+def ledger(run: JobRun) -> JobLedger:
     """The account of a run."""
     counts = dict.fromkeys(STATES, 0)
     counted, ranks, steps = kept_steps(run), run.job.ranks, run.steps
@@ -66,7 +66,7 @@ def ledger(run: JobRun) -> Ledger:
     for span in run.spans:
         if span.state != "steps" or span.loss >= 0:
             counts["lost" if span.loss >= 0 else span.state] += ranks * (span.end - span.start)
-    return Ledger(ranks, run.end, counts)
+    return JobLedger(ranks, run.end, counts)
 
 
 def kept_steps(run: JobRun) -> npt.NDArray[np.bool_]:

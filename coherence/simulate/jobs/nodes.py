@@ -7,14 +7,14 @@ import math
 
 import numpy as np
 
-from coherence.simulate.jobs.job import Job
+from coherence.simulate.jobs.job import JobProgram
 from coherence.simulate.jobs.ticks import NEVER, Ticks, draw_one, generator, in_ticks
 
 
 class Nodes:
     """When each node of the job fails next, which are down, and when a spare is there.  Wall-clock nanoseconds."""
 
-    def __init__(self, job: Job, seed: int) -> None:
+    def __init__(self, job: JobProgram, seed: int) -> None:
         self.failures, self.recovery = job.failures, job.recovery
         self.rng, self.bench = generator(seed, "failures"), generator(seed, "repairs")
         self.spares = job.recovery.spares if job.recovery else math.inf

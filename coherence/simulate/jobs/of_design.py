@@ -31,10 +31,10 @@ from coherence.simulate.jobs.job import (
     NORMAL_CV,
     Checkpoint,
     Failures,
-    Job,
+    JobProgram,
+    JobRecovery,
     Law,
-    Pause,
-    Recovery,
+    RankPause,
     Slowdowns,
     Stragglers,
     Watchdog,
@@ -46,7 +46,7 @@ HARMLESS = frozenset({"alert", "log", "mark", "notify", "page", "record", "unlis
 """First words of `then` that end nothing."""
 
 
-def jobs_of(design: Design) -> tuple[Job, ...]:
+def jobs_of(design: Design) -> tuple[JobProgram, ...]:
     """Every synchronous job of the design.  Raises InputError with everything that is missing."""
     problems: list[Problem] = []
     jobs = [_job(design, one, problems) for one in design.components.values() if _is_job(one)]
@@ -60,7 +60,7 @@ def _is_job(component: Component) -> bool:
     return part == "barrier" or (component.copies is not None and "step" in (component.takes or {}))
 
 
-def _job(design: Design, component: Component, problems: list[Problem]) -> Job | None:
+def _job(design: Design, component: Component, problems: list[Problem]) -> JobProgram | None:
     keys, before = Keys(component, problems), len(problems)
     try:
         ranks, work = _ranks(keys), keys.count("work")
@@ -71,7 +71,7 @@ def _job(design: Design, component: Component, problems: list[Problem]) -> Job |
         pauses, checkpoint = tuple(_pauses(design, keys)), _checkpoint(design, keys)
         if len(problems) > before or step is None:
             return None
-        return Job(
+        return JobProgram(
             keys.name, ranks, step, math.inf if work is None else work, collective, stragglers, slowdowns, pauses,
             checkpoint, failures, recovery, watchdogs,
         )  # fmt: skip
@@ -121,7 +121,7 @@ def _failures(keys: Keys) -> Failures | None:
     return Failures(mtbf, keys.share("shape") or 1.0, keys.count("ranks_per_node") or 1)
 
 
-def _recovery(keys: Keys, failures: Failures | None, watchdogs: tuple[Watchdog, ...]) -> Recovery | None:
+def _recovery(keys: Keys, failures: Failures | None, watchdogs: tuple[Watchdog, ...]) -> JobRecovery | None:
     if failures is None and not watchdogs:
         return None
     detection, spares = keys.law("detection"), keys.count("spares")
@@ -130,7 +130,7 @@ def _recovery(keys: Keys, failures: Failures | None, watchdogs: tuple[Watchdog, 
     restart = keys.need(keys.law("restart"), "its restart time", "write `takes: {restart: 5 min}`")
     if restart is None:
         return None
-    return Recovery(restart, detection, math.inf if spares is None else spares, keys.law("repair"))
+    return JobRecovery(restart, detection, math.inf if spares is None else spares, keys.law("repair"))
 
 
 # -- what other sections say --------------------------------------------------------------------
@@ -155,7 +155,7 @@ def _interval(design: Design, keys: Keys) -> float | None:
     return keys.duration("checkpoint")
 
 
-def _pauses(design: Design, keys: Keys) -> Iterator[Pause]:
+def _pauses(design: Design, keys: Keys) -> Iterator[RankPause]:
     for loop in design.loops.values():
         thing, _, activity = _signal(loop).partition(".")
         if thing != keys.name or activity not in (keys.component.takes or {}):
@@ -165,7 +165,7 @@ def _pauses(design: Design, keys: Keys) -> Iterator[Pause]:
         every = keys.need(keys.duration(key), what, f"write `{key}: 30 d`: the mean time it computes between two")
         lasts = keys.law(activity)
         if every is not None and lasts is not None:
-            yield Pause(loop.name, every, lasts)
+            yield RankPause(loop.name, every, lasts)
 
 
 def _signal(loop: Loop) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from coherence.simulate.jobs.job import Job
+from coherence.simulate.jobs.job import JobProgram
 from coherence.simulate.jobs.steps import PAUSE, SLOWDOWN, SPREAD, STRAGGLER, Steps
 from coherence.simulate.jobs.ticks import seconds
 
@@ -12,7 +12,7 @@ AT_RISK = ("steps", "cut", "checkpoint")  # what a failure takes, where it is no
 
 
 @dataclass(slots=True)
-class Span:
+class JobSpan:
     """The job did one thing from `start` to `end` (nanoseconds): steps `first` to `last` - 1, or `state`.
 
     `state`: steps, cut (a step that did not end), checkpoint, detection, restart, idle, unfinished.
@@ -29,7 +29,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Loss:
+class JobLoss:
     """The work since the last safe save went at `time`, because of `cause`."""
 
     time: int
@@ -49,14 +49,14 @@ class Happening:
 class JobRun:
     """What a run did.  Times in nanoseconds from its start; `reason` says why it ended."""
 
-    job: Job
+    job: JobProgram
     seed: int
     end: int
     done: int
     reason: str
-    spans: tuple[Span, ...]
+    spans: tuple[JobSpan, ...]
     steps: Steps
-    losses: tuple[Loss, ...]
+    losses: tuple[JobLoss, ...]
     trace: tuple[Happening, ...]
 
     @property
@@ -69,7 +69,7 @@ class JobRun:
         return float(seconds(self.end))
 
 
-def cause_of(job: Job, why: int, rank: int) -> str:
+def cause_of(job: JobProgram, why: int, rank: int) -> str:
     """What made the slowest rank of a step slow, in words."""
     fixed = {SPREAD: "spread of the steps", STRAGGLER: f"straggler rank {rank}", SLOWDOWN: "slowdown"}
     return fixed.get(why) or f"{job.pauses[why - PAUSE].name} of rank {rank}"

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coherence.simulate.jobs.job import Checkpoint, Job, Recovery
+from coherence.simulate.jobs.job import Checkpoint, JobProgram, JobRecovery
 from coherence.simulate.jobs.nodes import Nodes
-from coherence.simulate.jobs.record import AT_RISK, Happening, JobRun, Loss, Span, cause_of
+from coherence.simulate.jobs.record import AT_RISK, Happening, JobLoss, JobRun, JobSpan, cause_of
 from coherence.simulate.jobs.steps import Steps, Stream, joined, living
 from coherence.simulate.jobs.ticks import NEVER, draw_one, generator, ticks
 
@@ -25,7 +25,7 @@ class _OverError(Exception):
     """The run ends here."""
 
 
-def simulate(job: Job, *, seed: int = 1, until: float = math.inf) -> JobRun:
+def simulate(job: JobProgram, *, seed: int = 1, until: float = math.inf) -> JobRun:
     """Run the job to the end of its work or for `until` seconds.  The same seed gives the same run, bit by bit."""
     if math.isinf(job.work) and math.isinf(until):
         raise ValueError(f"work of {job.name} or until is needed: the run would not end")
@@ -51,7 +51,7 @@ class _Flight:
 class _Execution:
     """A run in progress."""
 
-    def __init__(self, job: Job, seed: int, until: int) -> None:
+    def __init__(self, job: JobProgram, seed: int, until: int) -> None:
         self.job, self.seed, self.until = job, seed, until
         self.now = self.done = self.safe_done = self.since = 0
         self.safe_spans = self.taken_spans = 0  # those before are safe; those before are safe or lost already
@@ -61,8 +61,8 @@ class _Execution:
         self.base = self.at = 0  # steps before this block; steps of this block that are used up
         self.ends = np.zeros(1, np.int64)  # of the steps of this block, with 0 in front
         self.flight: _Flight | None = None
-        self.spans: list[Span] = []
-        self.losses: list[Loss] = []
+        self.spans: list[JobSpan] = []
+        self.losses: list[JobLoss] = []
         self.trace: list[Happening] = []
         self.hopeless = 0
         self.reason = "finished"
@@ -98,7 +98,7 @@ class _Execution:
         if over:
             state, until, first, last = "unfinished" if state in ("steps", "cut") else state, self.until, 0, 0
         if until > self.now:
-            self.spans.append(Span(self.now, until, state, self.done, first, last))
+            self.spans.append(JobSpan(self.now, until, state, self.done, first, last))
         self.now = until
         if over:
             raise _OverError("time is up")
@@ -240,7 +240,7 @@ class _Execution:
             if span.state in AT_RISK:
                 span.loss = len(self.losses)
         self.taken_spans = len(self.spans)
-        self.losses.append(Loss(self.now, cause))
+        self.losses.append(JobLoss(self.now, cause))
         self.done, self.flight = self.safe_done, None
         self.hopeless += 1
         if self.hopeless >= HOPELESS:
@@ -256,7 +256,7 @@ class _Execution:
         while self.nodes.next <= self.now:
             self._note("failed", f"node {self.nodes.fail()}")
 
-    def _recovery(self) -> Recovery:
+    def _recovery(self) -> JobRecovery:
         assert self.job.recovery is not None
         return self.job.recovery
 
@@ -270,7 +270,7 @@ class _Execution:
             self._pass(self.nodes.next, "restart")
             node = self.nodes.fail()
             self._note("failed", f"node {node}")
-            self.losses.append(Loss(self.now, f"failure of node {node}"))  # takes nothing but time
+            self.losses.append(JobLoss(self.now, f"failure of node {node}"))  # takes nothing but time
             self._detect(self.now)
         self._pass(comes_up, "restart")
         self.since = self.now
@@ -297,5 +297,5 @@ class _Execution:
             self._note("failed", f"node {self.nodes.fail()}")
 
 
-def _why(job: Job, block: Steps, row: int) -> str:
+def _why(job: JobProgram, block: Steps, row: int) -> str:
     return cause_of(job, int(block.why[row]), int(block.rank[row]))

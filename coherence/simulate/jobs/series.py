@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 from coherence.simulate.jobs.blame import blame
 from coherence.simulate.jobs.ledger import step_ends
-from coherence.simulate.jobs.record import JobRun, Span
+from coherence.simulate.jobs.record import JobRun, JobSpan
 from coherence.simulate.jobs.ticks import SECOND, Ticks, seconds, ticks
-from coherence.simulate.telemetry.contract import Cause, Floats, Signal, Telemetry, telemetry
+from coherence.simulate.telemetry.contract import Floats, LossCause, Signal, Telemetry, telemetry
 
 UP = ("steps", "cut", "checkpoint", "unfinished")
 DOWN = ("detection", "restart", "idle")
@@ -38,7 +38,7 @@ def of_job(run: JobRun, *, sample_every: float) -> Telemetry:
         Signal(f"{name}.{word}", unit, kind, f"job {name}"): (times, values)
         for word, unit, kind, values in (*_of_steps(run, at), *_of_spans(run, at), *_of_trace(run, at))
     }
-    blamed = (Cause(_float(b.time), b.loss, b.cause, _float(b.amount), "rank s") for b in blame(run, every=every))
+    blamed = (LossCause(_float(b.time), b.loss, b.cause, _float(b.amount), "rank s") for b in blame(run, every=every))
     return telemetry(samples, causes=blamed, grid=times)
 
 
@@ -69,7 +69,7 @@ def _progress(run: JobRun, at: Ticks, ends: Ticks, seen: npt.NDArray[np.intp]) -
     return np.asarray(done[span] + np.maximum(within, 0), np.float64)
 
 
-def _column(spans: Iterable[Span], name: str) -> Ticks:
+def _column(spans: Iterable[JobSpan], name: str) -> Ticks:
     return np.array([getattr(span, name) for span in spans], np.int64)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from coherence.simulate.jobs.job import MOST_RANK_SECONDS, Job, Pause, Slowdowns
+from coherence.simulate.jobs.job import MOST_RANK_SECONDS, JobProgram, RankPause, Slowdowns
 from coherence.simulate.jobs.ticks import NEVER, SECOND, Ticks, draw, generator, in_ticks, ticks
 
 BLOCK = 1 << 18  # draws at a time
@@ -66,7 +66,7 @@ def joined(blocks: list[Steps], count: int) -> Steps:
 class Stream:
     """Endless steps of a job, block by block; `arrivals` holds the ranks' times of the newest block."""
 
-    def __init__(self, job: Job, seed: int) -> None:
+    def __init__(self, job: JobProgram, seed: int) -> None:
         self.job = job
         self.rows = max(1, min(1024, BLOCK // job.ranks, int(MOST_RANK_SECONDS / (job.ranks * job.step.mean))))
         self.steps, self.meets, self.stops = (generator(seed, p) for p in ("steps", "collectives", "pauses"))
@@ -142,7 +142,7 @@ def _stretched(times: Ticks, factor: float) -> Ticks:
     return np.asarray(np.rint(times * factor), np.int64)
 
 
-def _pauses(pause: Pause, arrivals: Ticks, rng: np.random.Generator) -> tuple[Ticks, Ticks, Ticks]:
+def _pauses(pause: RankPause, arrivals: Ticks, rng: np.random.Generator) -> tuple[Ticks, Ticks, Ticks]:
     """(step, rank, length) of each pause of a block; where in it they fall is uniform over the time computed."""
     by_step = np.cumsum(_sum(arrivals))
     count = int(rng.poisson(float(by_step[-1]) / ticks(pause.every)))

@@ -6,8 +6,8 @@ the pods' measured readings (`design_text`).  The recorded replicas are never an
 
 from __future__ import annotations
 
-from coherence.simulate.logs.compare import Comparison, rendered, replay_logs
+from coherence.simulate.logs.compare import ReplayComparison, rendered, replay_logs
 from coherence.simulate.logs.designs import design_text
 from coherence.simulate.logs.runs import RunFiles, find_runs
 
-__all__ = ["Comparison", "RunFiles", "design_text", "find_runs", "rendered", "replay_logs"]
+__all__ = ["ReplayComparison", "RunFiles", "design_text", "find_runs", "rendered", "replay_logs"]

@@ -13,20 +13,20 @@ from coherence.language.reading import read_design, read_text
 from coherence.model.elaborate import elaborate
 from coherence.simulate.logs.designs import design_text
 from coherence.simulate.logs.facts import origin_of
-from coherence.simulate.logs.predict import Prediction, Trajectory, predict, values_of
+from coherence.simulate.logs.predict import ReplicaPrediction, Trajectory, predict, values_of
 from coherence.simulate.logs.runs import RunFiles, the_run
-from coherence.simulate.logs.series import Series, autoscaler
+from coherence.simulate.logs.series import RecordedSeries, autoscaler
 from coherence.simulate.logs.tables import read_table, utc
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReplayComparison:
     """One recorded run and its prediction.  Times in seconds since `origin` (Unix seconds)."""
 
     name: str
     origin: int
     observed: Trajectory
-    prediction: Prediction
+    prediction: ReplicaPrediction
     problems: tuple[Problem, ...] = ()  # malformed lines of the record, which were left out
 
     @property
@@ -68,7 +68,7 @@ def _apart(one: Trajectory, other: Trajectory) -> tuple[Fraction, ...]:
     return tuple(abs(a - b) for (a, _), (b, _) in zip(one, other, strict=True))
 
 
-def replay_logs(where: RunFiles | Path | str, design: Design | Path | str | None = None) -> Comparison:
+def replay_logs(where: RunFiles | Path | str, design: Design | Path | str | None = None) -> ReplayComparison:
     """Predict a recorded run and compare.
 
     `where`: a folder with one run, its gethpa log, or its files.  `design`: a design or its file, whose time 0 is the
@@ -83,7 +83,7 @@ def replay_logs(where: RunFiles | Path | str, design: Design | Path | str | None
     if not observed:
         raise UsageError(f"{run.autoscaler.name} shows no replicas")
     prediction = predict(elaborate(_design(run, design)), until=end)
-    return Comparison(run.name, origin, observed, prediction, series.problems)
+    return ReplayComparison(run.name, origin, observed, prediction, series.problems)
 
 
 def _design(run: RunFiles, design: Design | Path | str | None) -> Design:
@@ -92,7 +92,7 @@ def _design(run: RunFiles, design: Design | Path | str | None) -> Design:
     return read_text(design_text(run), f"<{run.name}>") if design is None else read_design(design)
 
 
-def observed_of(series: Series, origin: int) -> Trajectory:
+def observed_of(series: RecordedSeries, origin: int) -> Trajectory:
     """(time, replicas) of every change, of the first autoscaler that is shown.
 
     Until its first sync an autoscaler's status is empty and shows 0: left out.
@@ -106,7 +106,7 @@ def observed_of(series: Series, origin: int) -> Trajectory:
     return tuple(changes)
 
 
-def rendered(comparison: Comparison) -> str:
+def rendered(comparison: ReplayComparison) -> str:
     """A few lines for a terminal."""
     prediction = comparison.prediction
     lines = [
@@ -127,7 +127,7 @@ def _line(trajectory: Trajectory) -> str:
     return "  ".join(f"{replicas} ({render_seconds(time)})" for time, replicas in trajectory)
 
 
-def _sequences(comparison: Comparison) -> str:
+def _sequences(comparison: ReplayComparison) -> str:
     sequences = comparison.prediction.sequences
     if len(sequences) == 1:
         comparison_word = "equal" if comparison.equal else "different"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence.base.number_text import render_decimal
-from coherence.simulate.logs.facts import Facts, Pod, facts_of
+from coherence.simulate.logs.facts import Pod, ReplayFacts, facts_of
 from coherence.simulate.logs.runs import RunFiles
 from coherence.simulate.logs.tables import utc
 
@@ -16,7 +16,7 @@ def design_text(run: RunFiles) -> str:
     return written(facts_of(run))
 
 
-def written(facts: Facts) -> str:
+def written(facts: ReplayFacts) -> str:
     """The same from the facts.  Pods that were never measured live as the last one that was."""
     slots = [facts.pods[min(n, len(facts.pods) - 1)] for n in range(facts.most)]
     lines = [
@@ -47,7 +47,7 @@ def _app(most: int) -> Iterator[str]:
         yield f"    {key}: {' + '.join(f'pod{n}.{output}' for n in range(1, most + 1))}"
 
 
-def _pod(ordinal: int, pod: Pod, facts: Facts) -> Iterator[str]:
+def _pod(ordinal: int, pod: Pod, facts: ReplayFacts) -> Iterator[str]:
     first, last = pod.counted_first, pod.counted_last
     counted = f"{first} s .. {last} s" if first < last else f"{last} s"
     low, high = facts.placeable
@@ -73,7 +73,7 @@ def _apply(number: int, time: int, replicas: int, file: str) -> Iterator[str]:
     yield f"    actuation: {{signal: app.replicas, law: set, to: {replicas}, mode: once, from: 0}}"
 
 
-def _behaving(facts: Facts, hold_down: Fraction) -> Iterator[str]:
+def _behaving(facts: ReplayFacts, hold_down: Fraction) -> Iterator[str]:
     yield "  hpa:"
     yield "    uses: kubernetes_hpa"
     yield f"    target: {{signal: reading.measured, setpoint: {_percent(facts.setpoint)}}}"
@@ -82,7 +82,7 @@ def _behaving(facts: Facts, hold_down: Fraction) -> Iterator[str]:
     yield f"                rate: [{', '.join(facts.behavior.rates)}]}}"
 
 
-def _classic(facts: Facts) -> Iterator[str]:
+def _classic(facts: ReplayFacts) -> Iterator[str]:
     inside = f"app.replicas >= {facts.least} and app.replicas <= {facts.most}"
     yield "  note:"
     yield "    uses: kubernetes_hpa_recommendation"

@@ -13,7 +13,7 @@ from coherence.simulate.logs.tables import unix
 
 
 @dataclass(frozen=True)
-class Start:
+class PodStart:
     """Unix seconds at which a pod was given a node, and at which its container started (None: not seen)."""
 
     pod: str
@@ -21,7 +21,7 @@ class Start:
     started: int | None
 
 
-def read_starts(path: Path) -> tuple[Start, ...]:
+def read_starts(path: Path) -> tuple[PodStart, ...]:
     """Every pod that was given a node, in that order.  Raises InputError for text that is not such JSON."""
     try:
         items = json.loads(path.read_text(encoding="utf-8", errors="replace"))["items"]
@@ -34,7 +34,7 @@ def read_starts(path: Path) -> tuple[Start, ...]:
     return starts_of(items)
 
 
-def starts_of(items: list[dict[str, Any]]) -> tuple[Start, ...]:
+def starts_of(items: list[dict[str, Any]]) -> tuple[PodStart, ...]:
     """The same from the events themselves.  Of a reason that a pod has twice, the first counts."""
     bound: dict[str, int] = {}
     started: dict[str, int] = {}
@@ -43,7 +43,7 @@ def starts_of(items: list[dict[str, Any]]) -> tuple[Start, ...]:
         table = {"Scheduled": bound, "Started": started}.get(item.get("reason", ""))
         if table is not None and about.get("kind") == "Pod" and moment is not None:
             table[about["name"]] = min(moment, table.get(about["name"], moment))
-    return tuple(Start(pod, at, started.get(pod)) for pod, at in sorted(bound.items(), key=lambda one: one[::-1]))
+    return tuple(PodStart(pod, at, started.get(pod)) for pod, at in sorted(bound.items(), key=lambda one: one[::-1]))
 
 
 def _moment(item: dict[str, Any]) -> int | None:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.simulate.logs.events import Start, read_starts
-from coherence.simulate.logs.manifests import Behavior, Workload, read_manifest
-from coherence.simulate.logs.runs import Command, RunFiles, labels, manifest, read_commands
-from coherence.simulate.logs.series import Reading, autoscaler, pods
+from coherence.simulate.logs.events import PodStart, read_starts
+from coherence.simulate.logs.manifests import Behavior, DeploymentManifest, read_manifest
+from coherence.simulate.logs.runs import RecordedCommand, RunFiles, labels, manifest, read_commands
+from coherence.simulate.logs.series import PodReading, autoscaler, pods
 from coherence.simulate.logs.spread import placeable
 from coherence.simulate.logs.tables import read_table
 
@@ -52,7 +52,7 @@ class Pod:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ReplayFacts:
     """Everything that a prediction takes as given.  `origin`: Unix seconds of time 0; other times since then."""
 
     name: str
@@ -69,11 +69,11 @@ class Facts:
     pods: tuple[Pod, ...]
 
 
-def facts_of(run: RunFiles) -> Facts:
+def facts_of(run: RunFiles) -> ReplayFacts:
     """The facts of a run.  Raises InputError and UsageError."""
     commands = read_commands(run.commands)
     applied = [(command, _made_by(run, command)) for command in commands]
-    workloads = [(command, made) for command, made in applied if isinstance(made, Workload)]
+    workloads = [(command, made) for command, made in applied if isinstance(made, DeploymentManifest)]
     scaler = next(((command, made) for command, made in applied if isinstance(made, Behavior)), None)
     if not workloads or scaler is None:
         raise UsageError(f"{run.commands.name} applies no Deployment, or no autoscaler")
@@ -87,7 +87,7 @@ def facts_of(run: RunFiles) -> Facts:
     poll, measured = _pods(run, shown[0].target, request, origin)
     if not measured:
         raise UsageError(f"no pod of {run.pods.name} is given a node in {run.events.name}")
-    return Facts(
+    return ReplayFacts(
         name=run.name,
         origin=origin,
         end=shown[-1].time - origin,
@@ -111,7 +111,7 @@ def origin_of(run: RunFiles) -> int:
     raise UsageError(f"{run.commands.name} has no `kubectl apply`: nothing says when the run began")
 
 
-def _made_by(run: RunFiles, command: Command) -> Workload | Behavior | None:
+def _made_by(run: RunFiles, command: RecordedCommand) -> DeploymentManifest | Behavior | None:
     match command.words:
         case ("kubectl", "apply", "-f", file):
             return read_manifest(manifest(run, file))
@@ -120,20 +120,22 @@ def _made_by(run: RunFiles, command: Command) -> Workload | Behavior | None:
     return None
 
 
-def _writes(workloads: Sequence[tuple[Command, Workload]], origin: int) -> Iterator[Write]:
+def _writes(workloads: Sequence[tuple[RecordedCommand, DeploymentManifest]], origin: int) -> Iterator[Write]:
     """Replicas that an apply leaves out are 1 where it creates the Deployment or takes away an earlier number.
 
     SOURCE: Kubernetes documentation, Declarative Management: a field that the last applied configuration had and the
     new one lacks is deleted, and takes its default.
     """
-    before: Workload | None = None
+    before: DeploymentManifest | None = None
     for command, workload in workloads:
         if workload.replicas is not None or before is None or before.replicas is not None:
             yield Write(command.done - origin, 1 if workload.replicas is None else workload.replicas, workload.file)
         before = workload
 
 
-def _room(run: RunFiles, commands: Sequence[Command], workload: Workload, wanted: int) -> tuple[int, int]:
+def _room(
+    run: RunFiles, commands: Sequence[RecordedCommand], workload: DeploymentManifest, wanted: int
+) -> tuple[int, int]:
     if run.nodes is None or not workload.spreads:
         return wanted, wanted
     known = {row.cells[0] for snapshot in read_table(run.nodes).snapshots for row in snapshot.rows}
@@ -153,7 +155,7 @@ def _pods(run: RunFiles, deployment: str, request: Fraction, origin: int) -> tup
     return poll, tuple(_pod(one, series[one.pod], request, poll) for one in starts)
 
 
-def poll_interval(series: Sequence[Sequence[Reading]]) -> int:
+def poll_interval(series: Sequence[Sequence[PodReading]]) -> int:
     """The most frequent distance, in seconds, between the times at which any reading changed."""
     times = sorted({time for readings in series for time, _ in _changes(readings)})
     gaps = [round((after - before) / 5) * 5 for before, after in itertools.pairwise(times)]
@@ -161,7 +163,7 @@ def poll_interval(series: Sequence[Sequence[Reading]]) -> int:
     return max(set(likely), key=lambda gap: (likely.count(gap), -gap)) if likely else 15
 
 
-def _changes(readings: Sequence[Reading]) -> Iterator[tuple[int, Fraction]]:
+def _changes(readings: Sequence[PodReading]) -> Iterator[tuple[int, Fraction]]:
     """The readings that differ from the one before, with the first."""
     before: Fraction | None = None
     for reading in readings:
@@ -170,7 +172,7 @@ def _changes(readings: Sequence[Reading]) -> Iterator[tuple[int, Fraction]]:
         before = reading.cores
 
 
-def _pod(start: Start, readings: Sequence[Reading], request: Fraction, poll: int) -> Pod:
+def _pod(start: PodStart, readings: Sequence[PodReading], request: Fraction, poll: int) -> Pod:
     changes = [(time - start.bound, cores / request) for time, cores in _changes(readings)]
     seen = changes[0][0]
     latest = seen + POLLS * poll

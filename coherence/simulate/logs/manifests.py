@@ -13,17 +13,17 @@ from coherence.base.places import Place
 from coherence.language import document
 from coherence.language.design import Rate
 from coherence.language.document import Document, Items, Node, Scalar, Table
-from coherence.simulate.logs.spread import Spread
+from coherence.simulate.logs.spread import SpreadConstraint
 
 
 @dataclass(frozen=True)
-class Workload:
+class DeploymentManifest:
     """A Deployment: `replicas` and the CPU request of a pod in cores (None: not written)."""
 
     file: str
     replicas: int | None
     request: Fraction | None
-    spreads: tuple[Spread, ...]
+    spreads: tuple[SpreadConstraint, ...]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Behavior:
     rates: tuple[str, ...] = ()
 
 
-def read_manifest(path: Path) -> Workload | Behavior:
+def read_manifest(path: Path) -> DeploymentManifest | Behavior:
     """The Deployment or HorizontalPodAutoscaler in a file (the first of them).  Raises InputError."""
     documents = document.read(path.read_bytes(), path.name, last_key_counts=True)
     for manifest in documents:
@@ -48,12 +48,12 @@ def read_manifest(path: Path) -> Workload | Behavior:
     raise InputError([Problem(place, "neither a Deployment nor a HorizontalPodAutoscaler", "name such a manifest")])
 
 
-def _workload(source: Document) -> Workload:
+def _workload(source: Document) -> DeploymentManifest:
     component = next(iter(importers.design_of([source]).components.values()))
     need = component.needs.get("cpu") if isinstance(component.needs, dict) else None
     stated = at(source.root, "spec", "replicas")
     replicas = int(stated.text) if isinstance(stated, Scalar) else None
-    return Workload(source.file, replicas, need.low if need else None, tuple(_spreads(source.root)))
+    return DeploymentManifest(source.file, replicas, need.low if need else None, tuple(_spreads(source.root)))
 
 
 def _behavior(source: Document) -> Behavior:
@@ -69,11 +69,11 @@ def _rate(rate: Rate) -> str:
     return "{" + ", ".join(f"{key}: {word.text}" for key, word in named if word is not None) + "}"
 
 
-def _spreads(root: Node) -> Iterator[Spread]:
+def _spreads(root: Node) -> Iterator[SpreadConstraint]:
     for one in items(at(root, "spec", "template", "spec", "topologySpreadConstraints")):
         key, skew, when = (at(one, name) for name in ("topologyKey", "maxSkew", "whenUnsatisfiable"))
         if isinstance(key, Scalar) and isinstance(skew, Scalar) and _must(when):
-            yield Spread(key.text, int(skew.text))
+            yield SpreadConstraint(key.text, int(skew.text))
 
 
 def _must(when: Node | None) -> bool:

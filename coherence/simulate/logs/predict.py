@@ -35,7 +35,7 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class Prediction:
+class ReplicaPrediction:
     """What the status of an autoscaler shows: (time, replicas), each time the replicas are others than before.
 
     `nominal`: every unknown at the upper end of its range.  `possible`: every trajectory that the unknown thresholds
@@ -60,7 +60,7 @@ def values_of(trajectory: Iterable[tuple[Any, int]]) -> tuple[int, ...]:
     return tuple(replicas for _, replicas in trajectory)
 
 
-def predict(model: Model, *, until: Fraction) -> Prediction:
+def predict(model: Model, *, until: Fraction) -> ReplicaPrediction:
     """The replicas that the autoscaler of a design shows.  Raises InputError where there is no such loop."""
     if model.gaps:
         raise InputError(Problem(gap.place, f"needs {gap.needs}", "add it") for gap in model.gaps)
@@ -76,7 +76,7 @@ def predict(model: Model, *, until: Fraction) -> Prediction:
     nominal = _shown(model, Choices(highest, {scaler.name: _phases(scaler)[0]}), scaler, until)
     possible = {trajectory for shown, _ in followed for trajectory in shown}
     free = [f"phase of {scaler.name}"] if scaler.phase is None else []
-    return Prediction(nominal, tuple(sorted(possible)), (*unknown, *free), all(whole for _, whole in followed))
+    return ReplicaPrediction(nominal, tuple(sorted(possible)), (*unknown, *free), all(whole for _, whole in followed))
 
 
 def autoscaler_of(model: Model) -> SampledLoop:

@@ -34,7 +34,7 @@ class RunFiles:
 
 
 @dataclass(frozen=True)
-class Command:
+class RecordedCommand:
     """A command line: Unix seconds at which it was given and at which it had returned."""
 
     words: tuple[str, ...]
@@ -70,16 +70,18 @@ def _files(log: Path) -> RunFiles | None:
     return RunFiles(stamp, log, pods, before[-1], after[0], nodes if nodes.is_file() else None)
 
 
-def read_commands(path: Path) -> tuple[Command, ...]:
+def read_commands(path: Path) -> tuple[RecordedCommand, ...]:
     """The commands in order.  Columns: command, keyword, start_cdt, start_utc, end_cdt, end_utc (`-`: not noted)."""
-    commands: list[Command] = []
+    commands: list[RecordedCommand] = []
     problems: list[Problem] = []
     for line, cells in csv_records(path, lenient=True):
         if line == 1 or not cells or cells[0] == "total_runtime":
             continue
         try:
             given = unix(cells[3])
-            commands.append(Command(tuple(cells[0].split()), given, given if cells[5] == "-" else unix(cells[5])))
+            commands.append(
+                RecordedCommand(tuple(cells[0].split()), given, given if cells[5] == "-" else unix(cells[5]))
+            )
         except (ValueError, IndexError):
             place = line_place(path.name, line, ",".join(cells))
             problems.append(Problem(place, "cannot be read", "expected command, keyword and four times"))
@@ -100,7 +102,7 @@ def _folders(run: RunFiles) -> tuple[Path, ...]:
     return (run.commands.parent, *list(run.commands.parent.parents)[:2])
 
 
-def labels(commands: tuple[Command, ...]) -> Iterator[tuple[str, str, str]]:
+def labels(commands: tuple[RecordedCommand, ...]) -> Iterator[tuple[str, str, str]]:
     """(node, key, value) of every `kubectl label nodes <node> <key>=<value>`."""
     for command in commands:
         match command.words:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.errors import Problem
-from coherence.simulate.logs.tables import Row, Table
+from coherence.simulate.logs.tables import SnapshotRow, SnapshotTable
 
 _MILLI = re.compile(r"([0-9]{1,9})m|([0-9]{1,6})")
 
@@ -27,7 +27,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Reading:
+class PodReading:
     """What metrics-server served for a pod: cores in use, from `time` until the next one."""
 
     time: int
@@ -46,16 +46,16 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Series:
+class RecordedSeries:
     """Lines of one kind in time order, and the lines that could not be read."""
 
     shown: tuple[Shown, ...] = ()
-    readings: tuple[tuple[str, tuple[Reading, ...]], ...] = ()  # pod -> its readings, in order of first sight
+    readings: tuple[tuple[str, tuple[PodReading, ...]], ...] = ()  # pod -> its readings, in order of first sight
     listed: tuple[Listed, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
-def autoscaler(table: Table) -> Series:
+def autoscaler(table: SnapshotTable) -> RecordedSeries:
     """`kubectl get hpa`: NAME, REFERENCE, TARGETS, MINPODS, MAXPODS, REPLICAS, AGE."""
     rows: list[Shown] = []
     problems = list(table.problems)
@@ -65,10 +65,10 @@ def autoscaler(table: Table) -> Series:
                 rows.append(_shown(snapshot.time, row))
             except (ValueError, IndexError):
                 problems.append(_unread(table, row, "NAME, REFERENCE, 100%/50%, 1, 6, 4, 2m3s"))
-    return Series(shown=tuple(rows), problems=tuple(problems))
+    return RecordedSeries(shown=tuple(rows), problems=tuple(problems))
 
 
-def _shown(time: int, row: Row) -> Shown:
+def _shown(time: int, row: SnapshotRow) -> Shown:
     name, reference, targets, least, most, replicas = row.cells[:6]
     share, _, setpoint = targets.partition("/")
     measured = None if share == "<unknown>" else _percent(share)
@@ -82,9 +82,9 @@ def _percent(text: str) -> Fraction:
     return Fraction(int(text[:-1]), 100)
 
 
-def pods(table: Table) -> Series:
+def pods(table: SnapshotTable) -> RecordedSeries:
     """`kubectl top pod`: NAME, CPU(cores), MEMORY(bytes)."""
-    by_pod: dict[str, list[Reading]] = {}
+    by_pod: dict[str, list[PodReading]] = {}
     problems = list(table.problems)
     for snapshot in table.snapshots:
         for row in snapshot.rows:
@@ -92,11 +92,11 @@ def pods(table: Table) -> Series:
             if cores is None:
                 problems.append(_unread(table, row, "a pod, then its CPU such as 101m"))
             else:
-                by_pod.setdefault(row.cells[0], []).append(Reading(snapshot.time, cores))
-    return Series(readings=tuple((pod, tuple(seen)) for pod, seen in by_pod.items()), problems=tuple(problems))
+                by_pod.setdefault(row.cells[0], []).append(PodReading(snapshot.time, cores))
+    return RecordedSeries(readings=tuple((pod, tuple(seen)) for pod, seen in by_pod.items()), problems=tuple(problems))
 
 
-def pod_list(table: Table) -> Series:
+def pod_list(table: SnapshotTable) -> RecordedSeries:
     """`kubectl get pod -o wide`: NAME, READY, STATUS, RESTARTS, AGE, IP, NODE, NOMINATED NODE, READINESS GATES."""
     rows: list[Listed] = []
     problems = list(table.problems)
@@ -108,7 +108,7 @@ def pod_list(table: Table) -> Series:
                 continue
             node = None if row.cells[6] == "<none>" else row.cells[6]
             rows.append(Listed(snapshot.time, row.cells[0], ready == wanted, row.cells[2], node))
-    return Series(listed=tuple(rows), problems=tuple(problems))
+    return RecordedSeries(listed=tuple(rows), problems=tuple(problems))
 
 
 def _cores(text: str) -> Fraction | None:
@@ -118,5 +118,5 @@ def _cores(text: str) -> Fraction | None:
     return Fraction(int(match[1]), 1000) if match[1] else Fraction(int(match[2]))
 
 
-def _unread(table: Table, row: Row, expected: str) -> Problem:
+def _unread(table: SnapshotTable, row: SnapshotRow, expected: str) -> Problem:
     return Problem(table.place(row), f"cannot be read: {','.join(row.cells)[:80]}", f"expected {expected}")

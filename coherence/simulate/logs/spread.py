@@ -15,14 +15,16 @@ Counts = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Spread:
+class SpreadConstraint:
     """`whenUnsatisfiable: DoNotSchedule` over the domains of one node label."""
 
     key: str
     max_skew: int
 
 
-def placeable(nodes: Mapping[str, Mapping[str, str]], spreads: Sequence[Spread], wanted: int) -> tuple[int, int]:
+def placeable(
+    nodes: Mapping[str, Mapping[str, str]], spreads: Sequence[SpreadConstraint], wanted: int
+) -> tuple[int, int]:
     """(fewest, most) of `wanted` pods that find a node, over every order of free choices.
 
     `nodes`: name -> labels.  A node without the label of a constraint takes no pod.
@@ -40,12 +42,12 @@ def placeable(nodes: Mapping[str, Mapping[str, str]], spreads: Sequence[Spread],
     return min([*stuck, wanted]), wanted
 
 
-def _choices(counts: Counts, nodes: Sequence[Mapping[str, str]], spreads: Sequence[Spread]) -> list[Counts]:
+def _choices(counts: Counts, nodes: Sequence[Mapping[str, str]], spreads: Sequence[SpreadConstraint]) -> list[Counts]:
     after = [(*counts[:n], counts[n] + 1, *counts[n + 1 :]) for n in range(len(nodes))]
     return [made for n, made in enumerate(after) if all(_allows(made, n, nodes, spread) for spread in spreads)]
 
 
-def _allows(counts: Counts, chosen: int, nodes: Sequence[Mapping[str, str]], spread: Spread) -> bool:
+def _allows(counts: Counts, chosen: int, nodes: Sequence[Mapping[str, str]], spread: SpreadConstraint) -> bool:
     domains: Counter[str] = Counter()
     for count, labels in zip(counts, nodes, strict=True):
         domains[labels[spread.key]] += count

@@ -19,7 +19,7 @@ STAMP = "%Y-%m-%dT%H:%M:%S"
 
 
 @dataclass(frozen=True)
-class Row:
+class SnapshotRow:
     """The cells of one line, and the line's number."""
 
     cells: tuple[str, ...]
@@ -31,18 +31,18 @@ class Snapshot:
     """One table at one time (Unix seconds)."""
 
     time: int
-    rows: tuple[Row, ...]
+    rows: tuple[SnapshotRow, ...]
 
 
 @dataclass(frozen=True)
-class Table:
+class SnapshotTable:
     """Every snapshot of a file, in order, and its malformed lines."""
 
     file: str
     snapshots: tuple[Snapshot, ...]
     problems: tuple[Problem, ...] = ()
 
-    def place(self, row: Row) -> Place:
+    def place(self, row: SnapshotRow) -> Place:
         """Where a row stands."""
         return line_place(self.file, row.line, ",".join(row.cells))
 
@@ -62,12 +62,12 @@ def utc(moment: int) -> str:
     return time.strftime(STAMP, time.gmtime(moment)) + "Z"
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> SnapshotTable:
     """The table in a file."""
     return table_of(path.read_text(encoding="utf-8", errors="replace"), path.name)
 
 
-def table_of(text: str, file: str = "<log>") -> Table:
+def table_of(text: str, file: str = "<log>") -> SnapshotTable:
     """The table in a text.  A snapshot whose rows run backwards in time is a problem too."""
     snapshots: list[Snapshot] = []
     problems: list[Problem] = []
@@ -79,8 +79,8 @@ def table_of(text: str, file: str = "<log>") -> Table:
         elif cells[0] == "NAME":
             width = _columns(cells)
         elif content.strip():
-            problems += _add(snapshots, Row(cells, line), width, content, file)
-    return Table(file, tuple(snapshots), tuple(problems))
+            problems += _add(snapshots, SnapshotRow(cells, line), width, content, file)
+    return SnapshotTable(file, tuple(snapshots), tuple(problems))
 
 
 def _open(snapshots: list[Snapshot], cells: tuple[str, ...], line: int, content: str, file: str) -> Iterator[Problem]:
@@ -102,7 +102,7 @@ def _columns(header: tuple[str, ...]) -> int:
     return len(header) - sum(word in header for word in ("NOMINATED", "READINESS"))
 
 
-def _add(snapshots: list[Snapshot], row: Row, width: int, content: str, file: str) -> Iterator[Problem]:
+def _add(snapshots: list[Snapshot], row: SnapshotRow, width: int, content: str, file: str) -> Iterator[Problem]:
     place = line_place(file, row.line, content)
     if not snapshots:
         yield Problem(place, "a row before the first LOG_TIME", "begin the log with `idx,0,LOG_TIME,<utc>,...`")

@@ -29,7 +29,7 @@ class Disturbance:
 
 
 @dataclass(frozen=True)
-class Course:
+class BacklogCourse:
     """What becomes of it: the backlog (tries) when it ends, and seconds from then until tries are in time again."""
 
     backlog: float
@@ -55,7 +55,7 @@ class _Flow:
         return min(1.0, max(0.0, (after - self.served[-1]) / (after - before))) if after > before else 0.0
 
 
-def course(call: Retrying, disturbance: Disturbance) -> Course:
+def course(call: Retrying, disturbance: Disturbance) -> BacklogCourse:
     """Follow the fluid from rest until tries were in time for a whole cycle, or late for as many cycles as tries."""
     if call.server.cancel:
         raise UsageError("the fluid follows tries that are still served after their time-out (abandon)")
@@ -71,11 +71,11 @@ def course(call: Retrying, disturbance: Disturbance) -> Course:
         if time < disturbance.lasts:
             backlog, calm, late = standing, 0, 0
         elif calm > cycle:
-            return Course(backlog, max(0.0, (slot - calm) * width - disturbance.lasts))
+            return BacklogCourse(backlog, max(0.0, (slot - calm) * width - disturbance.lasts))
         elif late > settled and _fed(call, flow, cycle, width):
-            return Course(backlog, _drained(call, standing, slot * width - disturbance.lasts))
+            return BacklogCourse(backlog, _drained(call, standing, slot * width - disturbance.lasts))
         elif time > disturbance.lasts + _MOST_CYCLES * cycle * width:
-            return Course(backlog, slot * width - disturbance.lasts)
+            return BacklogCourse(backlog, slot * width - disturbance.lasts)
 
 
 def _fed(call: Retrying, flow: _Flow, cycle: int, width: float) -> bool:

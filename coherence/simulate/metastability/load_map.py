@@ -59,7 +59,7 @@ class FixedPoint:
     sends: float
 
 
-class Verdict(StrEnum):
+class PortraitVerdict(StrEnum):
     """What the map says of the call."""
 
     HEALTHY = "healthy"  # an operating point below the capacity, and no overload keeps itself up
@@ -73,7 +73,7 @@ class Portrait:
     """All fixed points by load, and the unstable ones between which each basin lies."""
 
     points: tuple[FixedPoint, ...]
-    verdict: Verdict
+    verdict: PortraitVerdict
 
     @property
     def edges(self) -> tuple[FixedPoint, ...]:
@@ -142,7 +142,7 @@ def portrait(call: Retrying) -> Portrait:
     low, high = _range(call)
     cells = _remaining(call, low, high)
     if cells is None:
-        return Portrait((), Verdict.UNRESOLVED)
+        return Portrait((), PortraitVerdict.UNRESOLVED)
     candidates = [_point(call, cell, low, high) for cell in _merged(cells)]
     points = [point for point in candidates if point is not None]
     beyond = overload(call)
@@ -223,11 +223,11 @@ def _crossing(call: Retrying, left: float, right: float, *, falls: bool) -> floa
     return right
 
 
-def _verdict(call: Retrying, points: list[FixedPoint], *, resolved: bool) -> Verdict:
+def _verdict(call: Retrying, points: list[FixedPoint], *, resolved: bool) -> PortraitVerdict:
     stable = [point for point in points if point.stable]
     if not resolved or not stable:
-        return Verdict.UNRESOLVED
+        return PortraitVerdict.UNRESOLVED
     if call.rate >= call.capacity or (not call.server.cancel and stable[0].load >= call.capacity):
-        return Verdict.COLLAPSED
+        return PortraitVerdict.COLLAPSED
     lasting = not call.server.cancel and stable[-1].load >= call.capacity
-    return Verdict.METASTABLE if lasting else Verdict.HEALTHY
+    return PortraitVerdict.METASTABLE if lasting else PortraitVerdict.HEALTHY

@@ -14,13 +14,13 @@ from typing import Any
 from coherence.base.bisection import halved, whole_mean
 from coherence.base.errors import UsageError
 from coherence.simulate.metastability.fluid import smallest_pause
-from coherence.simulate.metastability.load_map import Portrait, Retrying, Verdict, overload, portrait
+from coherence.simulate.metastability.load_map import Portrait, PortraitVerdict, Retrying, overload, portrait
 from coherence.simulate.requests.program import (
     Arrivals,
-    Backoff,
-    Budget,
     Outage,
     Program,
+    RetryBudget,
+    RetryPause,
     Route,
     Service,
     Source,
@@ -31,7 +31,7 @@ _MOST = 1e6  # a bound larger than this is no bound
 
 
 @dataclass(frozen=True)
-class Study:
+class MetastabilityStudy:
     """`margin`: capacity left while every try is late, as a share of it; `pause`: shortest one that collapses (s)."""
 
     call: Retrying
@@ -41,16 +41,16 @@ class Study:
     pause: float
 
 
-def study(call: Retrying) -> Study:
+def study(call: Retrying) -> MetastabilityStudy:
     """Operating points and the shortest pause from which the call does not recover."""
     points, beyond = portrait(call), overload(call)
-    pause = {Verdict.COLLAPSED: 0.0, Verdict.METASTABLE: math.nan}.get(points.verdict, math.inf)
+    pause = {PortraitVerdict.COLLAPSED: 0.0, PortraitVerdict.METASTABLE: math.nan}.get(points.verdict, math.inf)
     pause = smallest_pause(call) if math.isnan(pause) else pause
-    return Study(call, points, beyond, 1 - beyond / call.capacity, pause)
+    return MetastabilityStudy(call, points, beyond, 1 - beyond / call.capacity, pause)
 
 
 @dataclass(frozen=True)
-class Region:
+class SafeRegion:
     """How far one quantity alone may go before the call stops being healthy; each is a bound that is still safe.
 
     Upper bounds: `tries`, `rate`, `share`, `most_retries`, `breaker`.  Lower bounds: `servers`, `per_try`.  None: not
@@ -68,10 +68,10 @@ class Region:
 
 def healthy(call: Retrying) -> bool:
     """One stable operating point below the capacity, and no overload that keeps itself up."""
-    return portrait(call).verdict is Verdict.HEALTHY
+    return portrait(call).verdict is PortraitVerdict.HEALTHY
 
 
-def safe_region(call: Retrying) -> Region:
+def safe_region(call: Retrying) -> SafeRegion:
     """Each bound by bisection on the verdict.
 
     Sound because the verdict is monotone: more tries, rate, budget or breaker raise the map everywhere; more servers
@@ -85,7 +85,7 @@ def safe_region(call: Retrying) -> Region:
     def served(**change: Any) -> bool:
         return healthy(replace(call, server=replace(server, **change)))
 
-    return Region(
+    return SafeRegion(
         tries=_largest(lambda n: bounded(tries=n), 1, whole=True),
         rate=_largest(lambda x: bounded(rate=x), 1e-6 * call.capacity),
         share=_up_to_one(lambda x: bounded(share=x, floor=call.floor)),
@@ -137,10 +137,14 @@ def program(call: Retrying, *, pause: float = 0.0, at: float = 0.0) -> Program:
     """The same call for the request-level engine: Poisson arrivals, one station, one route; a pause of its servers."""
     server = call.server
     family = "exponential" if server.cv == 1 else "constant" if server.cv == 0 else "gamma"
-    share = None if math.isinf(call.share) else Budget(call.share, call.floor, "first" if call.of_first else "requests")
+    share = (
+        None
+        if math.isinf(call.share)
+        else RetryBudget(call.share, call.floor, "first" if call.of_first else "requests")
+    )
     route = Route(
         "calls", "workers", tries=int(min(call.tries, 2**30)), per_try=server.per_try, retry_on=("timeout",),
-        pause=Backoff(call.pause, factor=1.0),
+        pause=RetryPause(call.pause, factor=1.0),
         cancel=server.cancel, budget=share, breaker=call.breaker, most_retries=call.most_retries,
     )  # fmt: skip
     return Program(
@@ -157,13 +161,13 @@ def escapes(call: Retrying, *, seeds: Iterable[int], until: float, committed: fl
     `committed` defaults to what is served in twice the limit of a try, beyond every edge; it is looked at each tenth
     of that limit.
     """
-    from coherence.simulate.requests.engine import Run
+    from coherence.simulate.requests.engine import RequestRun
 
     if call.server.cancel:
         raise UsageError("tries that are cancelled leave the queue: it does not commit to an overload")
     level = 2 * call.capacity * call.server.per_try if committed is None else committed
     step = call.server.per_try / 10
-    return [_escape(Run(program(call), seed=seed, sample_every=step), level, until, step) for seed in seeds]
+    return [_escape(RequestRun(program(call), seed=seed, sample_every=step), level, until, step) for seed in seeds]
 
 
 def _escape(run: Any, level: float, until: float, step: float) -> float:

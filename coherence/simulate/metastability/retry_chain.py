@@ -31,7 +31,7 @@ HOUR = 3600.0  # s: a mode that lasts longer looks like a steady state to whoeve
 
 
 @dataclass(frozen=True)
-class Chain:
+class RetryChain:
     """`down`, `stay`, `up`: rates (per second) from [level, phase] to [phase] of the level below, same, above."""
 
     down: Floats = field(compare=False)
@@ -51,7 +51,7 @@ class Chain:
         return self.levels * self.phases
 
 
-def chain(levels: int, phases: int, moves: Callable[[Floats, Floats], dict[tuple[int, int], Any]]) -> Chain:
+def chain(levels: int, phases: int, moves: Callable[[Floats, Floats], dict[tuple[int, int], Any]]) -> RetryChain:
     """The chain whose `moves(level, phase)` give the rate of each step (levels, phases); steps outside vanish."""
     import numpy as np
 
@@ -62,10 +62,10 @@ def chain(levels: int, phases: int, moves: Callable[[Floats, Floats], dict[tuple
         rates = np.broadcast_to(rate, level.shape)
         inside = (at + dq >= 0) & (at + dq < levels) & (own + do >= 0) & (own + do < phases) & (rates > 0)
         blocks[dq][at[inside], own[inside], own[inside] + do] += rates[inside]
-    return Chain(blocks[-1], blocks[0], blocks[1])
+    return RetryChain(blocks[-1], blocks[0], blocks[1])
 
 
-def generator(chain: Chain) -> Any:
+def generator(chain: RetryChain) -> Any:
     """The sparse generator matrix (scipy, CSR) over states level * phases + phase; its rows add up to 0."""
     import numpy as np
     from scipy import sparse
@@ -82,7 +82,7 @@ def generator(chain: Chain) -> Any:
     return (matrix - sparse.diags(np.asarray(matrix.sum(axis=1)).ravel())).tocsr()
 
 
-def second_eigenvalue(chain: Chain) -> complex:
+def second_eigenvalue(chain: RetryChain) -> complex:
     """The eigenvalue next to 0 (1/s): minus its real part is the slowest rate at which the chain forgets."""
     import numpy as np
     from scipy.sparse.linalg import eigs
@@ -105,7 +105,7 @@ class _Swept:
     out: Floats
 
 
-def hitting_time(chain: Chain, start: tuple[int, int], target: Flags) -> float:
+def hitting_time(chain: RetryChain, start: tuple[int, int], target: Flags) -> float:
     """Mean seconds from `start` (level, phase) until a state of `target`, an array of truth by [level, phase]."""
     level, phase = start
     if target[level, phase]:
@@ -123,7 +123,7 @@ def hitting_time(chain: Chain, start: tuple[int, int], target: Flags) -> float:
     return _last(stay, time, out, phase)
 
 
-def _absorbing(chain: Chain, target: Flags) -> list[_Swept]:
+def _absorbing(chain: RetryChain, target: Flags) -> list[_Swept]:
     """Each level by itself: rates among states that are not of the target, and the rate into it."""
     import numpy as np
 
@@ -187,7 +187,7 @@ def _last(stay: Floats, time: Floats, out: Floats, start: int) -> float:
     return float(time[start] / out[start]) if out[start] > 0 else math.inf
 
 
-def stationary(chain: Chain) -> Floats:
+def stationary(chain: RetryChain) -> Floats:
     """Long-run share of time in each state, by [level, phase]."""
     import numpy as np
 
@@ -257,7 +257,7 @@ def classify(low_to_high: float, high_to_low: float, *, horizon: float = HOUR) -
     return Mode.RESTLESS
 
 
-def modes(chain: Chain, low: Flags, high: Flags, *, horizon: float = HOUR) -> Modes:
+def modes(chain: RetryChain, low: Flags, high: Flags, *, horizon: float = HOUR) -> Modes:
     """From the empty corner until `high`, and from the full corner until `low`."""
     if low.shape != (chain.levels, chain.phases) or high.shape != low.shape:
         raise UsageError(f"a mode is an array of {chain.levels} levels by {chain.phases} phases")

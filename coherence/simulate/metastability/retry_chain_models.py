@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import UsageError
 from coherence.simulate.metastability.load_map import Retrying
-from coherence.simulate.metastability.retry_chain import Chain, Modes, chain, modes
+from coherence.simulate.metastability.retry_chain import Modes, RetryChain, chain, modes
 
 if TYPE_CHECKING:
     from coherence.simulate.metastability.retry_chain import Flags, Floats
@@ -41,7 +41,7 @@ class Published:
     weight: float = 0.25
 
 
-def published(model: Published) -> Chain:
+def published(model: Published) -> RetryChain:
     """The chain of the published model."""
     again = model.retries / ((model.retries + 1) * model.timeout)
     given_up = 1 / ((model.retries + 1) * model.timeout)
@@ -86,7 +86,7 @@ def published_modes(model: Published) -> Modes:
     return modes(published(model), low, high)
 
 
-def following(call: Retrying, *, room: int, orbit: int) -> Chain:
+def following(call: Retrying, *, room: int, orbit: int) -> RetryChain:
     """The chain of a call whose late tries are still served; `room` and `orbit` count the empty state too."""
     server, come_back = call.server, 1 / call.server.per_try
 

@@ -14,7 +14,7 @@ from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.language.design import Design
 from coherence.simulate.processes.agents import with_agents
-from coherence.simulate.processes.flow import Flow, flow_of, without
+from coherence.simulate.processes.flow import RequestFlow, flow_of, without
 from coherence.simulate.processes.routes import routes_of
 from coherence.simulate.processes.sources import FIRST_BURST, sources_of
 from coherence.simulate.processes.stations import stations_of
@@ -68,7 +68,7 @@ def requested(design: Design) -> tuple[str, ...]:
     return (*flow.plans, *flow.stations)
 
 
-def _flow(design: Design) -> Flow:
+def _flow(design: Design) -> RequestFlow:
     """The flow of single requests; what calls an inference server is run token by token (serving.of_design)."""
     engines = [c.name for c in design.components.values() if c.part is not None and c.part.text == "inference_server"]
     return without(flow_of(design), engines)

@@ -12,7 +12,7 @@ from coherence.simulate.requests.program import Plan
 
 
 @dataclass(frozen=True)
-class Flow:
+class RequestFlow:
     """`plans`: workload -> routes in order; `calls`: route -> its call (None: no call says how);
 
     `onward`: component -> the routes that it uses itself; `stations`: what is reached, in order.
@@ -25,7 +25,7 @@ class Flow:
     stations: tuple[str, ...]
 
 
-def flow_of(design: Design) -> Flow:
+def flow_of(design: Design) -> RequestFlow:
     """The routes that requests take through the design."""
     calls, ends = _named(design)
     for workload in design.workload:
@@ -36,7 +36,7 @@ def flow_of(design: Design) -> Flow:
     reached = _reached(design, ends)
     used = {route: pair for route, pair in ends.items() if pair[0] in reached or pair[0] in design.workload}
     plans = {caller: _plan(used, caller) for caller in reached}
-    return Flow(
+    return RequestFlow(
         {name: plan for name, plan in plans.items() if name in design.workload and plan},
         {name: plan for name, plan in plans.items() if name not in design.workload and plan},
         {route: calls[route] for route in used},
@@ -45,11 +45,11 @@ def flow_of(design: Design) -> Flow:
     )
 
 
-def without(flow: Flow, stations: Collection[str]) -> Flow:
+def without(flow: RequestFlow, stations: Collection[str]) -> RequestFlow:
     """The flow of the workloads that reach none of the stations: something else runs the others."""
     away = {flow.ends[r][0] for r in flow.ends if flow.ends[r][1] in stations}
     ends = {route: pair for route, pair in flow.ends.items() if pair[0] not in away and pair[1] not in stations}
-    return Flow(
+    return RequestFlow(
         {name: plan for name, plan in flow.plans.items() if name not in away},
         {name: plan for name, plan in flow.onward.items() if name not in away},
         {route: flow.calls[route] for route in ends},

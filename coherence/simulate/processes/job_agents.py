@@ -78,7 +78,7 @@ def _turns(keys: Keys) -> tuple[int, int]:
 
 def _source(design: Design, keys: Keys, first_burst: float) -> tuple[Source | None, tuple[str, ...]]:
     """The workload that calls the agent, as a source without a plan yet, and what was assumed about it."""
-    from coherence.simulate.processes.flow import Flow
+    from coherence.simulate.processes.flow import RequestFlow
     from coherence.simulate.processes.sources import sources_of
 
     callers = [str(c.caller) for c in design.calls if str(c.callee) == keys.name and str(c.caller) in design.workload]
@@ -91,5 +91,5 @@ def _source(design: Design, keys: Keys, first_burst: float) -> tuple[Source | No
         keys.needs(f"the rate of {workload.name}", "write `rate: 2 req/s`", workload.place)
         return None, ()
     notes: list[str] = []
-    flow = Flow({workload.name: ()}, {}, {}, {}, ())
+    flow = RequestFlow({workload.name: ()}, {}, {}, {}, ())
     return sources_of(design, flow, notes, keys.problems, first_burst=first_burst)[0], tuple(notes)

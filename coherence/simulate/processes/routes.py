@@ -10,15 +10,15 @@ from coherence.language.design import Call, Design, Limit, Pause
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree, walk
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.schema_kinds import Formula, Quantity, Word
-from coherence.simulate.processes.flow import Flow
+from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower
-from coherence.simulate.requests.program import Backoff, Budget, Route
+from coherence.simulate.requests.program import RetryBudget, RetryPause, Route
 
 TIMEOUTS = frozenset({"timeout", "deadline_exceeded", "timed_out", "slow"})
 UNTIL_IT_WORKS = 1_000_000_000  # `tries: unlimited`
 
 
-def routes_of(design: Design, flow: Flow, notes: list[str], problems: list[Problem]) -> tuple[Route, ...]:
+def routes_of(design: Design, flow: RequestFlow, notes: list[str], problems: list[Problem]) -> tuple[Route, ...]:
     """One route for each call that requests reach, and a plain one where no call says how."""
     stated = [call for call in flow.calls.values() if call is not None]
     for limit in design.limits.values():
@@ -69,20 +69,20 @@ def _tries(call: Call) -> int:
     return min(product, UNTIL_IT_WORKS)
 
 
-def _pause(call: Call, name: str, notes: list[str]) -> Backoff:
+def _pause(call: Call, name: str, notes: list[str]) -> RetryPause:
     match call.pause:
         case Pause(base=base, cap=cap, factor=factor, jitter=jitter) if base is not None:
-            return Backoff(
+            return RetryPause(
                 lower(base, f"pause of {name}", notes),
                 lower(factor, f"factor of {name}", notes) if factor else 2.0,
                 lower(cap, f"cap of {name}", notes) if cap else math.inf,
                 jitter.text if jitter else "none",
             )
         case Quantity() as constant:
-            return Backoff(lower(constant, f"pause of {name}", notes), 1.0)
+            return RetryPause(lower(constant, f"pause of {name}", notes), 1.0)
         case Word():
             notes.append(f"{name}: the pause that an answer names is taken as nothing")
-    return Backoff()
+    return RetryPause()
 
 
 def _causes(call: Call, name: str, notes: list[str]) -> tuple[str, ...]:
@@ -134,12 +134,14 @@ def _of_retries(limit: Limit) -> bool:
     return tree is not None and any(isinstance(n, Name) and n.path.endswith("retries") for n in walk(tree))
 
 
-def _budget(limits: list[Limit]) -> Budget | None:
+def _budget(limits: list[Limit]) -> RetryBudget | None:
     for limit in limits:
         share = _share(limit.at_most.tree) if isinstance(limit.at_most, Formula) else None
         if share is not None and _of_retries(limit):
             floor = limit.but_at_least.low if isinstance(limit.but_at_least, Quantity) else 0
-            return Budget(share[0], float(floor), "first" if "first" in share[1].rpartition(".")[2] else "requests")
+            return RetryBudget(
+                share[0], float(floor), "first" if "first" in share[1].rpartition(".")[2] else "requests"
+            )
     return None
 
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 from coherence.base.errors import Problem
 from coherence.language.design import Design, Randomness, Switch, Workload
 from coherence.language.schema_kinds import Word
-from coherence.simulate.processes.flow import Flow
+from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower
-from coherence.simulate.requests.program import Arrivals, Burst, Source
+from coherence.simulate.requests.program import Arrivals, RateBurst, Source
 
 FIRST_BURST = 60.0  # s: a run shows the quiet state first
 
 
 def sources_of(
-    design: Design, flow: Flow, notes: list[str], problems: list[Problem], *, first_burst: float
+    design: Design, flow: RequestFlow, notes: list[str], problems: list[Problem], *, first_burst: float
 ) -> tuple[Source, ...]:
     """One source for each workload with a plan; Poisson, where the design says nothing else."""
     sources = [_source(design.workload[name], flow, notes, problems, first_burst) for name in flow.plans]
     return tuple(sources)
 
 
-def _source(workload: Workload, flow: Flow, notes: list[str], problems: list[Problem], first: float) -> Source:
+def _source(workload: Workload, flow: RequestFlow, notes: list[str], problems: list[Problem], first: float) -> Source:
     assert workload.rate is not None
     rate = lower(workload.rate, f"{workload.name}.rate", notes)
     if rate <= 0:
@@ -29,7 +29,7 @@ def _source(workload: Workload, flow: Flow, notes: list[str], problems: list[Pro
     return Source(workload.name, _arrivals(workload, rate, bursts, notes), flow.plans[workload.name])
 
 
-def _arrivals(workload: Workload, rate: float, bursts: tuple[Burst, ...], notes: list[str]) -> Arrivals:
+def _arrivals(workload: Workload, rate: float, bursts: tuple[RateBurst, ...], notes: list[str]) -> Arrivals:
     stated = workload.arrivals
     if isinstance(stated, Randomness) and stated.switches:
         if bursts:
@@ -51,7 +51,7 @@ def _state(switch: Switch, workload: Workload, notes: list[str]) -> tuple[float,
     return lower(switch.rate, what, notes), lower(switch.lasts, what, notes)
 
 
-def _bursts(workload: Workload, notes: list[str], first: float) -> tuple[Burst, ...]:
+def _bursts(workload: Workload, notes: list[str], first: float) -> tuple[RateBurst, ...]:
     burst = workload.burst
     if burst is None or burst.rate is None or burst.lasts is None:
         return ()
@@ -59,4 +59,4 @@ def _bursts(workload: Workload, notes: list[str], first: float) -> tuple[Burst, 
     high = lower(burst.rate, f"burst.rate of {workload.name}", notes)
     lasts = lower(burst.lasts, f"burst.lasts of {workload.name}", notes)
     notes.append(f"the first burst of {workload.name} begins at {first:g} s")
-    return (Burst(high, first, lasts, every),)
+    return (RateBurst(high, first, lasts, every),)

@@ -12,9 +12,9 @@ from coherence.language.design import Component, Design, Spread2, Workload
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.simulate.processes.agents import is_agent
-from coherence.simulate.processes.flow import Flow
+from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower
-from coherence.simulate.requests.program import Batch, Service, Station
+from coherence.simulate.requests.program import BatchRule, Service, Station
 
 READY = ("ready", "desired", "replicas", "copies")  # signals that say how many serve, best first
 RATES_EACH = ("rate_per_replica", "rate_per_copy")
@@ -26,7 +26,7 @@ WAITING = ("backlog", "queue", "waiting", "queued")
 Found = tuple[tuple[Station, ...], Mapping[str, str]]
 
 
-def stations_of(design: Design, flow: Flow, notes: list[str], problems: list[Problem]) -> Found:
+def stations_of(design: Design, flow: RequestFlow, notes: list[str], problems: list[Problem]) -> Found:
     """Every station that requests reach, and which signals scale them."""
     stations, scaled = [], {}
     for name in flow.stations:
@@ -45,7 +45,7 @@ def stations_of(design: Design, flow: Flow, notes: list[str], problems: list[Pro
     return tuple(stations), scaled
 
 
-def _undeclared(design: Design, flow: Flow, name: str) -> Problem:
+def _undeclared(design: Design, flow: RequestFlow, name: str) -> Problem:
     call = next((c for r, c in flow.calls.items() if flow.ends[r][1] == name and c is not None), None)
     place = call.callee.place if call is not None and call.callee is not None else Place(design.file, 1, 1, 1, 1)
     remedy = f"declare it: `components: {{{name}: {{copies: 4, rate_per_copy: 25 req/s}}}}`"
@@ -72,7 +72,7 @@ def _scaling(design: Design, pool: Component) -> str | None:
 
 
 def _station(
-    design: Design, flow: Flow, component: Component, pool: Component, notes: list[str], problems: list[Problem]
+    design: Design, flow: RequestFlow, component: Component, pool: Component, notes: list[str], problems: list[Problem]
 ) -> Station:
     name, onward = component.name, flow.onward.get(component.name, ())
     if component.part is not None and component.part.text == "batcher":
@@ -120,7 +120,7 @@ def _servers(design: Design, pool: Component, notes: list[str]) -> int | None:
 
 
 def _service(
-    design: Design, flow: Flow, component: Component, pool: Component, servers: int | None, notes: list[str]
+    design: Design, flow: RequestFlow, component: Component, pool: Component, servers: int | None, notes: list[str]
 ) -> Service | None:
     """By a rate per copy, the workloads' service, an activity that serves, or a capacity: the first that stands."""
     for key in RATES_EACH:
@@ -149,7 +149,7 @@ def _uniform(takes: Quantity) -> Service:
     return Service(mean, "uniform", (high - low) / math.sqrt(12) / mean if mean else 0.0)
 
 
-def _mixed(design: Design, flow: Flow, component: Component, notes: list[str]) -> Service | None:
+def _mixed(design: Design, flow: RequestFlow, component: Component, notes: list[str]) -> Service | None:
     """The service time that the workloads bring: one, or a mixture with the mean and variance of all."""
     if component.name in flow.onward:  # the time that a workload states is that of the end of the chain
         return None
@@ -182,7 +182,7 @@ def _by_moments(mean: float, cv: float) -> Service:
     return Service(mean, "constant", 0.0) if cv < 1e-9 else Service(mean, "gamma", cv)
 
 
-def _reach(flow: Flow, workload: str) -> set[str]:
+def _reach(flow: RequestFlow, workload: str) -> set[str]:
     reached, frontier = set(), [workload]
     while frontier:
         here = frontier.pop()
@@ -203,7 +203,7 @@ def _room(design: Design, name: str) -> float:
     return math.inf
 
 
-def _batch(component: Component, notes: list[str]) -> Batch:
+def _batch(component: Component, notes: list[str]) -> BatchRule:
     numbers = {k: lower(v, f"{k} of {component.name}", notes) for k, v in component.constants.items()
                if isinstance(v, Quantity)}  # fmt: skip
-    return Batch(int(numbers["max_batch"]), numbers.get("max_delay", 0.0), numbers["fixed"], numbers["each"])
+    return BatchRule(int(numbers["max_batch"]), numbers.get("max_delay", 0.0), numbers["fixed"], numbers["each"])

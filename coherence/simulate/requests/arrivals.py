@@ -16,7 +16,7 @@ import numpy as np
 
 from coherence.base.errors import UsageError
 from coherence.simulate.requests.draws import BLOCK, Floats, Sampler, stream, unit
-from coherence.simulate.requests.program import Arrivals, Burst
+from coherence.simulate.requests.program import Arrivals, RateBurst
 
 Pieces = Iterator[tuple[float, float]]  # (from this time, this rate), times ascending, without end or until the last
 
@@ -128,7 +128,7 @@ def _modulated(states: tuple[tuple[float, float], ...], random: np.random.Genera
             time += stay * random.standard_exponential()
 
 
-def _bursting(rate: float, bursts: tuple[Burst, ...]) -> Pieces:
+def _bursting(rate: float, bursts: tuple[RateBurst, ...]) -> Pieces:
     """The rate, or that of the last listed burst that is on."""
     time = 0.0
     while math.isfinite(time):
@@ -137,7 +137,7 @@ def _bursting(rate: float, bursts: tuple[Burst, ...]) -> Pieces:
         time = min((_next_edge(burst, time) for burst in bursts), default=math.inf)
 
 
-def _edges(burst: Burst, time: float) -> Iterator[float]:
+def _edges(burst: RateBurst, time: float) -> Iterator[float]:
     """The edges of the turns of a burst around a time."""
     turn = max(0, math.floor((time - burst.start) / burst.every)) if burst.every > 0 else 0
     for k in (turn - 1, turn, turn + 1, turn + 2) if burst.every > 0 else (0,):
@@ -146,10 +146,10 @@ def _edges(burst: Burst, time: float) -> Iterator[float]:
             yield burst.start + k * burst.every + burst.lasts
 
 
-def _next_edge(burst: Burst, time: float) -> float:
+def _next_edge(burst: RateBurst, time: float) -> float:
     return min((edge for edge in _edges(burst, time) if edge > time), default=math.inf)
 
 
-def _is_on(burst: Burst, time: float) -> bool:
+def _is_on(burst: RateBurst, time: float) -> bool:
     edges = list(_edges(burst, time))
     return any(start <= time < end for start, end in zip(edges[::2], edges[1::2], strict=True))

@@ -25,7 +25,7 @@ from coherence.simulate.requests.events_arrivals import Coming
 from coherence.simulate.requests.events_checks import check
 from coherence.simulate.requests.events_memory import KINDS
 from coherence.simulate.requests.events_records import Kept, counters_of, series_of
-from coherence.simulate.requests.events_world import World
+from coherence.simulate.requests.events_world import EventWorld
 from coherence.simulate.requests.program import Program
 
 OUTCOMES = ("completed", "timeout", "rejected", "failed", "refused", "deadline")
@@ -49,7 +49,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Requests:
+class RequestRecords:
     """Every finished request, in the order of their ends: `source` and `outcome` are numbers of names.
 
     `outcome` counts in OUTCOMES (0: completed); `tries` are those that the request itself sent; `need` is the service
@@ -77,7 +77,7 @@ class Requests:
 
 
 @dataclass(frozen=True)
-class Trace:
+class RequestTrace:
     """What was done and why, in order: `action` counts in ACTIONS, `cause` in OUTCOMES, `where` in PLACES.
 
     `which` is the number of the route (sent, try_failed, retried, denied, hedged), of the source (ended) or of
@@ -95,7 +95,7 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Result:
+class RequestResult:
     """A run so far.  `stopped` says why it ended before its time, else it is empty."""
 
     program: Program
@@ -104,14 +104,14 @@ class Result:
     end: float
     counters: Mapping[str, int]
     work: Mapping[str, float]
-    requests: Requests = field(compare=False)
+    requests: RequestRecords = field(compare=False)
     series: Mapping[str, Array] = field(compare=False)
-    trace: Trace | None = field(default=None, compare=False)
+    trace: RequestTrace | None = field(default=None, compare=False)
     events: int = 0
     stopped: str = ""
 
 
-class Run:
+class RequestRun:
     """A run in progress.  Every `sample_every` seconds all counts are written down (infinite: never)."""
 
     def __init__(
@@ -129,7 +129,7 @@ class Run:
             raise UsageError(f"sample_every = {sample_every!r} s; help: give a positive number of seconds")
         self.program, self.seed, self.limits, self.stopped = program, seed, limits or Limits(), ""
         self._loop = loop
-        self._world = World(program, seed=seed, sample_every=sample_every, trace=trace)
+        self._world = EventWorld(program, seed=seed, sample_every=sample_every, trace=trace)
         self._memory = self._world.memory
         self._memory.n[at.MOST_AT_ONCE] = self.limits.at_once
         self._memory.n[at.MOST_EVENTS] = min(self.limits.events, 2**62)
@@ -233,20 +233,20 @@ class Run:
             for column, name in enumerate(at.WORK)
         }
 
-    def result(self) -> Result:
+    def result(self) -> RequestResult:
         """What the run has shown so far; the run can go on."""
         self._kept.empty()
         work = self._work() - self._work_before
-        return Result(
+        return RequestResult(
             program=self.program,
             seed=self.seed,
             start=self._start,
             end=self.time,
             counters=counters_of(self.program, self._counts(), since=self._before),
             work=self._named(work),
-            requests=Requests(*self._kept.requests(self._start)),
+            requests=RequestRecords(*self._kept.requests(self._start)),
             series=series_of(self.program, *self._kept.samples(self._start)),
-            trace=Trace(*self._kept.trace()) if self._memory.n[at.TRACING] else None,
+            trace=RequestTrace(*self._kept.trace()) if self._memory.n[at.TRACING] else None,
             events=int(self._memory.n[at.EVENTS]),
             stopped=self.stopped,
         )
@@ -262,14 +262,14 @@ def simulate(  # noqa: PLR0913  (options, by name only)
     trace: bool = False,
     limits: Limits | None = None,
     progress: Callable[[float], None] | None = None,
-) -> Result:
+) -> RequestResult:
     """Run a program from 0 to `until` seconds; what began before `warmup` is not counted.
 
     `progress` is called with the share that is done, about a hundred times.
     """
     if not 0 <= warmup <= until:
         raise UsageError(f"warmup = {warmup!r} s and until = {until!r} s; help: 0 <= warmup <= until")
-    run = Run(program, seed=seed, sample_every=sample_every, trace=trace, limits=limits)
+    run = RequestRun(program, seed=seed, sample_every=sample_every, trace=trace, limits=limits)
     if warmup > 0:
         run.advance(warmup)
         run.begin_measuring()

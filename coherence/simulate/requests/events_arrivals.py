@@ -9,7 +9,7 @@ import numpy as np
 from coherence.simulate.requests.arrivals import blocks
 from coherence.simulate.requests.draws import Floats
 from coherence.simulate.requests.events_layout import ARRIVAL, ARRIVALS, ARRIVALS_AT, SOURCES_AT
-from coherence.simulate.requests.events_world import World
+from coherence.simulate.requests.events_world import EventWorld
 from coherence.simulate.requests.program import Program
 
 NEVER = np.array([math.inf])
@@ -18,7 +18,7 @@ NEVER = np.array([math.inf])
 class Coming:
     """One block of each source stands ready; what is before the first end of a block can be merged."""
 
-    def __init__(self, program: Program, seed: int, world: World) -> None:
+    def __init__(self, program: Program, seed: int, world: EventWorld) -> None:
         self.world = world
         self.streams = [blocks(source.arrivals, seed, source.name) for source in program.sources]
         self.ready: list[Floats] = [np.zeros(0) for _ in self.streams]

@@ -20,7 +20,7 @@ KINDS = (
 )
 
 
-class Memory:
+class EventMemory:
     """One array of words: `n` sees whole numbers, `x` floats.  Regions are added at its end and never move."""
 
     def __init__(self) -> None:

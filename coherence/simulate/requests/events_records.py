@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from coherence.simulate.requests import events_layout as at
 from coherence.simulate.requests.events_layout import Ints
-from coherence.simulate.requests.events_world import World
+from coherence.simulate.requests.events_world import EventWorld
 from coherence.simulate.requests.program import Program
 
 Array = NDArray[Any]
@@ -18,7 +18,7 @@ Array = NDArray[Any]
 class Kept:
     """Blocks of records that were taken out of the memory of a run."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: EventWorld) -> None:
         self.world = world
         n = world.memory.n
         self.sampled_before = int(n[at.SAMPLES_BEFORE] - n[at.SAMPLED])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from coherence.simulate.requests import events_layout as at
 from coherence.simulate.requests.draws import BLOCK, uniform, unit_service
-from coherence.simulate.requests.events_memory import Memory
+from coherence.simulate.requests.events_memory import EventMemory
 from coherence.simulate.requests.program import Plan, Program, Route, Source, Station
 
 DISCIPLINES = {"fifo": at.FIFO, "lifo": at.LIFO, "priority": at.PRIORITY, "preemptive": at.PREEMPTIVE}
@@ -16,12 +16,12 @@ BUDGETS = {"requests": at.OF_REQUESTS, "first": at.OF_FIRST}
 CAUSES = {"timeout": at.TIMEOUT, "rejected": at.REJECTED, "failed": at.FAILED, "refused": at.REFUSED}
 
 
-class World:
+class EventWorld:
     """The memory of a run, and the addresses of what the program names, in its order."""
 
     def __init__(self, program: Program, *, seed: int, sample_every: float, trace: bool) -> None:
         self.program, self.seed = program, seed
-        self.memory = memory = Memory()
+        self.memory = memory = EventMemory()
         classes = sorted({source.priority for source in program.sources})
         width = at.LANES + at.LANE_WIDTH * len(classes)
         self.sources = [memory.region(at.SOURCE_WIDTH) for _ in program.sources]

@@ -15,7 +15,7 @@ Plan = tuple[tuple[str, ...], ...]  # stages in order; the routes of a stage are
 
 
 @dataclass(frozen=True)
-class Burst:
+class RateBurst:
     """From `start` for `lasts`, arrivals come at `rate` instead; again every `every` (0: once)."""
 
     rate: float
@@ -37,7 +37,7 @@ class Arrivals:
     kind: str = "poisson"
     rate: float = 0.0
     cv: float = 1.0
-    bursts: tuple[Burst, ...] = ()
+    bursts: tuple[RateBurst, ...] = ()
     states: tuple[tuple[float, float], ...] = ()
     times: tuple[float, ...] = field(default=(), compare=False)
 
@@ -57,7 +57,7 @@ class Service:
 
 
 @dataclass(frozen=True)
-class Batch:
+class BatchRule:
     """A server works on up to `largest` tries at once, `fixed + n * each`, and waits up to `wait` to fill a batch."""
 
     largest: int
@@ -82,12 +82,12 @@ class Station:
     discipline: str = "fifo"
     redo: bool = False
     shed_above: float = math.inf
-    batch: Batch | None = None
+    batch: BatchRule | None = None
     plan: Plan = ()
 
 
 @dataclass(frozen=True)
-class Backoff:
+class RetryPause:
     """Pause before retry k (k = 1, 2, ...): min(cap, base * factor^(k-1)).
 
     `jitter`: none, full (uniform in [0, pause]), equal (pause/2 + uniform in [0, pause/2]) or
@@ -101,7 +101,7 @@ class Backoff:
 
 
 @dataclass(frozen=True)
-class Budget:
+class RetryBudget:
     """Retries in flight on a route are at most max(floor, share x `of` in flight).
 
     `of`: "requests" (all tries in flight, retries included, as Envoy counts) or "first" (first tries).
@@ -129,10 +129,10 @@ class Route:
     tries: int = 1
     per_try: float = math.inf
     deadline: float = math.inf
-    pause: Backoff = Backoff()
+    pause: RetryPause = RetryPause()
     retry_on: tuple[str, ...] = ("timeout", "rejected", "failed", "refused")
     cancel: bool = False
-    budget: Budget | None = None
+    budget: RetryBudget | None = None
     breaker: float = math.inf
     most_retries: float = math.inf
     hedge_after: float = math.inf

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from coherence.simulate.requests.program import Plan, Program
 
 if TYPE_CHECKING:
-    from coherence.simulate.requests.engine import Array, Result, Trace
+    from coherence.simulate.requests.engine import Array, RequestResult, RequestTrace
 
 EARLIER = "earlier tries"
 
@@ -28,7 +28,7 @@ class Stamp:
     share: float
 
 
-def stamps(result: Result) -> tuple[Stamp, ...]:
+def stamps(result: RequestResult) -> tuple[Stamp, ...]:
     """The layers of a run in the order in which they are passed.
 
     None where no trace was kept or where requests do not all pass the same stations one after another.
@@ -69,7 +69,7 @@ def _station(program: Program, route: str) -> str:
     return next(one.station for one in program.routes if one.name == route)
 
 
-def _begun(trace: Trace, depth: Array, length: int) -> Iterator[Array]:
+def _begun(trace: RequestTrace, depth: Array, length: int) -> Iterator[Array]:
     """For each place of the chain when each request last called it; at the first place when it was last tried.
 
     Calls that an abandoned try makes after the request has ended do not count.
@@ -94,7 +94,7 @@ def _begun(trace: Trace, depth: Array, length: int) -> Iterator[Array]:
         before = np.where(np.isnan(last), np.inf, last)
 
 
-def _rows(result: Result, trace: Trace) -> Array:
+def _rows(result: RequestResult, trace: RequestTrace) -> Array:
     """The numbers of the finished requests in the trace: both stand in the order of their ends."""
     import numpy as np
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from coherence.base.errors import UsageError
 from coherence.simulate.serving.engine import serve
-from coherence.simulate.serving.server import Load, Server, StepTime
+from coherence.simulate.serving.server import InferenceServer, StepTime, TokenLoad
 
 
 @dataclass(frozen=True)
-class Point:
+class CurvePoint:
     """At `multiplier` times the load: time to first token, seconds, and the most requests that ran at once."""
 
     multiplier: float
@@ -21,14 +21,16 @@ class Point:
     most_running: int
 
 
-def faster(load: Load, multiplier: float) -> Load:
+def faster(load: TokenLoad, multiplier: float) -> TokenLoad:
     """The load with all times between arrivals divided by the multiplier."""
     if not (math.isfinite(multiplier) and multiplier > 0):
         raise UsageError(f"multiplier(={multiplier!r}) must be > 0")
-    return Load(load.arrival / multiplier, load.prompt, load.output)
+    return TokenLoad(load.arrival / multiplier, load.prompt, load.output)
 
 
-def burst_curve(server: Server, step: StepTime, load: Load, multipliers: Iterable[float]) -> tuple[Point, ...]:
+def burst_curve(
+    server: InferenceServer, step: StepTime, load: TokenLoad, multipliers: Iterable[float]
+) -> tuple[CurvePoint, ...]:
     """Points of the curve, in order of load."""
     return tuple(_point(server, step, load, multiplier) for multiplier in sorted(multipliers))
 
@@ -42,7 +44,7 @@ def knee(multipliers: Sequence[float], p99: Sequence[float]) -> tuple[float, flo
     return multipliers[steepest], multipliers[steepest + 1]
 
 
-def _point(server: Server, step: StepTime, load: Load, multiplier: float) -> Point:
+def _point(server: InferenceServer, step: StepTime, load: TokenLoad, multiplier: float) -> CurvePoint:
     served = serve(server, step, faster(load, multiplier), sample_every=1e-9)
     median, tail = served.percentiles("ttft", (50, 99))
-    return Point(multiplier, median, tail, int(served.series["running"].max(initial=0)))
+    return CurvePoint(multiplier, median, tail, int(served.series["running"].max(initial=0)))

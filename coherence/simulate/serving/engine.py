@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import UsageError
-from coherence.simulate.serving.server import CHUNKED, Load, Server, StepTime
+from coherence.simulate.serving.server import CHUNKED, InferenceServer, StepTime, TokenLoad
 
 if TYPE_CHECKING:
     from coherence.simulate.serving.kernel import State
@@ -27,7 +27,7 @@ class Served:
     (tokens), sampled at the end of the first step after each sampling instant and whenever the server idles.
     """
 
-    load: Load
+    load: TokenLoad
     scheduled: Array
     first_token: Array
     last_token: Array
@@ -71,7 +71,9 @@ class Served:
         return tuple(float(x) for x in np.percentile(times, ranks)) if len(times) else (math.nan,) * len(ranks)
 
 
-def serve(server: Server, step: StepTime, load: Load, *, until: float = math.inf, sample_every: float = 1.0) -> Served:
+def serve(
+    server: InferenceServer, step: StepTime, load: TokenLoad, *, until: float = math.inf, sample_every: float = 1.0
+) -> Served:
     """Serve a load first come, first served.  Steps that begin before `until` (seconds) are carried out.
 
     Raises UsageError for a sampling interval that is not positive.  Deterministic: nothing is drawn.
@@ -82,19 +84,21 @@ def serve(server: Server, step: StepTime, load: Load, *, until: float = math.inf
         raise UsageError(f"sample_every(={sample_every!r}) must be > 0 s")
     rejected = oversized(server, load)
     accepted = np.flatnonzero(~rejected)
-    state = _state(server, Load(load.arrival[accepted], load.prompt[accepted], load.output[accepted]), sample_every)
+    state = _state(
+        server, TokenLoad(load.arrival[accepted], load.prompt[accepted], load.output[accepted]), sample_every
+    )
     samples = _advance(server, step, state, until)
     return _served(load, accepted, rejected, state, samples)
 
 
-def oversized(server: Server, load: Load) -> Array:
+def oversized(server: InferenceServer, load: TokenLoad) -> Array:
     """Which requests can never be served: the last token written needs no place, all others do."""
     tokens = load.prompt + load.output - 1
     limit = server.blocks * server.block_size
     return tokens > (limit if server.prefill == CHUNKED else min(limit, server.max_num_batched_tokens))
 
 
-def _state(server: Server, load: Load, sample_every: float) -> State:
+def _state(server: InferenceServer, load: TokenLoad, sample_every: float) -> State:
     import numpy as np
 
     from coherence.simulate.serving import kernel
@@ -116,7 +120,7 @@ def _state(server: Server, load: Load, sample_every: float) -> State:
     )
 
 
-def _advance(server: Server, step: StepTime, state: State, until: float) -> Array:
+def _advance(server: InferenceServer, step: StepTime, state: State, until: float) -> Array:
     import numpy as np
 
     from coherence.simulate.serving import kernel
@@ -134,7 +138,7 @@ def _advance(server: Server, step: StepTime, state: State, until: float) -> Arra
     return np.concatenate(pieces)
 
 
-def _served(load: Load, accepted: Array, rejected: Array, state: State, samples: Array) -> Served:
+def _served(load: TokenLoad, accepted: Array, rejected: Array, state: State, samples: Array) -> Served:
     import numpy as np
 
     from coherence.simulate.serving import kernel

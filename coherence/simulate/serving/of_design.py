@@ -18,7 +18,7 @@ from coherence.simulate.processes.flow import flow_of
 from coherence.simulate.processes.numbers import lower
 from coherence.simulate.processes.sources import sources_of
 from coherence.simulate.requests.program import Source
-from coherence.simulate.serving.server import Load, Server, StepTime, load
+from coherence.simulate.serving.server import InferenceServer, StepTime, TokenLoad, load
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,7 @@ class Engine:
     """A server, the time of its steps, and the workloads that call it with the lengths that they bring."""
 
     name: str
-    server: Server
+    server: InferenceServer
     step: StepTime
     sources: tuple[tuple[Source, Workload], ...]
     notes: tuple[str, ...] = ()
@@ -65,14 +65,14 @@ def _engine(design: Design, component: Component, problems: list[Problem], first
     return Engine(name, *_machine(component, notes), pairs, tuple(notes))
 
 
-def _machine(component: Component, notes: list[str]) -> tuple[Server, StepTime]:
+def _machine(component: Component, notes: list[str]) -> tuple[InferenceServer, StepTime]:
     stated = {key: found for key, found in component.constants.items() if isinstance(found, Quantity)}
     number = {key: lower(found, f"{key} of {component.name}", notes) for key, found in stated.items()}
     seqs, tokens, blocks, size = (
         int(number[key]) for key in ("max_num_seqs", "max_num_batched_tokens", "blocks", "block_size")
     )
     times = [number[key] for key in ("step_time", "per_prompt_token", "per_request", "per_cached_token")]
-    return Server(seqs, tokens, blocks, size), StepTime(*times)
+    return InferenceServer(seqs, tokens, blocks, size), StepTime(*times)
 
 
 def _lengths_missing(name: str, workload: Workload) -> Iterator[Problem]:
@@ -82,7 +82,7 @@ def _lengths_missing(name: str, workload: Workload) -> Iterator[Problem]:
             yield Problem(workload.place, f"{name} needs the {key} of {workload.name}, in tokens", remedy)
 
 
-def load_of(engine: Engine, *, seed: int, until: float) -> Load:
+def load_of(engine: Engine, *, seed: int, until: float) -> TokenLoad:
     """The requests of all its workloads that come before `until` seconds, in order."""
     import numpy as np
 

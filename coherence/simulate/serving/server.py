@@ -20,7 +20,7 @@ CHUNKED, PREFILL_FIRST = "chunked", "prefill-first"
 
 
 @dataclass(frozen=True)
-class Server:
+class InferenceServer:
     """What bounds a step, and what bounds memory.
 
     `max_num_seqs`: requests that run at once.  `max_num_batched_tokens`: tokens of one step.
@@ -70,7 +70,7 @@ class StepTime:
 
 
 @dataclass(frozen=True)
-class Load:
+class TokenLoad:
     """Requests in order of arrival: when each comes, tokens of its prompt, tokens that it will write."""
 
     arrival: NDArray[Any]
@@ -81,11 +81,11 @@ class Load:
         return len(self.arrival)
 
 
-def load(arrival: Iterable[float], prompt: Iterable[float], output: Iterable[float]) -> Load:
+def load(arrival: Iterable[float], prompt: Iterable[float], output: Iterable[float]) -> TokenLoad:
     """A checked load.  Raises UsageError for unequal lengths, times out of order, and counts below one."""
     import numpy as np
 
-    checked = Load(np.asarray(tuple(arrival), float), _whole("prompt", prompt), _whole("output", output))
+    checked = TokenLoad(np.asarray(tuple(arrival), float), _whole("prompt", prompt), _whole("output", output))
     if not len(checked.arrival) == len(checked.prompt) == len(checked.output):
         counts = f"{len(checked.arrival)} arrivals, {len(checked.prompt)} prompts, {len(checked.output)} outputs"
         raise UsageError(f"a load needs as many prompts and outputs as arrivals: {counts}")
@@ -98,9 +98,9 @@ def load(arrival: Iterable[float], prompt: Iterable[float], output: Iterable[flo
     return checked
 
 
-def first(made: Load, count: int) -> Load:
+def first(made: TokenLoad, count: int) -> TokenLoad:
     """The first `count` requests of a load."""
-    return Load(made.arrival[:count], made.prompt[:count], made.output[:count])
+    return TokenLoad(made.arrival[:count], made.prompt[:count], made.output[:count])
 
 
 def _whole(name: str, counts: Iterable[float]) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from coherence.base.csv_records import csv_records
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.base.places import Place
 from coherence.simulate.requests.program import Arrivals
-from coherence.simulate.serving.server import Load, load
+from coherence.simulate.serving.server import TokenLoad, load
 
 TIME_NAMES = ("time", "timestamp", "arrival", "arrival_time", "arrived_at", "date", "t")
 UNITS = {"s": "1", "ms": "1e-3", "us": "1e-6", "ns": "1e-9"}
@@ -24,7 +24,7 @@ _ISO = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(\.\d+)?\s*(Z|[+-]\d\d:?\
 
 
 @dataclass(frozen=True)
-class Trace:
+class ArrivalTrace:
     """Requests of a file.  `times`: seconds after the first; prompt and output tokens, empty if the file has none."""
 
     times: tuple[float, ...]
@@ -38,21 +38,21 @@ class Trace:
         return Arrivals(kind="trace", rate=len(self.times) / span if span > 0 else 0.0, times=self.times)
 
     @property
-    def load(self) -> Load:
+    def load(self) -> TokenLoad:
         """The load of an inference server.  Raises UsageError when the file gives no token counts."""
         if not (self.prompt and self.output):
             raise UsageError("this trace has no token counts: name the columns of prompt and output tokens")
         return load(self.times, self.prompt, self.output)
 
 
-def arrivals_from_azure(path: str | os.PathLike[str]) -> Trace:
+def arrivals_from_azure(path: str | os.PathLike[str]) -> ArrivalTrace:
     """The Azure LLM inference traces.  SOURCE: AzurePublicDataset, AzureLLMInferenceDataset2023.md, Schema."""
     return arrivals_from_csv(path, time="TIMESTAMP", prompt="ContextTokens", output="GeneratedTokens")
 
 
 def arrivals_from_csv(
     path: str | os.PathLike[str], *, time: str = "", prompt: str = "", output: str = "", unit: str = "s"
-) -> Trace:
+) -> ArrivalTrace:
     """Read a CSV file with a header.  Column names are exact; without `time`, the first that is named like one.
 
     Times: ISO 8601 (any number of decimals) or numbers in `unit` (s, ms, us, ns), ascending; equal ones are allowed.
@@ -70,7 +70,7 @@ class _Reader:
         self.path, self.unit = path, decimal.Decimal(UNITS[unit])
         self.problems: list[Problem] = []
 
-    def read(self, time: str, prompt: str, output: str) -> Trace:
+    def read(self, time: str, prompt: str, output: str) -> ArrivalTrace:
         rows = csv_records(Path(self.path))
         header = [name.strip() for name in next(rows, (1, [""]))[1]]
         columns = [self._column(header, name) for name in (time or _time_name(header), prompt, output) if name]
@@ -83,7 +83,7 @@ class _Reader:
         counts = [tuple(self._count(line, cells[i + 1], n) for line, cells in records) for i, n in enumerate(names)]
         self._raise()
         tokens = dict(zip([n for n, given in (("prompt", prompt), ("output", output)) if given], counts, strict=True))
-        return Trace(tuple(times), **tokens)
+        return ArrivalTrace(tuple(times), **tokens)
 
     def _column(self, header: Sequence[str], name: str) -> int:
         if name not in header:

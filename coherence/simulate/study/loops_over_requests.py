@@ -24,14 +24,14 @@ from coherence.simulate.processes import Processes
 from coherence.simulate.requests.program import Program
 
 if TYPE_CHECKING:
-    from coherence.simulate.requests.engine import Run
+    from coherence.simulate.requests.engine import RequestRun
 
 TICK = Fraction(1)  # s: how often loops can see something new
 _GRAIN = 10**6  # measured values are rounded to a millionth, so that exact arithmetic stays short
 
 
 @dataclass(frozen=True)
-class Cut:
+class LoopCut:
     """The model without what requests take over, and how each such signal is measured."""
 
     model: Model
@@ -78,7 +78,7 @@ class Meter:
         return self.levels.get(f"{station}.servers", 0.0) / mean if mean else 0.0
 
 
-def cut(model: Model, program: Program) -> Cut:
+def cut(model: Model, program: Program) -> LoopCut:
     """Replace in the model everything that the program carries out."""
     measured: dict[str, Callable[[Meter], float]] = {}
     for station in program.stations:
@@ -87,7 +87,7 @@ def cut(model: Model, program: Program) -> Cut:
         first = source.plan[0][0] if source.plan and source.plan[0] else ""
         measured[f"{source.name}.attempts"] = _rate(f"{first}.tries")
     taken = {path: read for path, read in measured.items() if path in model.outputs or path in model.states}
-    return Cut(
+    return LoopCut(
         replace(
             model,
             outputs={path: tree for path, tree in model.outputs.items() if path not in taken},
@@ -134,7 +134,7 @@ class Coupled:
     """A run of requests under the design's loops.  `instants` are those of the executor."""
 
     def __init__(
-        self, design: Design, processes: Processes, run: Run, values: Mapping[str, Fraction] | None = None
+        self, design: Design, processes: Processes, run: RequestRun, values: Mapping[str, Fraction] | None = None
     ) -> None:
         self.processes, self.run = processes, run
         self.cut = cut(elaborate(design), processes.program)

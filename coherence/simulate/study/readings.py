@@ -14,7 +14,7 @@ from coherence.simulate.requests.program import Program
 
 if TYPE_CHECKING:
     from coherence.simulate.jobs.record import JobRun
-    from coherence.simulate.requests.engine import Result
+    from coherence.simulate.requests.engine import RequestResult
     from coherence.simulate.serving.engine import Served
     from coherence.simulate.study.setting import Setting
 
@@ -98,7 +98,7 @@ def of_engine(name: str, served: Served, blocks: int, setting: Setting) -> Rows:
     yield (name, "tokens computed again for each written", ""), again / written if written else 0.0
 
 
-def of_requests(program: Program, result: Result, setting: Setting) -> Rows:
+def of_requests(program: Program, result: RequestResult, setting: Setting) -> Rows:
     """What users and servers saw."""
     for index, source in enumerate(program.sources):
         yield from _of_source(index, source.name, result, setting)
@@ -108,7 +108,7 @@ def of_requests(program: Program, result: Result, setting: Setting) -> Rows:
         yield from _of_station(station.name, result, setting)
 
 
-def _of_source(index: int, name: str, result: Result, setting: Setting) -> Rows:
+def _of_source(index: int, name: str, result: RequestResult, setting: Setting) -> Rows:
     import numpy as np
 
     done: Any = result.requests
@@ -128,14 +128,14 @@ def _of_source(index: int, name: str, result: Result, setting: Setting) -> Rows:
             yield (name, f"P{q}", "s"), float(np.quantile(times, q / 100, method="inverted_cdf"))
 
 
-def _of_route(name: str, result: Result) -> Rows:
+def _of_route(name: str, result: RequestResult) -> Rows:
     tries, retries = result.counters[f"{name}.tries"], result.counters[f"{name}.retries"]
     if tries > retries:
         yield (name, "sends per call", ""), tries / (tries - retries)
         yield (name, "time out", "%"), 100.0 * result.counters[f"{name}.timeouts"] / tries
 
 
-def _of_station(name: str, result: Result, setting: Setting) -> Rows:
+def _of_station(name: str, result: RequestResult, setting: Setting) -> Rows:
     series = result.series
     shown = series["time"] >= setting.warmup
     queue, busy, servers = (series[f"{name}.{word}"][shown] for word in ("queue", "busy", "servers"))

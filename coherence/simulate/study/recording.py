@@ -13,14 +13,14 @@ from coherence.model.elaborate import elaborate
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.processes import has_requests, processes
 from coherence.simulate.requests.station_times import stamps
-from coherence.simulate.study.samples import SAMPLES, Requests, exactly, with_setting
+from coherence.simulate.study.samples import SAMPLES, RequestsUnderLoops, exactly, with_setting
 from coherence.simulate.study.setting import Setting
 from coherence.simulate.telemetry import tables_csv
-from coherence.simulate.telemetry.contract import Cause, Telemetry, joined, of_instants, of_requests
+from coherence.simulate.telemetry.contract import LossCause, Telemetry, joined, of_instants, of_requests
 from coherence.simulate.telemetry.files import write
 
 if TYPE_CHECKING:
-    from coherence.simulate.requests.engine import Array, Result
+    from coherence.simulate.requests.engine import Array, RequestResult
 
 
 def record(design: Design, setting: Setting, folder: Path, *, parquet: bool = False) -> tuple[Path, ...]:
@@ -39,7 +39,7 @@ def telemetry(design: Design, setting: Setting) -> Telemetry:
     return _observed(design, setting)[0]
 
 
-def _observed(design: Design, setting: Setting) -> tuple[Telemetry, Result | None]:
+def _observed(design: Design, setting: Setting) -> tuple[Telemetry, RequestResult | None]:
     """The telemetry, and the run of requests behind it."""
     from coherence.simulate.jobs.run import simulate
     from coherence.simulate.jobs.series import of_job
@@ -47,7 +47,9 @@ def _observed(design: Design, setting: Setting) -> tuple[Telemetry, Result | Non
     parts: list[Telemetry] = []
     result = None
     if has_requests(design):
-        run = Requests(design, with_setting(processes(design), setting), setting, setting.seeds[0], trace=True)
+        run = RequestsUnderLoops(
+            design, with_setting(processes(design), setting), setting, setting.seeds[0], trace=True
+        )
         run.advance(setting.until)
         result = run.run.result()
         parts.append(of_requests(result.series, causes=causes(result, setting.until / SAMPLES)))
@@ -67,7 +69,7 @@ REQUESTS = ("arrival", "need", "end", "outcome", "attempts", "service")
 LEFT, NEED = "left.", "need."
 
 
-def _requests(result: Result, path: Path) -> Path:
+def _requests(result: RequestResult, path: Path) -> Path:
     """Every finished request in one row; a request that was never answered has the mean need of its source.
 
     Where all pass the same stations one after another: when each left each of them, and its need there.
@@ -92,7 +94,7 @@ def _requests(result: Result, path: Path) -> Path:
     return path
 
 
-def isolated(result: Result) -> Array:
+def isolated(result: RequestResult) -> Array:
     """Isolated need of each finished request (s): its own service, or the mean of its source where it was not answered.
 
     Where no request of a source was answered, its need is NaN.
@@ -115,7 +117,7 @@ def _without(told: Telemetry, names: set[str]) -> Telemetry:
     return made({s: (told[s.name].times, told[s.name].values) for s in kept}, causes=told.causes, grid=told.grid)
 
 
-def causes(result: Result, every: float) -> Iterator[Cause]:
+def causes(result: RequestResult, every: float) -> Iterator[LossCause]:
     """How many tries of each route failed in each window of `every` seconds, by what and where it held them up."""
     from coherence.simulate.requests.engine import ACTIONS, OUTCOMES, PLACES
 
@@ -131,4 +133,4 @@ def causes(result: Result, every: float) -> Iterator[Cause]:
     for (window, route, cause, where), count in sorted(rows.items()):
         name = result.program.routes[route].name
         why = f"{OUTCOMES[cause]} in {PLACES[where]}" if where >= 0 else OUTCOMES[cause]
-        yield Cause((window + 1) * every, f"{name}.failed_tries", why, float(count), "req")
+        yield LossCause((window + 1) * every, f"{name}.failed_tries", why, float(count), "req")

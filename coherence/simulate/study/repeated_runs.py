@@ -19,7 +19,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class Reading:
+class StudyReading:
     """Mean of a quantity over the runs, and the ends of its 95 % interval (None for a single run)."""
 
     of: str
@@ -44,24 +44,24 @@ class Study:
     notes: tuple[str, ...] = ()
 
     @property
-    def readings(self) -> tuple[Reading, ...]:
+    def readings(self) -> tuple[StudyReading, ...]:
         """Every quantity that all runs have, in the order of the first."""
         keys = _common(self.samples)
-        return tuple(_within(Reading(*key, *interval([s[key] for s in self.samples]))) for key in keys)
+        return tuple(_within(StudyReading(*key, *interval([s[key] for s in self.samples]))) for key in keys)
 
 
-def _within(reading: Reading) -> Reading:
+def _within(reading: StudyReading) -> StudyReading:
     """A share has an interval inside 0 to 100 %."""
     if reading.unit != "%" or reading.low is None or reading.high is None:
         return reading
     return replace(reading, low=max(0.0, reading.low), high=min(100.0, reading.high))
 
 
-def difference(before: Study, after: Study) -> tuple[Reading, ...]:
+def difference(before: Study, after: Study) -> tuple[StudyReading, ...]:
     """After minus before, seed by seed, of everything that both have."""
     pairs = list(zip(before.samples, after.samples, strict=True))
     keys = _common((*before.samples, *after.samples))
-    return tuple(Reading(*key, *interval([b[key] - a[key] for a, b in pairs])) for key in keys)
+    return tuple(StudyReading(*key, *interval([b[key] - a[key] for a, b in pairs])) for key in keys)
 
 
 def _common(samples: Sequence[Sample]) -> Iterator[Key]:

@@ -73,7 +73,7 @@ def _parts(design: Design, program: Processes, setting: Setting, seed: int) -> I
     from coherence.simulate.serving.engine import serve
 
     if program.program.sources:
-        run = Requests(design, program, setting, seed)
+        run = RequestsUnderLoops(design, program, setting, seed)
         if setting.warmup:
             run.advance(setting.warmup)
             run.run.begin_measuring()
@@ -89,17 +89,17 @@ def _parts(design: Design, program: Processes, setting: Setting, seed: int) -> I
         yield 1.0, dict(of_job(simulate(job, seed=seed, until=setting.until)))
 
 
-class Requests:
+class RequestsUnderLoops:
     """A run of a design's requests, under its loops if it has any."""
 
     def __init__(
         self, design: Design, requests: Processes, setting: Setting, seed: int, *, trace: bool = False
     ) -> None:
-        from coherence.simulate.requests.engine import Limits, Run
+        from coherence.simulate.requests.engine import Limits, RequestRun
 
         self.made, self.setting, self.file = requests, setting, design.file
         every, limits = setting.until / SAMPLES, Limits(events=EVENTS)
-        self.run = Run(requests.program, seed=seed, sample_every=every, trace=trace, limits=limits)
+        self.run = RequestRun(requests.program, seed=seed, sample_every=every, trace=trace, limits=limits)
         if design.loops:
             _bounded(elaborate(design), setting)
         with _answered(self.file):

@@ -57,7 +57,7 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class Cause:
+class LossCause:
     """Known truth: `amount` of the loss `loss` came from `cause`, up to `time` seconds."""
 
     time: float
@@ -92,7 +92,7 @@ class Telemetry:
     signals: tuple[Signal, ...]
     samples: Mapping[str, Samples]
     grid: Floats
-    causes: tuple[Cause, ...] = field(default=())
+    causes: tuple[LossCause, ...] = field(default=())
     origins: tuple[Origin, ...] = field(default=())
 
     def __getitem__(self, name: str) -> Samples:
@@ -111,7 +111,7 @@ class Gaps:
 def telemetry(
     samples: Mapping[Signal, tuple[Iterable[float], Iterable[float]]],
     *,
-    causes: Iterable[Cause] = (),
+    causes: Iterable[LossCause] = (),
     grid: Iterable[float] = (),
 ) -> Telemetry:
     """Telemetry of signals with their times and values, sorted.
@@ -151,7 +151,7 @@ def _grid(samples: Mapping[str, Samples], more: Iterable[float]) -> Floats:
     return np.unique(np.concatenate([extra, *(one.times for one in samples.values())]))
 
 
-def _cause_order(cause: Cause) -> tuple[float, str, str, str, str, str]:
+def _cause_order(cause: LossCause) -> tuple[float, str, str, str, str, str]:
     return cause.time, cause.loss, cause.cause, cause.unit, repr(cause.amount), repr(cause.time)
 
 
@@ -187,7 +187,7 @@ REQUESTS: Mapping[str, tuple[str, str]] = {
 
 
 def of_requests(
-    series: Mapping[str, Any], *, source: str = "request engine", causes: Iterable[Cause] = ()
+    series: Mapping[str, Any], *, source: str = "request engine", causes: Iterable[LossCause] = ()
 ) -> Telemetry:
     """Telemetry of `result.series` of the request engine: its key `time` and one array for each signal."""
     at = series["time"]

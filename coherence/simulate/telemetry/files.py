@@ -19,7 +19,7 @@ import numpy as np
 from coherence.base.errors import InputError, Problem, did_you_mean
 from coherence.base.places import Place
 from coherence.simulate.telemetry import tables_csv, tables_parquet
-from coherence.simulate.telemetry.contract import Cause, Signal, Telemetry, telemetry
+from coherence.simulate.telemetry.contract import LossCause, Signal, Telemetry, telemetry
 
 Row: TypeAlias = tuple[float, str, float | None]
 
@@ -149,12 +149,12 @@ def _signal(path: Path, line: int, cells: Sequence[str]) -> Signal:
         raise _problem(path, line, str(refused), "give each signal a name, and the kind counter or gauge") from None
 
 
-def _causes(path: Path) -> Iterator[Cause]:
+def _causes(path: Path) -> Iterator[LossCause]:
     for line, (time, loss, cause, amount, unit) in _texts(path, CAUSES):
         how_much = _number(path, line, amount)
         if how_much is None:
             raise _problem(path, line, f"no amount of {loss}", "write a number")
-        yield Cause(_time(path, line, time), loss, cause, how_much, unit)
+        yield LossCause(_time(path, line, time), loss, cause, how_much, unit)
 
 
 def _column(path: Path, header: Sequence[str], name: str) -> int:

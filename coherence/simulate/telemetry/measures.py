@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from coherence.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from coherence.simulate.requests.engine import Result
+    from coherence.simulate.requests.engine import RequestResult
 
 Array = NDArray[Any]
 BATCHES = 32
 
 
 @dataclass(frozen=True)
-class Estimate:
+class IntervalEstimate:
     """A number with its interval, and the confidence of the interval."""
 
     value: float
@@ -54,7 +54,7 @@ def percentile(values: Array, q: float, *, confidence: float = 0.99) -> tuple[fl
     return estimate, below, above
 
 
-def mean(values: Array, *, confidence: float = 0.99, batches: int = BATCHES) -> Estimate:
+def mean(values: Array, *, confidence: float = 0.99, batches: int = BATCHES) -> IntervalEstimate:
     """The mean of a stationary series in order of time, with the interval from the means of batches.
 
     Successive values depend on each other; means of long batches hardly do.  Student's t with batches - 1
@@ -65,23 +65,23 @@ def mean(values: Array, *, confidence: float = 0.99, batches: int = BATCHES) -> 
     series = np.asarray(values, dtype=np.float64)
     size = series.size // batches
     if size == 0:
-        return Estimate(float(series.mean()) if series.size else math.nan, -math.inf, math.inf, confidence)
+        return IntervalEstimate(float(series.mean()) if series.size else math.nan, -math.inf, math.inf, confidence)
     means = series[: size * batches].reshape(batches, size).mean(axis=1)
     half = float(student.ppf((1 + confidence) / 2, batches - 1) * means.std(ddof=1) / math.sqrt(batches))
     middle = float(means.mean())
-    return Estimate(middle, middle - half, middle + half, confidence)
+    return IntervalEstimate(middle, middle - half, middle + half, confidence)
 
 
-def share(hits: Array, *, confidence: float = 0.99) -> Estimate:
+def share(hits: Array, *, confidence: float = 0.99) -> IntervalEstimate:
     """The share of true values in a series in order of time, with the interval from batches."""
     return mean(np.asarray(hits, dtype=np.float64), confidence=confidence)
 
 
-def _total(result: Result, count: str) -> int:
+def _total(result: RequestResult, count: str) -> int:
     return sum(result.counters[f"{route.name}.{count}"] for route in result.program.routes)
 
 
-def amplification(result: Result, route: str | None = None) -> float:
+def amplification(result: RequestResult, route: str | None = None) -> float:
     """Tries sent for each call, on one route or on all: 1 without retries and hedges."""
     if route is not None:
         tries, calls = result.counters[f"{route}.tries"], result.counters[f"{route}.calls"]
@@ -90,20 +90,20 @@ def amplification(result: Result, route: str | None = None) -> float:
     return tries / calls if calls else math.nan
 
 
-def goodput(result: Result, source: str | None = None) -> float:
+def goodput(result: RequestResult, source: str | None = None) -> float:
     """Requests answered well per second, of one source or of all."""
     sources = [one.name for one in result.program.sources] if source is None else [source]
     lasted = result.end - result.start
     return sum(result.counters[f"{name}.completed"] for name in sources) / lasted if lasted > 0 else math.nan
 
 
-def attempts(result: Result) -> dict[int, int]:
+def attempts(result: RequestResult) -> dict[int, int]:
     """How many finished requests sent so many tries themselves."""
     numbers, counts = np.unique(result.requests.tries, return_counts=True)
     return {int(number): int(count) for number, count in zip(numbers, counts, strict=True)}
 
 
-def wasted_share(result: Result, station: str | None = None) -> float:
+def wasted_share(result: RequestResult, station: str | None = None) -> float:
     """The share of the work of servers that was for callers who had gone, was thrown away or was done again."""
     names = [one.name for one in result.program.stations] if station is None else [station]
     wasted = sum(result.work[f"{name}.{kind}"] for name in names for kind in ("wasted", "redone"))

@@ -19,8 +19,8 @@ from coherence.base.number_text import render_seconds
 from coherence.language.design import Design
 from coherence.simulate.execute.exact import Choices, execute
 from coherence.simulate.execute.orbits import Orbit, long_run
-from coherence.simulate.testbed.autoscaler_files import Ports, files, query
-from coherence.simulate.testbed.autoscaler_run import Observation, Told, observe
+from coherence.simulate.testbed.autoscaler_files import AutoscalerPorts, files, query
+from coherence.simulate.testbed.autoscaler_run import AutoscalerObservation, Told, observe
 from coherence.simulate.testbed.autoscaler_set_up import AutoscalerSetUp, applies, decided, set_up
 from coherence.simulate.testbed.processes import free_ports
 
@@ -30,7 +30,7 @@ MOST_DECISIONS = 150
 
 
 @dataclass(frozen=True)
-class Course:
+class ReplicaCourse:
     """Decisions, and what they come to: `period` (s), None at rest, 0 where none was seen; the ends of its range."""
 
     replicas: tuple[int, ...]
@@ -40,7 +40,7 @@ class Course:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparisonRow:
     """One row: what, as observed and as predicted, and whether that agrees by the rule of this module."""
 
     what: str
@@ -50,13 +50,13 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Reproduction:
+class AutoscalerReproduction:
     """An observation beside its prediction."""
 
     setup: AutoscalerSetUp
-    predicted: Course
-    observed: Course
-    observation: Observation
+    predicted: ReplicaCourse
+    observed: ReplicaCourse
+    observation: AutoscalerObservation
 
     @property
     def agrees(self) -> bool:
@@ -69,7 +69,9 @@ class Reproduction:
         return sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def reproduce_autoscaler(design: Design, *, decisions: int | None = None, progress: Told | None = None) -> Reproduction:
+def reproduce_autoscaler(
+    design: Design, *, decisions: int | None = None, progress: Told | None = None
+) -> AutoscalerReproduction:
     """Run the loop of a design for real, and lay what it did beside what the exact executor says it does.
 
     `decisions`: how many are observed (default: until three periods, or eight decisions at rest, were to be seen);
@@ -81,14 +83,16 @@ def reproduce_autoscaler(design: Design, *, decisions: int | None = None, progre
     predicted = predict(setup, orbit, number)
     observation = observe(setup, decisions=number, progress=progress)
     replicas = tuple(decision.desired for decision in observation.decisions)
-    return Reproduction(setup, predicted, course(replicas, setup.plant.period, _settled(setup, orbit)), observation)
+    return AutoscalerReproduction(
+        setup, predicted, course(replicas, setup.plant.period, _settled(setup, orbit)), observation
+    )
 
 
 def write_files(design: Design, folder: Path) -> tuple[Path, ...]:
     """Write what would be run (the dry run): HAProxy's and Prometheus' configuration.  Starts nothing."""
     setup = set_up(design)
     folder.mkdir(parents=True, exist_ok=True)
-    written = files(setup, Ports(*free_ports(3)), folder.resolve())
+    written = files(setup, AutoscalerPorts(*free_ports(3)), folder.resolve())
     for name, text in written.items():
         (folder / name).write_text(text, encoding="utf-8")
     return tuple(folder / name for name in written)
@@ -115,15 +119,15 @@ def _enough(setup: AutoscalerSetUp, orbit: Orbit) -> int:
     return min(MOST_DECISIONS, _settled(setup, orbit) + more)
 
 
-def predict(setup: AutoscalerSetUp, orbit: Orbit, decisions: int) -> Course:
+def predict(setup: AutoscalerSetUp, orbit: Orbit, decisions: int) -> ReplicaCourse:
     """The executor's decisions, and its orbit."""
     until = setup.plant.phase + (decisions - 1) * setup.plant.period
     replicas = tuple(wanted for _, wanted in decided(setup, execute(setup.model, until=until)))
     low, high = (int(end) for end in orbit.range_of(setup.signal))
-    return Course(replicas, None if orbit.still else orbit.period, low, high)
+    return ReplicaCourse(replicas, None if orbit.still else orbit.period, low, high)
 
 
-def course(replicas: Sequence[int], period: Fraction, settled: int) -> Course:
+def course(replicas: Sequence[int], period: Fraction, settled: int) -> ReplicaCourse:
     """What a sequence of decisions, one each `period`, comes to after the first `settled` ones.
 
     Its period is the mean time between climbs through the middle of its range; None if it stands still, and 0
@@ -133,14 +137,14 @@ def course(replicas: Sequence[int], period: Fraction, settled: int) -> Course:
     low, high = min(end), max(end)
     climbs = [k for k, (a, b) in enumerate(itertools.pairwise(end)) if 2 * a <= low + high < 2 * b]
     swing = (climbs[-1] - climbs[0]) * period / (len(climbs) - 1) if len(climbs) > 1 else Fraction(0)
-    return Course(tuple(replicas), None if low == high else swing, low, high)
+    return ReplicaCourse(tuple(replicas), None if low == high else swing, low, high)
 
 
-def comparisons(reproduction: Reproduction) -> tuple[Comparison, ...]:
+def comparisons(reproduction: AutoscalerReproduction) -> tuple[ComparisonRow, ...]:
     """Period, lowest, highest, by the bounds of this module."""
     seen, predicted = reproduction.observed, reproduction.predicted
     rows = [
-        Comparison(
+        ComparisonRow(
             "period", _period(seen.period), _period(predicted.period), _same_period(seen.period, predicted.period)
         )
     ]
@@ -149,7 +153,7 @@ def comparisons(reproduction: Reproduction) -> tuple[Comparison, ...]:
         ("highest replicas", seen.highest, predicted.highest),
     ):
         rows.append(
-            Comparison(
+            ComparisonRow(
                 what,
                 str(seen_replicas),
                 str(predicted_replicas),
@@ -172,7 +176,7 @@ def _period(time: Fraction | None) -> str:
 # -- in words -----------------------------------------------------------------------------------------
 
 
-def text(reproduction: Reproduction) -> str:
+def text(reproduction: AutoscalerReproduction) -> str:
     """The table of observation beside prediction."""
     setup, seen = reproduction.setup, reproduction.observation
     rows = [("", "observed", "predicted", "")]
@@ -192,7 +196,7 @@ def text(reproduction: Reproduction) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_json(reproduction: Reproduction) -> dict[str, object]:
+def as_json(reproduction: AutoscalerReproduction) -> dict[str, object]:
     """The same for programs; times in seconds, `period` null at rest."""
     seen = reproduction.observation
     return {
@@ -211,15 +215,15 @@ def as_json(reproduction: Reproduction) -> dict[str, object]:
     }
 
 
-def _course_to_dict(setup: Course) -> dict[str, object]:
-    period = None if setup.period is None else float(setup.period)
-    return {"replicas": list(setup.replicas), "period": period, "lowest": setup.lowest, "highest": setup.highest}
+def _course_to_dict(course: ReplicaCourse) -> dict[str, object]:
+    period = None if course.period is None else float(course.period)
+    return {"replicas": list(course.replicas), "period": period, "lowest": course.lowest, "highest": course.highest}
 
 
 __all__ = [
-    "Comparison",
-    "Course",
-    "Reproduction",
+    "AutoscalerReproduction",
+    "ComparisonRow",
+    "ReplicaCourse",
     "applies",
     "as_json",
     "comparisons",

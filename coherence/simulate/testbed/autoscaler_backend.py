@@ -28,7 +28,7 @@ def in_turn(service: float) -> Callable[[float], float]:
     return ends
 
 
-class Connection(asyncio.Protocol):
+class ReplicaConnection(asyncio.Protocol):
     """HTTP/1.1 with kept connections; requests have no body."""
 
     def __init__(self, ends: Callable[[float], float]) -> None:
@@ -54,7 +54,7 @@ async def serve(port: int, service: float) -> None:
     """For ever."""
     ends = in_turn(service)
     loop = asyncio.get_running_loop()
-    async with await loop.create_server(lambda: Connection(ends), "127.0.0.1", port, backlog=1024):
+    async with await loop.create_server(lambda: ReplicaConnection(ends), "127.0.0.1", port, backlog=1024):
         await asyncio.Event().wait()
 
 

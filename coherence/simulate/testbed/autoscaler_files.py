@@ -65,7 +65,7 @@ scrape_configs:
 
 
 @dataclass(frozen=True)
-class Ports:
+class AutoscalerPorts:
     """Of loopback: for the load, for Prometheus to scrape, and Prometheus' own."""
 
     service: int
@@ -73,7 +73,7 @@ class Ports:
     prometheus: int
 
 
-def files(setup: AutoscalerSetUp, ports: Ports, folder: Path) -> dict[str, str]:
+def files(setup: AutoscalerSetUp, ports: AutoscalerPorts, folder: Path) -> dict[str, str]:
     """Name -> text."""
     pool = proxied(setup.pool)
     names = {"pool": pool, "host": LOOPBACK, "service": ports.service, "exporter": ports.exporter}
@@ -121,7 +121,7 @@ def milliseconds(time: Fraction) -> str:
     return f"{round(time * 1000)}ms"
 
 
-def commands(folder: Path, ports: Ports, *, haproxy: str, prometheus: str) -> dict[str, list[str]]:
+def commands(folder: Path, ports: AutoscalerPorts, *, haproxy: str, prometheus: str) -> dict[str, list[str]]:
     """Name -> command of the two, both in the foreground."""
     return {
         "haproxy": [haproxy, "-db", "-f", PROXY],

@@ -18,7 +18,7 @@ Counts = Sequence[tuple[Fraction, int]]  # (from when on, replicas wanted), asce
 
 
 @dataclass(frozen=True)
-class Plant:
+class PoolPlant:
     """Seconds and requests per second.  `utilization`: the metric is a share of `rate_per_replica`, not a rate.
 
     Scrapes are at k * `scrape`, decisions at `phase` + k * `period`; `window` 0: the metric is the last scrape.
@@ -39,7 +39,7 @@ class Plant:
 
 
 @dataclass(frozen=True)
-class Decision:
+class ReplicaDecision:
     """One decision: when (s), what the metric read, how many replicas there were and how many were wanted."""
 
     time: Fraction
@@ -54,7 +54,7 @@ def ready(counts: Counts, time: Fraction, boot: Fraction) -> int:
     return min([before[-1], *(n for at, n in counts if time - boot < at <= time)])
 
 
-def measured(plant: Plant, counts: Counts, time: Fraction) -> Fraction:
+def measured(plant: PoolPlant, counts: Counts, time: Fraction) -> Fraction:
     """The mean over [time - window, time] of what the scrapes read."""
 
     def read(number: int) -> Fraction:
@@ -69,7 +69,7 @@ def measured(plant: Plant, counts: Counts, time: Fraction) -> Fraction:
     return sum((read(k) * length for k, length in zip(stairs, lengths, strict=True)), Fraction(0)) / plant.window
 
 
-def decisions(behaviour: Behaviour, plant: Plant, initial: int, number: int) -> list[Decision]:
+def decisions(behaviour: Behaviour, plant: PoolPlant, initial: int, number: int) -> list[ReplicaDecision]:
     """The first decisions of the loop, after a long time with the initial replicas."""
     controller, rows = Controller(behaviour), []
     counts: list[tuple[Fraction, int]] = [(LONG_AGO, initial)]
@@ -78,5 +78,5 @@ def decisions(behaviour: Behaviour, plant: Plant, initial: int, number: int) -> 
         reading = measured(plant, counts, time)
         desired = controller.decide(time, current, reading)
         counts.append((time, desired))
-        rows.append(Decision(time, reading, current, desired))
+        rows.append(ReplicaDecision(time, reading, current, desired))
     return rows

@@ -18,7 +18,7 @@ GIVE_UP = 3.0  # seconds after which an answer does not count
 REQUEST = b"GET / HTTP/1.1\r\nHost: pool\r\n\r\n"
 
 
-class Client:
+class ConstantLoadClient:
     """Kept connections, and what became of the requests."""
 
     def __init__(self, port: int) -> None:
@@ -53,7 +53,7 @@ class Client:
 
 async def run(port: int, rate: float, seconds: float) -> dict[str, float]:
     """Send everything, wait for the last answers, and tell."""
-    client, start = Client(port), time.monotonic()
+    client, start = ConstantLoadClient(port), time.monotonic()
     late: list[float] = []
     tasks: set[asyncio.Task[None]] = set()
     for number in range(int(rate * seconds)):

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 from coherence.simulate.testbed import autoscaler_backend
 from coherence.simulate.testbed.autoscaler_files import SOCKET, proxied
 from coherence.simulate.testbed.autoscaler_set_up import AutoscalerSetUp
-from coherence.simulate.testbed.processes import LOOPBACK, Processes, ProcessFailedError, free_ports, listening
+from coherence.simulate.testbed.processes import LOOPBACK, ProcessFailedError, ProcessGroup, free_ports, listening
 
 LAST_ANSWERS = 0.4  # seconds from leaving the proxy to the end of the process
 AGAIN = 0.02  # seconds until a port that does not answer yet is tried again
@@ -42,7 +42,7 @@ class Pool:
     """The replicas that are wanted, oldest first."""
 
     setup: AutoscalerSetUp
-    processes: Processes
+    processes: ProcessGroup
     after: After
     replicas: list[Replica] = field(default_factory=list)
     leaving: list[Replica] = field(default_factory=list)

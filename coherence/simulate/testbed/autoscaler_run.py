@@ -19,15 +19,23 @@ from fractions import Fraction
 from pathlib import Path
 
 from coherence.simulate.testbed import autoscaler_load
-from coherence.simulate.testbed.autoscaler_files import Ports, active, commands, files, gauge, query, rate_window
-from coherence.simulate.testbed.autoscaler_ideal import Decision
+from coherence.simulate.testbed.autoscaler_files import (
+    AutoscalerPorts,
+    active,
+    commands,
+    files,
+    gauge,
+    query,
+    rate_window,
+)
+from coherence.simulate.testbed.autoscaler_ideal import ReplicaDecision
 from coherence.simulate.testbed.autoscaler_law import Controller
 from coherence.simulate.testbed.autoscaler_pool import Pool, ask
 from coherence.simulate.testbed.autoscaler_set_up import AutoscalerSetUp, slack
 from coherence.simulate.testbed.processes import (
     PATIENCE,
-    Processes,
     ProcessFailedError,
+    ProcessGroup,
     binary,
     free_ports,
     listening,
@@ -40,10 +48,10 @@ Told = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Observation:
+class AutoscalerObservation:
     """What was seen.  Times in seconds from the first scrape; `serving` is what Prometheus scraped of the proxy."""
 
-    decisions: tuple[Decision, ...]
+    decisions: tuple[ReplicaDecision, ...]
     serving: tuple[tuple[Fraction, int], ...]
     sent: int
     served: int
@@ -58,7 +66,7 @@ class Observation:
 
 
 @dataclass(slots=True)
-class Plan:
+class SamplingPlan:
     """Things to do at instants of the wall clock, in order."""
 
     due: list[tuple[float, int, Callable[[], None]]] = field(default_factory=list)
@@ -94,26 +102,26 @@ def programs() -> dict[str, str]:
     return {name: path for name, path in paths.items() if path is not None}
 
 
-def observe(setup: AutoscalerSetUp, *, decisions: int, progress: Told | None = None) -> Observation:
+def observe(setup: AutoscalerSetUp, *, decisions: int, progress: Told | None = None) -> AutoscalerObservation:
     """Run the real loop for so many decisions.  Everything it starts has ended when it returns or raises."""
     paths = programs()
-    with temporary_folder() as folder, Processes(folder) as processes:
+    with temporary_folder() as folder, ProcessGroup(folder) as processes:
         return _Session(setup, processes, progress or (lambda _: None)).run(paths, decisions)
 
 
 class _Session:
     """One run: what its steps share."""
 
-    def __init__(self, setup: AutoscalerSetUp, processes: Processes, progress: Told) -> None:
+    def __init__(self, setup: AutoscalerSetUp, processes: ProcessGroup, progress: Told) -> None:
         self.setup, self.processes, self.progress = setup, processes, progress
-        self.ports = Ports(*free_ports(3))
-        self.plan = Plan(now=time.time())
+        self.ports = AutoscalerPorts(*free_ports(3))
+        self.plan = SamplingPlan(now=time.time())
         self.pool = Pool(setup, processes, self.plan.after)
         self.controller = Controller(setup.behaviour)
-        self.decisions: list[Decision] = []
+        self.decisions: list[ReplicaDecision] = []
         self.zero = 0.0  # wall clock of the design's time 0
 
-    def run(self, paths: dict[str, str], decisions: int) -> Observation:
+    def run(self, paths: dict[str, str], decisions: int) -> AutoscalerObservation:
         plant = self.setup.plant
         self._start(paths)
         lasts = float(plant.phase + decisions * plant.period)
@@ -179,7 +187,7 @@ class _Session:
         desired = self.controller.decide(instant, current, measured)
         self.pool.scale(desired)
         self.processes.check()
-        self.decisions.append(Decision(instant, measured, current, desired))
+        self.decisions.append(ReplicaDecision(instant, measured, current, desired))
         self.progress(f"{float(instant):5.1f} s  reads {measured:.3f}, {current} -> {desired} replicas")
 
     def _serving(self, scrapes: int) -> tuple[tuple[Fraction, int], ...]:
@@ -189,8 +197,8 @@ class _Session:
             seen += [(k * scrape, int(count))] if count is not None else []
         return tuple(seen)
 
-    def _observation(self, serving: tuple[tuple[Fraction, int], ...], load: dict[str, float]) -> Observation:
-        return Observation(
+    def _observation(self, serving: tuple[tuple[Fraction, int], ...], load: dict[str, float]) -> AutoscalerObservation:
+        return AutoscalerObservation(
             tuple(self.decisions), serving, int(load["sent"]), int(load["served"]),
             max(self.plan.late, self.pool.late), load["late 99 %"], slack(self.setup.plant),
         )  # fmt: skip

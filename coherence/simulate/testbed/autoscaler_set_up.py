@@ -22,7 +22,7 @@ from coherence.language.sentences import SensorLink
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model, RateLimit, SampledLoop
 from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError, View, execute
-from coherence.simulate.testbed.autoscaler_ideal import Plant, decisions
+from coherence.simulate.testbed.autoscaler_ideal import PoolPlant, decisions
 from coherence.simulate.testbed.autoscaler_law import Behaviour, Policy
 
 MOST_REPLICAS, MOST_RATE = 24, 1000
@@ -39,7 +39,7 @@ class AutoscalerSetUp:
     signal: str  # the command that the loop writes
     model: Model
     behaviour: Behaviour
-    plant: Plant
+    plant: PoolPlant
     initial: int
 
 
@@ -177,14 +177,14 @@ def _at_rest(model: Model, tree: Tree, replicas: int) -> Fraction:
         raise UsageError(f"the autoscaler testbed cannot reproduce this design:\n  it needs {error}") from None
 
 
-def _plant(design: Design, model: Model, behaviour: Behaviour) -> Plant:
+def _plant(design: Design, model: Model, behaviour: Behaviour) -> PoolPlant:
     loop, workload = model.loops[0], next(iter(design.workload.values()))
     constants = design.components[_pool(loop)].constants
     links = [_only(link.duration.low if link.duration else None) for link in _chain(loop)]
     per, boot, rate = constants["rate_per_replica"], constants.get("boot"), workload.rate
     assert isinstance(per, Quantity)
     assert rate is not None
-    plant = Plant(
+    plant = PoolPlant(
         rate=rate.low,
         rate_per_replica=per.low,
         utilization=True,
@@ -197,7 +197,7 @@ def _plant(design: Design, model: Model, behaviour: Behaviour) -> Plant:
     return _metric(model, behaviour, plant)
 
 
-def _metric(model: Model, behaviour: Behaviour, plant: Plant) -> Plant:
+def _metric(model: Model, behaviour: Behaviour, plant: PoolPlant) -> PoolPlant:
     """The plant with the metric that the loop reads: a share of what a replica can do, or requests per replica."""
     measured = model.loops[0].measured
     assert measured is not None
@@ -214,7 +214,7 @@ def _metric(model: Model, behaviour: Behaviour, plant: Plant) -> Plant:
 # -- what must not be a matter of luck --------------------------------------------------------------
 
 
-def _close_instants(name: str, plant: Plant) -> Iterator[str]:
+def _close_instants(name: str, plant: PoolPlant) -> Iterator[str]:
     """Scrapes that fall together with decisions, or with the end of a boot: which comes first would be luck."""
     for what, delay, remedy in (("decides", Fraction(0), "phase"), ("has new replicas", plant.boot, "boot")):
         offsets = _offsets(plant, delay)
@@ -226,12 +226,12 @@ def _close_instants(name: str, plant: Plant) -> Iterator[str]:
             )
 
 
-def slack(plant: Plant) -> Fraction:
+def slack(plant: PoolPlant) -> Fraction:
     """How late a decision, or a replica, may be without a scrape in between (s)."""
     return min(plant.scrape - offset for delay in (Fraction(0), plant.boot) for offset in _offsets(plant, delay))
 
 
-def _offsets(plant: Plant, delay: Fraction) -> list[Fraction]:
+def _offsets(plant: PoolPlant, delay: Fraction) -> list[Fraction]:
     """Seconds from the last scrape to `delay` after a decision, for each decision until they repeat."""
     laps = math.lcm(plant.period.denominator, plant.scrape.denominator) * plant.scrape
     return [(plant.phase + delay + k * plant.period) % plant.scrape for k in range(int(laps))]

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from coherence.simulate.testbed.set_up import Course
+from coherence.simulate.testbed.set_up import RunTiming
 
 RULE = "collapsed: fewer than half of the requests of the last quarter succeed; else recovered"
 COLLAPSED, RECOVERED = "collapsed", "recovered"
@@ -31,7 +31,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Window:
+class WindowMeasures:
     """Means over the requests that came in a window; `tries` of each is the amplification."""
 
     requests: int
@@ -46,13 +46,13 @@ class Measures:
     `latency`: median and 99th percentile of the successes before the trigger, s.
     """
 
-    windows: dict[str, Window]
+    windows: dict[str, WindowMeasures]
     recovery: float
     verdict: str
     latency: tuple[float, float]
 
 
-def measure(requests: Sequence[Request], course: Course, trigger: tuple[float, float]) -> Measures:
+def measure(requests: Sequence[Request], course: RunTiming, trigger: tuple[float, float]) -> Measures:
     """The measures of requests; `trigger` = its start and end, s."""
     ordered = sorted(requests, key=lambda request: request.start)
     starts = [request.start for request in ordered]
@@ -68,7 +68,7 @@ def measure(requests: Sequence[Request], course: Course, trigger: tuple[float, f
     return Measures(windows, recovery, verdict, (quantile(taken, 0.5), quantile(taken, 0.99)))
 
 
-def _spans(course: Course, trigger: tuple[float, float]) -> tuple[tuple[float, float], ...]:
+def _spans(course: RunTiming, trigger: tuple[float, float]) -> tuple[tuple[float, float], ...]:
     start, end = trigger
     return (
         (start / 5, 0.9 * start),
@@ -78,12 +78,12 @@ def _spans(course: Course, trigger: tuple[float, float]) -> tuple[tuple[float, f
     )
 
 
-def _window(requests: Sequence[Request]) -> Window:
+def _window(requests: Sequence[Request]) -> WindowMeasures:
     number = len(requests)
     if not number:
-        return Window(0, math.nan, math.nan)
+        return WindowMeasures(0, math.nan, math.nan)
     tries, successes = sum(r.tries for r in requests), sum(r.succeeded for r in requests)
-    return Window(number, tries / number, successes / number)
+    return WindowMeasures(number, tries / number, successes / number)
 
 
 def recovery_time(after: Sequence[Request], end: float) -> float:

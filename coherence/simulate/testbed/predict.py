@@ -19,14 +19,14 @@ from coherence.simulate.testbed.backend import service_times
 from coherence.simulate.testbed.load import arrival_times
 from coherence.simulate.testbed.observe import COLLAPSED, RECOVERED, Measures, Request, measure
 from coherence.simulate.testbed.reproduction import bursts, services, trigger
-from coherence.simulate.testbed.set_up import Course, SetUp
+from coherence.simulate.testbed.set_up import RunTiming, SetUp
 
 SEEDS = 8  # further seeds, for the range of chance
 COMPLETED, REJECTED = 0, 2  # outcomes of requests in the engine's result
 
 
 @dataclass(frozen=True)
-class Rule:
+class OverloadRule:
     """Arithmetic: does an overload keep itself up, and does the trigger cause one?
 
     `load`: tries per second when every try times out.  `delay`: of the queue at the end of the trigger, s.
@@ -48,7 +48,7 @@ class Prediction:
 
     measures: Measures
     others: tuple[Measures, ...]
-    rule: Rule
+    rule: OverloadRule
 
     @property
     def near_edge(self) -> bool:
@@ -70,14 +70,14 @@ def _ends(values: Iterator[float]) -> tuple[float, float]:
     return (min(found), max(found)) if found else (math.nan, math.nan)
 
 
-def predict(setup: SetUp, timing: Course, *, seeds: int = SEEDS) -> Prediction:
+def predict(setup: SetUp, timing: RunTiming, *, seeds: int = SEEDS) -> Prediction:
     """Simulate the course with its own seed and `seeds` others, and apply the rule."""
     own = simulated(setup, timing)
     others = tuple(simulated(setup, replace(timing, seed=timing.seed + turn)) for turn in range(1, seeds + 1))
     return Prediction(own, others, rule(setup, timing))
 
 
-def simulated(setup: SetUp, timing: Course) -> Measures:
+def simulated(setup: SetUp, timing: RunTiming) -> Measures:
     """The measures of one simulated run.
 
     Tries are those that reach the station, as the back end sees them; the last of a rejected request does not.
@@ -91,7 +91,7 @@ def simulated(setup: SetUp, timing: Course) -> Measures:
     return measure([Request(*row) for row in zip(*columns, strict=True)], timing, trigger(setup, timing))
 
 
-def program(setup: SetUp, timing: Course) -> Program:
+def program(setup: SetUp, timing: RunTiming) -> Program:
     """The program of the run: the arrivals and services that the testbed's programs draw, and the pause."""
     times = tuple(arrival_times(setup.rate, bursts(setup, timing), timing.lasts, timing.seed))
     service = setup.station.service
@@ -105,22 +105,22 @@ def program(setup: SetUp, timing: Course) -> Program:
     )
 
 
-def rule(setup: SetUp, timing: Course) -> Rule:
+def rule(setup: SetUp, timing: RunTiming) -> OverloadRule:
     """Tries x rate against capacity, and the time to drain what the trigger leaves behind (fluid)."""
     call = retrying(setup)
     load, capacity = overload(call), setup.capacity
     if setup.route.cancel:
-        return Rule(load, capacity, math.nan, "", math.nan, "it speaks of abandoned tries; these are cancelled")
+        return OverloadRule(load, capacity, math.nan, "", math.nan, "it speaks of abandoned tries; these are cancelled")
     start, end = trigger(setup, timing)
     disturbed = course(call, Disturbance(end - start, None if timing.pause else setup.highest_rate))
     delay = disturbed.backlog / capacity
     if disturbed.collapses:
-        return Rule(load, capacity, delay, COLLAPSED, math.inf, "an overload keeps itself up")
+        return OverloadRule(load, capacity, delay, COLLAPSED, math.inf, "an overload keeps itself up")
     if disturbed.recovery > 0.75 * (timing.lasts - end):
-        return Rule(
+        return OverloadRule(
             load, capacity, delay, COLLAPSED, disturbed.recovery, "the queue drains, but not while it is observed"
         )
-    return Rule(load, capacity, delay, RECOVERED, disturbed.recovery, "the queue drains")
+    return OverloadRule(load, capacity, delay, RECOVERED, disturbed.recovery, "the queue drains")
 
 
 def retrying(setup: SetUp) -> Retrying:

@@ -38,7 +38,7 @@ class StoppedError(KeyboardInterrupt):
     """We were told to stop by a signal."""
 
 
-class Processes:
+class ProcessGroup:
     """Started processes, stopped when the `with` block is left, whatever the reason.
 
         with Processes(folder) as processes:

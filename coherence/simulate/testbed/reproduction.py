@@ -17,9 +17,9 @@ from typing import Any
 from coherence.base.errors import UsageError
 from coherence.simulate.testbed import backend, load
 from coherence.simulate.testbed.observe import Measures, Request, measure, quantile
-from coherence.simulate.testbed.processes import LOOPBACK, Processes, ProcessFailedError, binary, free_ports
+from coherence.simulate.testbed.processes import LOOPBACK, ProcessFailedError, ProcessGroup, binary, free_ports
 from coherence.simulate.testbed.proxies import Ports, Proxy
-from coherence.simulate.testbed.set_up import Course, SetUp
+from coherence.simulate.testbed.set_up import RunTiming, SetUp
 
 SPARE = 1.5  # service times drawn per service that the workers can begin at most
 SOON = 1.5  # s from the start of the load's process to its first request
@@ -48,7 +48,7 @@ def _unseen(share: float) -> None:
     """Nobody watches."""
 
 
-def write(folder: Path, setup: SetUp, chosen: Proxy, course: Course, ports: Ports) -> list[Path]:
+def write(folder: Path, setup: SetUp, chosen: Proxy, course: RunTiming, ports: Ports) -> list[Path]:
     """Write everything that a run needs; the paths.  What stands there under the same names is replaced."""
     texts = {
         **chosen.files(setup, ports),
@@ -68,7 +68,7 @@ def _json(settings: Mapping[str, Any]) -> str:
     return json.dumps(settings, indent=2) + "\n"
 
 
-def backend_settings(setup: SetUp, course: Course, ports: Ports) -> dict[str, Any]:
+def backend_settings(setup: SetUp, course: RunTiming, ports: Ports) -> dict[str, Any]:
     """Settings of backend.py."""
     station = setup.station
     return {
@@ -84,13 +84,13 @@ def backend_settings(setup: SetUp, course: Course, ports: Ports) -> dict[str, An
     }
 
 
-def services(setup: SetUp, course: Course) -> int:
+def services(setup: SetUp, course: RunTiming) -> int:
     """How many services can begin during a course, with some to spare."""
     busy = setup.capacity * (course.lasts + setup.longest)
     return math.ceil(SPARE * min(busy, setup.highest_rate * setup.route.tries * course.lasts)) + 100
 
 
-def load_settings(setup: SetUp, course: Course, ports: Ports) -> dict[str, Any]:
+def load_settings(setup: SetUp, course: RunTiming, ports: Ports) -> dict[str, Any]:
     """Settings of load.py."""
     return {
         "port": ports.proxy,
@@ -103,7 +103,7 @@ def load_settings(setup: SetUp, course: Course, ports: Ports) -> dict[str, Any]:
     }
 
 
-def bursts(setup: SetUp, course: Course) -> list[tuple[float, float, float]]:
+def bursts(setup: SetUp, course: RunTiming) -> list[tuple[float, float, float]]:
     """(rate, start, lasts) of every burst of the design within the course."""
     occurrences = []
     for burst in setup.source.arrivals.bursts:
@@ -112,7 +112,7 @@ def bursts(setup: SetUp, course: Course) -> list[tuple[float, float, float]]:
     return occurrences
 
 
-def trigger(setup: SetUp, course: Course) -> tuple[float, float]:
+def trigger(setup: SetUp, course: RunTiming) -> tuple[float, float]:
     """Start and end of the pause, or of the first burst."""
     if course.pause or not setup.source.arrivals.bursts:
         return course.trigger
@@ -120,7 +120,7 @@ def trigger(setup: SetUp, course: Course) -> tuple[float, float]:
     return first.start, first.start + first.lasts
 
 
-def _readme(chosen: Proxy, course: Course, ports: Ports) -> str:
+def _readme(chosen: Proxy, course: RunTiming, ports: Ports) -> str:
     at = f"{course.before:g} s after the load began"
     pause = f"curl 'http://{LOOPBACK}:{ports.control}/pause?seconds={course.pause:g}'   # {at}"
     lines = [
@@ -147,11 +147,11 @@ def found_binary(chosen: Proxy) -> str:
     return path
 
 
-def run(folder: Path, setup: SetUp, chosen: Proxy, course: Course, *, progress: Progress = _unseen) -> Observation:
+def run(folder: Path, setup: SetUp, chosen: Proxy, course: RunTiming, *, progress: Progress = _unseen) -> Observation:
     """Run it; everything that was started is stopped, whatever happens.  Raises ProcessFailedError, UsageError."""
     path = found_binary(chosen)
     for turn in range(1, STARTS + 1):
-        with Processes(folder) as processes:
+        with ProcessGroup(folder) as processes:
             ports = new_ports()
             write(folder, setup, chosen, course, ports)
             try:
@@ -164,7 +164,7 @@ def run(folder: Path, setup: SetUp, chosen: Proxy, course: Course, *, progress: 
     raise AssertionError
 
 
-def _start(processes: Processes, command: Sequence[str], ports: Ports) -> None:
+def _start(processes: ProcessGroup, command: Sequence[str], ports: Ports) -> None:
     """The back end, then the proxy, each until it answers (the proxy: until it passes a request on)."""
     processes.start("backend", [sys.executable, "-I", "backend.py", "backend.json"])
     processes.until(lambda: _get(ports.control, "/ready") is not None, "the back end")
@@ -173,7 +173,7 @@ def _start(processes: Processes, command: Sequence[str], ports: Ports) -> None:
 
 
 def _observed(
-    processes: Processes, folder: Path, setup: SetUp, course: Course, ports: Ports, progress: Progress
+    processes: ProcessGroup, folder: Path, setup: SetUp, course: RunTiming, ports: Ports, progress: Progress
 ) -> Observation:
     start = time.monotonic() + SOON
     (folder / "load.json").write_text(_json(load_settings(setup, course, ports) | {"start": start}), encoding="utf-8")
@@ -203,7 +203,7 @@ def _get(port: int, path: str) -> bytes | None:
     return None
 
 
-def observation(seen: Mapping[str, Any], sent: Mapping[str, Any], setup: SetUp, course: Course) -> Observation:
+def observation(seen: Mapping[str, Any], sent: Mapping[str, Any], setup: SetUp, course: RunTiming) -> Observation:
     """The reports of the back end and of the load, joined by the number of the request."""
     tries: dict[int, int] = {}
     outcomes: dict[str, int] = {}

@@ -65,7 +65,7 @@ class SetUp:
 
 
 @dataclass(frozen=True)
-class Course:
+class RunTiming:
     """When things happen: seconds before the trigger, of the pause (0: the burst of the design), and in all."""
 
     before: float
@@ -79,7 +79,7 @@ class Course:
         return self.before, self.before + self.pause
 
 
-def course(*, pause: float, lasts: float, seed: int) -> Course:
+def course(*, pause: float, lasts: float, seed: int) -> RunTiming:
     """A quarter of the time before the trigger, at most 12 s.  Raises UsageError where too little time is left."""
     before = min(12.0, lasts / 4)
     if not (0 <= pause < math.inf and 0 < lasts < math.inf):
@@ -89,7 +89,7 @@ def course(*, pause: float, lasts: float, seed: int) -> Course:
             f"an observation of {lasts:g} s shows too little after a pause of {pause:g} s: "
             f"use --for {max(20, math.ceil(8 * pause))}s"
         )
-    return Course(before, pause, lasts, seed)
+    return RunTiming(before, pause, lasts, seed)
 
 
 def set_up(design: Design, *, before: float, pause: float) -> SetUp:

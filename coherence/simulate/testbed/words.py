@@ -10,7 +10,7 @@ from typing import Any
 from coherence.simulate.testbed.observe import RULE, Measures
 from coherence.simulate.testbed.predict import Prediction
 from coherence.simulate.testbed.reproduction import Observation
-from coherence.simulate.testbed.set_up import Course, SetUp
+from coherence.simulate.testbed.set_up import RunTiming, SetUp
 
 Row = tuple[str, str, str, str]
 ROWS = {"before": "before the trigger", "during": "during it", "after": "after it", "end": "in the last quarter"}
@@ -23,7 +23,7 @@ class Reproduction:
     design: str
     proxy: str
     setup: SetUp
-    timing: Course
+    timing: RunTiming
     observed: Observation
     predicted: Prediction
 

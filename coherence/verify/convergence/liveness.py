@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
-from coherence.simulate.execute.schedules import Schedule, schedules
+from coherence.simulate.execute.schedules import PhasePattern, schedules
 from coherence.verify.convergence.descent import reaches, settles
 from coherence.verify.convergence.set_chains import Descent
 from coherence.verify.systems.affine_between_instants import decided_at_instants
@@ -36,7 +36,9 @@ def comes(model: Model, condition: Tree, *, stays: bool, deadline: float) -> Com
     quadratic = False
     for schedule in schedules(model):
 
-        def attempt(reading: ModelReading, until: float, schedule: Schedule = schedule) -> tuple[Descent, int] | str:
+        def attempt(
+            reading: ModelReading, until: float, schedule: PhasePattern = schedule
+        ) -> tuple[Descent, int] | str:
             encoder = Encoder(model, schedule, condition, reading=reading, deadline=until)
             system = encoder.system()
             end = (

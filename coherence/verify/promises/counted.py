@@ -9,8 +9,8 @@ from fractions import Fraction
 from coherence.base.clock import now
 from coherence.language.expressions.tree import Logic
 from coherence.model.model import Model
-from coherence.simulate.execute.bounded_response import Response
-from coherence.simulate.execute.schedules import Schedule, schedules
+from coherence.simulate.execute.bounded_response import BoundedResponse
+from coherence.simulate.execute.schedules import PhasePattern, schedules
 from coherence.verify.invariants.proof import InvariantProof
 from coherence.verify.invariants.prover import prove
 from coherence.verify.systems.cases import forks
@@ -30,7 +30,7 @@ class Counting(Encoder):
     """Encodes a model under one schedule; the broken mode is entered when an answer is late."""
 
     def __init__(
-        self, model: Model, schedule: Schedule, response: Response, *, reading: ModelReading, deadline: float
+        self, model: Model, schedule: PhasePattern, response: BoundedResponse, *, reading: ModelReading, deadline: float
     ) -> None:
         super().__init__(model, schedule, Logic("or", response.trees), reading=reading, deadline=deadline)
         self.response = response
@@ -107,12 +107,12 @@ class Counting(Encoder):
                 yield under.remembering({WAITED: 1 + since if question.holds else Fraction(0)})
 
 
-def held_in_time(model: Model, response: Response, deadline: float) -> list[str] | str:
+def held_in_time(model: Model, response: BoundedResponse, deadline: float) -> list[str] | str:
     """Returns a certificate for every order of the instants, or why there is none.  Raises NotLinearError."""
     ways, certificates = readings(model), list[str]()
     for schedule in schedules(model, (response.within,)):
 
-        def attempt(reading: ModelReading, until: float, schedule: Schedule = schedule) -> InvariantProof | str:
+        def attempt(reading: ModelReading, until: float, schedule: PhasePattern = schedule) -> InvariantProof | str:
             left = until - now()
             system = Counting(model, schedule, response, reading=reading, deadline=until).system()
             answer = prove(system, time_limit=left)

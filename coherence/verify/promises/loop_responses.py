@@ -13,7 +13,7 @@ from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.sentences import Promise
 from coherence.model.model import Model
-from coherence.simulate.execute.bounded_response import Response, observed
+from coherence.simulate.execute.bounded_response import BoundedResponse, observed
 from coherence.simulate.execute.exact import Execution, Instant, replay
 from coherence.simulate.execute.slices import influences
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
@@ -40,7 +40,7 @@ def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
     model = subject.model
     response = conditions_of(model, promise)
     places: tuple[Place, ...] = (promise.place.labelled("this promise"),)
-    if not isinstance(response, Response):
+    if not isinstance(response, BoundedResponse):
         return question.undecided(f"{promise.text}: needs {response}", places, (promise.name,))
     names = _loops(model, response)
     places = (*places, *(place_of(subject.design.loops[name]) for name in names))
@@ -67,17 +67,22 @@ def _assumed(model: Model, outcome: Proved) -> tuple[str, ...]:
     return (*outcome.assumptions, *model.abstractions)
 
 
-def _names(response: Response) -> tuple[str, ...]:
+def _names(response: BoundedResponse) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for tree in response.trees for name in names_of(tree)))
 
 
-def _loops(model: Model, response: Response) -> tuple[str, ...]:
+def _loops(model: Model, response: BoundedResponse) -> tuple[str, ...]:
     causes = influences(model, _names(response))
     return tuple(loop.name for loop in model.loops if loop.name in causes)
 
 
 def _late(
-    question: Question, subject: Subject, promise: Promise, response: Response, late: Late, places: tuple[Place, ...]
+    question: Question,
+    subject: Subject,
+    promise: Promise,
+    response: BoundedResponse,
+    late: Late,
+    places: tuple[Place, ...],
 ) -> Finding:
     model, names = part_of(subject.model, promise, response), _loops(subject.model, response)
     of = (promise.name, *names)
@@ -111,7 +116,7 @@ def _late(
     return question.conflict(message, places, of, evidence, certain=late.everywhere, assumptions=assumptions)
 
 
-def _served(model: Model, response: Response, late: Late) -> tuple[list[Instant], Fraction | None]:
+def _served(model: Model, response: BoundedResponse, late: Late) -> tuple[list[Instant], Fraction | None]:
     """Returns the run until the late answer comes, or its instants up to the promised time."""
     run, instants = Execution(model, late.choices), list[Instant]()
     end = late.since + (FARTHER + 1) * response.within
@@ -126,7 +131,7 @@ def _served(model: Model, response: Response, late: Late) -> tuple[list[Instant]
     return list(late.instants), None
 
 
-def _seen(model: Model, response: Response, instants: list[Instant], time: Fraction) -> str:
+def _seen(model: Model, response: BoundedResponse, instants: list[Instant], time: Fraction) -> str:
     """Returns what the conditions read, as an instant at or before a time left it."""
     last = next((i for i in reversed(instants) if i.time <= time), instants[0])
     readings = []

@@ -9,7 +9,7 @@ from fractions import Fraction
 from coherence.base.clock import is_over, left_until
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
-from coherence.simulate.execute.schedules import Schedule, schedules
+from coherence.simulate.execute.schedules import PhasePattern, schedules
 from coherence.verify.invariants.proof import InvariantProof, Unproved
 from coherence.verify.invariants.prover import prove
 from coherence.verify.invariants.smtlib import Invariant, obligations
@@ -70,7 +70,7 @@ def proof_of(
     used: list[ModelReading] = []
     touching = False
 
-    def encode(schedule: Schedule, reading: ModelReading) -> Encoder:
+    def encode(schedule: PhasePattern, reading: ModelReading) -> Encoder:
         return Encoder(
             model, schedule, condition, wanted=wanted, reading=reading, free=free, loose=loose, deadline=deadline
         )
@@ -87,11 +87,11 @@ def proof_of(
     return ConditionProof(tuple(certificates), tuple(dict.fromkeys(used)), touching)
 
 
-Encode = Callable[[Schedule, ModelReading], Encoder]
+Encode = Callable[[PhasePattern, ModelReading], Encoder]
 
 
 def _proof_by_reading(
-    schedule: Schedule, ways: list[ModelReading], encode: Encode, deadline: float
+    schedule: PhasePattern, ways: list[ModelReading], encode: Encode, deadline: float
 ) -> tuple[ModelReading, InvariantProof, TransitionSystem] | ProofFailure:
     refused: NotLinearError | None = None
     reason = ""

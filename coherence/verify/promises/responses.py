@@ -20,7 +20,7 @@ from coherence.language.expressions.tree import Logic, Name, Tree, rename
 from coherence.language.schema_kinds import Formula
 from coherence.language.sentences import Event, Promise
 from coherence.model.model import Model
-from coherence.simulate.execute.bounded_response import Response, Seen, Wait, Waiting, observed, waits
+from coherence.simulate.execute.bounded_response import BoundedResponse, ResponseSample, Wait, Waiting, observed, waits
 from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError
 from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.orbits import LongRun, hyperperiod, long_run
@@ -57,7 +57,7 @@ class Never:
 Answered = Late | Proved | Never | Open
 
 
-def conditions_of(model: Model, promise: Promise) -> Response | str | None:
+def conditions_of(model: Model, promise: Promise) -> BoundedResponse | str | None:
     """Returns what a response says of a model; what it lacks, in words; or None where it is about events alone."""
     sides = ((promise.after, promise.first), (promise.then, promise.second))
     trees = [_side(model, formula, event) for formula, event in sides]
@@ -70,7 +70,7 @@ def conditions_of(model: Model, promise: Promise) -> Response | str | None:
         if tree is None and event is not None:
             return f"what '{event.text}' means for states: it is an event, not a condition"
     first, then = (tree for tree in trees if tree is not None)
-    return Response(first, then, promise.within.low)
+    return BoundedResponse(first, then, promise.within.low)
 
 
 def _side(model: Model, formula: Formula | None, event: Event | None) -> Tree | None:
@@ -84,14 +84,14 @@ def _side(model: Model, formula: Formula | None, event: Event | None) -> Tree | 
     return Name(loop.name)
 
 
-def part_of(model: Model, promise: Promise, response: Response) -> Model:
+def part_of(model: Model, promise: Promise, response: BoundedResponse) -> Model:
     """Returns what the response depends on, with the conditions: what they read of the past is to be remembered."""
     either = Formula(Logic("or", response.trees), promise.text, promise.place)
     read = replace(promise, kind="always", condition=either, after=None, then=None)
     return replace(sliced(model, names_of(either.tree)), promises={promise.name: read})
 
 
-def answered(model: Model, promise: Promise, response: Response, *, time_limit: float) -> Answered:
+def answered(model: Model, promise: Promise, response: BoundedResponse, *, time_limit: float) -> Answered:
     """Returns the outcome for one response."""
     part = part_of(model, promise, response)
     used = names_of(Logic("or", response.trees))
@@ -118,7 +118,7 @@ def _for_every_value(model: Model, outcome: Answered) -> Answered:
     return Open(f"needs one value of {', '.join(facts)}: a proof reads one end of a range", "it holds at one end")
 
 
-def _decided(model: Model, response: Response, deadline: float) -> Answered:
+def _decided(model: Model, response: BoundedResponse, deadline: float) -> Answered:
     late, asks = _from_corners(model, response, deadline)
     if late is not None:
         return late
@@ -131,7 +131,7 @@ def _decided(model: Model, response: Response, deadline: float) -> Answered:
 # -- runs -------------------------------------------------------------------------------------------------
 
 
-def _from_corners(model: Model, response: Response, deadline: float) -> tuple[Late | None, bool]:
+def _from_corners(model: Model, response: BoundedResponse, deadline: float) -> tuple[Late | None, bool]:
     """Returns the first run from an end of the ranges that answers too late, and whether any of them asks."""
     first: Late | None = None
     count, broken, any_asks = 0, 0, False
@@ -143,7 +143,7 @@ def _from_corners(model: Model, response: Response, deadline: float) -> tuple[La
     return (replace(first, everywhere=broken == count) if first else None), any_asks
 
 
-def _run(model: Model, choices: Choices, response: Response, deadline: float) -> tuple[Late | None, bool]:
+def _run(model: Model, choices: Choices, response: BoundedResponse, deadline: float) -> tuple[Late | None, bool]:
     run, waiting, asks = Execution(model, choices), Waiting(response.within), False
     instants: list[Instant] = []
     end = LAPS * hyperperiod(model) + response.within + run.longest
@@ -160,7 +160,7 @@ def _run(model: Model, choices: Choices, response: Response, deadline: float) ->
     return None, asks
 
 
-def _from_every_start(model: Model, response: Response, deadline: float) -> Answered:
+def _from_every_start(model: Model, response: BoundedResponse, deadline: float) -> Answered:
     """Runs every start, phase pattern and order to its recurrence.  Raises NotExactError where that is not all."""
     runs, count, any_asks = list[LongRun](), 0, False
     for start in finite(model, MOST_STARTS):
@@ -177,7 +177,7 @@ def _from_every_start(model: Model, response: Response, deadline: float) -> Answ
     return _proved(model, response, runs, count, asks=any_asks)
 
 
-def _proved(model: Model, response: Response, runs: list[LongRun], count: int, *, asks: bool) -> Proved | Never:
+def _proved(model: Model, response: BoundedResponse, runs: list[LongRun], count: int, *, asks: bool) -> Proved | Never:
     script = None
     if len(runs) < MOST_CERTIFIED:
         never = None if asks else ("never", response.first)
@@ -194,12 +194,12 @@ def _choices(model: Model, start: Choices, within: Fraction) -> Iterator[Choices
             yield Choices(start.values, schedule.phases, tuple(loop.name for loop in order))
 
 
-def _first_unanswered(model: Model, run: LongRun, response: Response) -> tuple[Wait | None, bool]:
+def _first_unanswered(model: Model, run: LongRun, response: BoundedResponse) -> tuple[Wait | None, bool]:
     """Returns the first wait of a run that recurs which is not answered in time, and whether anything is asked."""
     orbit = run.orbit
     if orbit is None or not orbit.exact:
         raise NotExactError("a run that does not recur exactly")
-    execution, seen, lap = Execution(model, run.choices), list[Seen](), 0
+    execution, seen, lap = Execution(model, run.choices), list[ResponseSample](), 0
     for _ in run.instants:
         instant = execution.advance()
         if instant.time == orbit.lap[0].time:
@@ -220,7 +220,7 @@ def _until(model: Model, run: LongRun, wait: Wait, within: Fraction) -> tuple[In
 # -- proofs ------------------------------------------------------------------------------------------------
 
 
-def _by_proof(model: Model, response: Response, deadline: float, *, asks: bool) -> Answered:
+def _by_proof(model: Model, response: BoundedResponse, deadline: float, *, asks: bool) -> Answered:
     from coherence.verify.promises.counted import held_in_time
     from coherence.verify.promises.proofs import ConditionProof, proof_of
 
@@ -239,7 +239,7 @@ def _by_proof(model: Model, response: Response, deadline: float, *, asks: bool) 
     return Proved(COUNTED, "(reset)\n".join(certificates), _order_assumption(len(certificates)))
 
 
-def _other_phases(model: Model, response: Response, deadline: float) -> Late | None:
+def _other_phases(model: Model, response: BoundedResponse, deadline: float) -> Late | None:
     """Returns a run from an end of the ranges that is late at phases other than 0."""
     for schedule in schedules(model, (response.within,)):
         for choices in corners(model):

@@ -15,7 +15,7 @@ from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Call, Name, Tree, children
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.lookback import duration_of
-from coherence.simulate.execute.schedules import Schedule
+from coherence.simulate.execute.schedules import PhasePattern
 from coherence.simulate.execute.slices import signals_in
 from coherence.verify.systems.cases import PAST, NotLinearError
 
@@ -106,7 +106,7 @@ def _pieces(times: Iterable[Fraction], period: Fraction, time: Fraction, window:
         lap -= 1
 
 
-def plan(model: Model, schedule: Schedule, loose: frozenset[str] = frozenset()) -> RegisterPlan:
+def plan(model: Model, schedule: PhasePattern, loose: frozenset[str] = frozenset()) -> RegisterPlan:
     """Returns the instants and queues that a model needs under a schedule.  Raises NotLinearError.
 
     `loose` signals change at times of their own.
@@ -117,7 +117,7 @@ def plan(model: Model, schedule: Schedule, loose: frozenset[str] = frozenset()) 
 
 
 class _Planner:
-    def __init__(self, model: Model, schedule: Schedule, loose: frozenset[str]) -> None:
+    def __init__(self, model: Model, schedule: PhasePattern, loose: frozenset[str]) -> None:
         self.model, self.schedule, self.period, self.loose = model, schedule, schedule.hyperperiod, loose
         self.sampled: dict[Tree, set[Fraction]] = {}
         self.reads: set[tuple[Tree, Fraction, Fraction]] = set()  # (tree, time, delay)

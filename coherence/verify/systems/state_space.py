@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from coherence.language.expressions.tree import Call, Name, Tree, walk
 from coherence.model.model import Interval, Model, SampledLoop
-from coherence.simulate.execute.schedules import Schedule
+from coherence.simulate.execute.schedules import PhasePattern
 from coherence.simulate.execute.slices import signals_in
 from coherence.verify.systems.cases import (
     AffineCase,
@@ -64,7 +64,7 @@ class StateSpace:
     def __init__(  # noqa: PLR0913
         self,
         model: Model,
-        schedule: Schedule,
+        schedule: PhasePattern,
         condition: Tree | None,
         *,
         wanted: bool = True,

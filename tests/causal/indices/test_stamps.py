@@ -14,8 +14,8 @@ from coherence.causal.data.request_log_files import read
 from coherence.causal.data.request_log_runs import of_run
 from coherence.causal.indices import MeasuredIndex
 from coherence.causal.indices.layers import chain, measure
-from coherence.simulate.requests.engine import Result, simulate
-from coherence.simulate.requests.program import Arrivals, Batch, Plan, Program, Route, Service, Source, Station
+from coherence.simulate.requests.engine import RequestResult, simulate
+from coherence.simulate.requests.program import Arrivals, BatchRule, Plan, Program, Route, Service, Source, Station
 from coherence.simulate.requests.station_times import stamps
 
 DESIGN = """\
@@ -33,9 +33,9 @@ calls:
 
 def run(
     *, times: tuple[float, ...] = (), rate: float = 0.0, tries: int = 1, per_try: float = math.inf, until: float = 60.0,
-    plan: Plan = (("front",),), behind: Plan = (("back",),), batch: Batch | None = None, seed: int = 1,
+    plan: Plan = (("front",),), behind: Plan = (("back",),), batch: BatchRule | None = None, seed: int = 1,
     family: str = "exponential", trace: bool = True,
-) -> Result:  # fmt: skip
+) -> RequestResult:  # fmt: skip
     """Requests to the front, which calls the back: services of 0.1 and 0.2 s."""
     came = Arrivals("trace", times=times) if times else Arrivals(rate=rate)
     program = Program(
@@ -87,7 +87,7 @@ def test_stamps_are_in_order_and_end_with_the_answer(seed: int) -> None:
 
 def test_where_paths_differ_there_are_no_layers() -> None:
     assert stamps(run(rate=1.0, plan=(("front", "back"),), behind=())) == ()
-    assert stamps(run(rate=1.0, batch=Batch(2, 0.1, 0.1, 0.1))) == ()
+    assert stamps(run(rate=1.0, batch=BatchRule(2, 0.1, 0.1, 0.1))) == ()
     assert stamps(run(rate=1.0, plan=(("front",), ("front",)))) == ()
     assert stamps(run(rate=1.0, trace=False)) == ()
     assert of_run(run(rate=1.0, trace=False)).layers == ()

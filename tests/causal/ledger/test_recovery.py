@@ -14,7 +14,7 @@ from coherence.causal.attribution.shapley import by_orders
 from coherence.causal.ledger.capacity import capacity, fleet
 from coherence.causal.ledger.recovery import Off, Recovery, recovery
 from coherence.causal.ledger.report import recovery_json
-from coherence.simulate.requests.engine import Result, simulate
+from coherence.simulate.requests.engine import RequestResult, simulate
 from coherence.simulate.requests.program import Arrivals, Outage, Program, Route, Service, Source, Station
 
 
@@ -76,7 +76,7 @@ RATE, SERVERS = 10.0, 5
 
 
 @cache
-def run(off: Off, seed: int) -> Result:
+def run(off: Off, seed: int) -> RequestResult:
     """Five servers of 10 requests a second each, 42 a second asked for, an outage of 4 s, then recovery, or not.
 
     Callers leave after 0.6 s and try twice; the server does not know that they left (zombies).

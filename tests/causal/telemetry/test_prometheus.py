@@ -25,7 +25,7 @@ from coherence.causal.telemetry import aligned, queried
 from coherence.causal.telemetry.prometheus import PIECE, pieces
 from coherence.language.schema_kinds import Word
 from coherence.simulate.telemetry.contract import Telemetry
-from coherence.simulate.testbed.processes import LOOPBACK, Processes, free_ports
+from coherence.simulate.testbed.processes import LOOPBACK, ProcessGroup, free_ports
 
 T0 = 1_714_564_800
 
@@ -191,7 +191,7 @@ def test_a_real_prometheus(tmp_path: Path) -> None:
     options = ["--config.file=p.yml", "--storage.tsdb.path=data", f"--web.listen-address={LOOPBACK}:{port}"]
     start = math.floor(time.time())
     try:
-        with Processes(tmp_path) as processes:
+        with ProcessGroup(tmp_path) as processes:
             processes.start("prometheus", [PROMETHEUS, *options])
             processes.until(lambda: Exporter.scrapes >= 16, "16 scrapes", seconds=60)
             _check(address, start, math.ceil(time.time()))

@@ -14,7 +14,7 @@ from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
-from coherence.simulate.batched.executor import Batch, execute_many, point, standing
+from coherence.simulate.batched.executor import BatchedRun, execute_many, point, standing
 from coherence.simulate.execute.exact import Choices, Schedule, execute
 
 F = Fraction
@@ -57,7 +57,7 @@ def scaler(signal: str = "web.usage", setpoint: str = "0.5", sensor: str = "", t
     return elaborate(read_text(text))
 
 
-def same(model: Model, points: Mapping[str, Sequence[Fraction]], until: int, schedule: Schedule = ()) -> Batch:
+def same(model: Model, points: Mapping[str, Sequence[Fraction]], until: int, schedule: Schedule = ()) -> BatchedRun:
     """Every point against its exact run."""
     shared = Choices(schedule=schedule)
     batch = execute_many(model, points, until=F(until), choices=shared)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coherence.simulate.execute.affine import Affine
-from coherence.simulate.execute.history import History, Mark, frozen
+from coherence.simulate.execute.history import History, HistoryMark, frozen
 from coherence.simulate.execute.motion import Course
 
 
@@ -21,10 +21,10 @@ def remembered(horizon: Fraction | None, times: list[int], level: int = 0) -> Hi
 
 
 def test_marks_are_equal_by_content() -> None:
-    mark, other = Mark((Fraction(1), 2)), Mark((Fraction(1), 2))
+    mark, other = HistoryMark((Fraction(1), 2)), HistoryMark((Fraction(1), 2))
     assert mark == other
     assert hash(mark) == hash(other)
-    assert mark != Mark((Fraction(1), 3))
+    assert mark != HistoryMark((Fraction(1), 3))
     assert mark != (Fraction(1), 2)
 
 

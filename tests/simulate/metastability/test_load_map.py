@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
 from coherence.base.queueing import erlang_b, erlang_c
-from coherence.simulate.metastability.load_map import Portrait, Retrying, Verdict, load_map, overload, portrait
+from coherence.simulate.metastability.load_map import Portrait, PortraitVerdict, Retrying, load_map, overload, portrait
 from coherence.simulate.metastability.waits import Server, lateness
 
 WORKERS = Server(4, 0.04, 0.25)
@@ -94,7 +94,7 @@ def test_half_load_has_three_operating_points() -> None:
     found = portrait(HALF_LOAD)
     assert [point.stable for point in found.points] == [True, False, True]
     assert [point.sends for point in found.points] == pytest.approx([1.002, 1.955, 3.0], abs=5e-4)
-    assert found.verdict is Verdict.METASTABLE
+    assert found.verdict is PortraitVerdict.METASTABLE
     healthy, edge, collapsed = found.points
     assert found.basin(healthy) == (0.0, edge.load)
     assert found.basin(collapsed) == (edge.load, math.inf)
@@ -106,7 +106,7 @@ def test_one_try_is_the_queue_itself() -> None:
     (point,) = found.points
     assert point.load == 50.0
     assert point.late == lateness(WORKERS, 50.0).late
-    assert found.verdict is Verdict.HEALTHY
+    assert found.verdict is PortraitVerdict.HEALTHY
 
 
 def test_patience_without_end_needs_no_retry_but_keeps_the_overload() -> None:
@@ -131,7 +131,7 @@ def test_patience_without_end_needs_no_retry_but_keeps_the_overload() -> None:
 def test_caps_bound_the_overload(change: dict[str, float], load: float) -> None:
     call = replace(HALF_LOAD, **change)  # type: ignore[arg-type]
     assert overload(call) == pytest.approx(load)
-    assert portrait(call).verdict is Verdict.HEALTHY
+    assert portrait(call).verdict is PortraitVerdict.HEALTHY
 
 
 def test_a_count_in_flight_carries_less_than_it_allows() -> None:
@@ -147,9 +147,10 @@ def test_nothing_to_retry_within_a_budget_of_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rate", "verdict"), [(80.0, Verdict.METASTABLE), (90.0, Verdict.COLLAPSED), (120.0, Verdict.COLLAPSED)]
+    ("rate", "verdict"),
+    [(80.0, PortraitVerdict.METASTABLE), (90.0, PortraitVerdict.COLLAPSED), (120.0, PortraitVerdict.COLLAPSED)],
 )
-def test_more_load_has_no_healthy_point(rate: float, verdict: Verdict) -> None:
+def test_more_load_has_no_healthy_point(rate: float, verdict: PortraitVerdict) -> None:
     assert portrait(replace(HALF_LOAD, rate=rate)).verdict is verdict
 
 
@@ -163,14 +164,14 @@ def test_at_80_percent_the_mean_field_sees_little() -> None:
 def test_cancelled_tries_have_one_operating_point(rate: float) -> None:
     found = portrait(Retrying(rate, 3, replace(WORKERS, cancel=True)))
     assert len(found.points) == 1
-    assert found.verdict is Verdict.HEALTHY
+    assert found.verdict is PortraitVerdict.HEALTHY
 
 
 def test_verdicts_rest_on_the_overload_not_on_points_below_the_capacity() -> None:
     call = Retrying(3.0, 5, Server(1, 0.1, 3.0), most_retries=19)
     assert overload(call) < call.capacity
-    assert portrait(call).verdict is Verdict.HEALTHY
-    assert portrait(replace(call, most_retries=40)).verdict is Verdict.METASTABLE
+    assert portrait(call).verdict is PortraitVerdict.HEALTHY
+    assert portrait(replace(call, most_retries=40)).verdict is PortraitVerdict.METASTABLE
 
 
 # --- laws
@@ -223,12 +224,12 @@ def test_every_sign_change_is_a_listed_point(call: Retrying) -> None:
     for point in inside:
         assert load_map(call, point.load) == pytest.approx(point.load, abs=1e-9 * call.capacity)
     kinds = [point.stable for point in found.points]
-    if found.verdict is not Verdict.UNRESOLVED:
+    if found.verdict is not PortraitVerdict.UNRESOLVED:
         assert kinds == [k % 2 == 0 for k in range(len(kinds))]
 
 
 def _order(found: Portrait) -> int:
-    return [Verdict.HEALTHY, Verdict.METASTABLE, Verdict.COLLAPSED].index(found.verdict)
+    return [PortraitVerdict.HEALTHY, PortraitVerdict.METASTABLE, PortraitVerdict.COLLAPSED].index(found.verdict)
 
 
 @settings(max_examples=60, deadline=None)
@@ -248,7 +249,7 @@ def test_more_of_what_helps_never_hurts(call: Retrying, what: str) -> None:
         "per_try": replace(call, server=replace(server, per_try=server.per_try * 1.5)),
     }.get(what, call)
     one, other = portrait(better), portrait(worse)
-    if Verdict.UNRESOLVED not in (one.verdict, other.verdict):
+    if PortraitVerdict.UNRESOLVED not in (one.verdict, other.verdict):
         assert _order(one) <= _order(other)
 
 

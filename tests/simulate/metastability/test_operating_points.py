@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from coherence.base.errors import UsageError
 from coherence.base.queueing import erlang_b
 from coherence.simulate.metastability.fluid import Disturbance, course, smallest_burst, smallest_pause
-from coherence.simulate.metastability.load_map import Retrying, Verdict
+from coherence.simulate.metastability.load_map import PortraitVerdict, Retrying
 from coherence.simulate.metastability.operating_points import chance, escapes, healthy, program, safe_region, study
 from coherence.simulate.metastability.retry_chain_models import noise
 from coherence.simulate.metastability.waits import Server
@@ -116,7 +116,7 @@ def test_a_collapse_needs_an_overload_that_lasts(call: Retrying) -> None:
 
 def test_a_study_of_half_load() -> None:
     found = study(HALF_LOAD)
-    assert found.portrait.verdict is Verdict.METASTABLE
+    assert found.portrait.verdict is PortraitVerdict.METASTABLE
     assert found.margin == pytest.approx(-0.5)
     assert found.pause == smallest_pause(HALF_LOAD)
     assert study(replace(HALF_LOAD, share=0.2)).margin == pytest.approx(0.375)

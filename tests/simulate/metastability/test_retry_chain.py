@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from coherence.base.errors import UsageError
 from coherence.simulate.metastability.load_map import Retrying
 from coherence.simulate.metastability.retry_chain import (
-    Chain,
     Mode,
+    RetryChain,
     chain,
     classify,
     generator,
@@ -40,12 +40,12 @@ BETWEEN = Published(rate=7.0, service=10.0, timeout=3.0, retries=3)
 LIGHT = Published(rate=3.0, service=10.0, timeout=3.0, retries=4)
 
 
-def queue(arrivals: float, services: float, room: int) -> Chain:
+def queue(arrivals: float, services: float, room: int) -> RetryChain:
     """M/M/1 with `room` places: one phase."""
     return chain(room + 1, 1, lambda level, phase: {(1, 0): arrivals + 0 * phase, (-1, 0): services + 0 * level})
 
 
-def scattered(seed: int, levels: int, phases: int) -> Chain:
+def scattered(seed: int, levels: int, phases: int) -> RetryChain:
     """Every step of at most one level and one phase, at random rates of many sizes."""
     made = np.random.default_rng(seed)
     steps = [(dq, do) for dq in (-1, 0, 1) for do in (-1, 0, 1) if (dq, do) != (0, 0)]
@@ -105,7 +105,7 @@ def test_modes_that_both_pass_are_restless() -> None:
 # --- solving
 
 
-def dense_time(made: Chain, start: int, target: Any) -> float:
+def dense_time(made: RetryChain, start: int, target: Any) -> float:
     matrix, keep = generator(made).toarray(), ~target.ravel()
     times = np.zeros(made.states)
     times[keep] = np.linalg.solve(matrix[np.ix_(keep, keep)], -np.ones(keep.sum()))

@@ -12,15 +12,15 @@ import pytest
 
 from bench._simulate_requests import COUNTS, Peer, closed_forms, retrying
 from coherence.base.errors import UsageError
-from coherence.simulate.requests.engine import ACTIONS, OUTCOMES, PLACES, Limits, Result, Run, simulate
+from coherence.simulate.requests.engine import ACTIONS, OUTCOMES, PLACES, Limits, RequestResult, RequestRun, simulate
 from coherence.simulate.requests.program import (
     Arrivals,
-    Backoff,
-    Batch,
-    Budget,
-    Burst,
+    BatchRule,
     Outage,
     Program,
+    RateBurst,
+    RetryBudget,
+    RetryPause,
     Route,
     Service,
     Source,
@@ -36,11 +36,11 @@ def at(*times: float) -> dict[str, Any]:
     return {"kind": "trace", "times": times}
 
 
-def ends(result: Result) -> list[float]:
+def ends(result: RequestResult) -> list[float]:
     return [round(float(end), 9) for end in result.requests.end]
 
 
-def outcomes(result: Result) -> list[str]:
+def outcomes(result: RequestResult) -> list[str]:
     return [OUTCOMES[number] for number in result.requests.outcome]
 
 
@@ -96,7 +96,7 @@ def test_a_time_out_that_does_not_cancel_leaves_the_work_to_be_done() -> None:
 
 
 def test_a_time_out_that_cancels_frees_the_server() -> None:
-    route = Route("call", "pool", tries=3, per_try=0.4, cancel=True, pause=Backoff(0.1))
+    route = Route("call", "pool", tries=3, per_try=0.4, cancel=True, pause=RetryPause(0.1))
     result = simulate(one_call(route, Station("pool", 1, ONE_SECOND), **at(0)), seed=1, until=10)
     assert ends(result) == [pytest.approx(0.4 + 0.1 + 0.4 + 0.2 + 0.4)]
     assert result.work["pool.discarded"] == pytest.approx(3 * 0.6)
@@ -111,7 +111,7 @@ def test_an_answer_at_the_instant_of_the_time_out_counts() -> None:
 
 
 def test_the_deadline_covers_tries_and_pauses() -> None:
-    route = Route("call", "pool", tries=10, per_try=0.4, deadline=1.0, cancel=True, pause=Backoff(0.3, factor=1))
+    route = Route("call", "pool", tries=10, per_try=0.4, deadline=1.0, cancel=True, pause=RetryPause(0.3, factor=1))
     result = simulate(one_call(route, Station("pool", 1, ONE_SECOND), **at(0)), seed=1, until=10)
     assert (outcomes(result), ends(result)) == (["deadline"], [1.0])
     assert result.counters["call.tries"] == 2
@@ -119,7 +119,7 @@ def test_the_deadline_covers_tries_and_pauses() -> None:
 
 def test_a_full_room_rejects_and_the_cause_can_be_retried() -> None:
     station = Station("pool", 1, ONE_SECOND, room=0)
-    never = Route("call", "pool", tries=3, retry_on=("timeout",), pause=Backoff(0.3, factor=1))
+    never = Route("call", "pool", tries=3, retry_on=("timeout",), pause=RetryPause(0.3, factor=1))
     assert outcomes(simulate(one_call(never, station, **at(0, 0.5)), seed=1, until=9)) == ["rejected", "completed"]
     again = replace(never, retry_on=("rejected",))
     result = simulate(one_call(again, station, **at(0, 0.5)), seed=1, until=9)
@@ -141,10 +141,10 @@ def test_the_breaker_counts_tries_in_flight() -> None:
 
 
 @pytest.mark.parametrize(
-    ("most", "budget"), [(1, None), (math.inf, Budget(0.0, 1.0)), (math.inf, Budget(0.5, of="first"))]
+    ("most", "budget"), [(1, None), (math.inf, RetryBudget(0.0, 1.0)), (math.inf, RetryBudget(0.5, of="first"))]
 )
-def test_retries_in_flight_are_limited(most: float, budget: Budget | None) -> None:
-    route = Route("call", "pool", tries=2, per_try=0.5, most_retries=most, budget=budget, pause=Backoff(0.1))
+def test_retries_in_flight_are_limited(most: float, budget: RetryBudget | None) -> None:
+    route = Route("call", "pool", tries=2, per_try=0.5, most_retries=most, budget=budget, pause=RetryPause(0.1))
     result = simulate(one_call(route, Station("pool", 9, ONE_SECOND), **at(0, 0, 0)), seed=1, until=9)
     # at 0.5 s the three time out one after the other; with half of the first tries: the two left allow one retry
     assert result.counters["call.retries"] == 1
@@ -198,7 +198,7 @@ def test_a_failed_nested_call_fails_the_try() -> None:
 
 
 def test_batches_fill_up_or_go_after_their_wait() -> None:
-    station = Station("pool", 1, Service(9.0), batch=Batch(3, 0.5, 1.0, 0.1))
+    station = Station("pool", 1, Service(9.0), batch=BatchRule(3, 0.5, 1.0, 0.1))
     result = simulate(one_call(station=station, **at(0, 0.1, 2, 2, 2)), seed=1, until=9)
     assert ends(result) == pytest.approx([1.7, 1.7, 3.3, 3.3, 3.3])
 
@@ -214,7 +214,7 @@ def test_an_outage_freezes_the_work_and_may_refuse(kind: str, ended: list[float]
 
 
 def test_servers_come_and_go() -> None:
-    run = Run(one_call(station=Station("pool", 0, ONE_SECOND), **at(0, 0, 0)), seed=1, trace=True)
+    run = RequestRun(one_call(station=Station("pool", 0, ONE_SECOND), **at(0, 0, 0)), seed=1, trace=True)
     run.advance(1.0)
     assert run.observe()["pool.queue"] == 3
     run.set_servers("pool", 2)
@@ -303,14 +303,14 @@ def test_all_problems_are_told_at_once() -> None:
 
 
 def test_a_cascade_within_one_instant_is_stopped_and_what_was_seen_is_kept() -> None:
-    route = Route("call", "pool", tries=10**9, pause=Backoff(0.0))
+    route = Route("call", "pool", tries=10**9, pause=RetryPause(0.0))
     result = simulate(one_call(route, Station("pool", 1, Service(1.0), room=0), rate=5.0), seed=1, until=100)
     assert "1,000,000 events happened without the clock going on; route call sent" in result.stopped
     assert result.counters["web.completed"] + result.counters["web.in_flight"] == result.counters["web.arrivals"]
 
 
 def test_a_storm_of_retries_stops_at_its_limit_of_memory() -> None:
-    route = Route("call", "pool", tries=10**9, per_try=0.01, pause=Backoff(0.0))
+    route = Route("call", "pool", tries=10**9, per_try=0.01, pause=RetryPause(0.0))
     program = one_call(route, Station("pool", 1, Service(1.0)), rate=100.0)
     result = simulate(program, seed=1, until=100, limits=Limits(live=20_000))
     assert "more than 20,000 requests, calls or tries were alive" in result.stopped
@@ -319,7 +319,7 @@ def test_a_storm_of_retries_stops_at_its_limit_of_memory() -> None:
 
 
 def test_a_run_stops_at_its_limit_of_events_and_can_be_read() -> None:
-    route = Route("call", "pool", tries=10**9, pause=Backoff(1e-9, factor=1.0))
+    route = Route("call", "pool", tries=10**9, pause=RetryPause(1e-9, factor=1.0))
     program = one_call(route, Station("pool", 1, Service(1.0), room=0), rate=5.0)
     result = simulate(program, seed=1, until=100, limits=Limits(events=50_000))
     assert "the limit of 50,000 events was reached" in result.stopped
@@ -327,7 +327,7 @@ def test_a_run_stops_at_its_limit_of_events_and_can_be_read() -> None:
 
 
 def test_bursts_replace_the_rate() -> None:
-    bursts = (Burst(10.0, 2.0, 1.0, every=5.0),)
+    bursts = (RateBurst(10.0, 2.0, 1.0, every=5.0),)
     result = simulate(one_call(kind="regular", rate=1.0, bursts=bursts), seed=1, until=10)
     come = np.diff(result.series["web.arrivals"])
     assert list(come) == [1, 1, 10, 1, 1, 1, 1, 10, 1, 1]
@@ -336,5 +336,5 @@ def test_bursts_replace_the_rate() -> None:
 def test_bursts_of_nothing_and_rates_of_zero() -> None:
     result = simulate(one_call(rate=0.0), seed=1, until=10)
     assert result.counters["web.arrivals"] == 0
-    quiet = simulate(one_call(kind="regular", rate=1.0, bursts=(Burst(0.0, 2.0, 5.0),)), seed=1, until=10)
+    quiet = simulate(one_call(kind="regular", rate=1.0, bursts=(RateBurst(0.0, 2.0, 5.0),)), seed=1, until=10)
     assert list(quiet.series["web.arrivals"]) == [0, 1, 2, 2, 2, 2, 2, 2, 3, 4, 5]

@@ -19,8 +19,8 @@ from coherence.language.reading import read_text
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, Execution
 from coherence.simulate.telemetry.contract import (
-    Cause,
     Gaps,
+    LossCause,
     Signal,
     Telemetry,
     gaps,
@@ -43,7 +43,7 @@ def example() -> Telemetry:
         SENT: ([0.0, 1.0, 2.0], [0.0, 7.0, 15.0]),
         LOAD: ([0.0, 2.0], [math.inf, math.nan]),
     }
-    return telemetry(samples, causes=[Cause(2.0, "waiting", "rank 3", 0.1, "rank s")])
+    return telemetry(samples, causes=[LossCause(2.0, "waiting", "rank 3", 0.1, "rank s")])
 
 
 def bits(number: float) -> bytes:
@@ -252,7 +252,7 @@ TIMES = st.floats(allow_nan=False, allow_infinity=False)
 TEXTS = st.text(max_size=8)
 NAMES = st.text(min_size=1, max_size=8)
 COLUMNS = st.dictionaries(TIMES.map(lambda t: t + 0.0), FLOATS, max_size=6)
-CAUSES = st.builds(Cause, TIMES, TEXTS, TEXTS, FLOATS, TEXTS)
+CAUSES = st.builds(LossCause, TIMES, TEXTS, TEXTS, FLOATS, TEXTS)
 
 
 @st.composite

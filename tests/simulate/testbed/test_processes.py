@@ -9,7 +9,7 @@ import pytest
 from coherence.base.errors import InputError
 from coherence.language.reading import read_text
 from coherence.simulate.processes import Processes, has_requests, processes
-from coherence.simulate.requests.program import Arrivals, Backoff, Budget, Burst, Route, Service
+from coherence.simulate.requests.program import Arrivals, RateBurst, RetryBudget, RetryPause, Route, Service
 
 RETRYING = """\
 coherence: 1
@@ -43,7 +43,7 @@ def test_what_the_run_assumes_is_said() -> None:
 def test_a_burst_begins_after_a_quiet_minute() -> None:
     text = RETRYING.replace("cv: 1}}", "cv: 1}, burst: {rate: 150 req/s, lasts: 3 s, every: 10 min}}")
     arrivals = made(text).program.sources[0].arrivals
-    assert arrivals.bursts == (Burst(150.0, 60.0, 3.0, 600.0),)
+    assert arrivals.bursts == (RateBurst(150.0, 60.0, 3.0, 600.0),)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_two_workloads_at_one_station_are_a_mixture_with_the_moments_of_both() -
     [
         (
             "{uses: retry_budget, counts: clients.retries in flight, at_most: 20 % of clients in flight}",
-            {"budget": Budget(0.2, 3.0)},
+            {"budget": RetryBudget(0.2, 3.0)},
         ),
         ("{counts: clients.retries in flight, at_most: 3, when_full: reject}", {"most_retries": 3.0}),
         ("{counts: workers.requests in flight, at_most: 40, when_full: reject}", {"breaker": 40.0}),
@@ -112,7 +112,7 @@ def test_pauses_and_deadlines() -> None:
     )
     route = made(text).program.routes[0]
     assert (route.tries, route.deadline) == (6, 1.0)
-    assert route.pause == Backoff(0.025, 3.0, 0.1, "full")
+    assert route.pause == RetryPause(0.025, 3.0, 0.1, "full")
 
 
 def test_a_try_without_its_own_limit_has_the_deadline() -> None:

@@ -12,7 +12,7 @@ from coherence.language.expressions import names as names_of
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
-from coherence.simulate.execute.bounded_response import Response, Seen, Waiting, observed, waits
+from coherence.simulate.execute.bounded_response import BoundedResponse, ResponseSample, Waiting, observed, waits
 from coherence.simulate.execute.exact import Choices, Execution
 from coherence.simulate.execute.slices import sliced
 from coherence.verify.promises.outcomes import Open, Proved
@@ -60,17 +60,17 @@ def drawn(seed: int) -> str:
     )
 
 
-def decided(text: str, *, seconds: float = 2) -> tuple[Model, Response, Answered]:
+def decided(text: str, *, seconds: float = 2) -> tuple[Model, BoundedResponse, Answered]:
     model = elaborate(read_text(text))
     promise = model.promises["r"]
     response = conditions_of(model, promise)
-    assert isinstance(response, Response)
+    assert isinstance(response, BoundedResponse)
     return model, response, answered(model, promise, response, time_limit=seconds)
 
 
-def late(model: Model, response: Response, choices: Choices, *, seconds: int = 240) -> bool:
+def late(model: Model, response: BoundedResponse, choices: Choices, *, seconds: int = 240) -> bool:
     """By the words of the promise: some time at which the first holds has no answer in time."""
-    run, seen = Execution(model, choices), list[Seen]()
+    run, seen = Execution(model, choices), list[ResponseSample]()
     while run.next_time() <= seconds:
         seen += observed(run, run.advance(), response)
     asked = [(k, one.time) for k, one in enumerate(seen) if one.first and one.time <= seconds - response.within]
@@ -148,7 +148,7 @@ promises: {r: after tank.x > 2 then tank.x > 4 within 3 s}
 
 
 def test_a_wait_goes_on_in_the_next_lap() -> None:
-    seen = [Seen(Fraction(t), first=t == 3, then=t == 1) for t in range(4)]
+    seen = [ResponseSample(Fraction(t), first=t == 3, then=t == 1) for t in range(4)]
     assert [w.served for w in waits(seen, 1, Fraction(3), Fraction(1))] == [Fraction(4)]
     assert [w.served for w in waits(seen, 1, Fraction(4), Fraction(1))] == [None]
 
@@ -156,6 +156,6 @@ def test_a_wait_goes_on_in_the_next_lap() -> None:
 def test_the_oldest_wait_decides() -> None:
     waiting = Waiting(Fraction(2))
     for time in range(3):
-        waiting.see(Seen(Fraction(time), first=True, then=False))
+        waiting.see(ResponseSample(Fraction(time), first=True, then=False))
     assert not waiting.late(Fraction(2))
     assert waiting.late(Fraction(3))

@@ -13,7 +13,7 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.findings.repairs import change, proposal
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.simulate.metastability.fluid import Disturbance, course, smallest_pause
-from coherence.simulate.metastability.load_map import Portrait, Verdict, overload, portrait
+from coherence.simulate.metastability.load_map import Portrait, PortraitVerdict, overload, portrait
 from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.claims import Numbers, bounded_sum
 from coherence.verify.calls.repairs import fewer_tries, offered
@@ -167,7 +167,7 @@ def _reached(
         needs = f"needs a simulation: retries of {load.callee} that pause miss and find a cap by turns"
         return question.undecided(needs, load.places, load.of)
     points = None if measured.missing else portrait(measured.call)
-    if points is not None and points.verdict is Verdict.COLLAPSED:
+    if points is not None and points.verdict is PortraitVerdict.COLLAPSED:
         return _by_itself(question, subject, load, points)
     if overload(measured.call) < measured.call.capacity:
         caps = " and ".join(
@@ -332,7 +332,7 @@ def _points(points: Portrait) -> Numbers:
         "edge": points.edges[0] if points.edges else None,
         "overload": points.points[-1],
     }
-    if points.verdict is Verdict.COLLAPSED:
+    if points.verdict is PortraitVerdict.COLLAPSED:
         names["healthy"] = None
     finite = {name: point for name, point in names.items() if point is not None and math.isfinite(point.load)}
     numbers: Numbers = {f"{name} load": (point.load, "req/s") for name, point in finite.items()}
