@@ -22,7 +22,7 @@ from coherence.simulate.execute.orbits import long_run
 from coherence.verify.facts import satisfiability
 from coherence.verify.facts.plain_numbers import rounder
 from coherence.verify.facts.ranges import point
-from coherence.verify.facts.satisfiability import Question, World
+from coherence.verify.facts.satisfiability import SatQuery, SatState
 from tests.paths import ROOT
 
 TESTS = ROOT / "tests"
@@ -178,10 +178,10 @@ numbers = st.integers(-6, 6)
 @given(rows=st.lists(st.tuples(st.sampled_from(["<=", ">="]), numbers, numbers, numbers), min_size=2, max_size=6))
 def test_a_core_is_minimal(rows: list[tuple[str, int, int, int]]) -> None:
     trees = tuple(parse(f"{a} * x + {b} * y {op} {c}") for op, a, b, c in rows)
-    asked = Question(trees, {"x": Interval(Fraction(-3), Fraction(3)), "y": Interval(Fraction(0), Fraction(2))})
+    asked = SatQuery(trees, {"x": Interval(Fraction(-3), Fraction(3)), "y": Interval(Fraction(0), Fraction(2))})
     core = satisfiability.core(asked)
     if core is None:
-        assert isinstance(satisfiability.world(asked), World)
+        assert isinstance(satisfiability.solve_query(asked), SatState)
         return
     assert solver.unsat(asked.script(core), timeout_ms=5_000).unsat
     for index in core:

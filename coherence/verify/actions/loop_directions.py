@@ -17,7 +17,7 @@ from coherence.language.expressions.tree import Call, Compare, Logic, Name, Numb
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.laws import above, below, of_either_sign, rounded_below
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.satisfiability import both, opposite
 from coherence.verify.facts.writers import Writer, tree_of
 
@@ -48,7 +48,7 @@ class Move:
         return self.writer.name
 
 
-def moves(facts: Known, writer: Writer) -> tuple[Move, ...]:
+def moves(facts: DesignFacts, writer: Writer) -> tuple[Move, ...]:
     """Returns all moves of a writer that can be told; those of unknown direction are left out."""
     if writer.loop.actuation is None or writer.kind in ("unset", "ignore"):
         return ()
@@ -56,7 +56,7 @@ def moves(facts: Known, writer: Writer) -> tuple[Move, ...]:
     return tuple(directions)
 
 
-def _rules(facts: Known, writer: Writer) -> Iterator[Move]:
+def _rules(facts: DesignFacts, writer: Writer) -> Iterator[Move]:
     earlier: tuple[Tree, ...] = ()
     for rule in writer.loop.rules:
         if rule.when is None:
@@ -66,7 +66,7 @@ def _rules(facts: Known, writer: Writer) -> Iterator[Move]:
         earlier = (*earlier, seen(facts, writer.loop, rule.when.tree))
 
 
-def _plain(facts: Known, writer: Writer, actuation: Actuation) -> Iterator[Move]:
+def _plain(facts: DesignFacts, writer: Writer, actuation: Actuation) -> Iterator[Move]:
     trigger, loop = loop_trigger(writer.loop), writer.loop
     when, enters = acts(facts, loop)
     place = trigger.place if trigger is not None else loop.place
@@ -86,7 +86,7 @@ def loop_trigger(loop: Loop) -> Formula | None:
     return loop.trigger if isinstance(loop.trigger, Formula) and loop.trigger.text.strip() != "always" else None
 
 
-def acts(facts: Known, loop: Loop) -> tuple[Tree | None, Tree | None]:
+def acts(facts: DesignFacts, loop: Loop) -> tuple[Tree | None, Tree | None]:
     """Returns (where the loop may act, where it surely does); its own name is true wherever it acts."""
     if isinstance(loop.trigger, Relay) and loop.trigger.enter and loop.trigger.leave:
         enter, leave = (seen(facts, loop, f.tree) for f in (loop.trigger.enter, loop.trigger.leave))
@@ -97,7 +97,7 @@ def acts(facts: Known, loop: Loop) -> tuple[Tree | None, Tree | None]:
 
 
 def _moved(
-    facts: Known, writer: Writer, amount: tuple[object, object], holds: tuple[Tree | None, Tree | None],
+    facts: DesignFacts, writer: Writer, amount: tuple[object, object], holds: tuple[Tree | None, Tree | None],
     origin: tuple[Place, str],
 ) -> Iterator[Move]:  # fmt: skip
     """Yields the moves of a step, by its sign, and of a value that is set, above or below what it replaces."""
@@ -121,13 +121,13 @@ def _moved(
         )
 
 
-def _span(facts: Known, value: object) -> Interval:
+def _span(facts: DesignFacts, value: object) -> Interval:
     if isinstance(value, Quantity):
         return Interval(value.low, value.high)
     return facts.range(value.tree) if isinstance(value, Formula) else Interval(None, None)
 
 
-def _scaled(facts: Known, writer: Writer, when: Tree | None, enters: Tree | None) -> Iterator[Move]:
+def _scaled(facts: DesignFacts, writer: Writer, when: Tree | None, enters: Tree | None) -> Iterator[Move]:
     """Yields the moves of ceil(x y / s): up where y > s (1 + tolerance), down where y is small."""
     target = writer.loop.target
     if target is None or target.signal is None or target.setpoint is None:
@@ -153,7 +153,7 @@ def _scaled(facts: Known, writer: Writer, when: Tree | None, enters: Tree | None
     yield Move(writer, DOWN, both(when, down), both(enters, down), place, f"{text} below its setpoint")
 
 
-def of_setpoint(facts: Known, condition: Callable[[Tree, Tree], Tree], reading: Tree, setpoint: Tree) -> Tree:
+def of_setpoint(facts: DesignFacts, condition: Callable[[Tree, Tree], Tree], reading: Tree, setpoint: Tree) -> Tree:
     """Returns a condition stated for setpoints above 0, for all that this setpoint may be."""
     low, level = facts.range(setpoint).low, facts.tree(setpoint)
     return condition(reading, level) if low is not None and low > 0 else of_either_sign(condition, reading, level)
@@ -171,7 +171,7 @@ def _of_commands(here: Name, low: Fraction | None, over: Tree, under: Tree) -> t
     return up, down
 
 
-def seen(facts: Known, loop: Loop, tree: Tree) -> Tree:
+def seen(facts: DesignFacts, loop: Loop, tree: Tree) -> Tree:
     """Returns the tree over what the design declares; the loop's target as its sensor chain shows it."""
     signal = loop.target.signal.tree if loop.target is not None and loop.target.signal is not None else None
     path = _full(facts, signal.path) if isinstance(signal, Name) else ""
@@ -183,7 +183,7 @@ def seen(facts: Known, loop: Loop, tree: Tree) -> Tree:
     return facts.tree(rename(tree, lambda name: shown if path and _full(facts, name) == path else _full(facts, name)))
 
 
-def _full(facts: Known, path: str) -> str:
+def _full(facts: DesignFacts, path: str) -> str:
     return path if path in facts.design.loops else facts.bare.get(path, path)
 
 

@@ -34,21 +34,21 @@ class TooManyTriesError(CoherenceError):
 
 
 @dataclass(frozen=True)
-class Span:
+class DurationInterval:
     """low <= x <= high; `high` None is unbounded."""
 
     low: Fraction
     high: Fraction | None
 
-    def within(self, limit: Span | None) -> Span:
+    def within(self, limit: DurationInterval | None) -> DurationInterval:
         """Returns the smaller of the two, end by end."""
         if limit is None:
             return self
-        return Span(min(self.low, limit.low), least(self.high, limit.high))
+        return DurationInterval(min(self.low, limit.low), least(self.high, limit.high))
 
 
-NOTHING = Span(ZERO, ZERO)
-DOUBLING = Span(Fraction(2), Fraction(2))
+NOTHING = DurationInterval(ZERO, ZERO)
+DOUBLING = DurationInterval(Fraction(2), Fraction(2))
 
 
 def least(one: Fraction | None, other: Fraction | None) -> Fraction | None:
@@ -59,20 +59,20 @@ def least(one: Fraction | None, other: Fraction | None) -> Fraction | None:
 
 
 @dataclass(frozen=True)
-class Backoff:
+class RetryBackoff:
     """The pause after try k: base * factor^(k-1), at most `cap`, with jitter; `answered`: the answer says it."""
 
-    base: Span = NOTHING
-    factor: Span = DOUBLING
-    cap: Span | None = None
+    base: DurationInterval = NOTHING
+    factor: DurationInterval = DOUBLING
+    cap: DurationInterval | None = None
     jitter: str = "none"  # none | full | equal | decorrelated
     answered: bool = False
 
 
-NO_PAUSE = Backoff()
+NO_PAUSE = RetryBackoff()
 
 
-def pauses(backoff: Backoff, count: int, *, longest: bool) -> Fraction | None:
+def pauses(backoff: RetryBackoff, count: int, *, longest: bool) -> Fraction | None:
     """Returns the sum of the first `count` pauses, all at their largest or all at their smallest.
 
     The largest is the capped one, whatever the jitter.  Raises TooManyTriesError.
@@ -91,7 +91,7 @@ def pauses(backoff: Backoff, count: int, *, longest: bool) -> Fraction | None:
     return _geometric(first, ratio, backoff.cap.high if backoff.cap else None, count)
 
 
-def _shortest(backoff: Backoff, count: int) -> Fraction:
+def _shortest(backoff: RetryBackoff, count: int) -> Fraction:
     cap = backoff.cap.low if backoff.cap else None
     if backoff.jitter == "full":
         return ZERO
@@ -130,12 +130,12 @@ def _log(value: Fraction) -> float:
 
 
 @dataclass(frozen=True)
-class Course:
+class RetrySchedule:
     """One way in which a call can go: every try consumes d = `takes`, pauses at their largest or smallest."""
 
     tries: Tries
     takes: Fraction | None
-    backoff: Backoff
+    backoff: RetryBackoff
     longest: bool = True
 
     @property
@@ -143,7 +143,7 @@ class Course:
         return product(self.tries)
 
 
-def start(course: Course, k: int) -> Fraction | None:
+def start(course: RetrySchedule, k: int) -> Fraction | None:
     """Returns S_k, the start of try k (from 1); None where it may be arbitrarily late.  Raises TooManyTriesError."""
     waited = _gaps(course, k - 1, course.tries)
     if waited is None or (course.takes is None and k > 1):
@@ -151,7 +151,7 @@ def start(course: Course, k: int) -> Fraction | None:
     return waited + (k - 1) * (course.takes or ZERO)
 
 
-def _gaps(course: Course, count: int, tries: Tries) -> Fraction | None:
+def _gaps(course: RetrySchedule, count: int, tries: Tries) -> Fraction | None:
     """Returns sum of the first `count` pauses: a nested layer begins its pauses anew in each outer try."""
     if course.backoff is NO_PAUSE:
         return ZERO
@@ -166,30 +166,30 @@ def _gaps(course: Course, count: int, tries: Tries) -> Fraction | None:
     return None if outer is None or whole is None or inner is None else outer + rounds * whole + inner
 
 
-def end(course: Course, k: int) -> Fraction | None:
+def end(course: RetrySchedule, k: int) -> Fraction | None:
     """Returns S_k + d, the end of try k."""
     begun = start(course, k)
     return None if begun is None or course.takes is None else begun + course.takes
 
 
-def last_start(course: Course) -> Fraction | None:
+def last_start(course: RetrySchedule) -> Fraction | None:
     """Returns the start of the last try; None where tries are unlimited."""
     return None if course.count is None else start(course, course.count)
 
 
-def last_end(course: Course) -> Fraction | None:
+def last_end(course: RetrySchedule) -> Fraction | None:
     """Returns the end of the last try; None where tries are unlimited."""
     return None if course.count is None else end(course, course.count)
 
 
-def started(course: Course, limit: Fraction) -> int | None:
+def started(course: RetrySchedule, limit: Fraction) -> int | None:
     """Returns #{k: S_k < limit}; None where infinitely many tries start.  Without pauses min(n, ceil(limit / d))."""
     if course.backoff is NO_PAUSE and course.takes:
         return _at_most(course.count, -(-limit // course.takes))
     return _count(course, lambda k: _before(start(course, k), limit, strict=True))
 
 
-def completed(course: Course, limit: Fraction, *, strict: bool = False) -> int | None:
+def completed(course: RetrySchedule, limit: Fraction, *, strict: bool = False) -> int | None:
     """Returns #{k: S_k + d <= limit} (`<` where strict); None: infinitely many.  Without pauses min(n, limit // d)."""
     if course.backoff is NO_PAUSE and course.takes:
         return _at_most(course.count, -(-limit // course.takes) - 1 if strict else limit // course.takes)
@@ -204,7 +204,7 @@ def _before(time: Fraction | None, limit: Fraction, *, strict: bool) -> bool:
     return time is not None and (time < limit or (time == limit and not strict))
 
 
-def _count(course: Course, holds: Callable[[int], bool]) -> int | None:
+def _count(course: RetrySchedule, holds: Callable[[int], bool]) -> int | None:
     """Returns the largest k that holds, for a condition that holds up to some k: by doubling and halving."""
     most = course.count
     if most is not None and holds(most):
@@ -224,13 +224,13 @@ def _count(course: Course, holds: Callable[[int], bool]) -> int | None:
     return low
 
 
-def _advances(course: Course) -> bool:
+def _advances(course: RetrySchedule) -> bool:
     """Decides whether time passes from try to try."""
     return course.takes != 0 or pauses(course.backoff, 1, longest=course.longest) != 0
 
 
 def timeline(
-    course: Course, limit: Fraction | None, *, most: int = 5
+    course: RetrySchedule, limit: Fraction | None, *, most: int = 5
 ) -> Iterator[tuple[int, Fraction, Fraction | None]]:
     """Yields (k, S_k, S_k + d) of the first tries that start before the limit.
 
@@ -247,7 +247,7 @@ def timeline(
         yield row
 
 
-def _executed(backoff: Backoff, *, longest: bool) -> Pauses:
+def _executed(backoff: RetryBackoff, *, longest: bool) -> Pauses:
     """Returns the pauses as the executor makes them, all at their largest or all at their smallest."""
     cap = None if backoff.cap is None else backoff.cap.high if longest else backoff.cap.low
     if not longest:

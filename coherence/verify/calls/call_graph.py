@@ -14,8 +14,8 @@ from coherence.base.graphs import components
 from coherence.base.places import Place
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, Span
-from coherence.verify.calls.retry_policies import Plan, known_end, longest_end, plan_of, serve_time
+from coherence.verify.calls.attempts import ZERO, DurationInterval
+from coherence.verify.calls.retry_policies import RetryPolicy, known_end, longest_end, retry_policy_of, serve_time
 
 ENDINGS = frozenset(
     ["abort", "cancel", "delete", "end", "evict", "kill", "preempt", "reclaim", "remove", "stop", "terminate"]
@@ -33,20 +33,20 @@ class Work:
     known: Fraction = ZERO
     longest: Fraction | None = ZERO
     serve: Quantity | None = None
-    calls: tuple[Plan, ...] = ()
+    calls: tuple[RetryPolicy, ...] = ()
 
 
 @dataclass(frozen=True)
 class CallTree:
     """Every call in numbers, the calls and the callers of each thing, its work, and the cycles."""
 
-    plans: tuple[Plan, ...]
-    of_caller: Mapping[str, tuple[Plan, ...]]
+    plans: tuple[RetryPolicy, ...]
+    of_caller: Mapping[str, tuple[RetryPolicy, ...]]
     callers: Mapping[str, tuple[str, ...]]
     work: Mapping[str, Work]
     cycles: tuple[tuple[str, ...], ...]
 
-    def on_cycle(self, plan: Plan) -> bool:
+    def on_cycle(self, plan: RetryPolicy) -> bool:
         """Decides whether the call leads back to its caller."""
         return any(plan.caller in cycle and plan.callee in cycle for cycle in self.cycles)
 
@@ -57,8 +57,8 @@ def call_tree(design: Design) -> CallTree:
 
 
 def _build_call_tree(design: Design) -> CallTree:
-    plans = tuple(plan_of(call) for call in design.calls)
-    lists: dict[str, list[Plan]] = {}
+    plans = tuple(retry_policy_of(call) for call in design.calls)
+    lists: dict[str, list[RetryPolicy]] = {}
     for plan in plans:
         lists.setdefault(plan.caller, []).append(plan)
     of_caller = {name: tuple(made) for name, made in lists.items()}
@@ -77,10 +77,12 @@ def _build_call_tree(design: Design) -> CallTree:
     return CallTree(plans, of_caller, {name: tuple(made) for name, made in callers.items()}, work, cycles)
 
 
-def _work(design: Design, name: str, outward: tuple[Plan, ...], work: Mapping[str, Work], *, cyclic: bool) -> Work:
+def _work(
+    design: Design, name: str, outward: tuple[RetryPolicy, ...], work: Mapping[str, Work], *, cyclic: bool
+) -> Work:
     serve = serve_time(design, name)
     known, longest = ZERO, None if cyclic else serve.high if serve else ZERO
-    calls: list[Plan] = []
+    calls: list[RetryPolicy] = []
     for plan in outward:
         inside = work[plan.callee]
         limited = plan.limit is not None and plan.limit.high is not None
@@ -98,7 +100,7 @@ class Enclosure:
 
     name: str
     inside: str
-    limit: Span
+    limit: DurationInterval
     place: Place
     text: str
 
@@ -110,18 +112,18 @@ def enclosures(design: Design, tree: CallTree) -> Iterator[Enclosure]:
             yield limit
     for name, workload in design.workload.items():
         if name in tree.of_caller and workload.deadline is not None:
-            span = Span(workload.deadline.low, workload.deadline.high)
+            span = DurationInterval(workload.deadline.low, workload.deadline.high)
             yield Enclosure(name, name, span, workload.deadline.place, f"{name} waits {workload.deadline}")
     for timer in design.timers.values():
         thing = ended_by(timer)
         if thing in tree.of_caller and isinstance(timer.after, Quantity) and timer.start and timer.start.thing == thing:
-            span = Span(timer.after.low, timer.after.high)
+            span = DurationInterval(timer.after.low, timer.after.high)
             yield Enclosure(
                 timer.name, thing, span, timer.after.place, f"{timer.name} ends {thing} after {timer.after}"
             )
 
 
-def enclosure_of(plan: Plan) -> Enclosure | None:
+def enclosure_of(plan: RetryPolicy) -> Enclosure | None:
     """Returns the limit that a caller sets to one try of its call."""
     call = plan.call
     stated = [q for q in (call.per_try, call.deadline) if isinstance(q, Quantity)]

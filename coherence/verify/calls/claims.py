@@ -7,14 +7,14 @@ from fractions import Fraction
 
 from coherence.findings.question_input import Certificate, rational
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, Course, pauses, start
-from coherence.verify.calls.retry_policies import Plan
+from coherence.verify.calls.attempts import ZERO, RetrySchedule, pauses, start
+from coherence.verify.calls.retry_policies import RetryPolicy
 
 Numbers = dict[str, tuple[Fraction | float | int, str]]  # name -> (value, unit), as evidence has them
 EACH = 12  # up to here every try has its own variables, beyond their sums
 
 
-def tries_fit(course: Course, limit: Fraction, *, strict: bool = False) -> str:
+def tries_fit(course: RetrySchedule, limit: Fraction, *, strict: bool = False) -> str:
     """Returns a script: every run of the tries, each as slow as it may be or faster, ends within the limit."""
     count, takes = course.count or 1, course.takes or ZERO
     relation = "<" if strict else "<="
@@ -27,7 +27,7 @@ def tries_fit(course: Course, limit: Fraction, *, strict: bool = False) -> str:
     return bounded_sum({**tries, **waits}, limit, relation)
 
 
-def call_ends(plan: Plan, longest: Fraction, limit: Fraction) -> str:
+def call_ends(plan: RetryPolicy, longest: Fraction, limit: Fraction) -> str:
     """Returns a script: failing tries, pauses and a last try that hangs end before the limit; or the deadline does."""
     slowest = max(plan.causes, key=lambda cause: cause.takes.high or ZERO, default=None)
     own = plan.deadline is not None and plan.deadline.high == longest
@@ -39,7 +39,7 @@ def call_ends(plan: Plan, longest: Fraction, limit: Fraction) -> str:
     return bounded_sum({"failing_tries": failing, "pauses": waits, "last_try": plan.limit.high or ZERO}, limit)
 
 
-def _pause(course: Course, k: int) -> Fraction:
+def _pause(course: RetrySchedule, k: int) -> Fraction:
     whole, before = pauses(course.backoff, k, longest=True), pauses(course.backoff, k - 1, longest=True)
     return (whole or ZERO) - (before or ZERO)
 
@@ -53,7 +53,7 @@ def bounded_sum(parts: dict[str, Fraction], limit: Fraction, relation: str = "<"
 
 
 def work_fits(
-    calls: Iterable[tuple[Plan, Fraction]], serve: Quantity | None, limit: Fraction, *, strict: bool = True
+    calls: Iterable[tuple[RetryPolicy, Fraction]], serve: Quantity | None, limit: Fraction, *, strict: bool = True
 ) -> str:
     """Returns a script: calls in turn, each at most its longest, and the thing's own time, end before the limit."""
     parts = {f"call_{number}": longest for number, (_, longest) in enumerate(calls, 1)}

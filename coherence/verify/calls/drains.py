@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from coherence.base.places import Place
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, Span
+from coherence.verify.calls.attempts import ZERO, DurationInterval
 from coherence.verify.calls.call_graph import ended_by
 
 DRAIN_KEYS = ("drain", "grace")
@@ -38,7 +38,7 @@ class Drain:
 
     name: str  # of the timer, or of the component that says it
     thing: str
-    lasts: Span
+    lasts: DurationInterval
     place: Place
     text: str
 
@@ -49,13 +49,15 @@ def drains(design: Design) -> Iterator[Drain]:
         for key in DRAIN_KEYS:
             stated = component.constants.get(key) or (component.takes or {}).get(key)
             if isinstance(stated, Quantity):
-                yield Drain(component.name, component.name, Span(stated.low, stated.high), stated.place, stated.text)
+                yield Drain(
+                    component.name, component.name, DurationInterval(stated.low, stated.high), stated.place, stated.text
+                )
                 break
     for timer in design.timers.values():
         thing = ended_by(timer)
         if thing and isinstance(timer.after, Quantity) and begins_drain(timer):
             jitter = timer.jitter.high if timer.jitter else ZERO
-            span = Span(max(ZERO, timer.after.low - jitter), timer.after.high + jitter)
+            span = DurationInterval(max(ZERO, timer.after.low - jitter), timer.after.high + jitter)
             yield Drain(timer.name, thing, span, timer.after.place, timer.after.text)
 
 

@@ -10,10 +10,10 @@ from coherence.findings.question_input import Certificate, rational
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO
 from coherence.verify.calls.call_graph import CallTree
-from coherence.verify.calls.retry_policies import Plan, tries_again
-from coherence.verify.calls.sends_per_call import Layer, Row, most_sends
+from coherence.verify.calls.retry_policies import RetryPolicy, tries_again
+from coherence.verify.calls.sends_per_call import LayerSends, RetryLayer, most_sends
 
-Way = tuple[Plan, ...]  # calls from the first caller to the last callee
+Way = tuple[RetryPolicy, ...]  # calls from the first caller to the last callee
 
 MOST_WAYS = 64
 OTHER = "any other failure"
@@ -58,38 +58,40 @@ def _leading_to(tree: CallTree, target: str) -> set[str]:
     return reached
 
 
-def causes_of(way: Sequence[Plan]) -> tuple[str, ...]:
+def causes_of(way: Sequence[RetryPolicy]) -> tuple[str, ...]:
     """Returns the causes by which all sends of a way may fail together."""
     named = [cause.name for plan in way for cause in plan.causes if cause.name != "a slow stream"]
     return tuple(dict.fromkeys([*named, OTHER]))
 
 
 @dataclass(frozen=True)
-class Amplification:
+class RetryAmplification:
     """Sends at the end of one way for one call at its start, every send failing by `cause`."""
 
     way: Way
     cause: str
     sends: int | None
-    rows: tuple[Row, ...]
+    rows: tuple[LayerSends, ...]
 
 
-def amplification(way: Sequence[Plan], cause: str, *, abandons: bool, least: bool = False) -> Amplification:
+def amplification(way: Sequence[RetryPolicy], cause: str, *, abandons: bool, least: bool = False) -> RetryAmplification:
     """Returns the most sends by one cause.  `abandons`: without `on_timeout`; `least`: the smallest of ranges."""
     layers = tuple(_layer(plan, cause, abandons=abandons, least=least) for plan in way)
     sends, rows = most_sends(layers, _takes(way[-1], cause, least=least))
-    return Amplification(tuple(way), cause, sends, rows)
+    return RetryAmplification(tuple(way), cause, sends, rows)
 
 
-def _layer(plan: Plan, cause: str, *, abandons: bool, least: bool) -> Layer:
+def _layer(plan: RetryPolicy, cause: str, *, abandons: bool, least: bool) -> RetryLayer:
     tries = (plan.fewest if least else plan.most) if tries_again(plan.call, cause) else (1,)
     word = plan.call.on_timeout
     limit = (plan.limit.low if least else plan.limit.high) if plan.limit else None
     deadline = (plan.deadline.low if least else plan.deadline.high) if plan.deadline else None
-    return Layer(tries, plan.backoff, limit, deadline, cancels=not abandons if word is None else word.text == "cancel")
+    return RetryLayer(
+        tries, plan.backoff, limit, deadline, cancels=not abandons if word is None else word.text == "cancel"
+    )
 
 
-def _takes(plan: Plan, cause: str, *, least: bool) -> Fraction:
+def _takes(plan: RetryPolicy, cause: str, *, least: bool) -> Fraction:
     """Returns the seconds of one send that fails so: as fast as it can be (of unknown causes: at once)."""
     stated = {name.replace(" ", "_"): quantity for name, quantity in (plan.call.fails or {}).items()}.get(cause)
     if isinstance(stated, Quantity):
@@ -98,12 +100,12 @@ def _takes(plan: Plan, cause: str, *, least: bool) -> Fraction:
     return (plan.limit.low if hangs and plan.limit else None) or ZERO
 
 
-def unsaid(way: Sequence[Plan]) -> Plan | None:
+def unsaid(way: Sequence[RetryPolicy]) -> RetryPolicy | None:
     """Returns the first call of the way with a limit and without `on_timeout`."""
     return next((plan for plan in way[:-1] if plan.limit is not None and plan.call.on_timeout is None), None)
 
 
-def sends_certificate(amplified: Sequence[Amplification], limit: Fraction, relation: str) -> str:
+def sends_certificate(amplified: Sequence[RetryAmplification], limit: Fraction, relation: str) -> str:
     """Returns a script: layer by layer whole tries times the sends of each, and part of one, sum up within a limit."""
     constants: dict[str, str] = {}
     facts, totals = [], []

@@ -10,8 +10,8 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit, Repair
 from coherence.findings.question_input import Subject
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, Course, nice_above, nice_below, start
-from coherence.verify.calls.retry_policies import Plan
+from coherence.verify.calls.attempts import ZERO, RetrySchedule, nice_above, nice_below, start
+from coherence.verify.calls.retry_policies import RetryPolicy
 
 
 def offered(*made: Repair | None) -> tuple[Repair, ...]:
@@ -19,12 +19,12 @@ def offered(*made: Repair | None) -> tuple[Repair, ...]:
     return tuple(repair for repair in made if repair is not None)
 
 
-def waits(plan: Plan) -> Fraction | None:
+def waits(plan: RetryPolicy) -> Fraction | None:
     """Returns the seconds of all pauses of the call at their longest; None where tries or pauses are unbounded."""
-    return start(Course(plan.most, ZERO, plan.backoff), plan.tries) if plan.tries else None
+    return start(RetrySchedule(plan.most, ZERO, plan.backoff), plan.tries) if plan.tries else None
 
 
-def shorter_try(subject: Subject, plan: Plan, room: Fraction) -> Repair | None:
+def shorter_try(subject: Subject, plan: RetryPolicy, room: Fraction) -> Repair | None:
     """Returns a `per_try` with which all tries and their pauses end before `room`; inserted where there is none."""
     call, pausing = plan.call, waits(plan)
     each = nice_below((room - pausing) / plan.tries) if plan.tries and pausing is not None else None
@@ -35,7 +35,7 @@ def shorter_try(subject: Subject, plan: Plan, room: Fraction) -> Repair | None:
     return repairs.proposal(with_limit(subject, plan, each))
 
 
-def with_limit(subject: Subject, plan: Plan, each: Fraction) -> Edit | None:
+def with_limit(subject: Subject, plan: RetryPolicy, each: Fraction) -> Edit | None:
     """Returns the edit to a `per_try`, where the call has none: beside the deadline, or the number of tries."""
     call = plan.call
     if call.per_try is not None or not isinstance(call.deadline, Quantity):
@@ -45,7 +45,7 @@ def with_limit(subject: Subject, plan: Plan, each: Fraction) -> Edit | None:
     return repairs.insert(subject, beside, "per_try", repairs.duration_text(subject, each))
 
 
-def fewer_tries(subject: Subject, plan: Plan, count: int | None) -> Repair | None:
+def fewer_tries(subject: Subject, plan: RetryPolicy, count: int | None) -> Repair | None:
     """Returns the repair to `count` tries, where the call says its tries in one number."""
     tries = plan.call.tries[0] if len(plan.call.tries) == 1 else None
     if not count or not isinstance(tries, Quantity):

@@ -18,9 +18,9 @@ from coherence.verify.calls.attempts import (
     DOUBLING,
     NO_PAUSE,
     ZERO,
-    Backoff,
-    Course,
-    Span,
+    DurationInterval,
+    RetryBackoff,
+    RetrySchedule,
     TooManyTriesError,
     last_end,
     last_start,
@@ -33,7 +33,7 @@ SERVING = ("serve", "answer", "handle")  # activities that answer a call
 
 
 @dataclass(frozen=True)
-class Cause:
+class FailureCause:
     """A failure that is tried again, and the seconds that a try so failing consumes.
 
     `known`: stated, or a timeout.  `whole`: it takes exactly the deadline, for want of `per_try`.
@@ -41,14 +41,14 @@ class Cause:
     """
 
     name: str
-    takes: Span
+    takes: DurationInterval
     known: bool = True
     whole: bool = False
     ask: str = ""
 
 
 @dataclass(frozen=True)
-class Plan:
+class RetryPolicy:
     """A call in numbers.  `limit` = seconds of one try (the smaller of per_try and deadline); None: unlimited.
 
     Two calls with the same numbers are two plans: compared by identity.
@@ -57,10 +57,10 @@ class Plan:
     call: Call
     fewest: Tries
     most: Tries
-    deadline: Span | None
-    limit: Span | None
-    backoff: Backoff
-    causes: tuple[Cause, ...]
+    deadline: DurationInterval | None
+    limit: DurationInterval | None
+    backoff: RetryBackoff
+    causes: tuple[FailureCause, ...]
 
     __eq__ = object.__eq__
     __hash__ = object.__hash__
@@ -98,25 +98,25 @@ class Plan:
         ask = "the longest wait that an answer names to" if told else "cap (in pause) of"
         return [f"{ask} {self.name}"] if self.backoff.answered else []
 
-    def worst(self, cause: Cause) -> Course:
+    def worst(self, cause: FailureCause) -> RetrySchedule:
         """Returns the schedule in which every try fails so, as slowly as known; answered pauses may be 0."""
-        return Course(self.most, cause.takes.high, NO_PAUSE if self.backoff.answered else self.backoff)
+        return RetrySchedule(self.most, cause.takes.high, NO_PAUSE if self.backoff.answered else self.backoff)
 
-    def best(self, cause: Cause) -> Course:
+    def best(self, cause: FailureCause) -> RetrySchedule:
         """Returns the schedule in which every try fails so, as quickly as it can."""
-        return Course(self.fewest, cause.takes.low, self.backoff, longest=False)
+        return RetrySchedule(self.fewest, cause.takes.low, self.backoff, longest=False)
 
-    def known(self) -> tuple[Cause, ...]:
+    def known(self) -> tuple[FailureCause, ...]:
         """Returns causes whose time is known."""
         return tuple(cause for cause in self.causes if cause.known)
 
 
-def plan_of(call: Call) -> Plan:
+def retry_policy_of(call: Call) -> RetryPolicy:
     """Returns the call in numbers; cached on it."""
-    return call.queries.get(plan_of, lambda: _plan_of(call))
+    return call.queries.get(retry_policy_of, lambda: _read_retry_policy(call))
 
 
-def _plan_of(call: Call) -> Plan:
+def _read_retry_policy(call: Call) -> RetryPolicy:
     deadline = _limit(call.deadline)
     stated = _limit(call.per_try)
     limit = deadline if stated is None else stated.within(deadline)
@@ -124,21 +124,21 @@ def _plan_of(call: Call) -> Plan:
     most = tuple(_tries(t, low=False) for t in call.tries) or (1,)
     causes = tuple(_causes(call, limit, deadline, whole=stated is None))
     bounds_answer = call.timeout_kind is None or call.timeout_kind.text != "connect"
-    return Plan(call, fewest, most, deadline, limit if bounds_answer else deadline, _summed(call, most), causes)
+    return RetryPolicy(call, fewest, most, deadline, limit if bounds_answer else deadline, _summed(call, most), causes)
 
 
-def _summed(call: Call, most: Tries) -> Backoff:
+def _summed(call: Call, most: Tries) -> RetryBackoff:
     """Returns the pauses of the call; as unknown ones where they are too many to be summed."""
     backoff, longest = backoff_of(call), max((n for n in most if n is not None), default=1)
     try:
         pauses(backoff, longest, longest=True)
     except TooManyTriesError:
-        return Backoff(answered=True)
+        return RetryBackoff(answered=True)
     return backoff
 
 
-def _limit(value: Quantity | Word | None) -> Span | None:
-    return Span(value.low, value.high) if isinstance(value, Quantity) else None
+def _limit(value: Quantity | Word | None) -> DurationInterval | None:
+    return DurationInterval(value.low, value.high) if isinstance(value, Quantity) else None
 
 
 def _tries(value: Quantity | Word, *, low: bool) -> int | None:
@@ -147,26 +147,28 @@ def _tries(value: Quantity | Word, *, low: bool) -> int | None:
     return max(1, int(value.low if low else value.high))
 
 
-def backoff_of(call: Call) -> Backoff:
+def backoff_of(call: Call) -> RetryBackoff:
     """Returns the pauses between the tries of a call."""
     match call.pause:
         case Quantity(low=low, high=high):
-            return Backoff(Span(low, high), Span(Fraction(1), Fraction(1)))
+            return RetryBackoff(DurationInterval(low, high), DurationInterval(Fraction(1), Fraction(1)))
         case Word():
-            return Backoff(answered=True)
+            return RetryBackoff(answered=True)
         case Pause(base=Quantity(low=low, high=high), factor=factor, cap=cap, jitter=jitter):
-            ratio = Span(factor.low, factor.high) if factor else DOUBLING
-            return Backoff(Span(low, high), ratio, _limit(cap), jitter.text if jitter else "none")
+            ratio = DurationInterval(factor.low, factor.high) if factor else DOUBLING
+            return RetryBackoff(DurationInterval(low, high), ratio, _limit(cap), jitter.text if jitter else "none")
     return NO_PAUSE
 
 
-def _causes(call: Call, limit: Span | None, deadline: Span | None, *, whole: bool) -> Iterator[Cause]:
+def _causes(
+    call: Call, limit: DurationInterval | None, deadline: DurationInterval | None, *, whole: bool
+) -> Iterator[FailureCause]:
     """Yields the causes that `retry_when` names; without it any failure."""
-    stated = {plain(name): Span(time.low, time.high) for name, time in (call.fails or {}).items()}
+    stated = {plain(name): DurationInterval(time.low, time.high) for name, time in (call.fails or {}).items()}
     words = [plain(word.text) for word in call.retry_when] if call.retry_when is not None else [*stated, "timeout"]
     for word in dict.fromkeys("timeout" if word in TIMEOUTS and word not in stated else word for word in words):
         if word in stated:
-            yield Cause(word, stated[word].within(limit))
+            yield FailureCause(word, stated[word].within(limit))
         elif word == "timeout":
             yield from _timeouts(call, limit, deadline, whole=whole)
         else:
@@ -180,19 +182,24 @@ def plain(word: str) -> str:
     return word.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def _unknown(call: Call, word: str, limit: Span | None) -> Cause:
-    return Cause(
-        word, Span(ZERO, limit.high if limit else None), known=False, ask=f"fails: {{{word}: ...}} of {call.name}"
+def _unknown(call: Call, word: str, limit: DurationInterval | None) -> FailureCause:
+    return FailureCause(
+        word,
+        DurationInterval(ZERO, limit.high if limit else None),
+        known=False,
+        ask=f"fails: {{{word}: ...}} of {call.name}",
     )
 
 
-def _timeouts(call: Call, limit: Span | None, deadline: Span | None, *, whole: bool) -> Iterator[Cause]:
+def _timeouts(
+    call: Call, limit: DurationInterval | None, deadline: DurationInterval | None, *, whole: bool
+) -> Iterator[FailureCause]:
     """Yields timeouts: a try that hangs from the start takes the limit; `between bytes` bounds none that trickles."""
     if limit is not None:
-        yield Cause("timeout", limit, whole=whole)
+        yield FailureCause("timeout", limit, whole=whole)
         if call.timeout_kind is not None and call.timeout_kind.text == "between bytes" and not whole:
-            longest = Span(limit.low, deadline.high if deadline else None)
-            yield Cause(
+            longest = DurationInterval(limit.low, deadline.high if deadline else None)
+            yield FailureCause(
                 "a slow stream",
                 longest,
                 known=False,
@@ -208,33 +215,33 @@ def tries_again(call: Call, cause: str) -> bool:
     return cause in words or (cause == "timeout" and bool(words & TIMEOUTS))
 
 
-def retry_end(plan: Plan) -> Fraction | None:
+def retry_end(plan: RetryPolicy) -> Fraction | None:
     """Returns end of the last try in the worst run whose failures are all of one known cause; None if unbounded."""
     ends = [_least_of(last_end(plan.worst(cause)), plan.deadline) for cause in plan.known()]
     return None if None in ends else max((e for e in ends if e is not None), default=ZERO)
 
 
-def known_end(plan: Plan) -> Fraction | None:
+def known_end(plan: RetryPolicy) -> Fraction | None:
     """Returns the end of the call in its worst known run: known failures, then a hanging try; None if unbounded."""
     return _cached_on_call(plan, known_end, lambda: _least_of(_latest(plan, plan.known()), plan.deadline))
 
 
-def longest_end(plan: Plan) -> Fraction | None:
+def longest_end(plan: RetryPolicy) -> Fraction | None:
     """Returns an upper bound of the call's duration, causes of unknown time at their longest; None if there is none."""
     return _cached_on_call(plan, longest_end, lambda: _longest_end(plan))
 
 
-def _longest_end(plan: Plan) -> Fraction | None:
+def _longest_end(plan: RetryPolicy) -> Fraction | None:
     unbounded = plan.streams or (plan.retries and bool(plan.open_pause()))
     return _least_of(None if unbounded else _latest(plan, plan.causes), plan.deadline)
 
 
-def _cached_on_call(plan: Plan, query: object, compute: Callable[[], Fraction | None]) -> Fraction | None:
+def _cached_on_call(plan: RetryPolicy, query: object, compute: Callable[[], Fraction | None]) -> Fraction | None:
     """Computes a time of a call, cached on it unless the plan was altered."""
-    return plan.call.queries.get(query, compute) if plan_of(plan.call) is plan else compute()
+    return plan.call.queries.get(query, compute) if retry_policy_of(plan.call) is plan else compute()
 
 
-def _latest(plan: Plan, causes: tuple[Cause, ...]) -> Fraction | None:
+def _latest(plan: RetryPolicy, causes: tuple[FailureCause, ...]) -> Fraction | None:
     """Returns the latest start of the last try, and a hang; None if unbounded."""
     if plan.limit is None or plan.limit.high is None:
         return None
@@ -242,7 +249,7 @@ def _latest(plan: Plan, causes: tuple[Cause, ...]) -> Fraction | None:
     return None if None in starts else max((s for s in starts if s is not None), default=ZERO) + plan.limit.high
 
 
-def _least_of(value: Fraction | None, deadline: Span | None) -> Fraction | None:
+def _least_of(value: Fraction | None, deadline: DurationInterval | None) -> Fraction | None:
     return least(value, deadline.high if deadline else None)
 
 

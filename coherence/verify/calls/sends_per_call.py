@@ -13,8 +13,8 @@ from coherence.base.sends import Tries
 from coherence.verify.calls.attempts import (
     NO_PAUSE,
     ZERO,
-    Backoff,
-    Course,
+    RetryBackoff,
+    RetrySchedule,
     completed,
     last_end,
     least,
@@ -24,7 +24,7 @@ from coherence.verify.calls.attempts import (
 
 
 @dataclass(frozen=True)
-class Layer:
+class RetryLayer:
     """One call of a chain: its tries, pauses and limits, and what a timeout stops.
 
     `limit` = seconds that one try may take, `deadline` = seconds for all tries; `cancels`: when a
@@ -32,7 +32,7 @@ class Layer:
     """
 
     tries: Tries
-    backoff: Backoff = NO_PAUSE
+    backoff: RetryBackoff = NO_PAUSE
     limit: Fraction | None = None
     deadline: Fraction | None = None
     cancels: bool = True
@@ -42,7 +42,7 @@ Outcome = tuple[int | None, Fraction | None]  # (sends, seconds); None is unboun
 
 
 @dataclass(frozen=True)
-class Row:
+class LayerSends:
     """Sends of one call of a layer: `done` whole tries of `each` sends, and `part` of one that is cut.
 
     `inner`: a whole try is a whole call of the next layer.
@@ -61,7 +61,7 @@ class Row:
 class _Chain:
     """`whole[i]`: one call at layer i that nothing interrupts from above; `tried[i]`: one of its tries."""
 
-    def __init__(self, layers: tuple[Layer, ...], takes: Fraction) -> None:
+    def __init__(self, layers: tuple[RetryLayer, ...], takes: Fraction) -> None:
         self.layers = layers
         self.whole: list[Outcome] = [(1, takes)] * (len(layers) + 1)
         self.tried: list[Outcome] = [(1, takes)] * len(layers)
@@ -74,16 +74,16 @@ class _Chain:
             return sends, takes
         return (self.cut(depth + 1, layer.limit) if layer.cancels else sends), layer.limit
 
-    def call(self, depth: int) -> tuple[Row, Fraction | None]:
+    def call(self, depth: int) -> tuple[LayerSends, Fraction | None]:
         """Returns the row of one call at layer `depth`, within the layer's own deadline, and its seconds."""
         layer, course = self.layers[depth], self._course(depth)
         each = self.tried[depth][0]
         inner = each == self.whole[depth + 1][0]
         if layer.deadline is None:
-            return Row(course.count, each, 0, inner), last_end(course)
+            return LayerSends(course.count, each, 0, inner), last_end(course)
         done, rest = self._until(depth, layer.deadline)
         part = 0 if rest is None else self.cut(depth + 1, rest) if layer.cancels else each
-        return Row(done, each, part, inner), least(layer.deadline, last_end(course))
+        return LayerSends(done, each, part, inner), least(layer.deadline, last_end(course))
 
     def cut(self, depth: int, end: Fraction) -> int | None:
         """Returns sends of one call at layer `depth` that is cancelled from above at `end`."""
@@ -108,17 +108,17 @@ class _Chain:
         done = min(done, begun)  # a try of no length that would begin at the end does not begin
         return done, end - (start(course, begun) or ZERO) if begun > done else None
 
-    def _course(self, depth: int) -> Course:
+    def _course(self, depth: int) -> RetrySchedule:
         layer = self.layers[depth]
-        return Course(layer.tries, self.tried[depth][1], layer.backoff, longest=False)
+        return RetrySchedule(layer.tries, self.tried[depth][1], layer.backoff, longest=False)
 
 
-def most_sends(layers: tuple[Layer, ...], takes: Fraction) -> tuple[int | None, tuple[Row, ...]]:
+def most_sends(layers: tuple[RetryLayer, ...], takes: Fraction) -> tuple[int | None, tuple[LayerSends, ...]]:
     """Returns the most sends to the last callee that one call of the first layer causes (None: unbounded), by layer.
 
     `takes` = seconds after which each send fails.
     """
-    chain, rows = _Chain(layers, takes), list[Row]()
+    chain, rows = _Chain(layers, takes), list[LayerSends]()
     for depth in range(len(layers) - 1, -1, -1):
         chain.tried[depth] = chain.one_try(depth)
         row, seconds = chain.call(depth)

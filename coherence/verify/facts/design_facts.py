@@ -20,7 +20,7 @@ COPIES = ("desired", "replicas", "copies")  # what an autoscaler writes to choos
 
 
 @dataclass(frozen=True)
-class Known:
+class DesignFacts:
     """`values`: path -> range; `places`: where it stands; `quantities`: the one quantity behind it, for repairs.
 
     `outputs` are the paths that stand for an expression, `written` those that loops write, `counted`
@@ -79,14 +79,14 @@ class Known:
         return next((self.places[path] for path in used(self.tree(tree)) if path in self.places), None)
 
 
-def known(subject: Subject) -> Known:
+def known(subject: Subject) -> DesignFacts:
     """Returns everything that the design states about its numbers; gathered once."""
     return subject.queries.get(known, lambda: _gathered(subject))
 
 
-def _gathered(subject: Subject) -> Known:
+def _gathered(subject: Subject) -> DesignFacts:
     design = subject.design
-    facts = Known(design, written=writers(design), bare=names.bare_names(design))
+    facts = DesignFacts(design, written=writers(design), bare=names.bare_names(design))
     for component in design.components.values():
         _component(facts, component)
     for workload in design.workload.values():
@@ -111,7 +111,7 @@ def _gathered(subject: Subject) -> Known:
     return facts
 
 
-def _component(facts: Known, component: Component) -> None:
+def _component(facts: DesignFacts, component: Component) -> None:
     inside = names.scope(component, facts.design)
     stated: dict[str, object] = {**component.constants, **(component.takes or {})}
     stated |= {"copies": component.copies, "count": component.count}
@@ -123,13 +123,13 @@ def _component(facts: Known, component: Component) -> None:
             facts.outputs[path] = rename(given.tree, lambda name: inside.get(name, name))
 
 
-def _constants(facts: Known, name: str, stated: Mapping[str, object]) -> None:
+def _constants(facts: DesignFacts, name: str, stated: Mapping[str, object]) -> None:
     for key, given in stated.items():
         if isinstance(given, Quantity):
             facts.put(f"{name}.{key}", given)
 
 
-def _written(facts: Known, path: str, path_writers: list[Writer]) -> None:
+def _written(facts: DesignFacts, path: str, path_writers: list[Writer]) -> None:
     """Puts the interval of a written signal: what its writers write and what it begins with; ignored reads as 0."""
     ranges = [_values(facts, writer) for writer in path_writers if writer.kind not in ("unset", "ignore")]
     if not ranges:
@@ -153,7 +153,7 @@ def _begins(path_writers: list[Writer]) -> list[Interval]:
     return [interval_of(writer.loop.actuation) for writer in path_writers if writer.loop.actuation is not None]
 
 
-def _values(facts: Known, writer: Writer) -> Interval:
+def _values(facts: DesignFacts, writer: Writer) -> Interval:
     if writer.to is None or isinstance(writer.loop.actuation and writer.loop.actuation.to, Quantity):
         return writer.values
     written = facts.range(writer.to)
@@ -162,7 +162,7 @@ def _values(facts: Known, writer: Writer) -> Interval:
     return Interval(low, high)
 
 
-def _copies(facts: Known, thing: str) -> None:
+def _copies(facts: DesignFacts, thing: str) -> None:
     """Puts the number of members of a thing: what its autoscalers choose, where it has any."""
     paths = [f"{thing}.{word}" for word in COPIES]
     chosen = [path for path in paths if path in facts.written and path in facts.values]
@@ -174,7 +174,7 @@ def _copies(facts: Known, thing: str) -> None:
         facts.quantities.pop(f"{thing}.copies", None)
 
 
-def copies(facts: Known, thing: str) -> Interval | None:
+def copies(facts: DesignFacts, thing: str) -> Interval | None:
     """Returns how many members a thing may have; None where the design does not say."""
     members = facts.range(Name(f"{thing}.copies"))
     return members if members.low is not None or members.high is not None else None
@@ -190,4 +190,4 @@ def things(tree: Tree) -> Iterator[tuple[str, str]]:
             yield thing, signal
 
 
-__all__ = ["COPIES", "Known", "Values", "copies", "known", "things"]
+__all__ = ["COPIES", "DesignFacts", "Values", "copies", "known", "things"]

@@ -14,14 +14,14 @@ from coherence.language.design import Limit
 from coherence.language.expressions.tree import Call, Name, Tree
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import corners, enclosure, point
 from coherence.verify.facts.writers import tree_of
 
 ROUNDING = {"up": "ceil", "down": "floor"}
 
 
-def cap(facts: Known, limit: Limit) -> Tree | None:
+def cap(facts: DesignFacts, limit: Limit) -> Tree | None:
     """Returns the cap after rounding and its own floor, over constants; None where there is none."""
     tree = _rounded(limit, _tree(facts, limit, "at_most", limit.at_most))
     least = _tree(facts, limit, "but_at_least", limit.but_at_least)
@@ -30,13 +30,13 @@ def cap(facts: Known, limit: Limit) -> Tree | None:
     return facts.tree(Call("max", (tree, least)) if least is not None else tree)
 
 
-def floor(facts: Known, limit: Limit) -> Tree | None:
+def floor(facts: DesignFacts, limit: Limit) -> Tree | None:
     """Returns the floor after rounding, over constants; None where there is none."""
     tree = _rounded(limit, _tree(facts, limit, "at_least", limit.at_least))
     return facts.tree(tree) if tree is not None else None
 
 
-def _tree(facts: Known, limit: Limit, key: str, value: Quantity | Formula | Word | None) -> Tree | None:
+def _tree(facts: DesignFacts, limit: Limit, key: str, value: Quantity | Formula | Word | None) -> Tree | None:
     """Returns the tree of a stated value; a range gets a name of its own."""
     if isinstance(value, Quantity) and not value.exact:
         path = f"{limit.name}.{key}"
@@ -50,7 +50,7 @@ def _rounded(limit: Limit, tree: Tree | None) -> Tree | None:
     return Call(function, (tree,)) if function and tree is not None else tree
 
 
-def at_members(facts: Known, tree: Tree, thing: str, members: int) -> Fraction | None:
+def at_members(facts: DesignFacts, tree: Tree, thing: str, members: int) -> Fraction | None:
     """Returns the one value of a tree where a thing has so many members; None where that does not fix it."""
     interval = enclosure(tree, {**facts.values, f"{thing}.copies": point(members)})
     return interval.low if interval.exact else None
@@ -88,7 +88,7 @@ def rounded(quantity: Quantity, value: Fraction, *, up: bool) -> Fraction:
     return (repairs.upward_round if up else repairs.downward_round)(value / factor) * factor
 
 
-def largest(facts: Known, difference: Tree, path: str) -> Fraction | None:
+def largest(facts: DesignFacts, difference: Tree, path: str) -> Fraction | None:
     """Returns the largest value of a constant at which `difference` <= 0 at every corner, where it is affine in it."""
     span = facts.values.get(path)
     if span is None or span.low is None or span.high is None or span.exact:
@@ -101,6 +101,6 @@ def largest(facts: Known, difference: Tree, path: str) -> Fraction | None:
     return Fraction(edge.numerator // edge.denominator) if whole else edge
 
 
-def _worst(facts: Known, difference: Tree, path: str, value: Fraction) -> Fraction | None:
+def _worst(facts: DesignFacts, difference: Tree, path: str, value: Fraction) -> Fraction | None:
     values = {**facts.values, path: Interval(value, value)}
     return max((corner.value for corner in corners(difference, values)), default=None)

@@ -34,7 +34,7 @@ from coherence.language.expressions.tree import (
     rename,
 )
 from coherence.model.model import EVERYTHING, Interval
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.plain_numbers import rounder
 from coherence.verify.facts.range_claims import bounds
 from coherence.verify.facts.ranges import FUNCTIONS, PAST, Values, enclosure
@@ -44,7 +44,7 @@ TIMEOUT_MS = 3_000
 
 
 @dataclass(frozen=True)
-class World:
+class SatState:
     """An exact state: what every free name is worth there."""
 
     at: Mapping[str, Fraction | bool]
@@ -149,7 +149,7 @@ def _truths(tree: Tree, flags: set[str], *, wanted: bool) -> None:
 
 
 @dataclass(frozen=True)
-class Question:
+class SatQuery:
     """Conditions over names with ranges; `whole` names take whole numbers only."""
 
     conditions: tuple[Tree, ...]
@@ -188,17 +188,17 @@ def _with_logic(script: str, trees: Sequence[Tree]) -> str:
     return script.replace("QF_LRA", logic, 1).replace("QF_LIRA", logic, 1)
 
 
-def question(facts: Known, conditions: Iterable[Tree], *, steady: bool) -> Question:
+def sat_query(facts: DesignFacts, conditions: Iterable[Tree], *, steady: bool) -> SatQuery:
     """Returns the query over constants, commands, states and outside things.  Raises NotExactError: exp and log."""
     expanded = [facts.tree(tree) for tree in conditions]
     spans = stated(facts)
     if not steady:
         for tree in expanded:
             spans |= past_ranges(tree, facts.values)
-    return Question(tuple(plain(tree, steady=steady) for tree in expanded), spans, whole(facts))
+    return SatQuery(tuple(plain(tree, steady=steady) for tree in expanded), spans, whole(facts))
 
 
-def world(query: Question) -> World | Answer:
+def solve_query(query: SatQuery) -> SatState | Answer:
     """Returns an exact state in which all conditions hold, or the solver's answer (unsat, or unknown, with reason)."""
     try:
         answer = unsat(query.script(), timeout_ms=TIMEOUT_MS)
@@ -206,13 +206,15 @@ def world(query: Question) -> World | Answer:
         return Answer(Outcome.UNKNOWN, str(error))
     if answer.outcome is not Outcome.SAT:
         return answer
-    state = World({**_fixed(query), **read_model(answer.model)})
+    state = SatState({**_fixed(query), **read_model(answer.model)})
     if all(state.holds(tree) for tree in query.conditions):
-        return World(rounder(state.at, query.values, lambda at: all(World(at).holds(t) for t in query.conditions)))
+        return SatState(
+            rounder(state.at, query.values, lambda at: all(SatState(at).holds(t) for t in query.conditions))
+        )
     return Answer(Outcome.UNKNOWN, "the state that was found is not defined everywhere")
 
 
-def _fixed(query: Question) -> dict[str, Fraction | bool]:
+def _fixed(query: SatQuery) -> dict[str, Fraction | bool]:
     """Returns a value for every name that the solver left open."""
     flags = truths(query.conditions)
     used = {name for tree in query.conditions for name in names(tree)}
@@ -238,7 +240,7 @@ def read_model(text: str) -> dict[str, Fraction | bool]:
     return values
 
 
-def core(query: Question, *, least: Sequence[int] | None = None) -> tuple[int, ...] | None:
+def core(query: SatQuery, *, least: Sequence[int] | None = None) -> tuple[int, ...] | None:
     """Returns a minimal set of conditions that no state fulfils together; None where that is not shown in time."""
     conflicting = list(range(len(query.conditions)) if least is None else least)
     if not unsat(query.script(conflicting), timeout_ms=TIMEOUT_MS).unsat:
@@ -250,7 +252,7 @@ def core(query: Question, *, least: Sequence[int] | None = None) -> tuple[int, .
     return tuple(conflicting)
 
 
-def needed_ranges(query: Question, chosen: Sequence[int]) -> tuple[str, ...]:
+def needed_ranges(query: SatQuery, chosen: Sequence[int]) -> tuple[str, ...]:
     """Returns the names whose ranges a core cannot do without (a minimal set of them)."""
     used = dict.fromkeys(name for i in chosen for name in names(query.conditions[i]))
     dropped: frozenset[str] = frozenset()

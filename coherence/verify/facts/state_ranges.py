@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import hull
 from coherence.verify.facts.writers import Writer, initial, interval_of
 
 
-def stated(facts: Known) -> dict[str, Interval]:
+def stated(facts: DesignFacts) -> dict[str, Interval]:
     """Returns the range of every name; what is only set, under conditions, may still be what it began with."""
     ranges = dict(facts.values)
     for path, writers in facts.written.items():
@@ -20,7 +20,7 @@ def stated(facts: Known) -> dict[str, Interval]:
     return ranges
 
 
-def whole(facts: Known) -> frozenset[str]:
+def whole(facts: DesignFacts) -> frozenset[str]:
     """Returns paths that take whole numbers only: members, what whole laws write, whole steps from a whole start."""
     written = {path for path, found in facts.written.items() if found and all(map(_whole, found))}
     return frozenset(written | {path for path in facts.whole if path.endswith(".copies")})

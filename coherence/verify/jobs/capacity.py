@@ -12,7 +12,7 @@ from coherence.base.units import ONE
 from coherence.language.design import Component
 from coherence.language.expressions.lower_smt import real
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import Known, copies
+from coherence.verify.facts.design_facts import DesignFacts, copies
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def _shown(value: Fraction | None, quantity: Quantity | None) -> str:
     return render_quantity(max(value or Fraction(0), Fraction(0)), physical)
 
 
-def room_for_one(facts: Known, thing: str, count: int) -> Room:
+def room_for_one(facts: DesignFacts, thing: str, count: int) -> Room:
     """Returns the room of the scarcest resource, in the worst case of every range, with `count` members of `thing`."""
     component = facts.design.components.get(thing)
     needs = needed(component) if component else {}
@@ -72,7 +72,7 @@ def needed(component: Component) -> Mapping[str, Quantity]:
     return needs or {}
 
 
-def supplies(facts: Known, component: Component, resource: str) -> str:
+def supplies(facts: DesignFacts, component: Component, resource: str) -> str:
     """Returns the path of the capacity that a component draws on: of what it runs on, else of the one that has it."""
     if component.runs_on is not None:
         candidates = [f"{component.runs_on.text}.{resource}", f"{component.runs_on.text}.count"]
@@ -83,7 +83,7 @@ def supplies(facts: Known, component: Component, resource: str) -> str:
     return next((path for path in candidates if path in facts.values), "")
 
 
-def _left(facts: Known, component: Component, count: int, resource: str, need: Quantity) -> Room:
+def _left(facts: DesignFacts, component: Component, count: int, resource: str, need: Quantity) -> Room:
     supply = supplies(facts, component, resource)
     if not supply:
         return Room(None, f"the capacity of {resource} that {component.name} draws on")
@@ -99,7 +99,7 @@ def _left(facts: Known, component: Component, count: int, resource: str, need: Q
     return Room(left >= need.high, "", resource, left, need.high, supply, facts.places[supply], need)
 
 
-def _others(facts: Known, component: Component, resource: str, supply: str) -> Iterator[tuple[str, Quantity]]:
+def _others(facts: DesignFacts, component: Component, resource: str, supply: str) -> Iterator[tuple[str, Quantity]]:
     """Yields other components that hold the same resource of the same capacity."""
     for name, other in facts.design.components.items():
         need = needed(other).get(resource)

@@ -17,7 +17,7 @@ from coherence.language.design import Component, Job
 from coherence.language.expressions.tree import Name, names
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Admission, Preemption
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap
 from coherence.verify.facts.ranges import Values
 from coherence.verify.jobs.capacity import needed, supplies
@@ -106,7 +106,7 @@ def plain(amount: Fraction) -> Amount:
     return int(amount) if amount.denominator == 1 else amount
 
 
-def contest(facts: Known, *, components: bool = False) -> Contest:
+def contest(facts: DesignFacts, *, components: bool = False) -> Contest:
     """Returns the contest of a design's jobs (and of components that hold the same resources).  Raises NeedsError."""
     design = facts.design
     order = design.order
@@ -128,7 +128,7 @@ def contest(facts: Known, *, components: bool = False) -> Contest:
     )  # fmt: skip
 
 
-def _job(facts: Known, job: Job) -> JobKind:
+def _job(facts: DesignFacts, job: Job) -> JobKind:
     needs, copies = _needs(job, job.place), _count(job, ALONE, 1)
     gang, barrier = _several(job, TOGETHER, copies), max(_several(job, word, copies) for word in WAITING)
     if _waits(facts, job.name) and not barrier:
@@ -165,7 +165,7 @@ def _several(job: Job, key: str, copies: int) -> int:
     return _count(job, key, 0)
 
 
-def _waits(facts: Known, name: str) -> bool:
+def _waits(facts: DesignFacts, name: str) -> bool:
     """Decides whether an event speaks of members of the thing that wait for each other."""
     from coherence.language.names import events
 
@@ -190,12 +190,12 @@ def _needs(thing: Job | Component, place: Place) -> dict[str, Amount]:
     return {resource: plain(amount.low) for resource, amount in stated.items() if amount.low > 0}
 
 
-def waits_together(facts: Known, component: Component) -> bool:
+def waits_together(facts: DesignFacts, component: Component) -> bool:
     """Decides whether the members of a component wait for each other."""
     return _waits(facts, component.name) or bool(component.part and component.part.text == "barrier")
 
 
-def _component(facts: Known, component: Component) -> JobKind | None:
+def _component(facts: DesignFacts, component: Component) -> JobKind | None:
     """Returns a component whose members wait for each other and hold something; None for any other."""
     if component.needs is None or not waits_together(facts, component):
         return None
@@ -204,7 +204,7 @@ def _component(facts: Known, component: Component) -> JobKind | None:
     return JobKind(component.name, (component.name,), 1, "", needs, number, 1, number, {}, component.place, place)
 
 
-def _members(facts: Known, component: Component) -> tuple[int, Place]:
+def _members(facts: DesignFacts, component: Component) -> tuple[int, Place]:
     """Returns how many members it has (`ranks` of a barrier, else copies), and where that stands."""
     path = f"{component.name}.ranks" if f"{component.name}.ranks" in facts.values else f"{component.name}.copies"
     given = facts.quantities.get(path)
@@ -213,7 +213,7 @@ def _members(facts: Known, component: Component) -> tuple[int, Place]:
     return int(given.low), given.place
 
 
-def _taken(facts: Known, resource: str, supply: str, own: set[str]) -> Amount:
+def _taken(facts: DesignFacts, resource: str, supply: str, own: set[str]) -> Amount:
     """Returns what components that are no contestants hold of a capacity, all of them running."""
     held: Amount = 0
     for component in facts.design.components.values():
@@ -223,7 +223,7 @@ def _taken(facts: Known, resource: str, supply: str, own: set[str]) -> Amount:
     return held
 
 
-def _merged(facts: Known, kinds: list[JobKind]) -> list[JobKind]:
+def _merged(facts: DesignFacts, kinds: list[JobKind]) -> list[JobKind]:
     """Returns jobs alike as one kind, except those that a rule names."""
     order = facts.design.order
     named = {order.preempt.job, order.preempt.victim} if order and order.preempt else set()
@@ -247,7 +247,7 @@ def _merge(group: list[JobKind]) -> JobKind:
     )  # fmt: skip
 
 
-def _supply(facts: Known, resource: str, kind: JobKind) -> str:
+def _supply(facts: DesignFacts, resource: str, kind: JobKind) -> str:
     """Returns the path of the capacity of a resource: a component or tier of its name, or the one thing that has it."""
     own = f"{resource}.count"
     if own in facts.values:
@@ -259,14 +259,14 @@ def _supply(facts: Known, resource: str, kind: JobKind) -> str:
     return supplies_[0]
 
 
-def _span(facts: Known, path: str) -> tuple[Fraction, Fraction]:
+def _span(facts: DesignFacts, path: str) -> tuple[Fraction, Fraction]:
     interval = facts.values[path]
     if interval.low is None or interval.high is None:
         raise NeedsError(f"bounds of {path}", facts.places.get(path))
     return interval.low, interval.high
 
 
-def _unit(facts: Known, path: str, resource: str) -> Dimension:
+def _unit(facts: DesignFacts, path: str, resource: str) -> Dimension:
     """Returns the unit in which amounts of the resource are shown: its own name where they are counted."""
     quantity = facts.quantities.get(path)
     physical = quantity.dimension.physical if quantity else Dimension()
@@ -279,7 +279,7 @@ def _words(kinds: list[JobKind], supply: Mapping[str, str]) -> frozenset[str]:
     return frozenset([*(kind.queue for kind in kinds), *owners, *(name for kind in kinds for name in kind.jobs)])
 
 
-def _caps(facts: Known, about: frozenset[str]) -> Iterator[tuple[str, object, object]]:
+def _caps(facts: DesignFacts, about: frozenset[str]) -> Iterator[tuple[str, object, object]]:
     """Yields limits on jobs that may hold an admission back: those that wait or reject at their cap."""
     for limit in facts.design.limits.values():
         waits = limit.when_full is None or limit.when_full.text in ("wait", "reject")

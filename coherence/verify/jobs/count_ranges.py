@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import COPIES, Known, copies
+from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies
 from coherence.verify.facts.writers import initial
 from coherence.verify.jobs.contest import NeedsError
 from coherence.verify.jobs.placement import BOUND, CERTAIN, NONE, POSSIBLE, UNKNOWN, placement
@@ -28,7 +28,7 @@ class PlaceVerdicts:
     verdicts: tuple[tuple[int, str], ...]
 
 
-def count_range(facts: Known, thing: str, most: int, place: Place) -> tuple[int, int]:
+def count_range(facts: DesignFacts, thing: str, most: int, place: Place) -> tuple[int, int]:
     """Returns the fewest and the most members that the thing may have.  Raises NeedsError."""
     range_ = copies(facts, thing)
     if range_ is None or range_.low is None or range_.high is None:
@@ -39,7 +39,7 @@ def count_range(facts: Known, thing: str, most: int, place: Place) -> tuple[int,
     return low, high
 
 
-def _reached(facts: Known, thing: str, low: int, high: int) -> tuple[int, int]:
+def _reached(facts: DesignFacts, thing: str, low: int, high: int) -> tuple[int, int]:
     """Returns the part of the bounds that a proportional autoscaler can leave its stated beginning for.
 
     It goes up only where its signal may exceed setpoint * (1 + tolerance), down only below setpoint * (1 - tolerance).
@@ -59,7 +59,7 @@ def _reached(facts: Known, thing: str, low: int, high: int) -> tuple[int, int]:
     return (low if down else start), (high if up else start)
 
 
-def adders(facts: Known, there: Cluster) -> str | None:
+def adders(facts: DesignFacts, there: Cluster) -> str | None:
     """Returns a loop that may add places of which the design does not say the kind."""
     own = {name for site in there.sites for name in site.name.split(", ")}
     words = {word for node in NODE_WORDS for word in (node, node + "s")}
@@ -72,7 +72,7 @@ def adders(facts: Known, there: Cluster) -> str | None:
     return None
 
 
-def variants(facts: Known) -> list[dict[str, int]]:
+def variants(facts: DesignFacts) -> list[dict[str, int]]:
     """Returns the numbers of places that the design leaves open: one choice for each value of each stated range."""
     choices: list[dict[str, int]] = [{}]
     for name, given in facts.design.places.items():
@@ -85,13 +85,13 @@ def variants(facts: Known) -> list[dict[str, int]]:
     return choices
 
 
-def swept_nodes(facts: Known, there: Cluster, low: int, high: int) -> tuple[PlaceVerdicts, ...]:
+def swept_nodes(facts: DesignFacts, there: Cluster, low: int, high: int) -> tuple[PlaceVerdicts, ...]:
     """Returns the placement verdict for 1 to 50 places of each kind whose count is stated, the others as they are."""
     kinds = [name for name, given in facts.design.places.items() if "count" in given]
     return tuple(_swept(facts, there, low, high, name, MOST_SWEPT // len(kinds)) for name in kinds)
 
 
-def _swept(facts: Known, there: Cluster, low: int, high: int, name: str, budget: int) -> PlaceVerdicts:
+def _swept(facts: DesignFacts, there: Cluster, low: int, high: int, name: str, budget: int) -> PlaceVerdicts:
     verdicts: list[tuple[int, str]] = []
     for number in range(1, BOUND + 1):
         other = cluster(facts, there.thing, numbers={**dict(there.chosen), name: number}, soft=False)

@@ -14,7 +14,7 @@ from typing import Any
 from coherence.base.places import Place
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.sentences import Spread
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.jobs.capacity import needed
 from coherence.verify.jobs.contest import NeedsError
 
@@ -71,7 +71,12 @@ class Cluster:
 
 
 def cluster(
-    facts: Known, thing: str, *, by: tuple[str, ...] = (), numbers: Mapping[str, int] | None = None, soft: bool = True
+    facts: DesignFacts,
+    thing: str,
+    *,
+    by: tuple[str, ...] = (),
+    numbers: Mapping[str, int] | None = None,
+    soft: bool = True,
 ) -> Cluster:
     """Returns the places of a thing under its rules; `by`: further labels that matter, `numbers`: other counts.
 
@@ -105,7 +110,7 @@ def _only(site: Site, labels: tuple[str, ...]) -> dict[str, str]:
     return {label: site.labels[label] for label in labels if label in site.labels}
 
 
-def _is_label(facts: Known, sites: list[Site], word: str) -> bool:
+def _is_label(facts: DesignFacts, sites: list[Site], word: str) -> bool:
     """Decides whether a word is a label of the places; else it must mean the nodes themselves."""
     if any(word in site.labels for site in sites):
         return True
@@ -116,7 +121,7 @@ def _is_label(facts: Known, sites: list[Site], word: str) -> bool:
     )
 
 
-def _site(facts: Known, thing: str, name: str, given: Mapping[str, Any], numbers: Mapping[str, int]) -> Site:
+def _site(facts: DesignFacts, thing: str, name: str, given: Mapping[str, Any], numbers: Mapping[str, int]) -> Site:
     counted = given.get("count")
     place = next((v.place for v in given.values() if hasattr(v, "place")), None) or _nowhere(facts)
     labels = {k: _text(v) for k, v in given.items() if k != "count"}
@@ -125,7 +130,7 @@ def _site(facts: Known, thing: str, name: str, given: Mapping[str, Any], numbers
     return Site(name, labels, number, max(number, most), _room(facts, thing, given), place, quantity, adder)
 
 
-def _nowhere(facts: Known) -> Place:
+def _nowhere(facts: DesignFacts) -> Place:
     """Returns the place of a site about which nothing is written."""
     return Place(facts.design.file, 1, 1, 1, 1)
 
@@ -134,7 +139,7 @@ def _text(given: Quantity | Formula | Word) -> str:
     return given.text.strip("'\"")
 
 
-def _numbers(facts: Known, name: str, counted: object) -> tuple[int, int, str]:
+def _numbers(facts: DesignFacts, name: str, counted: object) -> tuple[int, int, str]:
     """Returns (nodes there are, nodes there may be, the loop that adds them)."""
     low = 1
     if counted is not None:
@@ -154,7 +159,7 @@ def _bounded(number: int, name: str) -> int:
     return number
 
 
-def _room(facts: Known, thing: str, given: Mapping[str, Any]) -> int | None:
+def _room(facts: DesignFacts, thing: str, given: Mapping[str, Any]) -> int | None:
     """Returns how many members fit on one node, by what they need and what it has."""
     component = facts.design.components.get(thing)
     rooms = []

@@ -19,7 +19,7 @@ from coherence.simulate.execute.exact import Execution, MissingValueError, repla
 from coherence.simulate.execute.orbits import LongRun, long_run, looked_at
 from coherence.simulate.execute.slices import influences
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import truth
 from coherence.verify.promises.decisions import (
@@ -108,13 +108,13 @@ def _by_range(
     return question.proved(message, where, of, arithmetic({}, certificate=script))
 
 
-def _span(facts: Known, model: Model, path: str) -> str:
+def _span(facts: DesignFacts, model: Model, path: str) -> str:
     interval, unit = facts.values[path], unit_of(model, path)
     ends = [render_quantity(end, unit) for end in (interval.low, interval.high) if end is not None]
     return " to ".join(dict.fromkeys(ends))
 
 
-def _bounded(facts: Known, model: Model, path: str) -> bool:
+def _bounded(facts: DesignFacts, model: Model, path: str) -> bool:
     """Decides whether the value stays in its known interval from the start on; what is set, or ignored, may not."""
     interval, writers = facts.values.get(path), facts.written.get(path, ())
     if interval is None or interval.low is None or interval.high is None or path not in facts.places:

@@ -15,8 +15,8 @@ from coherence.language.document import Scalar, Table
 from coherence.language.expressions.tree import MIRRORED, Call, Compare, Logic, Name, Number, Tree, rename
 from coherence.language.schema_kinds import Formula
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import Known
-from coherence.verify.queues.sojourn import Demand, carried, fewest
+from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.queues.sojourn import LatencyBound, carried, fewest
 
 FAMILY = "mmc_sojourn"
 MOST_STEPS, MANY = 40, 1_000  # numbers of servers that are told apart over a range of arrivals; beyond, the first alone
@@ -37,10 +37,10 @@ class LatencyDemand:
     """A comparison of a latency with a number, and what the latency is made of."""
 
     latency: Latency
-    demand: Demand
+    demand: LatencyBound
 
 
-def demands_in(facts: Known, tree: Tree) -> Iterator[LatencyDemand]:
+def demands_in(facts: DesignFacts, tree: Tree) -> Iterator[LatencyDemand]:
     """Yields every demand on a latency that must hold where the tree does."""
     if isinstance(tree, Logic) and tree.op == "and":
         for term in tree.terms:
@@ -49,7 +49,7 @@ def demands_in(facts: Known, tree: Tree) -> Iterator[LatencyDemand]:
         yield demand
 
 
-def demanded(facts: Known, tree: Tree) -> Tree:
+def demanded(facts: DesignFacts, tree: Tree) -> Tree:
     """Returns the tree with every upper bound on a latency as the lower bound on servers that it needs at the least."""
     if isinstance(tree, Logic) and tree.op in ("and", "or"):
         return Logic(tree.op, tuple(demanded(facts, term) for term in tree.terms))
@@ -58,7 +58,7 @@ def demanded(facts: Known, tree: Tree) -> Tree:
     return tree if bound is None else bound
 
 
-def least(facts: Known, demand: LatencyDemand) -> Tree | None:
+def least(facts: DesignFacts, demand: LatencyDemand) -> Tree | None:
     """Returns what every state that keeps the demand fulfils; None where numbers are missing."""
     arrivals, rate = _range(facts, demand.latency.arrivals), _range(facts, demand.latency.rate)
     if arrivals.low is None or rate.high is None or arrivals.low <= 0 or rate.high <= 0:
@@ -82,7 +82,7 @@ def _by_arrivals(latency_demand: LatencyDemand, arrivals: Interval, rate: Fracti
     return terms[0] if len(terms) == 1 else Logic("and", tuple(terms))
 
 
-def enough(facts: Known, demand: LatencyDemand) -> int | None:
+def enough(facts: DesignFacts, demand: LatencyDemand) -> int | None:
     """Returns how many servers keep the demand whatever the ranges allow; None where none do or numbers are missing."""
     arrivals, rate = _range(facts, demand.latency.arrivals), _range(facts, demand.latency.rate)
     if arrivals.high is None or rate.low is None or arrivals.high <= 0 or rate.low <= 0:
@@ -90,7 +90,7 @@ def enough(facts: Known, demand: LatencyDemand) -> int | None:
     return fewest(demand.demand, arrivals.high, rate.low, surely=True)
 
 
-def _range(facts: Known, path: str) -> Interval:
+def _range(facts: DesignFacts, path: str) -> Interval:
     def plain(name: str) -> str:
         thing, _, signal = name.partition(".")
         sent = signal == "attempts" and thing in facts.design.workload
@@ -99,7 +99,7 @@ def _range(facts: Known, path: str) -> Interval:
     return facts.range(rename(facts.tree(Name(path)), plain))
 
 
-def _latency_demand(facts: Known, tree: Tree) -> LatencyDemand | None:
+def _latency_demand(facts: DesignFacts, tree: Tree) -> LatencyDemand | None:
     if not isinstance(tree, Compare):
         return None
     left, op, right = tree.left, tree.op, tree.right
@@ -109,11 +109,11 @@ def _latency_demand(facts: Known, tree: Tree) -> LatencyDemand | None:
         return None
     match left:
         case Call(function="mean", arguments=(Name(path=path),)):
-            demand = Demand(right.value)
+            demand = LatencyBound(right.value)
         case Call(function="quantile", arguments=(Name(path=path), Number(value=share))):
-            demand = Demand(right.value, share)
+            demand = LatencyBound(right.value, share)
         case Call(function="tail", arguments=(Name(path=path), Number(value=time))):
-            demand = Demand(time, 1 - right.value)
+            demand = LatencyBound(time, 1 - right.value)
         case _:
             return None
     latency = latencies(facts).get(path)
@@ -121,12 +121,12 @@ def _latency_demand(facts: Known, tree: Tree) -> LatencyDemand | None:
     return LatencyDemand(latency, demand) if latency is not None and meaningful else None
 
 
-def latencies(facts: Known) -> dict[str, Latency]:
+def latencies(facts: DesignFacts) -> dict[str, Latency]:
     """Returns path -> what it is made of, for every queue of the design."""
     return facts.queries.get(latencies, lambda: dict(_latencies(facts)))
 
 
-def _latencies(facts: Known) -> Iterator[tuple[str, Latency]]:
+def _latencies(facts: DesignFacts) -> Iterator[tuple[str, Latency]]:
     for component in facts.design.components.values():
         if component.part is None:
             continue

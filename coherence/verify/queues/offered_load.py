@@ -17,7 +17,7 @@ from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.paths import ways
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 
 ARRIVING = ("arrivals", "load")
 PLAIN = ("replica_pool", "retrying_clients")  # parts whose members serve one request at a time
@@ -26,7 +26,7 @@ EACH = ("rate_per_", "service_rate")
 
 
 @dataclass(frozen=True)
-class Rate:
+class OfferedRate:
     """Requests per second: `low` .. `high` over a long time, and `peak` while a stated burst lasts.
 
     `uneven`: bursts that come again, or rates that switch, ask for more on average than the rate that is stated.
@@ -40,16 +40,16 @@ class Rate:
     uneven: bool = False
 
 
-def offered(facts: Known, thing: str) -> Rate | None:
+def offered(facts: DesignFacts, thing: str) -> OfferedRate | None:
     """Returns the first tries that reach a thing; None where the design does not say."""
     return facts.queries.get((offered, thing), lambda: _offered(facts, thing))
 
 
-def _offered(facts: Known, thing: str) -> Rate | None:
+def _offered(facts: DesignFacts, thing: str) -> OfferedRate | None:
     rates = [*_called(facts.design, thing)] or [*_arriving(facts, thing)]
     if not rates:
         return None
-    return Rate(
+    return OfferedRate(
         sum((r.low for r in rates), Fraction(0)),
         sum((r.high for r in rates), Fraction(0)),
         sum((r.peak for r in rates), Fraction(0)),
@@ -59,13 +59,13 @@ def _offered(facts: Known, thing: str) -> Rate | None:
     )
 
 
-def _rate(workload: Workload, times: int = 1) -> Rate | None:
+def _rate(workload: Workload, times: int = 1) -> OfferedRate | None:
     rate = workload.rate
     if rate is None or not _per_second(rate):
         return None
     place, high = rate.place.labelled("so many requests come"), long_run_rate(workload)
     low, peak = least_rate(workload), peak_rate(workload)
-    return Rate(times * low, times * high, times * peak, (place,), (workload.name,), uneven=high > rate.high)
+    return OfferedRate(times * low, times * high, times * peak, (place,), (workload.name,), uneven=high > rate.high)
 
 
 def long_run_rate(workload: Workload) -> Fraction:
@@ -105,7 +105,7 @@ def _per_second(quantity: Quantity) -> bool:
     return quantity.dimension.physical.powers == (("s", -1),)
 
 
-def _called(design: Design, thing: str) -> Iterator[Rate]:
+def _called(design: Design, thing: str) -> Iterator[OfferedRate]:
     """Yields each workload once for every way that its calls lead to the thing."""
     if not design.calls:
         return
@@ -117,7 +117,7 @@ def _called(design: Design, thing: str) -> Iterator[Rate]:
             yield from [rate] if rate is not None else []
 
 
-def _arriving(facts: Known, thing: str) -> Iterator[Rate]:
+def _arriving(facts: DesignFacts, thing: str) -> Iterator[OfferedRate]:
     """Yields what arrives at the thing, or at the queues that it serves."""
     for component in facts.design.components.values():
         if component.name == thing or _serves(component, thing):
@@ -133,10 +133,10 @@ def _serves(component: Component, thing: str) -> bool:
     return served is not None and str(served) == thing
 
 
-def _stated(facts: Known, stated: object) -> Rate | None:
+def _stated(facts: DesignFacts, stated: object) -> OfferedRate | None:
     if isinstance(stated, Quantity):
         place = stated.place.labelled("so many requests come")
-        return Rate(stated.low, stated.high, stated.high, (place,)) if _per_second(stated) else None
+        return OfferedRate(stated.low, stated.high, stated.high, (place,)) if _per_second(stated) else None
     if not isinstance(stated, Formula):
         return None
     if isinstance(stated.tree, Name):
@@ -148,10 +148,10 @@ def _stated(facts: Known, stated: object) -> Rate | None:
     interval = facts.range(tree)
     if not constant or interval.low is None or interval.high is None:  # a range of what changes is not attained
         return None
-    return Rate(interval.low, interval.high, interval.high, (stated.place.labelled("so many requests come"),))
+    return OfferedRate(interval.low, interval.high, interval.high, (stated.place.labelled("so many requests come"),))
 
 
-def each_serves(facts: Known, thing: str) -> tuple[Quantity, bool] | None:
+def each_serves(facts: DesignFacts, thing: str) -> tuple[Quantity, bool] | None:
     """Returns what one member serves: a rate (True), or the mean time of a request (False); None where not said."""
     component = facts.design.components.get(thing)
     for key, given in component.constants.items() if component is not None else ():
@@ -164,7 +164,7 @@ def each_serves(facts: Known, thing: str) -> tuple[Quantity, bool] | None:
     return (means[0], False) if alone else None
 
 
-def _only_server(facts: Known, workload: Workload, thing: str) -> bool:
+def _only_server(facts: DesignFacts, workload: Workload, thing: str) -> bool:
     """Decides whether the thing is the one place where the service of the workload can be done.
 
     Where its calls end at several things, or something on the way has a rate of its own, the design does not say
@@ -184,13 +184,13 @@ def _only_server(facts: Known, workload: Workload, thing: str) -> bool:
     return not any(other != thing and (not tree.of_caller.get(other) or _own_rate(facts, other)) for other in below)
 
 
-def _own_rate(facts: Known, thing: str) -> bool:
+def _own_rate(facts: DesignFacts, thing: str) -> bool:
     components = facts.design.components
     served = [thing, *(other for other in components if thing in components and _serves(components[thing], other))]
     return any(key.startswith(EACH) for name in served if name in components for key in components[name].constants)
 
 
-def _one_by_one(facts: Known, thing: str) -> bool:
+def _one_by_one(facts: DesignFacts, thing: str) -> bool:
     """Decides whether each member serves one request at a time, and all of it itself."""
     component = facts.design.components.get(thing)
     batches = component is not None and component.part is not None and component.part.text not in PLAIN
@@ -203,11 +203,11 @@ def _mean(workload: Workload) -> Quantity | None:
     return mean if mean is not None and mean.dimension.physical.powers == (("s", 1),) else None
 
 
-def member_rate(facts: Known, thing: str) -> Rate | None:
+def member_rate(facts: DesignFacts, thing: str) -> OfferedRate | None:
     """Returns requests per second of one member, as a range."""
     service = each_serves(facts, thing)
     if service is None:
         return None
     quantity, is_rate = service
     low, high = (quantity.low, quantity.high) if is_rate else (1 / quantity.high, 1 / quantity.low)
-    return Rate(low, high, high, (quantity.place.labelled("one member serves this"),))
+    return OfferedRate(low, high, high, (quantity.place.labelled("one member serves this"),))

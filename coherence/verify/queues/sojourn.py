@@ -21,7 +21,7 @@ SAFE = 1e-9  # relative: far above the rounding of the recurrence, far below wha
 
 
 @dataclass(frozen=True)
-class Demand:
+class LatencyBound:
     """At most `limit` seconds: on average (`share` None), or for this share of all requests."""
 
     limit: Fraction
@@ -49,7 +49,7 @@ def tail(rate: float, spare: float, wait: float, time: float) -> float:
     return (1 - wait) * math.exp(-rate * time) + wait * two_phases(spare, 1 / rate, time)
 
 
-def fewest(demand: Demand, arrivals: Fraction, rate: Fraction, *, surely: bool) -> int | None:
+def fewest(demand: LatencyBound, arrivals: Fraction, rate: Fraction, *, surely: bool) -> int | None:
     """Returns the fewest servers that keep the demand; None where none do.
 
     `surely`: enough beyond any rounding; else, with one less it is broken beyond any rounding.
@@ -57,7 +57,7 @@ def fewest(demand: Demand, arrivals: Fraction, rate: Fraction, *, surely: bool) 
     return _first(demand, arrivals, rate, (lambda over: over < -SAFE) if surely else (lambda over: over <= SAFE))
 
 
-def carried(demand: Demand, servers: int, rate: Fraction) -> Fraction:
+def carried(demand: LatencyBound, servers: int, rate: Fraction) -> Fraction:
     """Returns more arrivals per second than so many servers can carry within the demand, by little."""
     mu = float(rate)
 
@@ -68,7 +68,7 @@ def carried(demand: Demand, servers: int, rate: Fraction) -> Fraction:
     return Fraction(halved(within, 0.0, servers * mu, steps=60)[1]) * (1 + Fraction(SAFE))
 
 
-def _first(demand: Demand, arrivals: Fraction, rate: Fraction, good: Callable[[float], bool]) -> int | None:
+def _first(demand: LatencyBound, arrivals: Fraction, rate: Fraction, good: Callable[[float], bool]) -> int | None:
     if demand.limit <= 0 or rate <= 0 or demand.least_rate > float(rate) * (1 + SAFE):
         return None
     lam, mu = float(arrivals), float(rate)

@@ -27,30 +27,30 @@ def harmless(words: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Window:
+class FiringWindow:
     """[earliest, latest] in seconds; `latest` None: no bound is known."""
 
     earliest: Fraction
     latest: Fraction | None
 
-    def __add__(self, other: Window) -> Window:
+    def __add__(self, other: FiringWindow) -> FiringWindow:
         both = self.latest is not None and other.latest is not None
         latest = (self.latest or 0) + (other.latest or 0) if both else None
-        return Window(self.earliest + other.earliest, Fraction(latest) if latest is not None else None)
+        return FiringWindow(self.earliest + other.earliest, Fraction(latest) if latest is not None else None)
 
     @property
     def exact(self) -> bool:
         return self.earliest == self.latest
 
 
-NOW = Window(Fraction(0), Fraction(0))
+NOW = FiringWindow(Fraction(0), Fraction(0))
 
 
 @dataclass(frozen=True)
 class Firing:
     """The window of a timer, its two ends as SMT-LIB terms over the stated numbers, and the defaults used."""
 
-    window: Window
+    window: FiringWindow
     lower: str
     upper: str
     defaults: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ def copies(held: Fraction, lease: Fraction, most: int | None = None) -> int:
     return handed if most is None else min(most, handed)
 
 
-def longest_wait(step: Window, pause: Window) -> Fraction | None:
+def longest_wait(step: FiringWindow, pause: FiringWindow) -> Fraction | None:
     """Returns the wait at a barrier of members that start together: slowest step with its pause less fastest step."""
     slowest = step + pause
     return None if slowest.latest is None else slowest.latest - step.earliest
@@ -110,7 +110,9 @@ def firing(timer: Timer) -> Firing | None:
     jitter = timer.jitter.high if timer.jitter is not None else Fraction(0)
     if not jitter:
         return fires
-    window = Window(max(Fraction(0), fires.window.earliest - jitter), (fires.window.latest or Fraction(0)) + jitter)
+    window = FiringWindow(
+        max(Fraction(0), fires.window.earliest - jitter), (fires.window.latest or Fraction(0)) + jitter
+    )
     lower = f"(- {fires.lower} {rational(jitter)})" if window.earliest > 0 else rational(0)
     return Firing(window, lower, f"(+ {fires.upper} {rational(jitter)})", fires.defaults)
 
@@ -123,7 +125,7 @@ def _start(timer: Timer) -> Quantity | None:
 def _once(timer: Timer) -> Firing:
     span = timer.after if isinstance(timer.after, Quantity) else timer.first
     assert span is not None
-    return Firing(Window(span.low, span.high), rational(span.low), rational(span.high))
+    return Firing(FiringWindow(span.low, span.high), rational(span.low), rational(span.high))
 
 
 def misses_of(timer: Timer) -> tuple[int, int]:
@@ -137,7 +139,7 @@ def _probe(timer: Timer) -> Firing:
     assert timer.every is not None
     start, every, reply = _ends(_start(timer)), _ends(timer.every), _ends(timer.reply_within)
     few, many = misses_of(timer)
-    window = Window(earliest_kill(start[0], every[0], few), latest_kill(start[1], every[1], many, reply[1]))
+    window = FiringWindow(earliest_kill(start[0], every[0], few), latest_kill(start[1], every[1], many, reply[1]))
     spacing = max(every[1], reply[1])
     lower = f"(+ {rational(start[0])} (* {few - 1}.0 {rational(every[0])}))"
     upper = f"(+ {rational(start[1])} {rational(every[1])} (* {many - 1}.0 {rational(spacing)}) {rational(reply[1])})"

@@ -18,13 +18,13 @@ from coherence.language import names
 from coherence.language.design import Component, Design, Timer
 from coherence.language.sentences import Event
 from coherence.verify.timers import firing
-from coherence.verify.timers.firing import NOW, Window
+from coherence.verify.timers.firing import NOW, FiringWindow
 
 MOST_CHAINS = 32
 
 
 @dataclass(frozen=True)
-class Link:
+class EventLink:
     """`effect` follows `cause` within `window`.  `kind`: timer, activity, begins (at once), follows (in order).
 
     `lower` and `upper` are the ends of the window as SMT-LIB terms; `missing` names the fact without
@@ -35,7 +35,7 @@ class Link:
     name: str
     cause: str
     effect: str
-    window: Window
+    window: FiringWindow
     lower: str = "0.0"
     upper: str = "0.0"
     places: tuple[Place, ...] = ()
@@ -43,8 +43,8 @@ class Link:
     assumptions: tuple[str, ...] = ()
 
 
-Chain = tuple[Link, ...]
-Causes = Mapping[str, tuple[Link, ...]]
+Chain = tuple[EventLink, ...]
+Causes = Mapping[str, tuple[EventLink, ...]]
 
 
 def key_of(event: Event, design: Design) -> str:
@@ -89,7 +89,7 @@ def causes(design: Design) -> Causes:
 
 
 def _gathered(design: Design) -> Causes:
-    links_to: dict[str, list[Link]] = {}
+    links_to: dict[str, list[EventLink]] = {}
     for link in itertools.chain(_fired(design), _ended(design), _begun(design)):
         links_to.setdefault(link.effect, []).append(link)
     for link in _followed(design):
@@ -97,11 +97,13 @@ def _gathered(design: Design) -> Causes:
     return {effect: tuple(links) for effect, links in links_to.items()}
 
 
-def _fired(design: Design) -> Iterator[Link]:
+def _fired(design: Design) -> Iterator[EventLink]:
     for timer in design.timers.values():
         if timer.start is None or firing.never(timer):
             continue
-        link = Link("timer", timer.name, key_of(timer.start, design), f"{timer.name} fires", Window(Fraction(0), None))
+        link = EventLink(
+            "timer", timer.name, key_of(timer.start, design), f"{timer.name} fires", FiringWindow(Fraction(0), None)
+        )
         fires = firing.firing(timer)
         if fires is None:
             yield replace(link, missing=f"{firing.missing(timer)} of {timer.name}", places=(timer.place,))
@@ -124,31 +126,31 @@ def _transit(event: Event) -> tuple[str, ...]:
     return (f"the way from '{event.text.removesuffix(' seen')}' to '{event.text}' takes the same time each time",)
 
 
-def _ended(design: Design) -> Iterator[Link]:
+def _ended(design: Design) -> Iterator[EventLink]:
     members = (event for event in names.events(design) if event.kind in ("starts", "ends"))
     mentioned = {event.subject: event.place for event in members if event.activity}
     for component in design.components.values():
         for activity, span in (component.takes or {}).items():
             mentioned.pop(f"{component.name}.{activity}", None)
-            window = Window(span.low, span.high)
+            window = FiringWindow(span.low, span.high)
             yield from _ends_of(f"{component.name}.{activity}", window, span.place, "")
     for subject, place in mentioned.items():
         thing, _, activity = subject.partition(".")
-        yield from _ends_of(subject, Window(Fraction(0), None), place, f"{activity} time of {thing}")
+        yield from _ends_of(subject, FiringWindow(Fraction(0), None), place, f"{activity} time of {thing}")
 
 
-def _ends_of(subject: str, window: Window, place: Place, missing: str) -> Iterator[Link]:
+def _ends_of(subject: str, window: FiringWindow, place: Place, missing: str) -> Iterator[EventLink]:
     thing, _, activity = subject.partition(".")
     lower, upper = rational(window.earliest), rational(window.latest) if window.latest is not None else ""
     begins, ends = f"{subject} starts", f"{subject} ends"
-    link = Link("activity", subject, begins, ends, window, lower, upper, (place,), missing)
+    link = EventLink("activity", subject, begins, ends, window, lower, upper, (place,), missing)
     together = f"members of {thing} start {activity} together"
     yield link
     for prefix in ("all of", "first"):
         yield replace(link, effect=f"{prefix} {ends}", assumptions=(together,))
 
 
-def _begun(design: Design) -> Iterator[Link]:
+def _begun(design: Design) -> Iterator[EventLink]:
     for timer in design.timers.values():
         if timer.then is None or timer.then.kind == "ends":
             continue
@@ -156,17 +158,19 @@ def _begun(design: Design) -> Iterator[Link]:
         if effect == f"{timer.name} fires":
             continue
         alone = (f"only {timer.name} starts {timer.then.subject}",) if timer.then.kind == "starts" else ()
-        yield Link("begins", effect, f"{timer.name} fires", effect, NOW, places=(timer.then.place,), assumptions=alone)
+        yield EventLink(
+            "begins", effect, f"{timer.name} fires", effect, NOW, places=(timer.then.place,), assumptions=alone
+        )
 
 
-def _followed(design: Design) -> Iterator[Link]:
+def _followed(design: Design) -> Iterator[EventLink]:
     """Yields links between activities of a member in the order of `takes`, without those that a loop sets."""
     apart = set_by_loops(design)
     for component in design.components.values():
         whole = (f"{component.name}.{activity}" for activity in _activities(component))
         for before, after in itertools.pairwise(activity for activity in whole if activity not in apart):
             cause, effect = f"{before} ends", f"{after} starts"
-            yield Link("follows", effect, cause, effect, Window(Fraction(0), None), upper="")
+            yield EventLink("follows", effect, cause, effect, FiringWindow(Fraction(0), None), upper="")
 
 
 def set_by_loops(design: Design) -> dict[str, str]:
@@ -180,7 +184,7 @@ def without_rests(links_to: Causes) -> Causes:
     return {effect: tuple(_at_once(link) for link in links) for effect, links in links_to.items()}
 
 
-def _at_once(link: Link) -> Link:
+def _at_once(link: EventLink) -> EventLink:
     if link.kind != "follows":
         return link
     order = f"{link.effect} as soon as {link.cause} (the order of takes)"

@@ -15,12 +15,12 @@ from coherence.base.number_text import render_decimal, render_seconds
 from coherence.findings.finding import Step
 from coherence.findings.question_input import Certificate
 from coherence.language.design import Design
-from coherence.verify.timers.firing import NOW, Window
-from coherence.verify.timers.occurrences import Causes, Chain, Link, chains, set_by_loops
+from coherence.verify.timers.firing import NOW, FiringWindow
+from coherence.verify.timers.occurrences import Causes, Chain, EventLink, chains, set_by_loops
 
 
 @dataclass(frozen=True)
-class Order:
+class EventOrder:
     """Two events measured from the nearest event that causes both."""
 
     common: str
@@ -28,7 +28,7 @@ class Order:
     second: Chain
 
     @property
-    def windows(self) -> tuple[Window, Window]:
+    def windows(self) -> tuple[FiringWindow, FiringWindow]:
         return total(self.first), total(self.second)
 
     @property
@@ -46,26 +46,26 @@ class Order:
         return tuple(dict.fromkeys(text for link in self.second + self.first for text in link.assumptions))
 
 
-def total(chain: Chain) -> Window:
+def total(chain: Chain) -> FiringWindow:
     """Returns the time from the first cause of a chain to its event."""
     return sum((link.window for link in chain), NOW)
 
 
-def comparisons(first: str, second: str, links_to: Causes) -> tuple[Order | None, ...]:
+def comparisons(first: str, second: str, links_to: Causes) -> tuple[EventOrder | None, ...]:
     """Returns one comparison for each pair of ways back; None where the two never meet."""
     pairs = itertools.product(chains(first, links_to), chains(second, links_to))
     return tuple(dict.fromkeys(_meet(first, left, second, right) for left, right in pairs))
 
 
-def _meet(first: str, left: Chain, second: str, right: Chain) -> Order | None:
+def _meet(first: str, left: Chain, second: str, right: Chain) -> EventOrder | None:
     ways = [second, *(link.cause for link in right)]
     for depth, event in enumerate([first, *(link.cause for link in left)]):
         if event in ways:
-            return Order(event, left[:depth], right[: ways.index(event)])
+            return EventOrder(event, left[:depth], right[: ways.index(event)])
     return None
 
 
-def relation(order: Order) -> str:
+def relation(order: EventOrder) -> str:
     """Returns `before`, `touches`, `possible`, `after` or `unknown`: how the first event stands to the second.
 
     `touches`: the worst case of the first, which contains the stated range of an activity, ends where
@@ -99,7 +99,7 @@ class Interruptions:
     loops: tuple[str, ...]
     longest: Fraction
 
-    def spoil(self, order: Order) -> bool:
+    def spoil(self, order: EventOrder) -> bool:
         """Decides whether they could make the first event of a proved order late."""
         earlier, later = order.windows
         return bool(self.loops) and earlier.latest is not None and earlier.latest + self.longest >= later.earliest
@@ -126,7 +126,7 @@ def has_activity(chain: Chain) -> bool:
     return any(link.kind == "activity" for link in chain)
 
 
-def certificate(order: Order, claim: str) -> str:
+def certificate(order: EventOrder, claim: str) -> str:
     """Returns SMT-LIB: within the windows of all links, first `claim` second (`<` or `<=`) since the common cause."""
     constants, facts = {}, []
     for link in order.first + order.second:
@@ -138,7 +138,7 @@ def certificate(order: Order, claim: str) -> str:
     return Certificate(constants, tuple(facts), f"({claim} {_sum(order.first)} {_sum(order.second)})").script()
 
 
-def _symbol(link: Link) -> str:
+def _symbol(link: EventLink) -> str:
     return f"|{link.effect.translate(str.maketrans('|' + chr(92), '__'))}|"
 
 
@@ -147,7 +147,7 @@ def _sum(chain: Chain) -> str:
     return f"(+ {' '.join(parts)})" if len(parts) > 1 else parts[0] if parts else "0.0"
 
 
-def moments(chain: Chain, *, early: bool) -> list[tuple[Fraction, Link]]:
+def moments(chain: Chain, *, early: bool) -> list[tuple[Fraction, EventLink]]:
     """Returns when each link of a chain comes true, counted from the common cause, at its earliest or its latest."""
     time, times = Fraction(0), []
     for link in reversed(chain):
@@ -162,7 +162,7 @@ def sorted_steps(steps: Iterable[Step]) -> tuple[Step, ...]:
     return tuple(sorted(steps, key=lambda step: step.time or Fraction(0)))
 
 
-def between(window: Window) -> str:
+def between(window: FiringWindow) -> str:
     """Renders `140 s to 150 s`, `600 s`, `at least 5 s`; both ends in one unit where that reads well."""
     if window.latest is None:
         return f"at least {render_seconds(window.earliest)}"

@@ -10,7 +10,7 @@ from coherence.language.design import Component, Limit, Loop, Timer
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.timers import firing
 
 VERBS = frozenset({"crash", "evict", "fail", "interrupt", "kill", "preempt", "reclaim", "remove", "restart", "stop"})
@@ -33,7 +33,7 @@ class Recurrence:
     place: Place
 
 
-def recurrences(facts: Known, thing: str, *, once: bool = False) -> Iterator[Recurrence]:
+def recurrences(facts: DesignFacts, thing: str, *, once: bool = False) -> Iterator[Recurrence]:
     """Yields every timer and loop that ends members of the thing, or counts a failure of it, more than once.
 
     `once`: one time is enough to matter, so a loop counts though it is not said that members come back.
@@ -51,13 +51,13 @@ def comes_back(component: Component | None) -> bool | None:
     return component.returns.text != "never"
 
 
-def _host(facts: Known, thing: str) -> str | None:
+def _host(facts: DesignFacts, thing: str) -> str | None:
     """Returns what the thing runs on: its end ends the thing's members."""
     component = facts.design.components.get(thing)
     return component.runs_on.text if component is not None and component.runs_on is not None else None
 
 
-def _of_timer(facts: Known, timer: Timer, thing: str) -> Iterator[Recurrence]:
+def _of_timer(facts: DesignFacts, timer: Timer, thing: str) -> Iterator[Recurrence]:
     words = timer.then.text.split() if timer.then is not None else []
     if len(words) < 2 or words[0] not in VERBS or words[1] not in (thing, _host(facts, thing)):
         return
@@ -70,7 +70,7 @@ def _of_timer(facts: Known, timer: Timer, thing: str) -> Iterator[Recurrence]:
         yield Recurrence(timer.name, thing, apart, place.labelled(f"{timer.name}: so far apart"))
 
 
-def _apart(facts: Known, timer: Timer, thing: str) -> Interval | None:
+def _apart(facts: DesignFacts, timer: Timer, thing: str) -> Interval | None:
     """Returns the time between firings: the period, or from a start of the thing its own time; from outside, any."""
     if timer.every is not None:
         few, many = firing.misses_of(timer)
@@ -85,7 +85,7 @@ def _apart(facts: Known, timer: Timer, thing: str) -> Interval | None:
     return None
 
 
-def _of_loop(facts: Known, loop: Loop, thing: str, *, once: bool) -> Iterator[Recurrence]:
+def _of_loop(facts: DesignFacts, loop: Loop, thing: str, *, once: bool) -> Iterator[Recurrence]:
     actuation, period = loop.actuation, loop.timescale.period if loop.timescale else None
     evicted = actuation.evict.text if actuation is not None and actuation.evict is not None else ""
     evicts = evicted != "" and evicted in (thing, _host(facts, thing))

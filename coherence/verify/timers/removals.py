@@ -17,7 +17,7 @@ from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Tree
 from coherence.language.schema_kinds import Formula
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import at_members, cap, floor, place_of
 from coherence.verify.facts.ranges import point
 from coherence.verify.facts.writers import Writer
@@ -56,7 +56,7 @@ class Removal:
         stops = (place_of(limit.at_most or limit.at_least, limit).labelled("no more than this") for limit in self.caps)
         return (self.place.labelled(f"{self.name} takes members of {self.thing} out"), *stops)
 
-    def most(self, facts: Known, members: int) -> int | None:
+    def most(self, facts: DesignFacts, members: int) -> int | None:
         """Returns how many of so many members it may take out; None where a cap has no one value."""
         allowances = [members] if self.bound is None else [members, math.floor(self.bound)]
         for limit in self.caps:
@@ -67,7 +67,7 @@ class Removal:
         return max(0, min(allowances))
 
 
-def _allowed(facts: Known, limit: Limit, thing: str, members: int) -> int | None:
+def _allowed(facts: DesignFacts, limit: Limit, thing: str, members: int) -> int | None:
     """Returns members that a cap on those out, or a floor under those left, lets go."""
     if limit.at_most is not None:
         tree = cap(facts, limit)
@@ -78,7 +78,7 @@ def _allowed(facts: Known, limit: Limit, thing: str, members: int) -> int | None
     return None if least is None else members - math.ceil(least)
 
 
-def removals(facts: Known) -> Iterator[Removal]:
+def removals(facts: DesignFacts) -> Iterator[Removal]:
     """Yields every loop and timer of the design that takes members of a component out, and what only a cap tells of."""
     declared = [*_acting(facts)]
     yield from declared
@@ -89,7 +89,7 @@ def removals(facts: Known) -> Iterator[Removal]:
             yield from _by_cap(facts, thing, path, limits)
 
 
-def _acting(facts: Known) -> Iterator[Removal]:
+def _acting(facts: DesignFacts) -> Iterator[Removal]:
     for path, writers in facts.written.items():
         thing, _, signal = path.partition(".")
         if thing in facts.design.components and signal in OUT:
@@ -98,7 +98,7 @@ def _acting(facts: Known) -> Iterator[Removal]:
         yield from _by_timer(facts, timer)
 
 
-def _by_cap(facts: Known, thing: str, path: str, limits: list[Limit]) -> Iterator[Removal]:
+def _by_cap(facts: DesignFacts, thing: str, path: str, limits: list[Limit]) -> Iterator[Removal]:
     """Yields the removal that a cap alone implies, where nothing in the design takes members out."""
     own = next((limit for limit in limits if limit.at_most is not None and limit.during is None), None)
     if own is not None:
@@ -115,7 +115,7 @@ def trigger_of(loop: Loop) -> Tree | None:
     return stated.tree if isinstance(stated, Formula) and stated.text.strip() != "always" else None
 
 
-def _by_loop(facts: Known, thing: str, path: str, writer: Writer) -> Removal:
+def _by_loop(facts: DesignFacts, thing: str, path: str, writer: Writer) -> Removal:
     trigger = trigger_of(writer.loop)
     tree = facts.tree(trigger) if trigger is not None else None
     moved = {path, *(f"{thing}.{word}" for word in LEFT)}
@@ -124,7 +124,7 @@ def _by_loop(facts: Known, thing: str, path: str, writer: Writer) -> Removal:
     return Removal(thing, writer.name, path, writer.loop.place, tree, driven, tuple(caps_on(facts, thing)), high)
 
 
-def caps_on(facts: Known, thing: str) -> Iterator[Limit]:
+def caps_on(facts: DesignFacts, thing: str) -> Iterator[Limit]:
     """Yields caps on the members out, and floors under those left, at all times."""
     for path, limits in facts.counted.items():
         head, _, signal = path.partition(".")
@@ -135,7 +135,7 @@ def caps_on(facts: Known, thing: str) -> Iterator[Limit]:
                 yield limit
 
 
-def _by_timer(facts: Known, timer: Timer) -> Iterator[Removal]:
+def _by_timer(facts: DesignFacts, timer: Timer) -> Iterator[Removal]:
     words = timer.then.text.split() if timer.then is not None else []
     start = timer.start
     if len(words) < 2 or words[0] not in VERBS or start is None or start.kind != "outside":
@@ -149,14 +149,14 @@ def _by_timer(facts: Known, timer: Timer) -> Iterator[Removal]:
     yield Removal(thing, timer.name, "", timer.place, None, driven, caps, event=event)
 
 
-def with_out(facts: Known, removal: Removal, members: int, out: int) -> dict[str, Interval]:
+def with_out(facts: DesignFacts, removal: Removal, members: int, out: int) -> dict[str, Interval]:
     """Returns the stated values with `out` of `members` out of service."""
     values = {**facts.values, f"{removal.thing}.copies": point(members)}
     values |= {f"{removal.thing}.{word}": point(members - out) for word in LEFT}
     return values | ({removal.out: point(out)} if removal.out else {})
 
 
-def failing(facts: Known, thing: str) -> Interval | None:
+def failing(facts: DesignFacts, thing: str) -> Interval | None:
     """Returns how many members fail together, where the design says it; its place is `facts.places[...]`."""
     return next((facts.values[path] for path in paths(thing) if path in facts.values), None)
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from coherence.base.sends import product
 from coherence.verify.calls.attempts import (
     NO_PAUSE,
-    Backoff,
-    Course,
-    Span,
+    DurationInterval,
+    RetryBackoff,
+    RetrySchedule,
     TooManyTriesError,
     budget_factor,
     completed,
@@ -37,16 +37,16 @@ def s(value: str | int) -> Fraction:
     return Fraction(value)
 
 
-def exactly(value: str | int) -> Span:
-    return Span(s(value), s(value))
+def exactly(value: str | int) -> DurationInterval:
+    return DurationInterval(s(value), s(value))
 
 
-def constant(value: str | int) -> Backoff:
-    return Backoff(exactly(value), exactly(1))
+def constant(value: str | int) -> RetryBackoff:
+    return RetryBackoff(exactly(value), exactly(1))
 
 
-def growing(base: str, factor: str, cap: str | None, jitter: str = "none") -> Backoff:
-    return Backoff(exactly(base), exactly(factor), exactly(cap) if cap else None, jitter)
+def growing(base: str, factor: str, cap: str | None, jitter: str = "none") -> RetryBackoff:
+    return RetryBackoff(exactly(base), exactly(factor), exactly(cap) if cap else None, jitter)
 
 
 # --- examples
@@ -65,13 +65,13 @@ def growing(base: str, factor: str, cap: str | None, jitter: str = "none") -> Ba
     ],
 )
 def test_started_and_completed(limit: str, takes: str, tries: int, pause: str, begun: int, done: int) -> None:
-    course = Course((tries,), s(takes), constant(pause) if pause else NO_PAUSE)
+    course = RetrySchedule((tries,), s(takes), constant(pause) if pause else NO_PAUSE)
     assert started(course, s(limit)) == begun
     assert completed(course, s(limit)) == done
 
 
 def test_a_try_that_ends_with_the_deadline_is_completed_unless_the_clocks_are_two() -> None:
-    course = Course((3,), s(300), NO_PAUSE)
+    course = RetrySchedule((3,), s(300), NO_PAUSE)
     assert completed(course, s(900)) == 3
     assert completed(course, s(900), strict=True) == 2
 
@@ -98,29 +98,29 @@ def test_jitter_bounds(jitter: str, shortest: str, longest: str) -> None:
 
 
 def test_an_answer_may_say_any_pause() -> None:
-    backoff = Backoff(answered=True)
+    backoff = RetryBackoff(answered=True)
     assert pauses(backoff, 2, longest=True) is None
     assert pauses(backoff, 2, longest=False) == 0
-    assert last_start(Course((3,), s(1), backoff)) is None
+    assert last_start(RetrySchedule((3,), s(1), backoff)) is None
 
 
 def test_the_drain_example() -> None:
-    course = Course((4,), s(20), constant(2))
+    course = RetrySchedule((4,), s(20), constant(2))
     assert [(k, int(begin)) for k, begin, _ in timeline(course, s(60))] == [(1, 0), (2, 22), (3, 44)]
     assert last_end(course) == 86
 
 
 def test_many_constant_pauses_need_no_sum() -> None:
-    course = Course((10**12,), s(1), constant(1))
+    course = RetrySchedule((10**12,), s(1), constant(1))
     assert last_end(course) == 2 * 10**12 - 1
     assert started(course, s(10**9)) == 5 * 10**8
 
 
 def test_unlimited_tries_are_counted_by_time() -> None:
-    course = Course((None,), s(2), constant(1))
+    course = RetrySchedule((None,), s(2), constant(1))
     assert started(course, s(10)) == 4
     assert last_end(course) is None
-    assert started(Course((None,), s(0), NO_PAUSE), s(10)) is None
+    assert started(RetrySchedule((None,), s(0), NO_PAUSE), s(10)) is None
 
 
 def test_pauses_that_grow_slowly_for_ever_are_refused() -> None:
@@ -129,7 +129,7 @@ def test_pauses_that_grow_slowly_for_ever_are_refused() -> None:
 
 
 def test_nested_retries_on_one_call_begin_their_pauses_anew() -> None:
-    course = Course((2, 3), s(1), growing("1", "2", None))
+    course = RetrySchedule((2, 3), s(1), growing("1", "2", None))
     # inner pauses 1, 2, then the outer one 1, then 1, 2 again
     assert [start(course, k) for k in range(1, 7)] == [0, 2, 5, 7, 9, 12]
     assert product((4, 3)) == 12
@@ -178,14 +178,17 @@ layers = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple)
 
 
 @st.composite
-def backoffs(draw: st.DrawFn) -> Backoff:
+def backoffs(draw: st.DrawFn) -> RetryBackoff:
     cap = draw(st.none() | positive)
-    return Backoff(
-        Span(base := draw(times), base), Span(f := draw(factors), f), Span(cap, cap) if cap else None, draw(jitters)
+    return RetryBackoff(
+        DurationInterval(base := draw(times), base),
+        DurationInterval(f := draw(factors), f),
+        DurationInterval(cap, cap) if cap else None,
+        draw(jitters),
     )
 
 
-def one_pause(backoff: Backoff, k: int, *, longest: bool) -> Fraction:
+def one_pause(backoff: RetryBackoff, k: int, *, longest: bool) -> Fraction:
     """The pause after try k, straight from the definition of each jitter."""
     base, factor = backoff.base.low, backoff.factor.low
     cap = backoff.cap.low if backoff.cap else None
@@ -197,7 +200,7 @@ def one_pause(backoff: Backoff, k: int, *, longest: bool) -> Fraction:
     return whole if longest or backoff.jitter == "none" else whole / 2 if backoff.jitter == "equal" else Fraction(0)
 
 
-def gaps(tries: tuple[int, ...], backoff: Backoff, *, longest: bool) -> Iterator[Fraction]:
+def gaps(tries: tuple[int, ...], backoff: RetryBackoff, *, longest: bool) -> Iterator[Fraction]:
     """The pauses in the order in which nested retries make them, by recursion."""
     if not tries:
         return
@@ -207,7 +210,7 @@ def gaps(tries: tuple[int, ...], backoff: Backoff, *, longest: bool) -> Iterator
             yield one_pause(backoff, k, longest=longest)
 
 
-def simulated(course: Course) -> list[tuple[Fraction, Fraction]]:
+def simulated(course: RetrySchedule) -> list[tuple[Fraction, Fraction]]:
     """(start, end) of every try, one after another."""
     takes = course.takes or Fraction(0)
     tries = tuple(n for n in course.tries if n is not None)
@@ -222,9 +225,9 @@ def simulated(course: Course) -> list[tuple[Fraction, Fraction]]:
 @given(layers, times, backoffs(), st.booleans(), times)
 @settings(max_examples=100, deadline=None)
 def test_closed_forms_equal_the_simulation(
-    tries: tuple[int, ...], takes: Fraction, backoff: Backoff, longest: bool, limit: Fraction
+    tries: tuple[int, ...], takes: Fraction, backoff: RetryBackoff, longest: bool, limit: Fraction
 ) -> None:
-    course = Course(tries, takes, backoff, longest)
+    course = RetrySchedule(tries, takes, backoff, longest)
     rows = simulated(course)
     assert len(rows) == course.count
     assert [(start(course, k), end(course, k)) for k in range(1, len(rows) + 1)] == rows
@@ -236,12 +239,14 @@ def test_closed_forms_equal_the_simulation(
 @given(layers, times, backoffs(), positive)
 @settings(max_examples=100, deadline=None)
 def test_scaling_all_times_keeps_the_counts(
-    tries: tuple[int, ...], takes: Fraction, backoff: Backoff, limit: Fraction
+    tries: tuple[int, ...], takes: Fraction, backoff: RetryBackoff, limit: Fraction
 ) -> None:
     factor = Fraction(7, 3)
-    cap = Span(backoff.cap.low * factor, backoff.cap.low * factor) if backoff.cap else None
-    scaled = Backoff(Span(backoff.base.low * factor, backoff.base.low * factor), backoff.factor, cap, backoff.jitter)
-    before, after = Course(tries, takes, backoff), Course(tries, takes * factor, scaled)
+    cap = DurationInterval(backoff.cap.low * factor, backoff.cap.low * factor) if backoff.cap else None
+    scaled = RetryBackoff(
+        DurationInterval(backoff.base.low * factor, backoff.base.low * factor), backoff.factor, cap, backoff.jitter
+    )
+    before, after = RetrySchedule(tries, takes, backoff), RetrySchedule(tries, takes * factor, scaled)
     assert started(before, limit) == started(after, limit * factor)
     assert completed(before, limit) == completed(after, limit * factor)
 
@@ -249,9 +254,9 @@ def test_scaling_all_times_keeps_the_counts(
 @given(layers, times, backoffs(), times, times)
 @settings(max_examples=100, deadline=None)
 def test_a_shorter_deadline_never_fits_more(
-    tries: tuple[int, ...], takes: Fraction, backoff: Backoff, one: Fraction, other: Fraction
+    tries: tuple[int, ...], takes: Fraction, backoff: RetryBackoff, one: Fraction, other: Fraction
 ) -> None:
-    course = Course(tries, takes, backoff)
+    course = RetrySchedule(tries, takes, backoff)
     short, long = sorted((one, other))
     assert (started(course, short) or 0) <= (started(course, long) or 0)
     assert (completed(course, short) or 0) <= (completed(course, long) or 0)
@@ -259,9 +264,9 @@ def test_a_shorter_deadline_never_fits_more(
 
 @given(times, backoffs(), positive)
 @settings(max_examples=100, deadline=None)
-def test_unlimited_tries_are_many_tries(takes: Fraction, backoff: Backoff, limit: Fraction) -> None:
-    endless = started(Course((None,), takes, backoff), limit)
-    many = started(Course((400,), takes, backoff), limit)
+def test_unlimited_tries_are_many_tries(takes: Fraction, backoff: RetryBackoff, limit: Fraction) -> None:
+    endless = started(RetrySchedule((None,), takes, backoff), limit)
+    many = started(RetrySchedule((400,), takes, backoff), limit)
     assert endless is None or endless == many or endless > 400
     assert endless is not None or many == 400
 
@@ -282,5 +287,5 @@ def test_nice_numbers_are_strictly_beside_and_near(value: Fraction) -> None:
 
 
 def test_timeline_stops_at_the_deadline() -> None:
-    course = Course((None,), s(1), NO_PAUSE)
+    course = RetrySchedule((None,), s(1), NO_PAUSE)
     assert len(list(islice(timeline(course, s(3), most=9), 9))) == 3

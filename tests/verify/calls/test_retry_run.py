@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.verify.calls.attempts import Backoff, Course, Span, end, start, timeline
+from coherence.verify.calls.attempts import DurationInterval, RetryBackoff, RetrySchedule, end, start, timeline
 from coherence.verify.calls.retry_run import Pauses, sends
 
 S = Fraction
 
 
-def span(value: Fraction) -> Span:
-    return Span(value, value)
+def span(value: Fraction) -> DurationInterval:
+    return DurationInterval(value, value)
 
 
 def test_tries_and_growing_pauses_by_hand() -> None:
@@ -53,8 +53,8 @@ def test_the_closed_forms_say_what_the_executed_call_does(
     factor: Fraction,
     cap: Fraction | None,
 ) -> None:
-    backoff = Backoff(span(base), span(factor), None if cap is None else span(cap), jitter)
-    course = Course(tuple(tries), takes, backoff, longest)
+    backoff = RetryBackoff(span(base), span(factor), None if cap is None else span(cap), jitter)
+    course = RetrySchedule(tuple(tries), takes, backoff, longest)
     rows = list(timeline(course, None, most=80))
     assert len(rows) == course.count
     assert rows == [(k, start(course, k), end(course, k)) for k in range(1, len(rows) + 1)]

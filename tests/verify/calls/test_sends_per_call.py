@@ -8,30 +8,30 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.verify.calls.attempts import Backoff, Span
-from coherence.verify.calls.sends_per_call import Layer, most_sends
+from coherence.verify.calls.attempts import DurationInterval, RetryBackoff
+from coherence.verify.calls.sends_per_call import RetryLayer, most_sends
 
 INFINITE = Fraction(10**9)
 
 
-def pause(seconds: Fraction | int) -> Backoff:
+def pause(seconds: Fraction | int) -> RetryBackoff:
     value = Fraction(seconds)
-    return Backoff(Span(value, value), Span(Fraction(1), Fraction(1)))
+    return RetryBackoff(DurationInterval(value, value), DurationInterval(Fraction(1), Fraction(1)))
 
 
-def sends(*layers: Layer, takes: Fraction | int = 0) -> int | None:
+def sends(*layers: RetryLayer, takes: Fraction | int = 0) -> int | None:
     return most_sends(layers, Fraction(takes))[0]
 
 
-def plain(*tries: int | None) -> tuple[Layer, ...]:
-    return tuple(Layer((n,)) for n in tries)
+def plain(*tries: int | None) -> tuple[RetryLayer, ...]:
+    return tuple(RetryLayer((n,)) for n in tries)
 
 
 def test_layers_multiply() -> None:
     assert sends(*plain(4, 3)) == 12
     assert sends(*plain(4, 4, 4)) == 64
     assert sends(*plain(1, 1, 4)) == 4
-    assert sends(Layer((4, 3))) == 12
+    assert sends(RetryLayer((4, 3))) == 12
 
 
 def test_two_hundred_layers_multiply() -> None:
@@ -43,20 +43,20 @@ def test_unlimited_tries_without_a_deadline_have_no_bound() -> None:
 
 
 def test_a_deadline_cuts_the_count() -> None:
-    assert sends(Layer((11,), limit=Fraction(5), deadline=Fraction(20)), takes=5) == 4
-    assert sends(Layer((11,), limit=Fraction(5), deadline=Fraction(21)), takes=5) == 5
-    assert sends(Layer((None,), pause(1), deadline=Fraction(10)), takes=1) == 5
+    assert sends(RetryLayer((11,), limit=Fraction(5), deadline=Fraction(20)), takes=5) == 4
+    assert sends(RetryLayer((11,), limit=Fraction(5), deadline=Fraction(21)), takes=5) == 5
+    assert sends(RetryLayer((None,), pause(1), deadline=Fraction(10)), takes=1) == 5
 
 
 def test_what_a_timeout_does_to_the_work_below_decides() -> None:
-    inner = Layer((10,))
-    outer = Layer((2,), limit=Fraction(3))
+    inner = RetryLayer((10,))
+    outer = RetryLayer((2,), limit=Fraction(3))
     assert sends(outer, inner, takes=1) == 6  # three in each try, then cancelled
     assert sends(replace(outer, cancels=False), inner, takes=1) == 20  # each abandoned call goes on
 
 
 def test_rows_say_how_the_count_was_made() -> None:
-    total, rows = most_sends((Layer((2,), limit=Fraction(3)), Layer((10,))), Fraction(1))
+    total, rows = most_sends((RetryLayer((2,), limit=Fraction(3)), RetryLayer((10,))), Fraction(1))
     assert total == rows[0].total == 6
     assert (rows[1].done, rows[1].each) == (10, 1)
 
@@ -68,11 +68,13 @@ time = st.fractions(min_value=0, max_value=6, max_denominator=4)
 takes_time = st.fractions(min_value=Fraction(1, 4), max_value=6, max_denominator=4)  # at 0 s, ties decide
 limits = st.none() | st.fractions(min_value=Fraction(1, 4), max_value=12, max_denominator=4)
 chains = st.lists(
-    st.builds(Layer, few.map(lambda n: (n,)), time.map(pause), limits, limits, st.booleans()), min_size=1, max_size=4
+    st.builds(RetryLayer, few.map(lambda n: (n,)), time.map(pause), limits, limits, st.booleans()),
+    min_size=1,
+    max_size=4,
 )
 
 
-def run(layers: list[Layer], begin: Fraction, killed: Fraction, takes: Fraction) -> tuple[int, Fraction]:
+def run(layers: list[RetryLayer], begin: Fraction, killed: Fraction, takes: Fraction) -> tuple[int, Fraction]:
     """(sends, time at which the caller has its failure) of one call from `begin` on, killed at `killed`."""
     if not layers:
         return (1 if begin < killed else 0), begin + takes
@@ -95,12 +97,12 @@ def run(layers: list[Layer], begin: Fraction, killed: Fraction, takes: Fraction)
 
 @given(chains, takes_time)
 @settings(max_examples=100, deadline=None)
-def test_closed_form_equals_the_simulation(layers: list[Layer], takes: Fraction) -> None:
+def test_closed_form_equals_the_simulation(layers: list[RetryLayer], takes: Fraction) -> None:
     assert sends(*layers, takes=takes) == run(layers, Fraction(0), INFINITE, takes)[0]
 
 
 @given(chains, takes_time)
 @settings(max_examples=100, deadline=None)
-def test_cancelling_sends_no_more_than_abandoning(layers: list[Layer], takes: Fraction) -> None:
+def test_cancelling_sends_no_more_than_abandoning(layers: list[RetryLayer], takes: Fraction) -> None:
     cancelling, leaving = ([replace(layer, cancels=c) for layer in layers] for c in (True, False))
     assert (sends(*cancelling, takes=takes) or 0) <= (sends(*leaving, takes=takes) or 0)

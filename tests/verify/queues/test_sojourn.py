@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base.queueing import erlang_c_of_all
-from coherence.verify.queues.sojourn import Demand, carried, fewest, tail
+from coherence.verify.queues.sojourn import LatencyBound, carried, fewest, tail
 
 
 def test_one_server_is_exponential() -> None:
@@ -44,7 +44,7 @@ def test_the_tail_is_the_integral_over_the_wait(rate: float, spare: float, wait:
 def test_one_server_less_breaks_the_demand(arrivals: Fraction, rate: Fraction, factor: float, q: float | None) -> None:
     share = None if q is None else Fraction(str(q))
     unit = 1 / float(rate) if share is None else -math.log1p(-float(share)) / float(rate)
-    demand = Demand(Fraction(unit * factor), share)
+    demand = LatencyBound(Fraction(unit * factor), share)
     count = fewest(demand, arrivals, rate, surely=False)
     sure = fewest(demand, arrivals, rate, surely=True)
     assert count is not None
@@ -57,9 +57,11 @@ def test_one_server_less_breaks_the_demand(arrivals: Fraction, rate: Fraction, f
 
 
 def test_no_number_of_servers_is_quicker_than_one() -> None:
-    assert fewest(Demand(Fraction(45, 100), Fraction(99, 100)), Fraction(1), Fraction(10), surely=False) is None
-    assert fewest(Demand(Fraction(47, 100), Fraction(99, 100)), Fraction(1), Fraction(10), surely=False) is not None
-    assert fewest(Demand(Fraction(99, 1000)), Fraction(1), Fraction(10), surely=False) is None
+    assert fewest(LatencyBound(Fraction(45, 100), Fraction(99, 100)), Fraction(1), Fraction(10), surely=False) is None
+    assert (
+        fewest(LatencyBound(Fraction(47, 100), Fraction(99, 100)), Fraction(1), Fraction(10), surely=False) is not None
+    )
+    assert fewest(LatencyBound(Fraction(99, 1000)), Fraction(1), Fraction(10), surely=False) is None
 
 
 @settings(max_examples=30, deadline=None)
@@ -67,7 +69,7 @@ def test_no_number_of_servers_is_quicker_than_one() -> None:
 def test_what_servers_carry_is_the_edge(servers: int, rate: Fraction, factor: float, q: float | None) -> None:
     share = None if q is None else Fraction(str(q))
     unit = 1 / float(rate) if share is None else -math.log1p(-float(share)) / float(rate)
-    demand = Demand(Fraction(unit * factor), share)
+    demand = LatencyBound(Fraction(unit * factor), share)
     edge = carried(demand, servers, rate)
     assert fewest(demand, edge * Fraction(1001, 1000), rate, surely=False) == servers + 1
     assert (fewest(demand, edge * Fraction(999, 1000), rate, surely=False) or 0) <= servers

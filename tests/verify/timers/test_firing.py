@@ -17,7 +17,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.patterns.timers import gate, start_budget, timer_against_activity, timer_order
 from coherence.verify.timers import firing
-from coherence.verify.timers.firing import Window
+from coherence.verify.timers.firing import FiringWindow
 
 F = Fraction
 GRID = F(1, 4)
@@ -61,7 +61,7 @@ def timer_of(text: str) -> firing.Firing | None:
 def test_when_a_timer_fires(text: str, earliest: int, latest: int) -> None:
     fires = timer_of(text)
     assert fires is not None
-    assert fires.window == Window(F(earliest), F(latest))
+    assert fires.window == FiringWindow(F(earliest), F(latest))
 
 
 @pytest.mark.parametrize("text", ["after: unlimited", "every: 10 s, misses: unlimited"])
@@ -183,7 +183,7 @@ def test_the_longest_wait_at_a_barrier_is_that_of_the_extreme_members(step: list
     low, high = sorted(step)
     ends = [s + p for s in range(low, high + 1) for p in (0, pause)]
     waits = [max(one, other) - min(one, other) for one, other in itertools.product(ends, repeat=2)]
-    assert firing.longest_wait(Window(F(low), F(high)), Window(F(0), F(pause))) == max(waits)
+    assert firing.longest_wait(FiringWindow(F(low), F(high)), FiringWindow(F(0), F(pause))) == max(waits)
 
 
 # how verdicts move

@@ -16,9 +16,9 @@ from coherence.language.reading import read_text
 from coherence.language.sentences import event_of
 from coherence.verify.patterns.timers import gate, timer_against_activity, timer_order
 from coherence.verify.timers import occurrences, orders
-from coherence.verify.timers.firing import Window
-from coherence.verify.timers.occurrences import Link
-from coherence.verify.timers.orders import Order
+from coherence.verify.timers.firing import FiringWindow
+from coherence.verify.timers.occurrences import EventLink
+from coherence.verify.timers.orders import EventOrder
 
 PIPELINE = """coherence: 1
 components:
@@ -65,12 +65,12 @@ def test_a_chain_leads_back_to_what_nothing_causes() -> None:
         "pod.start end", "pod.start start", "admit fire",
         "server.load end", "server.load start", "server.pull end",
     ]  # fmt: skip
-    assert orders.total(chain) == Window(Fraction(76), Fraction(116))
+    assert orders.total(chain) == FiringWindow(Fraction(76), Fraction(116))
 
 
 def test_a_rest_between_two_activities_is_not_bounded() -> None:
     (chain,) = occurrences.chains("server.load ends", occurrences.causes(design()))
-    assert orders.total(chain) == Window(Fraction(70), None)
+    assert orders.total(chain) == FiringWindow(Fraction(70), None)
 
 
 def test_a_timer_that_is_off_causes_nothing() -> None:
@@ -90,8 +90,10 @@ def test_too_many_ways_are_refused() -> None:
         occurrences.chains("pod.start ends", occurrences.causes(design(text)))
 
 
-def link(name: str, low: int, high: int | None, kind: str = "timer") -> Link:
-    return Link(kind, name, "cause", name, Window(Fraction(low), Fraction(high) if high is not None else None))
+def link(name: str, low: int, high: int | None, kind: str = "timer") -> EventLink:
+    return EventLink(
+        kind, name, "cause", name, FiringWindow(Fraction(low), Fraction(high) if high is not None else None)
+    )
 
 
 @pytest.mark.parametrize(
@@ -109,13 +111,13 @@ def link(name: str, low: int, high: int | None, kind: str = "timer") -> Link:
         (link("a", 1, 2), link("b", 3, None), "before"),
     ],
 )
-def test_how_two_windows_stand(first: Link, second: Link, said: str) -> None:
-    assert orders.relation(Order("cause", (first,), (second,))) == said
+def test_how_two_windows_stand(first: EventLink, second: EventLink, said: str) -> None:
+    assert orders.relation(EventOrder("cause", (first,), (second,))) == said
 
 
 def test_a_cause_precedes_its_effect() -> None:
-    assert orders.relation(Order("cause", (), (link("b", 0, None),))) == "before"
-    assert orders.relation(Order("cause", (link("a", 0, 0),), ())) == "after"
+    assert orders.relation(EventOrder("cause", (), (link("b", 0, None),))) == "before"
+    assert orders.relation(EventOrder("cause", (link("a", 0, 0),), ())) == "after"
 
 
 windows = st.tuples(st.integers(0, 20), st.integers(0, 20), st.sampled_from(["timer", "activity"]))
@@ -127,7 +129,7 @@ def test_no_choice_of_times_contradicts_the_relation(
     one: list[tuple[int, int, str]], other: list[tuple[int, int, str]], data: st.DataObject
 ) -> None:
     first, second = (tuple(link(f"{n}", w[0], w[0] + w[1], w[2]) for n, w in enumerate(ws)) for ws in (one, other))
-    said = orders.relation(Order("cause", first, second))
+    said = orders.relation(EventOrder("cause", first, second))
     a, b = (sum(data.draw(st.integers(w[0], w[0] + w[1])) for w in ws) for ws in (one, other))
     if said == "before":
         assert a < b

@@ -12,12 +12,12 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, Course, Span, nice_above
+from coherence.verify.calls.attempts import ZERO, DurationInterval, RetrySchedule, nice_above
 from coherence.verify.calls.attempts import least as least_of
 from coherence.verify.calls.attempts import start as start_of
 from coherence.verify.calls.claims import Numbers
 from coherence.verify.calls.repairs import longer, offered
-from coherence.verify.calls.retry_policies import Plan, known_end, serve_time
+from coherence.verify.calls.retry_policies import RetryPolicy, known_end, serve_time
 from coherence.verify.facts.design_facts import COPIES, copies, known
 
 STARTING = ("start", "load", "boot", "pull")
@@ -29,13 +29,13 @@ AT_FIRST = "the first try of a call finds no member and starts one"
 class ColdStart:
     """A first member that starts and answers: least and most seconds of each."""
 
-    begin: Span
-    answer: Span
+    begin: DurationInterval
+    answer: DurationInterval
     places: tuple[Place, ...]
     of: tuple[str, ...]
 
 
-def cold_start(question: Question, subject: Subject, plan: Plan) -> Iterator[Finding]:
+def cold_start(question: Question, subject: Subject, plan: RetryPolicy) -> Iterator[Finding]:
     """Answers whether some try of the call waits until the first member has started and answered."""
     none = may_be_zero(subject, plan.callee)
     if none is None or plan.limit is None or plan.limit.high is None:
@@ -53,8 +53,8 @@ def cold_start(question: Question, subject: Subject, plan: Plan) -> Iterator[Fin
     yield _answer(question, subject, plan, start)
 
 
-def _sum(parts: list[Quantity]) -> Span:
-    return Span(sum((q.low for q in parts), ZERO), sum((q.high for q in parts), ZERO))
+def _sum(parts: list[Quantity]) -> DurationInterval:
+    return DurationInterval(sum((q.low for q in parts), ZERO), sum((q.high for q in parts), ZERO))
 
 
 def may_be_zero(subject: Subject, name: str) -> Place | None:
@@ -73,13 +73,13 @@ def _writers(subject: Subject, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(w.loop.name for word in COPIES for w in written.get(f"{name}.{word}", ())))
 
 
-def _places(plan: Plan, begins: list[Quantity]) -> Iterator[Place]:
+def _places(plan: RetryPolicy, begins: list[Quantity]) -> Iterator[Place]:
     yield from (q.place.labelled("its start takes this long") for q in begins)
     limits = (q for q in (plan.call.per_try, plan.call.deadline) if isinstance(q, Quantity))
     yield from (q.place.labelled("the call waits this long") for q in limits)
 
 
-def _answer(question: Question, subject: Subject, plan: Plan, start: ColdStart) -> Finding:
+def _answer(question: Question, subject: Subject, plan: RetryPolicy, start: ColdStart) -> Finding:
     most_start, most_answer = start.begin.high or ZERO, start.answer.high or ZERO
     limit = plan.limit.low if plan.limit else ZERO
     numbers: Numbers = {"start, most": (most_start, "s"), "answer, most": (most_answer, "s"), "a try": (limit, "s")}
@@ -92,7 +92,7 @@ def _answer(question: Question, subject: Subject, plan: Plan, start: ColdStart) 
     return question.proved(message, start.places, start.of, evidence, assumptions=[AT_FIRST], margin=margin)
 
 
-def _certificate(plan: Plan, reached: Reached, begin: Fraction, answer: Fraction) -> str:
+def _certificate(plan: RetryPolicy, reached: Reached, begin: Fraction, answer: Fraction) -> str:
     """Whenever the member has started and the try begun, within their bounds, the answer comes before the try ends."""
     limit = rational(plan.limit.low if plan.limit else ZERO)
     facts = [f"(<= begin {rational(begin)})", f"(<= 0.0 answer {rational(answer)})"]
@@ -104,7 +104,7 @@ def _certificate(plan: Plan, reached: Reached, begin: Fraction, answer: Fraction
     return Certificate(names, tuple(facts), f"(and {' '.join(claims)})").script()
 
 
-def _missed(question: Question, subject: Subject, plan: Plan, start: ColdStart, numbers: Numbers) -> Finding:
+def _missed(question: Question, subject: Subject, plan: RetryPolicy, start: ColdStart, numbers: Numbers) -> Finding:
     certain = not perhaps_reached(plan, start.begin.low, start.answer.low)
     most = (start.begin.high or ZERO) + (start.answer.high or ZERO)
     total = start.begin.low + start.answer.low if certain else most
@@ -133,7 +133,7 @@ class Reached:
     slack: Fraction
 
 
-def surely_reached(plan: Plan, begin: Fraction, answer: Fraction) -> Reached | None:
+def surely_reached(plan: RetryPolicy, begin: Fraction, answer: Fraction) -> Reached | None:
     """Returns the first try that still waits when it is answered, however long the pauses are.
 
     Try k runs from S_k for `limit`, at most to the deadline, and is answered `answer` seconds after the later
@@ -151,7 +151,7 @@ def surely_reached(plan: Plan, begin: Fraction, answer: Fraction) -> Reached | N
     return None
 
 
-def perhaps_reached(plan: Plan, begin: Fraction, answer: Fraction) -> bool:
+def perhaps_reached(plan: RetryPolicy, begin: Fraction, answer: Fraction) -> bool:
     """Returns whether some try still waits, for some length of the pauses."""
     limit, deadline = plan.limit.high if plan.limit else None, plan.deadline.high if plan.deadline else None
     for k in _tries(plan):
@@ -164,24 +164,24 @@ def perhaps_reached(plan: Plan, begin: Fraction, answer: Fraction) -> bool:
     return False
 
 
-def _tries(plan: Plan) -> range:
+def _tries(plan: RetryPolicy) -> range:
     again = any(cause.name == "timeout" for cause in plan.causes)
     return range(1, min(plan.tries or MOST_TRIES, MOST_TRIES if again else 1) + 1)
 
 
-def _start(plan: Plan, k: int) -> tuple[Fraction, Fraction | None]:
+def _start(plan: RetryPolicy, k: int) -> tuple[Fraction, Fraction | None]:
     """Earliest and latest start of try k when all tries before it time out."""
-    early = start_of(Course(plan.most, plan.limit.low if plan.limit else ZERO, plan.backoff, longest=False), k)
-    return early or ZERO, start_of(Course(plan.most, plan.limit.high if plan.limit else ZERO, plan.backoff), k)
+    early = start_of(RetrySchedule(plan.most, plan.limit.low if plan.limit else ZERO, plan.backoff, longest=False), k)
+    return early or ZERO, start_of(RetrySchedule(plan.most, plan.limit.high if plan.limit else ZERO, plan.backoff), k)
 
 
-def _waited(plan: Plan) -> Fraction:
+def _waited(plan: RetryPolicy) -> Fraction:
     """When the last try has ended."""
     end = known_end(plan)
     return end if end is not None else ZERO
 
 
-def _repairs(subject: Subject, plan: Plan, need: Fraction) -> tuple[Repair, ...]:
+def _repairs(subject: Subject, plan: RetryPolicy, need: Fraction) -> tuple[Repair, ...]:
     """Returns a call that waits for the start."""
     limits = [q for q in (plan.call.per_try, plan.call.deadline) if isinstance(q, Quantity)]
     both = [repairs.change(subject, q, nice_above(need)) for q in limits]

@@ -10,11 +10,11 @@ from coherence.base.places import Place
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, Span, completed, last_end, least, start, started, timeline
+from coherence.verify.calls.attempts import ZERO, DurationInterval, completed, last_end, least, start, started, timeline
 from coherence.verify.calls.call_graph import IN_TURN, CallTree, Enclosure, Work
 from coherence.verify.calls.claims import Numbers, work_fits
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter, shorter_try
-from coherence.verify.calls.retry_policies import Cause, Plan, known_end, longest_end, retry_end
+from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy, known_end, longest_end, retry_end
 
 _NEVER = Fraction(10**18)
 
@@ -36,7 +36,7 @@ def inner_budget(question: Question, subject: Subject, tree: CallTree, around: E
         yield from _together(question, subject, work, around)
 
 
-def _may_be_late(plan: Plan, limit: Span) -> bool:
+def _may_be_late(plan: RetryPolicy, limit: DurationInterval) -> bool:
     """Returns whether only failures or pauses of unknown time may push the last try beyond the limit."""
     if all(cause.known for cause in plan.causes) and not plan.open_pause():
         return False
@@ -45,7 +45,7 @@ def _may_be_late(plan: Plan, limit: Span) -> bool:
     return (end is None or end >= limit.low) and (alone is None or alone < limit.low)
 
 
-def _places(plan: Plan, around: Enclosure) -> list[Place]:
+def _places(plan: RetryPolicy, around: Enclosure) -> list[Place]:
     call = plan.call
     places = [quantity.place.labelled("tries in here") for quantity in call.tries[:1]]
     limit = call.per_try if isinstance(call.per_try, Quantity) else call.deadline
@@ -54,7 +54,7 @@ def _places(plan: Plan, around: Enclosure) -> list[Place]:
     return [*places, around.place.labelled("everything inside ends here")]
 
 
-def _late(question: Question, subject: Subject, plan: Plan, around: Enclosure) -> Finding:
+def _late(question: Question, subject: Subject, plan: RetryPolicy, around: Enclosure) -> Finding:
     cause = max(plan.known(), key=lambda cause: last_end(plan.worst(cause)) or _NEVER)
     course, end, limit = plan.worst(cause), retry_end(plan), around.limit.low
     begun, done = started(course, limit), completed(course, limit, strict=True)
@@ -76,14 +76,14 @@ def _late(question: Question, subject: Subject, plan: Plan, around: Enclosure) -
     )  # fmt: skip
 
 
-def _always_late(plan: Plan, limit: Span) -> bool:
+def _always_late(plan: RetryPolicy, limit: DurationInterval) -> bool:
     """Returns whether every run in which all tries fail ends too late."""
     own = plan.deadline.low if plan.deadline else None
     ends = [least(last_end(plan.best(cause)), own) for cause in plan.causes]
     return limit.high is not None and all(end is not None and end >= limit.high for end in ends)
 
 
-def _witness(plan: Plan, cause: Cause, around: Enclosure) -> Iterator[Step]:
+def _witness(plan: RetryPolicy, cause: FailureCause, around: Enclosure) -> Iterator[Step]:
     course, limit = plan.worst(cause), around.limit.low
     for k, at, ends in timeline(course, limit):
         fails = f", fails by {cause.name} at {render_seconds(ends)}" if ends is not None and ends < limit else ""
@@ -94,7 +94,9 @@ def _witness(plan: Plan, cause: Cause, around: Enclosure) -> Iterator[Step]:
     yield Step(limit, f"{around.text}{never}")
 
 
-def _repairs(subject: Subject, plan: Plan, cause: Cause, around: Enclosure, done: int | None) -> tuple[Repair, ...]:
+def _repairs(
+    subject: Subject, plan: RetryPolicy, cause: FailureCause, around: Enclosure, done: int | None
+) -> tuple[Repair, ...]:
     """Shorter tries inside, a longer limit around, fewer tries, or a shorter deadline inside."""
     limit, deadline = around.limit.low, plan.call.deadline
     inside = shorter(subject, deadline.place, limit) if isinstance(deadline, Quantity) and cause.whole else None
@@ -141,13 +143,13 @@ def _names(work: Work, around: Enclosure) -> tuple[str, ...]:
     return (around.name, *(plan.name for plan in work.calls))
 
 
-def _all_places(inner: Sequence[Plan], around: Enclosure) -> list[Place]:
+def _all_places(inner: Sequence[RetryPolicy], around: Enclosure) -> list[Place]:
     stated = ((plan, plan.call.tries[:1] or (plan.call.deadline, plan.call.per_try)) for plan in inner)
     found = [q.place.labelled(f"{plan.name} in here") for plan, qs in stated for q in qs if isinstance(q, Quantity)]
     return [*found[:6], around.place.labelled("everything inside ends here")]
 
 
-def _in_turn(inner: Sequence[Plan], around: Enclosure) -> Iterator[Step]:
+def _in_turn(inner: Sequence[RetryPolicy], around: Enclosure) -> Iterator[Step]:
     now = ZERO
     for plan in inner:
         if now >= around.limit.low:

@@ -20,7 +20,7 @@ from coherence.verify.calls.attempts import ZERO, budget_factor
 from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.claims import Numbers
 from coherence.verify.calls.paths import Way, amplification, ways
-from coherence.verify.calls.retry_policies import Plan, tries_again
+from coherence.verify.calls.retry_policies import RetryPolicy, tries_again
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.queues.offered_load import long_run_rate
@@ -51,7 +51,7 @@ class AmplifiedLoad:
     callee: str
     capacity: ServingCapacity
     ways: tuple[Way, ...]
-    retrying: tuple[Plan, ...]
+    retrying: tuple[RetryPolicy, ...]
     sends: Fraction | None
     budgets: tuple[str, ...]
     beside: tuple[tuple[str, Fraction | None], ...] = ()
@@ -183,7 +183,7 @@ def _sends(design: Design, way: Way, rate: Fraction) -> Fraction | None:
     return total
 
 
-def _budget(design: Design, plan: Plan, rate: Fraction) -> Fraction | None:
+def _budget(design: Design, plan: RetryPolicy, rate: Fraction) -> Fraction | None:
     """Returns most sends per first try that the limits of retries let through at this rate; None: no bound.
 
     A count, and the floor of a share, are retries in flight, each of them `per_try` long while all time out: at a
@@ -213,7 +213,7 @@ def _within(limit: Limit, in_flight: Fraction, *, alone: bool) -> Fraction | Non
     return max(factor, 1 + floor / in_flight) if floor else factor
 
 
-def retry_limits(design: Design, plan: Plan) -> Iterator[Limit]:
+def retry_limits(design: Design, plan: RetryPolicy) -> Iterator[Limit]:
     """Yields limits that end retries of a call when they are full: its budget, and those that count its caller's
     retries.
 

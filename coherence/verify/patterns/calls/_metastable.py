@@ -17,7 +17,7 @@ from coherence.simulate.metastability.load_map import Portrait, PortraitVerdict,
 from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.claims import Numbers, bounded_sum
 from coherence.verify.calls.repairs import fewer_tries, offered
-from coherence.verify.calls.retry_policies import Plan
+from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad, in_flight_limit, retry_limits, share_of
 from coherence.verify.patterns.calls._metastable_call import CallFacts, burst_delay, facts, far_apart, room
 
@@ -314,7 +314,7 @@ def _conflict(
 
 def _repairs(subject: Subject, load: AmplifiedLoad) -> Iterator[Repair | None]:
     """So few tries, or so many copies, that the load of an overload is below the capacity."""
-    plan: Plan = load.retrying[0]
+    plan: RetryPolicy = load.retrying[0]
     room_ = load.capacity.low / load.rate.high
     if len(load.retrying) == 1:
         yield fewer_tries(subject, plan, math.ceil(room_) - 1 if room_ > 1 else None)

@@ -13,7 +13,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.simulate.metastability.load_map import Retrying
 from coherence.simulate.metastability.waits import Server
 from coherence.verify.calls.attempts import pauses
-from coherence.verify.calls.retry_policies import Plan
+from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad, in_flight_limit, retry_limits, share_of
 
@@ -60,7 +60,7 @@ def facts(subject: Subject, load: AmplifiedLoad) -> CallFacts | None:
     return CallFacts(_retrying(subject.design, load, plan, server), tuple(absent))
 
 
-def _retrying(design: Design, load: AmplifiedLoad, plan: Plan, server: Server) -> Retrying:
+def _retrying(design: Design, load: AmplifiedLoad, plan: RetryPolicy, server: Server) -> Retrying:
     """Returns the call with its caps; the largest share and the smallest counts bind."""
     limits = list(retry_limits(design, plan))
     shares = [(found, limit) for limit in limits if (found := share_of(limit)) is not None]
@@ -95,7 +95,7 @@ def room(design: Design, callee: str) -> Limit | None:
     return None
 
 
-def pause_of(plan: Plan) -> Fraction | None:
+def pause_of(plan: RetryPolicy) -> Fraction | None:
     """Returns mean seconds between two tries, every pause at its longest; None where it is not known or has no
     bound."""
     count = min(plan.tries or MOST_PAUSES, MOST_PAUSES) - 1
@@ -105,7 +105,7 @@ def pause_of(plan: Plan) -> Fraction | None:
     return None if whole is None else whole / count
 
 
-def far_apart(plan: Plan) -> bool:
+def far_apart(plan: RetryPolicy) -> bool:
     """Returns whether the tries of one request are too far apart, or unknown, for retries to keep an overload up."""
     pause = pause_of(plan)
     return pause is None or (plan.limit is not None and pause > LONGEST_PAUSE * plan.limit.low)

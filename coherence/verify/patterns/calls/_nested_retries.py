@@ -11,8 +11,8 @@ from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Question, arithmetic
 from coherence.verify.calls.attempts import expected_sends
 from coherence.verify.calls.call_graph import CallTree
-from coherence.verify.calls.paths import OTHER, Amplification, amplification
-from coherence.verify.calls.retry_policies import Plan, tries_again
+from coherence.verify.calls.paths import OTHER, RetryAmplification, amplification
+from coherence.verify.calls.retry_policies import RetryPolicy, tries_again
 
 HALF = Fraction(1, 2)
 EXACT_UP_TO = 64  # layers; beyond, deadlines that cut the product are not counted out
@@ -25,7 +25,7 @@ class _Best:
 
     sends: int | None = 1
     layers: int = 0
-    last: Plan | None = None
+    last: RetryPolicy | None = None
 
 
 def noted(question: Question, tree: CallTree, measured: Container[str]) -> Iterator[Finding]:
@@ -42,7 +42,7 @@ def noted(question: Question, tree: CallTree, measured: Container[str]) -> Itera
             amplifications = (
                 amplification(way, cause, abandons=True)
                 if exact
-                else Amplification(tuple(way), cause, tables[cause][name].sends, ())
+                else RetryAmplification(tuple(way), cause, tables[cause][name].sends, ())
             )
             yield _note(question, amplifications)
 
@@ -65,15 +65,15 @@ def _best(tree: CallTree, cause: str) -> dict[str, _Best]:
     return table
 
 
-def _way(table: dict[str, _Best], name: str) -> list[Plan]:
-    way: list[Plan] = []
+def _way(table: dict[str, _Best], name: str) -> list[RetryPolicy]:
+    way: list[RetryPolicy] = []
     while (last := table.get(name, _Best()).last) is not None:
         way.insert(0, last)
         name = last.caller
     return way
 
 
-def _note(question: Question, amplification: Amplification) -> Finding:
+def _note(question: Question, amplification: RetryAmplification) -> Finding:
     layers = retrying(amplification)
     total = "unboundedly many" if amplification.sends is None else str(amplification.sends)
     product = " x ".join("unlimited" if plan.tries is None else str(plan.tries) for plan in layers[:8])
@@ -91,12 +91,12 @@ def _note(question: Question, amplification: Amplification) -> Finding:
     )
 
 
-def retrying(found: Amplification) -> list[Plan]:
+def retrying(found: RetryAmplification) -> list[RetryPolicy]:
     """Returns the layers that try the cause again."""
     return [plan for plan in found.way if plan.tries != 1 and tries_again(plan.call, found.cause)]
 
 
-def layer_places(layers: list[Plan]) -> list[Place]:
+def layer_places(layers: list[RetryPolicy]) -> list[Place]:
     """Returns the tries of each layer."""
     return [
         q.place.labelled(f"{plan.name} tries up to {plan.tries or 'unlimited'} times")
@@ -105,7 +105,7 @@ def layer_places(layers: list[Plan]) -> list[Place]:
     ]
 
 
-def figures(amplification: Amplification) -> dict[str, tuple[Fraction | int, str]]:
+def figures(amplification: RetryAmplification) -> dict[str, tuple[Fraction | int, str]]:
     """Returns most sends, and the mean when half of the tries fail."""
     if amplification.sends is None:
         return {}
@@ -120,7 +120,7 @@ def round_off(value: Fraction) -> Fraction:
     return Fraction(round(value * 10**6), 10**6)
 
 
-def steps(amplification: Amplification) -> Iterator[Step]:
+def steps(amplification: RetryAmplification) -> Iterator[Step]:
     """Yields what each layer makes of one call."""
     sends: int | None = 1
     for plan in retrying(amplification)[:8]:

@@ -11,15 +11,24 @@ from coherence.base.places import Place
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, Course, Span, completed, last_end, start, started, timeline
+from coherence.verify.calls.attempts import (
+    ZERO,
+    DurationInterval,
+    RetrySchedule,
+    completed,
+    last_end,
+    start,
+    started,
+    timeline,
+)
 from coherence.verify.calls.claims import Numbers, tries_fit
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter_try
-from coherence.verify.calls.retry_policies import Cause, Plan
+from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy
 
 LONGEST_PAUSES = "pauses at their longest"
 
 
-def own_budget(question: Question, subject: Subject, plan: Plan) -> Iterator[Finding]:
+def own_budget(question: Question, subject: Subject, plan: RetryPolicy) -> Iterator[Finding]:
     """Answers whether all configured tries fit the call's own deadline."""
     limit = plan.deadline
     if limit is None or plan.tries == 1:
@@ -41,7 +50,7 @@ def own_budget(question: Question, subject: Subject, plan: Plan) -> Iterator[Fin
         yield _fits(question, plan, limit)
 
 
-def _hangs(plan: Plan, limit: Span) -> Cause | None:
+def _hangs(plan: RetryPolicy, limit: DurationInterval) -> FailureCause | None:
     """Returns a try that hangs, where tries are asked for, their causes are a part's default and nothing bounds one
     try.
 
@@ -53,14 +62,14 @@ def _hangs(plan: Plan, limit: Span) -> Cause | None:
     default = bool(causes) and all(_from_part(cause.place) for cause in causes)
     states_tries = bool(call.tries) and not any(_from_part(tries.place) for tries in call.tries)
     whole = default and states_tries and not isinstance(call.per_try, Quantity) and limit.high is not None
-    return Cause("a slow answer", limit, whole=True) if whole else None
+    return FailureCause("a slow answer", limit, whole=True) if whole else None
 
 
 def _from_part(place: Place) -> bool:
     return place.file.startswith("models/")
 
 
-def breaks(plan: Plan, cause: Cause, deadline: Span) -> bool:
+def breaks(plan: RetryPolicy, cause: FailureCause, deadline: DurationInterval) -> bool:
     """Returns whether a run of such failures can keep a configured try from running to its end."""
     if plan.tries is None:  # unlimited: until the deadline; but one retry there must be
         return cause.whole
@@ -68,25 +77,25 @@ def breaks(plan: Plan, cause: Cause, deadline: Span) -> bool:
     return cause.whole or latest is None or latest > deadline.low
 
 
-def always_breaks(plan: Plan, deadline: Span) -> bool:
+def always_breaks(plan: RetryPolicy, deadline: DurationInterval) -> bool:
     """Returns whether every run in which all tries fail loses a configured try."""
     return all(_surely_breaks(plan, cause, deadline) for cause in plan.causes)
 
 
-def _surely_breaks(plan: Plan, cause: Cause, deadline: Span) -> bool:
+def _surely_breaks(plan: RetryPolicy, cause: FailureCause, deadline: DurationInterval) -> bool:
     if cause.whole:
         return plan.fewest != (1,)
     earliest = last_end(plan.best(cause))
     return earliest is not None and deadline.high is not None and earliest > deadline.high
 
 
-def _nothing_retried(question: Question, plan: Plan) -> Finding:
+def _nothing_retried(question: Question, plan: RetryPolicy) -> Finding:
     message = f"{plan.name} may try again, but `retry_when` names no cause: no second try ever runs"
     evidence = arithmetic({"tries": (plan.tries or 0, "")})
     return question.vacuous(message, _places(plan, "never used"), (plan.name,), evidence)
 
 
-def _places(plan: Plan, label: str) -> list[Place]:
+def _places(plan: RetryPolicy, label: str) -> list[Place]:
     call = plan.call
     places = [call.tries[0].place.labelled(label)] if call.tries else []
     if isinstance(call.per_try, Quantity):
@@ -102,16 +111,18 @@ def _places(plan: Plan, label: str) -> list[Place]:
 class _Count:
     """How far the tries come in the worst run of one cause."""
 
-    plan: Plan
-    cause: Cause
-    course: Course
+    plan: RetryPolicy
+    cause: FailureCause
+    course: RetrySchedule
     limit: Fraction
     begun: int | None
     done: int | None
     certain: bool
 
 
-def _conflict(question: Question, subject: Subject, plan: Plan, deadline: Span, cause: Cause) -> Finding:
+def _conflict(
+    question: Question, subject: Subject, plan: RetryPolicy, deadline: DurationInterval, cause: FailureCause
+) -> Finding:
     course, limit = plan.worst(cause), deadline.low
     begun, done = started(course, limit), completed(course, limit)
     count = _Count(plan, cause, course, limit, begun, done, always_breaks(plan, deadline))
@@ -131,7 +142,7 @@ def _numbers(count: _Count) -> Numbers:
     return numbers
 
 
-def assumptions_of(plan: Plan) -> list[str]:
+def assumptions_of(plan: RetryPolicy) -> list[str]:
     """Returns what the worst case takes for granted about pauses."""
     varies = plan.backoff.jitter != "none" or plan.backoff.base.low != plan.backoff.base.high
     nested = "the nested retries of one call share its pauses, each layer beginning anew"
@@ -152,7 +163,7 @@ def _message(count: _Count) -> str:
     return f"{when} only {count.done} of the {plan.tries} tries of {plan.name} end within {limit}{cut}{still}"
 
 
-def on_cause(cause: Cause) -> str:
+def on_cause(cause: FailureCause) -> str:
     """`on timeouts`, `when unavailable takes 900 ms`."""
     return (
         "on timeouts"
@@ -179,7 +190,7 @@ def _repairs(subject: Subject, count: _Count) -> tuple[Repair, ...]:
     return offered(shorter_try(subject, plan, count.limit), more, fewer_tries(subject, plan, count.done))
 
 
-def _fits(question: Question, plan: Plan, deadline: Span) -> Finding:
+def _fits(question: Question, plan: RetryPolicy, deadline: DurationInterval) -> Finding:
     course = plan.worst(max(plan.causes, key=lambda cause: cause.takes.high or ZERO))
     worst, limit = last_end(course) or ZERO, deadline.low
     room = "exactly fit" if worst == limit else "fit"

@@ -20,7 +20,7 @@ from coherence.verify.calls.call_graph import IN_TURN, CallTree
 from coherence.verify.calls.claims import Numbers
 from coherence.verify.calls.paths import (  # fmt: skip
     MOST_WAYS,
-    Amplification,
+    RetryAmplification,
     Way,
     Ways,
     amplification,
@@ -108,24 +108,24 @@ def _answer(
     return _broken(question, subject, (bound, limit[0]), least, of, certain=certain)
 
 
-def _worst(found: Sequence[Way], *, abandons: bool, least: bool = False) -> list[Amplification]:
+def _worst(found: Sequence[Way], *, abandons: bool, least: bool = False) -> list[RetryAmplification]:
     """Returns the sends of all ways by the cause that makes most of them."""
     causes = dict.fromkeys(cause for way in found for cause in causes_of(way))
     each = ([amplification(way, cause, abandons=abandons, least=least) for way in found] for cause in causes)
     return max(each, key=_total)
 
 
-def _sum(parts: Sequence[Amplification]) -> int | None:
+def _sum(parts: Sequence[RetryAmplification]) -> int | None:
     sends = [part.sends for part in parts]
     return None if None in sends else sum(s for s in sends if s is not None)
 
 
-def _total(parts: Sequence[Amplification]) -> tuple[bool, int]:
+def _total(parts: Sequence[RetryAmplification]) -> tuple[bool, int]:
     total = _sum(parts)
     return total is None, total or 0
 
 
-def _total_of(part: Amplification) -> tuple[bool, int]:
+def _total_of(part: RetryAmplification) -> tuple[bool, int]:
     return _total([part])
 
 
@@ -133,7 +133,7 @@ def _holds(bound: SendsBound, limit: Fraction, sends: int | None) -> bool:
     return sends is not None and COMPARE[bound.op](sends, limit)
 
 
-def _places(bound: SendsBound, parts: Sequence[Amplification]) -> list[Place]:
+def _places(bound: SendsBound, parts: Sequence[RetryAmplification]) -> list[Place]:
     layers = list(dict.fromkeys(plan for part in parts for plan in retrying(part)))
     ends = [part.way[-1].call.callee for part in parts[:1]]
     sites = layer_places(layers) or [end.place.labelled("sent to from here") for end in ends if end]
@@ -141,7 +141,7 @@ def _places(bound: SendsBound, parts: Sequence[Amplification]) -> list[Place]:
 
 
 def _proved(
-    question: Question, bound: SendsBound, limit: Fraction, parts: Sequence[Amplification], of: list[str]
+    question: Question, bound: SendsBound, limit: Fraction, parts: Sequence[RetryAmplification], of: list[str]
 ) -> Finding:
     total = _sum(parts) or 0
     message = f"one call of {bound.caller} sends at most {total} times to {bound.callee}, {bound.name} allows {limit}"
@@ -152,7 +152,7 @@ def _proved(
 
 
 def _broken(
-    question: Question, subject: Subject, broken: tuple[SendsBound, Fraction], parts: Sequence[Amplification],
+    question: Question, subject: Subject, broken: tuple[SendsBound, Fraction], parts: Sequence[RetryAmplification],
     of: list[str], *, certain: bool,
 ) -> Finding:  # fmt: skip
     (bound, limit), worst = broken, max(parts, key=_total_of)
@@ -170,12 +170,12 @@ def _broken(
     )  # fmt: skip
 
 
-def _layers(part: Amplification) -> str:
+def _layers(part: RetryAmplification) -> str:
     return " x ".join(str(plan.tries or "unlimited") for plan in retrying(part)[:8]) or "1"
 
 
 def _fewer_each(
-    subject: Subject, bound: SendsBound, limit: Fraction, parts: Sequence[Amplification]
+    subject: Subject, bound: SendsBound, limit: Fraction, parts: Sequence[RetryAmplification]
 ) -> tuple[Repair, ...]:  # fmt: skip
     """Returns the innermost tries of every way so few that all ways together keep the bound."""
     share = limit / len(parts)
@@ -186,7 +186,9 @@ def _fewer_each(
     return offered(repairs.proposal(*edits)) if edits and all(repairs_of_each) else ()
 
 
-def _fewer(subject: Subject, bound: SendsBound, limit: Fraction, amplification: Amplification) -> tuple[Repair, ...]:
+def _fewer(
+    subject: Subject, bound: SendsBound, limit: Fraction, amplification: RetryAmplification
+) -> tuple[Repair, ...]:
     """Fewer tries in one layer, innermost first."""
     allowed = int(limit) if bound.op == "<=" or limit.denominator != 1 else int(limit) - 1
     counts = [

@@ -12,14 +12,14 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, Span, nice_above
+from coherence.verify.calls.attempts import ZERO, DurationInterval, nice_above
 from coherence.verify.calls.claims import Numbers, at_most
 from coherence.verify.calls.repairs import longer, offered, waits, with_limit
-from coherence.verify.calls.retry_policies import Plan, serve_time
+from coherence.verify.calls.retry_policies import RetryPolicy, serve_time
 from coherence.verify.patterns.calls._cold_start import STARTING
 
 
-def serving_time(question: Question, subject: Subject, plan: Plan) -> Iterator[Finding]:
+def serving_time(question: Question, subject: Subject, plan: RetryPolicy) -> Iterator[Finding]:
     """Answers whether one try leaves the callee the time that it says it needs."""
     serve = serve_time(subject.design, plan.callee)
     if serve is None or plan.limit is None or plan.limit.high is None:
@@ -47,19 +47,23 @@ def _ahead(subject: Subject, callee: str, serve: Quantity) -> list[tuple[str, Qu
     return [(name, span) for name, span in before if name not in STARTING]
 
 
-def _numbers(serve: Quantity, limit: Span) -> Numbers:
+def _numbers(serve: Quantity, limit: DurationInterval) -> Numbers:
     least, most = {"time to answer, least": (serve.low, "s")}, {"time to answer, most": (serve.high, "s")}
     return {**least, **most, "a try": (limit.low, "s")}
 
 
-def _enough(question: Question, plan: Plan, serve: Quantity, limit: Span, places: list[Place]) -> Finding:
+def _enough(
+    question: Question, plan: RetryPolicy, serve: Quantity, limit: DurationInterval, places: list[Place]
+) -> Finding:
     message = f"a try of {plan.name} leaves {plan.callee} the {render_seconds(serve.high)} that it may need"
     evidence = arithmetic(_numbers(serve, limit), certificate=at_most(serve.high, limit.low))
     return question.proved(message, places, (plan.name, plan.callee), evidence, margin=serve.high < limit.low)
 
 
-def _too_short(question: Question, subject: Subject, plan: Plan, serve: Quantity, places: list[Place]) -> Finding:
-    limit = plan.limit or Span(ZERO, ZERO)
+def _too_short(
+    question: Question, subject: Subject, plan: RetryPolicy, serve: Quantity, places: list[Place]
+) -> Finding:
+    limit = plan.limit or DurationInterval(ZERO, ZERO)
     certain = limit.high is not None and serve.low > limit.high
     need = f"needs {render_seconds(serve.low)}" if certain else f"may need {render_seconds(serve.high)}"
     lost = "that answer is lost and asked for again" if plan.retries else "that answer is lost"
@@ -75,19 +79,19 @@ def _too_short(question: Question, subject: Subject, plan: Plan, serve: Quantity
     return question.conflict(message, places, of, evidence, certain=certain, repairs=longer)
 
 
-def _limit_place(plan: Plan) -> Iterator[Place]:
+def _limit_place(plan: RetryPolicy) -> Iterator[Place]:
     for quantity in (plan.call.per_try, plan.call.deadline):
         if isinstance(quantity, Quantity) and plan.limit is not None and quantity.low == plan.limit.low:
             yield quantity.place.labelled("a try ends here")
             return
 
 
-def _repairs(subject: Subject, plan: Plan, need: Fraction) -> tuple[Repair, ...]:
+def _repairs(subject: Subject, plan: RetryPolicy, need: Fraction) -> tuple[Repair, ...]:
     short = (q for q in (plan.call.per_try, plan.call.deadline) if isinstance(q, Quantity) and q.low <= need)
     return offered(*(longer(subject, q.place, need) for q in short), _both_longer(subject, plan, need))
 
 
-def _both_longer(subject: Subject, plan: Plan, need: Fraction) -> Repair | None:
+def _both_longer(subject: Subject, plan: RetryPolicy, need: Fraction) -> Repair | None:
     """Longer tries and a deadline for all of them, where neither alone is enough."""
     per_try, whole = plan.call.per_try, plan.call.deadline
     if not isinstance(whole, Quantity) or plan.tries is None:

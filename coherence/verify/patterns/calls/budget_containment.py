@@ -38,7 +38,7 @@ from collections.abc import Iterator
 from coherence.findings.finding import Finding
 from coherence.findings.question_input import Question, Subject
 from coherence.verify.calls.call_graph import CallTree, Enclosure, Work, call_tree, enclosures
-from coherence.verify.calls.retry_policies import Plan
+from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.patterns.calls._cold_start import cold_start
 from coherence.verify.patterns.calls._contradictory_limits import contradiction
 from coherence.verify.patterns.calls._inner_budget import cycles, inner_budget
@@ -63,7 +63,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     yield from contradiction(QUESTION, subject.design)
 
 
-def _own(subject: Subject, plan: Plan) -> tuple[Finding, ...]:
+def _own(subject: Subject, plan: RetryPolicy) -> tuple[Finding, ...]:
     """Of the call by itself; kept with it, so that an edit elsewhere does not ask it again."""
     query = (own_budget, bool(subject.sources))  # without its text a design has no repairs
     return plan.call.queries.get(query, lambda: tuple(own_budget(QUESTION, subject, plan)))

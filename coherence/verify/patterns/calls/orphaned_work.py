@@ -44,11 +44,11 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, Course, started, timeline
+from coherence.verify.calls.attempts import ZERO, RetrySchedule, started, timeline
 from coherence.verify.calls.call_graph import IN_TURN, Enclosure, Work, call_tree, enclosure_of
 from coherence.verify.calls.claims import Numbers, bounded_sum, work_fits
 from coherence.verify.calls.repairs import longer, offered, shorter
-from coherence.verify.calls.retry_policies import Plan, longest_end
+from coherence.verify.calls.retry_policies import RetryPolicy, longest_end
 
 QUESTION = Question("COH204", "orphaned-work", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -67,7 +67,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 class Left:
     """A call, the work that it may leave behind, and when."""
 
-    plan: Plan
+    plan: RetryPolicy
     work: Work
     around: Enclosure
 
@@ -166,7 +166,7 @@ def _orphan(subject: Subject, left: Left) -> Finding:
     )  # fmt: skip
 
 
-def _timeout(plan: Plan) -> Course | None:
+def _timeout(plan: RetryPolicy) -> RetrySchedule | None:
     """Returns the course of tries that all time out."""
     cause = next((cause for cause in plan.causes if cause.name == "timeout"), None)
     return plan.worst(cause) if cause is not None and plan.retries else None

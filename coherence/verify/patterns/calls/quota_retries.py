@@ -59,7 +59,7 @@ from coherence.language.expressions.tree import Name, Tree
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import CallTree, call_tree
 from coherence.verify.calls.paths import Way, ways
-from coherence.verify.calls.retry_policies import Plan
+from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak_rate
@@ -84,7 +84,7 @@ class Quota:
         return self.most / self.window
 
     @property
-    def plans(self) -> tuple[Plan, ...]:
+    def plans(self) -> tuple[RetryPolicy, ...]:
         return tuple(dict.fromkeys(plan for _, way in self.flows for plan in way))
 
     @property

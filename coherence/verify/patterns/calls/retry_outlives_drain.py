@@ -43,12 +43,12 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval
-from coherence.verify.calls.attempts import ZERO, Course, last_end, least, timeline
+from coherence.verify.calls.attempts import ZERO, RetrySchedule, last_end, least, timeline
 from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.claims import Numbers, bounded_sum, call_ends
 from coherence.verify.calls.drains import Drain, drains, unlisted
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter_try
-from coherence.verify.calls.retry_policies import Plan, longest_end, serve_time
+from coherence.verify.calls.retry_policies import RetryPolicy, longest_end, serve_time
 from coherence.verify.calls.retry_policies import known_end as known_end_of
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.patterns.calls._own_budget import LONGEST_PAUSES
@@ -74,7 +74,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     yield from by_message.values()
 
 
-def _answer(subject: Subject, plan: Plan, drain: Drain) -> Finding:
+def _answer(subject: Subject, plan: RetryPolicy, drain: Drain) -> Finding:
     members = copies(known(subject), plan.callee)
     several = members is not None and members.low is not None and members.low > 1
     return _many_members(subject, plan, drain) if several else _one_member(subject, plan, drain, members)
@@ -86,7 +86,7 @@ def _both(one: Finding, other: Finding) -> Finding:
     return replace(one, places=tuple(places), of=tuple(of))
 
 
-def _one_member(subject: Subject, plan: Plan, drain: Drain, members: Interval | None) -> Finding:
+def _one_member(subject: Subject, plan: RetryPolicy, drain: Drain, members: Interval | None) -> Finding:
     """Answers that all tries go to the thing that is drained."""
     (known_end, longest), delay = _ends(subject, plan), _delay(subject, drain)
     places, of = _places(plan, drain), (plan.name, drain.name, drain.thing)
@@ -109,12 +109,12 @@ def _delay(subject: Subject, drain: Drain) -> Fraction:
     return listed.high if listed else ZERO
 
 
-def _unknown(plan: Plan) -> str:
+def _unknown(plan: RetryPolicy) -> str:
     asks = [cause.ask for cause in plan.causes if not cause.known] + plan.open_pause()
     return asks[0] if asks else f"a deadline of {plan.name}"
 
 
-def _ends(subject: Subject, plan: Plan) -> tuple[Fraction | None, Fraction | None]:
+def _ends(subject: Subject, plan: RetryPolicy) -> tuple[Fraction | None, Fraction | None]:
     """(worst known end, upper bound) of a call; one try without retries ends with its answer."""
     serve = serve_time(subject.design, plan.callee)
     bounds = known_end_of(plan), longest_end(plan)
@@ -123,7 +123,7 @@ def _ends(subject: Subject, plan: Plan) -> tuple[Fraction | None, Fraction | Non
     return least(bounds[0], serve.high), least(bounds[1], serve.high)
 
 
-def _many_members(subject: Subject, plan: Plan, drain: Drain) -> Finding:
+def _many_members(subject: Subject, plan: RetryPolicy, drain: Drain) -> Finding:
     """Retries reach other members; a call without them must end with the member that has it."""
     delay = _delay(subject, drain)
     places, of = _places(plan, drain), (plan.name, drain.name, drain.thing)
@@ -149,12 +149,12 @@ def _numbers(drain: Drain, busy: Fraction | None) -> Numbers:
     return {"drain": (drain.lasts.low, "s"), **({"tries go on for": (busy, "s")} if busy is not None else {})}
 
 
-def _assumptions(plan: Plan) -> list[str]:
+def _assumptions(plan: RetryPolicy) -> list[str]:
     made = [NO_NEW_CALLS, *([f"all tries of {plan.name} go to the one member"] if plan.retries else [])]
     return made if plan.backoff.jitter == "none" else [*made, LONGEST_PAUSES]
 
 
-def _places(plan: Plan, drain: Drain) -> list[Place]:
+def _places(plan: RetryPolicy, drain: Drain) -> list[Place]:
     call = plan.call
     places = [call.tries[0].place.labelled("each of them is sent to it")] if call.tries else []
     limit = call.per_try if isinstance(call.per_try, Quantity) else call.deadline
@@ -164,7 +164,7 @@ def _places(plan: Plan, drain: Drain) -> list[Place]:
     return [*places, drain.place.labelled(f"{drain.thing} is gone after this")]
 
 
-def _outlives(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None, *, alone: bool) -> Finding:
+def _outlives(subject: Subject, plan: RetryPolicy, drain: Drain, busy: Fraction | None, *, alone: bool) -> Finding:
     how_long = f"up to {render_seconds(busy)}" if busy is not None else "without end"
     what = f"the tries of {plan.name} go on for" if plan.retries else f"a call {plan.name} may take"
     gone = f"{drain.thing} is gone {drain.text} after its drain began"
@@ -176,7 +176,7 @@ def _outlives(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None,
     )  # fmt: skip
 
 
-def _surely(plan: Plan, drain: Drain) -> bool:
+def _surely(plan: RetryPolicy, drain: Drain) -> bool:
     """Returns whether tries that hang, as against a thing that is gone, outlive every value of the drain."""
     hang = next((cause for cause in plan.causes if cause.name == "timeout"), None)
     if hang is None or not plan.retries or drain.lasts.high is None:
@@ -186,13 +186,13 @@ def _surely(plan: Plan, drain: Drain) -> bool:
     return plan.tries is None or (bound is not None and bound > drain.lasts.high)
 
 
-def _course(plan: Plan) -> Course:
+def _course(plan: RetryPolicy) -> RetrySchedule:
     """Returns the slowest known way in which the call can go."""
-    once = Course((1,), plan.limit.high if plan.limit else None, plan.backoff)
+    once = RetrySchedule((1,), plan.limit.high if plan.limit else None, plan.backoff)
     return max((plan.worst(cause) for cause in plan.known()), key=lambda course: course.takes or ZERO, default=once)
 
 
-def _witness(plan: Plan, drain: Drain, busy: Fraction | None) -> Iterator[Step]:
+def _witness(plan: RetryPolicy, drain: Drain, busy: Fraction | None) -> Iterator[Step]:
     gone = drain.lasts.low
     yield Step(ZERO, f"the drain of {drain.thing} begins; a call {plan.name} is under way")
     rows = list(timeline(_course(plan), busy, most=8))
@@ -204,7 +204,7 @@ def _witness(plan: Plan, drain: Drain, busy: Fraction | None) -> Iterator[Step]:
         yield Step(at, f"try {k} is sent to nothing")
 
 
-def _repairs(subject: Subject, plan: Plan, drain: Drain, busy: Fraction | None) -> tuple[Repair, ...]:
+def _repairs(subject: Subject, plan: RetryPolicy, drain: Drain, busy: Fraction | None) -> tuple[Repair, ...]:
     """Returns a longer drain, shorter tries, fewer tries."""
     gone = drain.lasts.low
     each = shorter_try(subject, plan, gone) if isinstance(plan.call.per_try, Quantity) else None

@@ -48,11 +48,11 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Call, Pause, Timer
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.sentences import Promise
-from coherence.verify.calls.attempts import ZERO, Course, Span, nice_above, pauses, start
+from coherence.verify.calls.attempts import ZERO, DurationInterval, RetrySchedule, nice_above, pauses, start
 from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.claims import EACH, Numbers, bounded_below
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter
-from coherence.verify.calls.retry_policies import Cause, Plan
+from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy
 
 QUESTION = Question("COH210", "retry-window", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -67,8 +67,8 @@ class RetryWindow:
 
     promise: Promise
     timer: Timer
-    plan: Plan
-    rest: Span
+    plan: RetryPolicy
+    rest: DurationInterval
 
     @property
     def of(self) -> tuple[str, ...]:
@@ -78,13 +78,13 @@ class RetryWindow:
     def needed(self) -> Fraction:
         return self.rest.high or ZERO
 
-    def earliest(self, causes: tuple[Cause, ...]) -> Fraction:
+    def earliest(self, causes: tuple[FailureCause, ...]) -> Fraction:
         """Start of the last try after the end of the first: shortest pauses, and tries between that fail at once."""
         count = product(self.plan.fewest) or 1
         fastest = min((cause.takes.low for cause in causes), default=ZERO)
         return (_waits(self.plan, count, longest=False) or ZERO) + max(0, count - 2) * fastest
 
-    def latest(self, causes: tuple[Cause, ...]) -> Fraction | None:
+    def latest(self, causes: tuple[FailureCause, ...]) -> Fraction | None:
         """Returns the same with longest pauses and tries; None where that has no bound."""
         count, takes = self.plan.tries, [cause.takes.high for cause in causes]
         longest = _waits(self.plan, count, longest=True) if count else None
@@ -117,7 +117,7 @@ def _is_last_try(promise: Promise) -> bool:
     )
 
 
-def _plans(subject: Subject, promise: Promise, timer: Timer) -> list[Plan]:
+def _plans(subject: Subject, promise: Promise, timer: Timer) -> list[RetryPolicy]:
     """Returns the calls whose last try is meant: the named one, else those to what the timer acts on, else the only
     one.
     """
@@ -129,10 +129,14 @@ def _plans(subject: Subject, promise: Promise, timer: Timer) -> list[Plan]:
     return [plan for plan in plans if plan.callee in acts_on] or (plans if len(plans) == 1 else [])
 
 
-def _answer(subject: Subject, promise: Promise, timer: Timer, plan: Plan) -> Finding:
+def _answer(subject: Subject, promise: Promise, timer: Timer, plan: RetryPolicy) -> Finding:
     after, jitter = timer.after, timer.jitter.high if timer.jitter else ZERO
     known = isinstance(after, Quantity)
-    rest = Span(max(ZERO, after.low - jitter), after.high + jitter) if isinstance(after, Quantity) else Span(ZERO, None)
+    rest = (
+        DurationInterval(max(ZERO, after.low - jitter), after.high + jitter)
+        if isinstance(after, Quantity)
+        else DurationInterval(ZERO, None)
+    )
     window = RetryWindow(promise, timer, plan, rest)
     if plan.tries == 1 or not plan.causes:
         message = f"{plan.name} never tries again: its last try is its first"
@@ -171,13 +175,13 @@ def _compared(subject: Subject, window: RetryWindow) -> Finding:
     return _ask(window, next(cause.ask for cause in plan.causes if not cause.known))
 
 
-def _last(plan: Plan) -> str:
+def _last(plan: RetryPolicy) -> str:
     return f"the last of the {plan.tries} tries of {plan.name}"
 
 
-def _waits(plan: Plan, count: int, *, longest: bool) -> Fraction | None:
+def _waits(plan: RetryPolicy, count: int, *, longest: bool) -> Fraction | None:
     """Sum of the pauses before try `count`."""
-    return start(Course(plan.most if longest else plan.fewest, ZERO, plan.backoff, longest=longest), count)
+    return start(RetrySchedule(plan.most if longest else plan.fewest, ZERO, plan.backoff, longest=longest), count)
 
 
 def _places(window: RetryWindow) -> list[Place]:
@@ -267,7 +271,7 @@ def _repairs(subject: Subject, window: RetryWindow) -> tuple[Repair, ...]:
     return offered(_longer_pause(subject, plan, window.needed), more, sooner)
 
 
-def _longer_pause(subject: Subject, plan: Plan, need: Fraction) -> Repair | None:
+def _longer_pause(subject: Subject, plan: RetryPolicy, need: Fraction) -> Repair | None:
     """Pauses whose sum outlasts the wait: the same factor from a longer first one, under a cap that lets them grow."""
     call, gaps = plan.call, (plan.tries or 1) - 1
     match call.pause:
@@ -285,7 +289,7 @@ def _longer_pause(subject: Subject, plan: Plan, need: Fraction) -> Repair | None
     return None
 
 
-def _enough(plan: Plan, need: Fraction) -> int | None:
+def _enough(plan: RetryPolicy, need: Fraction) -> int | None:
     """Returns the fewest tries whose pauses, at their shortest, outlast the wait."""
     counts = range((plan.tries or 1) + 1, MOST_TRIES)
     return next((n for n in counts if (pauses(plan.backoff, n - 1, longest=False) or ZERO) > need), None)

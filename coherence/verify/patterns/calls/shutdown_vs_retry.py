@@ -43,11 +43,11 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Component, Timer
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, Span
+from coherence.verify.calls.attempts import ZERO, DurationInterval
 from coherence.verify.calls.call_graph import call_tree, ended_by
 from coherence.verify.calls.claims import Numbers, bounded_sum
 from coherence.verify.calls.repairs import longer, offered
-from coherence.verify.calls.retry_policies import Plan
+from coherence.verify.calls.retry_policies import RetryPolicy
 
 QUESTION = Question("COH218", "shutdown-vs-retry", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -61,10 +61,10 @@ class Life:
 
     timer: Timer
     component: Component
-    given: Span
-    before: Span  # start-up in every life
-    work: Span
-    back: tuple[Plan, ...]  # calls that try again; none: it returns by itself
+    given: DurationInterval
+    before: DurationInterval  # start-up in every life
+    work: DurationInterval
+    back: tuple[RetryPolicy, ...]  # calls that try again; none: it returns by itself
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -96,11 +96,11 @@ def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Fin
         yield QUESTION.undecided(f"needs takes of {component.name}: the time that one life needs", places, of)
         return
     jitter = timer.jitter.high if timer.jitter else ZERO
-    given = Span(max(ZERO, timer.after.low - jitter), timer.after.high + jitter)
+    given = DurationInterval(max(ZERO, timer.after.low - jitter), timer.after.high + jitter)
     yield _answer(subject, Life(timer, component, given, *needed, () if returns else back), of)
 
 
-def _needed(timer: Timer, component: Component) -> tuple[Span, Span] | None:
+def _needed(timer: Timer, component: Component) -> tuple[DurationInterval, DurationInterval] | None:
     """(start-up, work) of one life, from the timer's start event to the end of what it waits for."""
     takes = [(name, q) for name, q in (component.takes or {}).items() if name not in AFTERWARDS]
     first = timer.start.activity if timer.start else ""
@@ -111,11 +111,11 @@ def _needed(timer: Timer, component: Component) -> tuple[Span, Span] | None:
     chosen = [q for _, q in takes[begin : end + 1]]
     if not chosen:
         return None
-    return _total(chosen[:-1]), Span(chosen[-1].low, chosen[-1].high)
+    return _total(chosen[:-1]), DurationInterval(chosen[-1].low, chosen[-1].high)
 
 
-def _total(parts: list[Quantity]) -> Span:
-    return Span(sum((q.low for q in parts), ZERO), sum((q.high for q in parts), ZERO))
+def _total(parts: list[Quantity]) -> DurationInterval:
+    return DurationInterval(sum((q.low for q in parts), ZERO), sum((q.high for q in parts), ZERO))
 
 
 def _answer(subject: Subject, life: Life, of: tuple[str, ...]) -> Finding:
@@ -144,7 +144,7 @@ def _goes_on(life: Life, of: tuple[str, ...], numbers: Numbers, checkpointed: tu
     return QUESTION.proved(message, _places(life), of, evidence, assumptions=assumed)
 
 
-def _high(span: Span) -> Fraction:
+def _high(span: DurationInterval) -> Fraction:
     return span.high if span.high is not None else span.low
 
 

@@ -45,8 +45,7 @@ from coherence.language.expressions.tree import Compare, Logic, Name, Number, Tr
 from coherence.language.names import resolve
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.model import Interval, interval
-from coherence.verify.facts.satisfiability import TIMEOUT_MS, past_ranges, plain
-from coherence.verify.facts.satisfiability import Question as SatQuery
+from coherence.verify.facts.satisfiability import TIMEOUT_MS, SatQuery, past_ranges, plain
 from coherence.verify.patterns.design import _never
 
 QUESTION = Question("COH105", "vacuous-design", "", fires=Verdict.VACUOUS, proves=False)

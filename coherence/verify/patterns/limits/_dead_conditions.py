@@ -19,10 +19,10 @@ from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.model import EVERYTHING, Interval
 from coherence.verify.actions.loop_directions import loop_trigger, seen
 from coherence.verify.facts import satisfiability
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.facts.ranges import Values, enclosure, truth
-from coherence.verify.facts.satisfiability import Question as Asked
+from coherence.verify.facts.satisfiability import SatQuery as Asked
 from coherence.verify.facts.satisfiability import both, opposite
 from coherence.verify.facts.state_ranges import stated, whole
 from coherence.verify.systems.literals import plainly_possible
@@ -30,7 +30,7 @@ from coherence.verify.systems.literals import plainly_possible
 MEANT_TO_FILL = ("wait", "reject", "evict and redo")
 
 
-def answers(ask: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
+def answers(ask: Question, subject: Subject, facts: DesignFacts) -> Iterator[Finding]:
     """Yields one answer per condition of a loop that never holds."""
     values: Values | None = None
     for loop in subject.design.loops.values():
@@ -48,7 +48,7 @@ def _sees_more(loop: Loop) -> bool:
     return loop.target is not None and any(link.kind == "sees" for link in loop.target.sensor)
 
 
-def reachable(subject: Subject, facts: Known) -> Values:
+def reachable(subject: Subject, facts: DesignFacts) -> Values:
     """Returns what signals may be: stated ranges, with bursts and retries, states within their ends, counts up to a
     cap.
     """
@@ -65,7 +65,7 @@ def reachable(subject: Subject, facts: Known) -> Values:
     return values
 
 
-def built_in(facts: Known, values: Values) -> Values:
+def built_in(facts: DesignFacts, values: Values) -> Values:
     """Returns the ranges that the system gives itself (bounds, caps, states, members); what the world brings may be
     more.
     """
@@ -106,7 +106,7 @@ def _arrivals(subject: Subject, workload: Workload) -> dict[str, Interval]:
 
 
 def _trigger(
-    ask: Question, subject: Subject, facts: Known, loop: Loop, trigger: Formula, values: Values
+    ask: Question, subject: Subject, facts: DesignFacts, loop: Loop, trigger: Formula, values: Values
 ) -> Iterator[Finding]:
     tree = seen(facts, loop, trigger.tree)
     if _impossible(facts, tree, values) and not _stated_alone(subject, facts, trigger.tree):
@@ -114,7 +114,7 @@ def _trigger(
         yield _dead(ask, subject, facts, loop, (trigger, tree), values, message)
 
 
-def _rules(ask: Question, subject: Subject, facts: Known, loop: Loop, values: Values) -> Iterator[Finding]:
+def _rules(ask: Question, subject: Subject, facts: DesignFacts, loop: Loop, values: Values) -> Iterator[Finding]:
     earlier: list[tuple[Formula, Tree]] = []
     for rule in loop.rules:
         if rule.when is None:
@@ -129,7 +129,7 @@ def _rules(ask: Question, subject: Subject, facts: Known, loop: Loop, values: Va
         earlier.append((rule.when, tree))
 
 
-def _impossible(facts: Known, tree: Tree, values: Values) -> bool:
+def _impossible(facts: DesignFacts, tree: Tree, values: Values) -> bool:
     """No state within the ranges: by intervals where they tell, else by the solver."""
     quick = truth(tree, values)
     if quick is not None:
@@ -139,19 +139,19 @@ def _impossible(facts: Known, tree: Tree, values: Values) -> bool:
     return _refuted(facts, (tree,), values)
 
 
-def _refuted(facts: Known, trees: tuple[Tree, ...], values: Values) -> bool:
+def _refuted(facts: DesignFacts, trees: tuple[Tree, ...], values: Values) -> bool:
     spans = dict(values)
     for tree in trees:
         spans |= satisfiability.past_ranges(tree, values)
     conditions = Asked(tuple(satisfiability.plain(tree, steady=False) for tree in trees), spans, whole(facts))
     try:
-        state = satisfiability.world(conditions)
+        state = satisfiability.solve_query(conditions)
     except NotExactError:
         return False
-    return not isinstance(state, satisfiability.World) and state.unsat
+    return not isinstance(state, satisfiability.SatState) and state.unsat
 
 
-def _stated_alone(subject: Subject, facts: Known, tree: Tree) -> bool:
+def _stated_alone(subject: Subject, facts: DesignFacts, tree: Tree) -> bool:
     """Returns whether the condition contradicts itself, or a constant that it reads by name (a vacuous design)."""
     full = rename(tree, lambda path: facts.bare.get(path, path))
     constants = {
@@ -162,7 +162,9 @@ def _stated_alone(subject: Subject, facts: Known, tree: Tree) -> bool:
     return _refuted(facts, (full,), {path: span for path, span in constants.items() if path not in facts.written})
 
 
-def _always_wins(facts: Known, earlier: list[tuple[Formula, Tree]], tree: Tree, values: Values) -> list[Formula] | None:
+def _always_wins(
+    facts: DesignFacts, earlier: list[tuple[Formula, Tree]], tree: Tree, values: Values
+) -> list[Formula] | None:
     """Returns the earlier rules one of which holds whenever this one does; None where it can come to act."""
     if not _refuted(facts, (*(opposite(one) for _, one in earlier), tree), values):
         return None
@@ -183,7 +185,7 @@ def _shadowed(ask: Question, loop: Loop, rule: Formula, winners: list[Formula]) 
 
 
 def _dead(
-    ask: Question, subject: Subject, facts: Known, loop: Loop, clause: tuple[Formula, Tree], values: Values,
+    ask: Question, subject: Subject, facts: DesignFacts, loop: Loop, clause: tuple[Formula, Tree], values: Values,
     message: str,
 ) -> Finding:  # fmt: skip
     formula, tree = clause
@@ -206,7 +208,7 @@ def _dead(
     )
 
 
-def _caps(facts: Known, name: str) -> Iterator[Place]:
+def _caps(facts: DesignFacts, name: str) -> Iterator[Place]:
     for limit in facts.counted.get(name, ()):
         if _bounds(limit):
             yield place_of(limit.at_most, limit).labelled(f"{limit.name} holds {name} at this")

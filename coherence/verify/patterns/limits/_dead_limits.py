@@ -15,15 +15,15 @@ from coherence.language.expressions import names as used
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Compare, Tree
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap, place_of
-from coherence.verify.facts.satisfiability import World, question, world
+from coherence.verify.facts.satisfiability import SatState, sat_query, solve_query
 
 SCOPE = ("per", "scope", "during", "actions", "when_full")
 MOST_PAIRS = 400
 
 
-def answers(ask: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
+def answers(ask: Question, subject: Subject, facts: DesignFacts) -> Iterator[Finding]:
     """Yields one answer per limit that is never the one that binds."""
     alike: dict[tuple[object, ...], list[Limit]] = {}
     for limit in subject.design.limits.values():
@@ -34,7 +34,7 @@ def answers(ask: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
             yield from _pair(ask, facts, first, second)
 
 
-def _pair(ask: Question, facts: Known, first: Limit, second: Limit) -> Iterator[Finding]:
+def _pair(ask: Question, facts: DesignFacts, first: Limit, second: Limit) -> Iterator[Finding]:
     assert first.counts is not None
     assert second.counts is not None
     a, b = facts.tree(first.counts.tree), facts.tree(second.counts.tree)
@@ -51,7 +51,7 @@ def _window(limit: Limit) -> Fraction:
     return limit.window.low if isinstance(limit.window, Quantity) else Fraction(0)
 
 
-def _windows(ask: Question, facts: Known, short: Limit, long: Limit) -> Iterator[Finding]:
+def _windows(ask: Question, facts: DesignFacts, short: Limit, long: Limit) -> Iterator[Finding]:
     """A longer window holds at most ceil(ratio) shorter ones; a shorter one never more than the longer."""
     caps = [facts.range(tree) if (tree := cap(facts, limit)) is not None else None for limit in (short, long)]
     if any(found is None or not found.exact for found in caps) or _window(short) <= 0:
@@ -68,23 +68,25 @@ def _windows(ask: Question, facts: Known, short: Limit, long: Limit) -> Iterator
         yield _hidden(ask, short, long, claim, why, {"most in the longer window": (large, "")})
 
 
-def _implied(ask: Question, facts: Known, small: Limit, large: Limit, inner: Tree, outer: Tree) -> Iterator[Finding]:
+def _implied(
+    ask: Question, facts: DesignFacts, small: Limit, large: Limit, inner: Tree, outer: Tree
+) -> Iterator[Finding]:
     """Where the first cap holds, the second count stays within its own, though it could pass it alone."""
     first, second = cap(facts, small), cap(facts, large)
     if first is None or second is None:
         return
     holds, passed = Compare("<=", inner, first), Compare(">", outer, second)
     try:
-        both = question(facts, (holds, passed), steady=False)
-        counterexample, alone = world(both), world(question(facts, (passed,), steady=False))
-        back = world(question(facts, (Compare("<=", outer, second), Compare(">", inner, first)), steady=False))
+        both = sat_query(facts, (holds, passed), steady=False)
+        counterexample, alone = solve_query(both), solve_query(sat_query(facts, (passed,), steady=False))
+        back = solve_query(sat_query(facts, (Compare("<=", outer, second), Compare(">", inner, first)), steady=False))
     except NotExactError:
         return
     if (
-        isinstance(counterexample, World)
+        isinstance(counterexample, SatState)
         or not counterexample.unsat
-        or not isinstance(alone, World)
-        or not isinstance(back, World)
+        or not isinstance(alone, SatState)
+        or not isinstance(back, SatState)
     ):
         return
     why = f"while {small.counts} <= {small.at_most}, {large.counts} stays below {large.at_most}"

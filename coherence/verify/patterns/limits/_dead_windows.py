@@ -15,11 +15,11 @@ from coherence.language.expressions.tree import Held, Tree
 from coherence.language.schema_kinds import Formula
 from coherence.model.model import Interval
 from coherence.verify.actions.loop_directions import loop_trigger, seen
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import Values, truth
 
 
-def answers(ask: Question, subject: Subject, facts: Known, values: Values) -> Iterator[Finding]:
+def answers(ask: Question, subject: Subject, facts: DesignFacts, values: Values) -> Iterator[Finding]:
     """Yields one answer per `for` window that no burst fills."""
     bursts = [w for w in subject.design.workload.values() if w.burst and w.burst.lasts and w.rate]
     for workload in bursts:

@@ -15,7 +15,7 @@ from coherence.language.design import Limit
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap, floor, largest, narrowed, place_of
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import Corner, extremes, truth
@@ -25,7 +25,7 @@ from coherence.verify.timers.removals import OUT
 MEANT_TO_FILL = ("wait", "reject", "evict and redo")  # a limit that does this is a mechanism, not a promise
 
 
-def demand(question: Question, subject: Subject, facts: Known, limit: Limit) -> Iterator[Finding]:
+def demand(question: Question, subject: Subject, facts: DesignFacts, limit: Limit) -> Iterator[Finding]:
     """Yields the cap, and the floor, against everything that the count may be."""
     assert limit.counts is not None
     counts = facts.tree(limit.counts.tree)
@@ -46,7 +46,7 @@ def _spoken(path: str) -> str:
     return f"{signal} of {thing}" if signal else path
 
 
-def _consequence(question: Question, facts: Known, limit: Limit, missing: tuple[str, ...]) -> Iterator[Finding]:
+def _consequence(question: Question, facts: DesignFacts, limit: Limit, missing: tuple[str, ...]) -> Iterator[Finding]:
     """Ask only where the design says that reaching the limit loses something, or computes the count itself."""
     assert limit.counts is not None
     computed = not isinstance(limit.counts.tree, Name)
@@ -57,7 +57,9 @@ def _consequence(question: Question, facts: Known, limit: Limit, missing: tuple[
         yield question.undecided(f"needs {_spoken((declared or list(missing))[0])}", (place,), (limit.name,))
 
 
-def _judged(question: Question, subject: Subject, facts: Known, limit: Limit, claim: Compare) -> Iterator[Finding]:
+def _judged(
+    question: Question, subject: Subject, facts: DesignFacts, limit: Limit, claim: Compare
+) -> Iterator[Finding]:
     holds = truth(claim, facts.values)
     meant = claim.op == "<=" and _meant(facts, limit, claim.left)
     if holds:
@@ -74,7 +76,7 @@ def _judged(question: Question, subject: Subject, facts: Known, limit: Limit, cl
         )  # fmt: skip
 
 
-def _meant(facts: Known, limit: Limit, counts: Tree) -> bool:
+def _meant(facts: DesignFacts, limit: Limit, counts: Tree) -> bool:
     """A mechanism: it says that it waits or sheds, or it holds back a loop that takes members out."""
     if limit.when_full is not None:
         return limit.when_full.text in MEANT_TO_FILL
@@ -88,7 +90,7 @@ def _beyond(claim: Compare) -> Tree:
     return Arithmetic("-", claim.left, claim.right) if claim.op == "<=" else Arithmetic("-", claim.right, claim.left)
 
 
-def _proved(question: Question, facts: Known, limit: Limit, claim: Compare) -> Finding:
+def _proved(question: Question, facts: DesignFacts, limit: Limit, claim: Compare) -> Finding:
     count, bound = facts.range(claim.left), facts.range(claim.right)
     worst, limited = (count.high, bound.low) if claim.op == "<=" else (count.low, bound.high)
     numbers = {"count": (worst or Fraction(0), ""), "limit": (limited or Fraction(0), "")}
@@ -113,7 +115,7 @@ def _plain(op: str, worst: Fraction | None, limited: Fraction | None) -> Compare
 def _conflict(
     question: Question,
     subject: Subject,
-    facts: Known,
+    facts: DesignFacts,
     limit: Limit,
     claim: Compare,
     corners: tuple[Corner, Corner],
@@ -149,7 +151,7 @@ def _value(tree: Tree, corner: Corner) -> Fraction:
     return Fraction(evaluate(tree, Constants(corner.at)))
 
 
-def _writers(facts: Known, paths: tuple[str, ...]) -> list[str]:
+def _writers(facts: DesignFacts, paths: tuple[str, ...]) -> list[str]:
     return [writer.name for path in paths for writer in facts.written.get(path, ())]
 
 
@@ -158,7 +160,7 @@ def _dimension(limit: Limit) -> Dimension:
     return next((value.dimension for value in stated if isinstance(value, Quantity)), ONE)
 
 
-def _unit_of(facts: Known, path: str) -> Dimension:
+def _unit_of(facts: DesignFacts, path: str) -> Dimension:
     quantity = facts.quantities.get(path)
     if quantity is not None:
         return quantity.dimension
@@ -168,7 +170,7 @@ def _unit_of(facts: Known, path: str) -> Dimension:
     return next((q.dimension for q in stated), ONE)
 
 
-def _places(facts: Known, limit: Limit, claim: Compare, varied: tuple[str, ...]) -> tuple[Place, ...]:
+def _places(facts: DesignFacts, limit: Limit, claim: Compare, varied: tuple[str, ...]) -> tuple[Place, ...]:
     stated = limit.at_most if claim.op == "<=" else limit.at_least
     word = "at most this" if claim.op == "<=" else "at least this"
     places = [place_of(stated, limit).labelled(f"{limit.name}: {word}")]
@@ -179,7 +181,7 @@ def _places(facts: Known, limit: Limit, claim: Compare, varied: tuple[str, ...])
     return tuple(places)
 
 
-def _repairs(subject: Subject, facts: Known, limit: Limit, claim: Compare, worst: Corner) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: DesignFacts, limit: Limit, claim: Compare, worst: Corner) -> Iterator[Repair]:
     """Moves the limit to the worst count, or one constant to where the count still fits."""
     stated = limit.at_most if claim.op == "<=" else limit.at_least
     count = _value(claim.left, worst)
@@ -194,7 +196,7 @@ def _repairs(subject: Subject, facts: Known, limit: Limit, claim: Compare, worst
     yield from _written(subject, facts, claim)
 
 
-def _written(subject: Subject, facts: Known, claim: Compare) -> Iterator[Repair]:
+def _written(subject: Subject, facts: DesignFacts, claim: Compare) -> Iterator[Repair]:
     """A loop that writes the counted signal itself stops at the limit."""
     from coherence.verify.patterns.writers._pair import quantities
 

@@ -16,7 +16,7 @@ from coherence.language.design import Design, Limit
 from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Number, Tree
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import COPIES, Known, copies
+from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies
 from coherence.verify.facts.limits import at_members, cap, floor, place_of, raised
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.writers import Writer
@@ -28,7 +28,7 @@ PART = "pod_disruption_budget"
 MOST_COPIES = 10_000
 
 
-def is_budget(facts: Known, limit: Limit) -> bool:
+def is_budget(facts: DesignFacts, limit: Limit) -> bool:
     """A floor under the members that are up, or a cap on those that an eviction takes away."""
     if limit.counts is None or not isinstance(limit.counts.tree, Name) or limit.counts.tree.path in facts.values:
         return False
@@ -38,7 +38,7 @@ def is_budget(facts: Known, limit: Limit) -> bool:
     return limit.at_most is not None and word in UNAVAILABLE and _evicts(facts, limit)
 
 
-def _evicts(facts: Known, limit: Limit) -> bool:
+def _evicts(facts: DesignFacts, limit: Limit) -> bool:
     """Returns whether the cap is about evictions.  (A cap on unavailable members may also be about a rollout.)"""
     thing = _thing(limit)
     named = any("evict" in action.text or "drain" in action.text for action in limit.actions)
@@ -62,7 +62,7 @@ def _thing(limit: Limit) -> str:
     return limit.counts.tree.path.partition(".")[0]
 
 
-def allowed(facts: Known, limit: Limit) -> Tree:
+def allowed(facts: DesignFacts, limit: Limit) -> Tree:
     """Returns how many members may go at once, all of them being up."""
     members = Name(f"{_thing(limit)}.copies")
     least, most = floor(facts, limit), cap(facts, limit)
@@ -72,7 +72,7 @@ def allowed(facts: Known, limit: Limit) -> Tree:
     return most
 
 
-def budget(question: Question, subject: Subject, facts: Known, limit: Limit) -> Iterator[Finding]:
+def budget(question: Question, subject: Subject, facts: DesignFacts, limit: Limit) -> Iterator[Finding]:
     """Yields the answer about one budget."""
     thing = _thing(limit)
     range_ = copies(facts, thing)
@@ -102,7 +102,7 @@ def budget(question: Question, subject: Subject, facts: Known, limit: Limit) -> 
         )
 
 
-def _free(facts: Known, limit: Limit, thing: str, range_: Interval) -> dict[int, Fraction] | None:
+def _free(facts: DesignFacts, limit: Limit, thing: str, range_: Interval) -> dict[int, Fraction] | None:
     """Returns members -> how many may go, for every count from the fewest (at least one) to the most."""
     assert range_.low is not None
     assert range_.high is not None
@@ -114,7 +114,7 @@ def _free(facts: Known, limit: Limit, thing: str, range_: Interval) -> dict[int,
     return whole if whole and len(whole) == len(room) else None
 
 
-def _certificate(facts: Known, limit: Limit, thing: str, range_: Interval, free: dict[int, Fraction]) -> str:
+def _certificate(facts: DesignFacts, limit: Limit, thing: str, range_: Interval, free: dict[int, Fraction]) -> str:
     """For all whole counts at once where the budget is linear in them, else the list of all."""
     path = f"{thing}.copies"
     values = {**facts.values, path: Interval(max(Fraction(1), range_.low or Fraction(0)), range_.high)}
@@ -127,7 +127,7 @@ def _certificate(facts: Known, limit: Limit, thing: str, range_: Interval, free:
 def _blocked(
     question: Question,
     subject: Subject,
-    facts: Known,
+    facts: DesignFacts,
     limit: Limit,
     count: int,
     free: dict[int, Fraction],
@@ -152,7 +152,7 @@ def _blocked(
     )  # fmt: skip
 
 
-def _repairs(subject: Subject, facts: Known, limit: Limit, count: int) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: DesignFacts, limit: Limit, count: int) -> Iterator[Repair]:
     """Yields one more copy, or a budget that leaves one free."""
     thing = _thing(limit)
     lowest = facts.quantities.get(f"{thing}.copies") or next(
@@ -169,12 +169,12 @@ def _repairs(subject: Subject, facts: Known, limit: Limit, count: int) -> Iterat
         yield from [less] if less else []
 
 
-def _scalers(facts: Known, thing: str) -> list[Writer]:
+def _scalers(facts: DesignFacts, thing: str) -> list[Writer]:
     """Returns the loops that choose how many members there are."""
     return [writer for word in COPIES for writer in facts.written.get(f"{thing}.{word}", ())]
 
 
-def _enough(facts: Known, limit: Limit, thing: str, count: int) -> int | None:
+def _enough(facts: DesignFacts, limit: Limit, thing: str, count: int) -> int | None:
     """Returns the fewest copies with which one may go."""
     tree = allowed(facts, limit)
     return next(

@@ -14,7 +14,7 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Component
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import Known, copies
+from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.jobs.capacity import needed, supplies
 from coherence.verify.jobs.contest import waits_together
 from coherence.verify.patterns.writers._pair import Numbers
@@ -48,7 +48,7 @@ class Supply:
     quantity: Quantity | None = None
 
 
-def answers(question: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
+def answers(question: Question, subject: Subject, facts: DesignFacts) -> Iterator[Finding]:
     """Yields a conflict per capacity that the members of components pass when all of them run."""
     groups: dict[tuple[str, str], list[Holders]] = {}
     for component in facts.design.components.values():
@@ -62,21 +62,21 @@ def answers(question: Question, subject: Subject, facts: Known) -> Iterator[Find
             yield _conflict(question, subject, facts, supply_, resource, holders)
 
 
-def _ours(facts: Known, component: Component) -> bool:
+def _ours(facts: DesignFacts, component: Component) -> bool:
     """Members that wait for each other, and those that placement rules spread, are other questions' matter."""
     ruled = any(rule.must for rule in facts.design.placement.get(component.name, ()))
     claimed = component.runs_on is not None and component.runs_on.text in facts.design.claims
     return not (ruled or claimed or waits_together(facts, component))
 
 
-def _held(facts: Known, component: Component, need: Quantity) -> Holders | None:
+def _held(facts: DesignFacts, component: Component, need: Quantity) -> Holders | None:
     count = copies(facts, component.name)
     if count is None or count.low is None or count.high is None:
         return None
     return Holders(component, need, count.low, count.high)
 
 
-def _supply(facts: Known, path: str, resource: str) -> Supply | None:
+def _supply(facts: DesignFacts, path: str, resource: str) -> Supply | None:
     """Returns the capacity on a path; without one, of all places together where each says what it has."""
     if path:
         return _of_thing(facts, path)
@@ -88,7 +88,7 @@ def _supply(facts: Known, path: str, resource: str) -> Supply | None:
     return Supply(f"all places ({resource})", total, tuple(one.place for one, _ in amounts))
 
 
-def _of_thing(facts: Known, path: str) -> Supply | None:
+def _of_thing(facts: DesignFacts, path: str) -> Supply | None:
     """Returns a capacity of one thing; of like members (`node: {copies: 8, gpu: 8}`) each has it."""
     thing, _, key = path.partition(".")
     amount, alike = facts.values[path].high, copies(facts, thing) if key != "count" else None
@@ -101,7 +101,7 @@ def _of_thing(facts: Known, path: str) -> Supply | None:
 
 
 def _conflict(
-    question: Question, subject: Subject, facts: Known, supply: Supply, resource: str, holders: list[Holders]
+    question: Question, subject: Subject, facts: DesignFacts, supply: Supply, resource: str, holders: list[Holders]
 ) -> Finding:
     most, least = sum(one.most for one in holders), sum(one.least for one in holders)
     parts = ", ".join(
@@ -131,7 +131,7 @@ def _paths(found: list[Holders]) -> list[str]:
     return [f"{one.component.name}.copies" for one in found]
 
 
-def _repairs(subject: Subject, facts: Known, supply: Supply, holders: list[Holders]) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: DesignFacts, supply: Supply, holders: list[Holders]) -> Iterator[Repair]:
     """More of the capacity, or as many members of one component as fit."""
     most = sum((one.most for one in holders), Fraction(0))
     offered = [repairs.change(subject, supply.quantity, most)] if supply.quantity is not None else []

@@ -11,7 +11,7 @@ from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval, interval
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import place_of
 from coherence.verify.facts.ranges import enclosure
 
@@ -85,7 +85,7 @@ def longest_place(workload: Workload) -> Place | None:
     return next((top.place for top in tops if top is not None), None)
 
 
-def sizes(facts: Known, memory: RequestMemory) -> tuple[Fraction, Fraction | None]:
+def sizes(facts: DesignFacts, memory: RequestMemory) -> tuple[Fraction, Fraction | None]:
     """(least, most) that one request may hold; the most is None where no longest request is stated."""
     lengths = _lengths(memory.workload)
     ranges = {path: lengths[word][1] for path in used(memory.each) if (word := _length(path)) in lengths}
@@ -93,12 +93,12 @@ def sizes(facts: Known, memory: RequestMemory) -> tuple[Fraction, Fraction | Non
     return each.low or Fraction(0), each.high
 
 
-def expected(facts: Known, memory: RequestMemory) -> Interval | None:
+def expected(facts: DesignFacts, memory: RequestMemory) -> Interval | None:
     """Returns the mean of what one request holds; None where it is not linear in the lengths."""
     return _expected(facts, memory.each, _lengths(memory.workload))
 
 
-def _expected(facts: Known, tree: Tree, lengths: dict[str, tuple[Interval, Interval]]) -> Interval | None:
+def _expected(facts: DesignFacts, tree: Tree, lengths: dict[str, tuple[Interval, Interval]]) -> Interval | None:
     """Linear in the lengths, and within one of a rounded value."""
     match tree:
         case Number(value=value):

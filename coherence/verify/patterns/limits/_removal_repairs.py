@@ -12,11 +12,13 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit, Repair
 from coherence.findings.question_input import Subject
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import Known
-from coherence.verify.queues.offered_load import Rate
+from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.queues.offered_load import OfferedRate
 from coherence.verify.timers.removals import Removal
 
-Rates = tuple[Rate, Rate] | None  # what is asked, and what one member serves; None where the trigger alone decides
+Rates = (
+    tuple[OfferedRate, OfferedRate] | None
+)  # what is asked, and what one member serves; None where the trigger alone decides
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,9 @@ class RemovalStage:
     need: int | None
 
 
-def proposed(subject: Subject, facts: Known, removal: Removal, rates: Rates, stage: RemovalStage) -> Iterator[Repair]:
+def proposed(
+    subject: Subject, facts: DesignFacts, removal: Removal, rates: Rates, stage: RemovalStage
+) -> Iterator[Repair]:
     """Yields a cap that leaves enough, more members, or both."""
     if rates is None:
         return

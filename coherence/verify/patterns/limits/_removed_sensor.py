@@ -10,11 +10,11 @@ from coherence.findings.question_input import Question, arithmetic
 from coherence.language import names
 from coherence.language.design import Component, Loop
 from coherence.language.expressions import names as used
-from coherence.verify.facts.design_facts import Known, copies
+from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.timers.recurrences import comes_back
 
 
-def removed(question: Question, facts: Known, removing: Iterable[tuple[Loop, str]]) -> Iterator[Finding]:
+def removed(question: Question, facts: DesignFacts, removing: Iterable[tuple[Loop, str]]) -> Iterator[Finding]:
     """Yields one answer per loop that removes members of a thing and loop that reads what has its only copy there."""
     reading = [(loop, one) for loop in facts.design.loops.values() for one in _sensors(facts, loop)]
     for remover, host in removing:
@@ -32,7 +32,7 @@ def removed(question: Question, facts: Known, removing: Iterable[tuple[Loop, str
                 yield _lost(question, (remover, reader), sensor, host, places)
 
 
-def _sensors(facts: Known, loop: Loop) -> Iterator[Component]:
+def _sensors(facts: DesignFacts, loop: Loop) -> Iterator[Component]:
     """Returns the components whose signals the loop reads, other than those that it acts on, and what its sensor
     names.
     """
@@ -44,7 +44,7 @@ def _sensors(facts: Known, loop: Loop) -> Iterator[Component]:
     return (component for name, component in facts.design.components.items() if name in things)
 
 
-def _alone(facts: Known, sensor: Component) -> bool:
+def _alone(facts: DesignFacts, sensor: Component) -> bool:
     """Returns whether there is one of it, as far as the design says."""
     many = copies(facts, sensor.name)
     return many is None or many.high is None or many.high <= 1

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Question, arithmetic
-from coherence.verify.facts.design_facts import Known, copies
+from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.timers.removals import Removal, failing, paths, removals
 
 MOST_MEMBERS = 10_000
 
 
-def withheld(question: Question, facts: Known) -> Iterator[Finding]:
+def withheld(question: Question, facts: DesignFacts) -> Iterator[Finding]:
     """Yields one answer per thing whose failing members two loops would take out under one cap that is lower."""
     by_thing: dict[str, list[Removal]] = {}
     for removal in removals(facts):
@@ -24,7 +24,7 @@ def withheld(question: Question, facts: Known) -> Iterator[Finding]:
             yield from _answer(question, facts, thing, several)
 
 
-def _answer(question: Question, facts: Known, thing: str, several: list[Removal]) -> Iterator[Finding]:
+def _answer(question: Question, facts: DesignFacts, thing: str, several: list[Removal]) -> Iterator[Finding]:
     fails, range_ = failing(facts, thing), copies(facts, thing)
     if fails is None or fails.high is None or range_ is None or range_.low is None or range_.high is None:
         return
@@ -36,7 +36,7 @@ def _answer(question: Question, facts: Known, thing: str, several: list[Removal]
             return
 
 
-def _conflict(question: Question, facts: Known, several: list[Removal], size: tuple[int, int, int]) -> Finding:
+def _conflict(question: Question, facts: DesignFacts, several: list[Removal], size: tuple[int, int, int]) -> Finding:
     members, most, bad = size
     thing, caps = several[0].thing, " and ".join(limit.name for limit in several[0].caps)
     names = " and ".join(removal.name for removal in several)

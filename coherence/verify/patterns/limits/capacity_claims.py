@@ -47,7 +47,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
 from coherence.language.schema_kinds import Formula
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import Corner, extremes, truth
 from coherence.verify.patterns.limits import _held
@@ -68,7 +68,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         yield _claim(subject, facts, name, formula)
 
 
-def _claim(subject: Subject, facts: Known, name: str, formula: Formula) -> Finding:
+def _claim(subject: Subject, facts: DesignFacts, name: str, formula: Formula) -> Finding:
     tree, supply = facts.tree(formula.tree), Name(f"{name}.count")
     where = formula.place.labelled(f"claims on {name}")
     missing = facts.missing(tree)
@@ -89,17 +89,17 @@ def _claim(subject: Subject, facts: Known, name: str, formula: Formula) -> Findi
     return _conflict(subject, facts, name, fits, excess[1], places, certain=holds is False)
 
 
-def _places(facts: Known, where: Place, supply: Name, tree: Tree) -> tuple[Place, ...]:
+def _places(facts: DesignFacts, where: Place, supply: Name, tree: Tree) -> tuple[Place, ...]:
     found = [where, facts.places[supply.path].labelled("this many there are")]
     found += [facts.places[path].labelled(f"{path} may take this") for path in used(tree) if path in facts.places]
     return tuple(found)
 
 
-def _owners(facts: Known, tree: Tree) -> list[str]:
+def _owners(facts: DesignFacts, tree: Tree) -> list[str]:
     return [writer.name for path in used(tree) for writer in facts.written.get(path, ())]
 
 
-def _proved(facts: Known, name: str, fits: Compare, places: tuple[Place, ...]) -> Finding:
+def _proved(facts: DesignFacts, name: str, fits: Compare, places: tuple[Place, ...]) -> Finding:
     most, count = facts.range(fits.left).high, facts.range(fits.right).low
     numbers: Numbers = {"claimed at most": (most or Fraction(0), ""), "count": (count or Fraction(0), "")}
     evidence = arithmetic(numbers, certificate=claimed(fits, facts.values))
@@ -107,7 +107,14 @@ def _proved(facts: Known, name: str, fits: Compare, places: tuple[Place, ...]) -
 
 
 def _conflict(
-    subject: Subject, facts: Known, name: str, fits: Compare, worst: Corner, places: tuple[Place, ...], *, certain: bool
+    subject: Subject,
+    facts: DesignFacts,
+    name: str,
+    fits: Compare,
+    worst: Corner,
+    places: tuple[Place, ...],
+    *,
+    certain: bool,
 ) -> Finding:
     count = worst.at[f"{name}.count"]
     claimed_ = worst.value + count
@@ -125,7 +132,9 @@ def _conflict(
     )  # fmt: skip
 
 
-def _repairs(subject: Subject, facts: Known, name: str, tree: Tree, worst: Corner, count: Fraction) -> Iterator[Repair]:
+def _repairs(
+    subject: Subject, facts: DesignFacts, name: str, tree: Tree, worst: Corner, count: Fraction
+) -> Iterator[Repair]:
     """Lower one upper bound, lower all in proportion, or add capacity."""
     most = worst.value + count
     uppers = {path: facts.written[path][-1] for path in used(tree) if len(facts.written.get(path, ())) == 1}

@@ -45,7 +45,7 @@ from coherence.language.design import Limit
 from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.limits import _dead_conditions, _dead_limits, _dead_timers, _dead_windows
@@ -85,7 +85,7 @@ def _frozen(subject: Subject) -> Iterator[Finding]:
                 yield from _answer(subject, facts, writer, freezes)
 
 
-def _zero(facts: Known, path: str) -> Iterator[Limit]:
+def _zero(facts: DesignFacts, path: str) -> Iterator[Limit]:
     """Yields caps on this signal that come to 0 for every value of their constants."""
     for limit in facts.counted.get(path, ()):
         tree = cap(facts, limit)
@@ -100,7 +100,7 @@ def _covers(limit: Limit, writer: Writer) -> bool:
     return not words or writer.name in words
 
 
-def raises(facts: Known, writer: Writer) -> bool | None:
+def raises(facts: DesignFacts, writer: Writer) -> bool | None:
     """Returns whether the loop only ever raises its signal above 0.  None where that is not known."""
     actuation = writer.loop.actuation
     if actuation is None:
@@ -113,7 +113,7 @@ def raises(facts: Known, writer: Writer) -> bool | None:
     return None if low is None else low > 0 or writer.values.high is None or writer.values.high > 0
 
 
-def _answer(subject: Subject, facts: Known, writer: Writer, freezes: list[Limit]) -> Iterator[Finding]:
+def _answer(subject: Subject, facts: DesignFacts, writer: Writer, freezes: list[Limit]) -> Iterator[Finding]:
     up = raises(facts, writer)
     names = (writer.name, *(limit.name for limit in freezes))
     if up is False:

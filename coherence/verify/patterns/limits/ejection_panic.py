@@ -46,7 +46,7 @@ from coherence.language.expressions import walk
 from coherence.language.expressions.tree import Compare, Number, Tree
 from coherence.language.schema_kinds import Formula
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import Known, copies, known
+from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import at_members, cap, place_of
 from coherence.verify.facts.ranges import point, truth
 from coherence.verify.facts.writers import Writer
@@ -102,7 +102,7 @@ def _ignores(loop: Loop) -> bool:
     return loop.actuation is not None and loop.actuation.law is not None and loop.actuation.law.text == "ignore"
 
 
-def _guards(facts: Known) -> Iterator[EjectionGuard]:
+def _guards(facts: DesignFacts) -> Iterator[EjectionGuard]:
     for path, writers in facts.written.items():
         for loop in (writer.loop for writer in writers if writer.kind == "ignore"):
             trigger = loop.trigger.enter if isinstance(loop.trigger, Relay) else loop.trigger
@@ -113,13 +113,13 @@ def _guards(facts: Known) -> Iterator[EjectionGuard]:
                 )
 
 
-def _caps(facts: Known, path: str, writers: list[Writer]) -> list[Limit | Writer]:
+def _caps(facts: DesignFacts, path: str, writers: list[Writer]) -> list[Limit | Writer]:
     """Returns limits on the ejected; without any, the bounds of the loops that eject."""
     limits: list[Limit | Writer] = [limit for limit in facts.counted.get(path, ()) if limit.at_most is not None]
     return limits or [w for w in writers if w.kind in ("step", "scale", "set") and w.values.high is not None]
 
 
-def _answer(subject: Subject, facts: Known, guard: EjectionGuard) -> Iterator[Finding]:
+def _answer(subject: Subject, facts: DesignFacts, guard: EjectionGuard) -> Iterator[Finding]:
     range_ = copies(facts, guard.hosts)
     if range_ is None or range_.low is None or range_.high is None or range_.high - range_.low > MOST_HOSTS:
         yield QUESTION.undecided(f"needs copies of {guard.hosts}", guard.places, guard.of)
@@ -135,7 +135,7 @@ def _answer(subject: Subject, facts: Known, guard: EjectionGuard) -> Iterator[Fi
     yield from _judged(subject, facts, guard, cases, failing)
 
 
-def _case(facts: Known, guard: EjectionGuard, count: int) -> HostsCase | None:
+def _case(facts: DesignFacts, guard: EjectionGuard, count: int) -> HostsCase | None:
     most = _most(facts, guard, count)
     if most is None:
         return None
@@ -146,7 +146,7 @@ def _case(facts: Known, guard: EjectionGuard, count: int) -> HostsCase | None:
     return None if None in held else HostsCase(count, ejectable, held.index(True) if True in held else None)
 
 
-def _most(facts: Known, guard: EjectionGuard, count: int) -> Fraction | None:
+def _most(facts: DesignFacts, guard: EjectionGuard, count: int) -> Fraction | None:
     """Returns the cap on ejected hosts, of so many."""
     if not isinstance(guard.limit, Limit):
         return guard.limit.values.high
@@ -154,14 +154,14 @@ def _most(facts: Known, guard: EjectionGuard, count: int) -> Fraction | None:
     return at_members(facts, tree, guard.hosts, count) if tree is not None else None
 
 
-def _panics(facts: Known, guard: EjectionGuard, count: int, ejected: int) -> bool | None:
+def _panics(facts: DesignFacts, guard: EjectionGuard, count: int, ejected: int) -> bool | None:
     """Returns the trigger with `ejected` of `count` hosts out and all others healthy."""
     values = {**facts.values, f"{guard.hosts}.copies": point(count), f"{guard.hosts}.ejected": point(ejected)}
     values |= {f"{guard.hosts}.{word}": point(count - ejected) for word in HEALTHY}
     return truth(guard.condition, values)
 
 
-def _large(facts: Known, guard: EjectionGuard, count: int, ejectable: int) -> HostsCase | None:
+def _large(facts: DesignFacts, guard: EjectionGuard, count: int, ejectable: int) -> HostsCase | None:
     """Returns the same by halving: fewer healthy hosts never end a panic."""
     ends = _panics(facts, guard, count, 0), _panics(facts, guard, count, ejectable)
     if None in ends or ends[0]:
@@ -173,7 +173,7 @@ def _large(facts: Known, guard: EjectionGuard, count: int, ejectable: int) -> Ho
 
 
 def _judged(
-    subject: Subject, facts: Known, guard: EjectionGuard, cases: list[HostsCase], failing: Interval | None
+    subject: Subject, facts: DesignFacts, guard: EjectionGuard, cases: list[HostsCase], failing: Interval | None
 ) -> Iterator[Finding]:
     out = [(case, _fewest(case)) for case in cases]
     reached = [(case, need) for case, need in out if need is not None and _reached(case, need, failing)]
@@ -235,7 +235,7 @@ def _least(case: HostsCase, fails: Fraction | None) -> int:
 
 
 def _conflict(
-    subject: Subject, facts: Known, guard: EjectionGuard, case: HostsCase, need: int, *, certain: bool
+    subject: Subject, facts: DesignFacts, guard: EjectionGuard, case: HostsCase, need: int, *, certain: bool
 ) -> Finding:
     outage = case.panics_at is None
     hosts = f"{case.hosts} host{'s' * (case.hosts != 1)}"
@@ -265,7 +265,7 @@ def _conflict(
     )  # fmt: skip
 
 
-def _repairs(subject: Subject, facts: Known, guard: EjectionGuard, case: HostsCase) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: DesignFacts, guard: EjectionGuard, case: HostsCase) -> Iterator[Repair]:
     """Cap ejection where panic begins, in the formula that stands there, or lower the threshold."""
     stated = guard.limit.at_most if isinstance(guard.limit, Limit) else None
     share = next(

@@ -41,7 +41,7 @@ from coherence.findings.question_input import Question, Subject
 from coherence.language.design import Limit
 from coherence.language.expressions import walk
 from coherence.language.expressions.tree import Call, Compare, Name
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap
 from coherence.verify.facts.ranges import truth
 from coherence.verify.patterns.limits import _disruption
@@ -80,7 +80,7 @@ def _about_memory(limit: Limit) -> bool:
     return any(isinstance(node, Call) and node.function == "sum of" for node in walk(limit.counts.tree))
 
 
-def _smaller(subject: Subject, facts: Known, tighter: Limit, other: Limit) -> Iterator[Finding]:
+def _smaller(subject: Subject, facts: DesignFacts, tighter: Limit, other: Limit) -> Iterator[Finding]:
     """Two caps on one count in the same scope: the larger is never reached."""
     if tighter.part is not None and tighter.part == other.part and tighter.part.text in SEVERAL:
         return
@@ -92,13 +92,13 @@ def _smaller(subject: Subject, facts: Known, tighter: Limit, other: Limit) -> It
             yield _demand_hidden(subject, facts, small, large)
 
 
-def _never_full(facts: Known, limit: Limit) -> bool:
+def _never_full(facts: DesignFacts, limit: Limit) -> bool:
     tree = cap(facts, limit)
     assert limit.counts is not None
     return tree is not None and bool(truth(Compare("<=", facts.tree(limit.counts.tree), tree), facts.values))
 
 
-def _demand_hidden(subject: Subject, facts: Known, small: Limit, large: Limit) -> Finding:
+def _demand_hidden(subject: Subject, facts: DesignFacts, small: Limit, large: Limit) -> Finding:
     from coherence.findings import repairs
     from coherence.findings.finding import Step
     from coherence.findings.question_input import arithmetic

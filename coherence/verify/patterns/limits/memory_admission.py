@@ -44,7 +44,7 @@ from coherence.language.expressions import walk
 from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Call, Name, Tree
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.limits._memory import (
     RequestMemory,
@@ -81,7 +81,7 @@ def _summed(limit: Limit) -> Tree | None:
     return None
 
 
-def _answer(subject: Subject, facts: Known, limit: Limit) -> Iterator[Finding]:
+def _answer(subject: Subject, facts: DesignFacts, limit: Limit) -> Iterator[Finding]:
     tree, each = cap(facts, limit), _summed(limit)
     assert each is not None
     workload = _workload(facts, each)
@@ -101,7 +101,7 @@ def _answer(subject: Subject, facts: Known, limit: Limit) -> Iterator[Finding]:
             yield _judged(subject, facts, memory)
 
 
-def _workload(facts: Known, each: Tree) -> Workload | None:
+def _workload(facts: DesignFacts, each: Tree) -> Workload | None:
     """Returns the workload that `request.tokens` is about: the same word, in the singular or the plural."""
     heads = {path.partition(".")[0] for path in used(each)}
     return next(
@@ -109,7 +109,7 @@ def _workload(facts: Known, each: Tree) -> Workload | None:
     )
 
 
-def _running(facts: Known) -> tuple[Limit, Fraction] | None:
+def _running(facts: DesignFacts) -> tuple[Limit, Fraction] | None:
     """Returns the smallest cap on the number of running requests."""
     held = []
     for limit in _admissions(facts):
@@ -119,13 +119,13 @@ def _running(facts: Known) -> tuple[Limit, Fraction] | None:
     return (min(held)[2], min(held)[0]) if held else None
 
 
-def _admissions(facts: Known) -> list[Limit]:
+def _admissions(facts: DesignFacts) -> list[Limit]:
     """Returns limits that count running requests."""
     named = [limit for limit in facts.design.limits.values() if limit.counts and isinstance(limit.counts.tree, Name)]
     return [limit for limit in named if str(limit.counts).partition(".")[2] in RUNNING and limit.at_most is not None]
 
 
-def _judged(subject: Subject, facts: Known, memory: RequestMemory) -> Finding:
+def _judged(subject: Subject, facts: DesignFacts, memory: RequestMemory) -> Finding:
     shortest, longest = sizes(facts, memory)
     if longest is not None and longest > memory.blocks:
         return _too_long(subject, memory, longest, certain=shortest > memory.blocks)
@@ -190,7 +190,7 @@ def _proved(memory: RequestMemory, longest: Fraction) -> Finding:
 
 
 def _overfull(
-    subject: Subject, facts: Known, memory: RequestMemory, offered: Fraction, number: Fraction, demand: Fraction
+    subject: Subject, facts: DesignFacts, memory: RequestMemory, offered: Fraction, number: Fraction, demand: Fraction
 ) -> Finding:
     """Answers that the mean demand alone is above the memory."""
     promise = next(

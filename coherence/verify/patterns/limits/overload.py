@@ -50,10 +50,10 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Call, Limit
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import COPIES, Known, copies, known
+from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.queues.offered_load import RUNNING, Rate, member_rate, offered
+from coherence.verify.queues.offered_load import RUNNING, OfferedRate, member_rate, offered
 from coherence.verify.timers.removals import paths
 
 QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence")
@@ -66,8 +66,8 @@ class LoadedThing:
     """A thing with what is asked of it, what one member serves, and the fewest and most members it may have."""
 
     thing: str
-    demand: Rate
-    each: Rate
+    demand: OfferedRate
+    each: OfferedRate
     few: int
     many: int
     scaled: bool
@@ -101,7 +101,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _queues(subject, facts, station)
 
 
-def _station(facts: Known, thing: str) -> LoadedThing | None:
+def _station(facts: DesignFacts, thing: str) -> LoadedThing | None:
     demand, each, members = offered(facts, thing), member_rate(facts, thing), copies(facts, thing)
     if demand is None or each is None or members is None or members.low is None or members.high is None:
         return None
@@ -110,19 +110,19 @@ def _station(facts: Known, thing: str) -> LoadedThing | None:
     return LoadedThing(thing, demand, each, few, many, scaled) if many >= 1 else None
 
 
-def _places(facts: Known, station: LoadedThing) -> tuple[Place, ...]:
+def _places(facts: DesignFacts, station: LoadedThing) -> tuple[Place, ...]:
     number = facts.places.get(f"{station.thing}.copies")
     many = (number.labelled("so many members"),) if number is not None else ()
     return (*station.demand.places, *station.each.places, *many)
 
 
-def _of(facts: Known, station: LoadedThing) -> tuple[str, ...]:
+def _of(facts: DesignFacts, station: LoadedThing) -> tuple[str, ...]:
     calls = [call.name for call in facts.design.calls if call.callee is not None and call.callee.text == station.thing]
     writers = [w.name for word in COPIES for w in facts.written.get(f"{station.thing}.{word}", ())]
     return (station.thing, *station.demand.names, *calls, *writers)
 
 
-def _load(subject: Subject, facts: Known, station: LoadedThing) -> Iterator[Finding]:
+def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Finding]:
     demand, places = station.demand, _places(facts, station)
     if demand.high < station.capacity:
         members = rational(station.capacity / station.each.low)
@@ -152,7 +152,7 @@ def _load(subject: Subject, facts: Known, station: LoadedThing) -> Iterator[Find
     )  # fmt: skip
 
 
-def _demand_text(demand: Rate) -> str:
+def _demand_text(demand: OfferedRate) -> str:
     return f"{_per(demand.high)} on average, bursts included" if demand.uneven else _per(demand.high)
 
 
@@ -160,7 +160,7 @@ def _per(rate: Fraction) -> str:
     return f"{render_quantity(rate)} req/s"
 
 
-def _sheds(facts: Known, thing: str) -> Iterator[Limit]:
+def _sheds(facts: DesignFacts, thing: str) -> Iterator[Limit]:
     for path, limits in facts.counted.items():
         head, _, signal = path.partition(".")
         if head == thing and signal in (*WAITING, *RUNNING):
@@ -169,7 +169,7 @@ def _sheds(facts: Known, thing: str) -> Iterator[Limit]:
             )
 
 
-def _more(subject: Subject, facts: Known, station: LoadedThing) -> Iterator[Repair]:
+def _more(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Repair]:
     """As many members as serve it with a fifth to spare, or fewer requests."""
     enough = math.ceil(station.demand.high / station.each.low * Fraction(6, 5)) + 1
     stated = facts.quantities.get(f"{station.thing}.copies")
@@ -178,7 +178,7 @@ def _more(subject: Subject, facts: Known, station: LoadedThing) -> Iterator[Repa
         yield from [repair] if repair else []
 
 
-def _queues(subject: Subject, facts: Known, station: LoadedThing) -> Iterator[Finding]:
+def _queues(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Finding]:
     """Yields each bounded queue against the patience of each caller."""
     for path, limits in facts.counted.items():
         head, _, signal = path.partition(".")
@@ -199,7 +199,11 @@ def _patience(call: Call) -> Quantity | None:
 
 
 def _waits(
-    subject: Subject, facts: Known, station: LoadedThing, bound: tuple[Limit, Fraction], caller: tuple[Call, Quantity]
+    subject: Subject,
+    facts: DesignFacts,
+    station: LoadedThing,
+    bound: tuple[Limit, Fraction],
+    caller: tuple[Call, Quantity],
 ) -> Finding:
     (limit, most), (call, patience) = bound, caller
     rate = station.few * station.each.low

@@ -53,12 +53,12 @@ from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.expressions.tree import Number, Tree, rename
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import COPIES, Known, copies, known
+from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies, known
 from coherence.verify.facts.ranges import truth
 from coherence.verify.patterns.limits._removal_repairs import Rates, RemovalStage, proposed
 from coherence.verify.patterns.limits._withheld import withheld
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.queues.offered_load import Rate, member_rate, offered
+from coherence.verify.queues.offered_load import OfferedRate, member_rate, offered
 from coherence.verify.timers.removals import LEFT, Removal, failing, paths, removals, with_out
 
 QUESTION = Question("COH240", "removal-cascade", "ai.04 runtime control coherence")
@@ -78,7 +78,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _perhaps(subject, facts, removal)
 
 
-def _answer(subject: Subject, facts: Known, removal: Removal) -> Iterator[Finding]:
+def _answer(subject: Subject, facts: DesignFacts, removal: Removal) -> Iterator[Finding]:
     demand, each, range_ = (
         offered(facts, removal.thing),
         member_rate(facts, removal.thing),
@@ -108,7 +108,7 @@ def _without(removal: Removal) -> Tree:
     return rename(removal.trigger, lambda path: Number(Fraction(1)) if path in own else path)
 
 
-def _perhaps(subject: Subject, facts: Known, removal: Removal) -> Iterator[Finding]:
+def _perhaps(subject: Subject, facts: DesignFacts, removal: Removal) -> Iterator[Finding]:
     """A probe of which it is not known whether overload makes it fail: asked where that would decide."""
     answered = _answer(subject, facts, replace(removal, driven=True, event=""))
     if any(finding.verdict is Verdict.CONFLICT for finding in answered):
@@ -120,14 +120,14 @@ def _ask(removal: Removal, needs: str) -> Finding:
     return QUESTION.undecided(f"needs {needs}", removal.places, (*removal.of, removal.thing))
 
 
-def _counts(facts: Known, thing: str, range_: Interval) -> range:
+def _counts(facts: DesignFacts, thing: str, range_: Interval) -> range:
     """Returns every number of members; of an autoscaled thing only the largest, where no more can be added."""
     low, high = max(1, math.ceil(range_.low or 0)), math.floor(range_.high or 0)
     scaled = any(f"{thing}.{word}" in facts.written for word in COPIES)
     return range(high if scaled else low, high + 1)
 
 
-def _stage(facts: Known, removal: Removal, rates: Rates, members: int) -> RemovalStage | None:
+def _stage(facts: DesignFacts, removal: Removal, rates: Rates, members: int) -> RemovalStage | None:
     most = removal.most(facts, members)
     if most is None:
         return None
@@ -138,7 +138,7 @@ def _stage(facts: Known, removal: Removal, rates: Rates, members: int) -> Remova
     return None if first is None else RemovalStage(members, most, max(first, need) if max(first, need) < most else None)
 
 
-def _holds_from(facts: Known, removal: Removal, members: int, last: int) -> int | None:
+def _holds_from(facts: DesignFacts, removal: Removal, members: int, last: int) -> int | None:
     """Returns the fewest out from which on the trigger holds, for some stated values, until no more may go."""
     assert removal.trigger is not None
     least = None
@@ -153,7 +153,7 @@ def _holds_from(facts: Known, removal: Removal, members: int, last: int) -> int 
 
 
 def _judged(
-    subject: Subject, facts: Known, removal: Removal, rates: Rates, outcomes: list[RemovalStage | None]
+    subject: Subject, facts: DesignFacts, removal: Removal, rates: Rates, outcomes: list[RemovalStage | None]
 ) -> Iterator[Finding]:
     stages, fails = [stage for stage in outcomes if stage is not None], failing(facts, removal.thing)
     broken = [stage for stage in stages if stage.need is not None]
@@ -180,7 +180,7 @@ def _reached(removal: Removal, stage: RemovalStage, fails: Interval | None) -> b
     return fails is not None and fails.high is not None and fails.high >= max(1, stage.need)
 
 
-def _certain(facts: Known, removal: Removal, rates: Rates, stages: list[RemovalStage]) -> bool:
+def _certain(facts: DesignFacts, removal: Removal, rates: Rates, stages: list[RemovalStage]) -> bool:
     """Overloaded with all members in, at the smallest load and the fastest member, whatever their number."""
     if any(stage.need != 0 for stage in stages):
         return False
@@ -202,7 +202,7 @@ def _shown(rate: Fraction) -> str:
 
 
 def _conflict(
-    subject: Subject, facts: Known, removal: Removal, rates: Rates, stage: RemovalStage, *, certain: bool
+    subject: Subject, facts: DesignFacts, removal: Removal, rates: Rates, stage: RemovalStage, *, certain: bool
 ) -> Finding:
     need, carry = stage.need or 0, _carry(rates, stage)
     end = "none is left" if stage.most >= stage.members else f"{stage.members - stage.most} are left"
@@ -239,13 +239,13 @@ def _of(removal: Removal, rates: Rates) -> tuple[str, ...]:
     return (*removal.of, removal.thing, *(name for rate in rates or () for name in rate.names))
 
 
-def _where(facts: Known, removal: Removal) -> tuple[Place, ...]:
+def _where(facts: DesignFacts, removal: Removal) -> tuple[Place, ...]:
     found = [(f"{removal.thing}.copies", "how many there are"), *((p, "fail together") for p in paths(removal.thing))]
     return tuple(facts.places[path].labelled(label) for path, label in found if path in facts.places)
 
 
 def _survivors_answer(
-    removal: Removal, rates: tuple[Rate, Rate], stages: list[RemovalStage], most: int | None
+    removal: Removal, rates: tuple[OfferedRate, OfferedRate], stages: list[RemovalStage], most: int | None
 ) -> Iterator[Finding]:
     """Those that stay carry the load: proved; they are overloaded, yet nothing takes them out: worth knowing."""
     demand, each = rates
@@ -271,6 +271,6 @@ def _out(stage: RemovalStage, most: int | None) -> int:
     return stage.most if most is None else min(stage.most, most)
 
 
-def _claim(stage: RemovalStage, asked: Rate, each: Rate, most: int | None) -> str:
+def _claim(stage: RemovalStage, asked: OfferedRate, each: OfferedRate, most: int | None) -> str:
     left = stage.members - _out(stage, most)
     return f"(> (* {left}.0 {rational(each.low)}) {rational(asked.peak)})"

@@ -43,7 +43,7 @@ from coherence.language.design import Limit
 from coherence.language.expressions import names as used
 from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Name
-from coherence.verify.facts.design_facts import Known, copies, known
+from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import at_members, cap, place_of
 from coherence.verify.jobs.capacity import Room, room_for_one
 from coherence.verify.patterns.writers._pair import Numbers
@@ -103,7 +103,7 @@ def _updated(subject: Subject) -> set[str]:
     return {thing for thing, _, word in paths if word in OLD}
 
 
-def _answer(subject: Subject, facts: Known, rollout: Rollout) -> Iterator[Finding]:
+def _answer(subject: Subject, facts: DesignFacts, rollout: Rollout) -> Iterator[Finding]:
     thing, place = rollout.thing, place_of(rollout.away.at_most, rollout.away).labelled("so many may be missing")
     if rollout.surge is None:
         yield QUESTION.undecided(
@@ -139,7 +139,7 @@ class RolloutCase:
         return self.room.enough
 
 
-def _case(facts: Known, rollout: Rollout, surge: Limit, count: int) -> RolloutCase | None:
+def _case(facts: DesignFacts, rollout: Rollout, surge: Limit, count: int) -> RolloutCase | None:
     trees = cap(facts, surge), cap(facts, rollout.away)
     values = [at_members(facts, tree, rollout.thing, count) for tree in trees if tree is not None]
     if len(values) != 2 or values[0] is None or values[1] is None:
@@ -148,7 +148,7 @@ def _case(facts: Known, rollout: Rollout, surge: Limit, count: int) -> RolloutCa
 
 
 def _judged(
-    subject: Subject, facts: Known, rollout: Rollout, cases: list[RolloutCase], places: tuple[Place, ...]
+    subject: Subject, facts: DesignFacts, rollout: Rollout, cases: list[RolloutCase], places: tuple[Place, ...]
 ) -> Iterator[Finding]:
     stuck = [case for case in cases if case.goes_on is False]
     open_ = [case for case in cases if case.goes_on is None]
@@ -182,7 +182,13 @@ def _proved(rollout: Rollout, cases: list[RolloutCase], places: tuple[Place, ...
 
 
 def _conflict(
-    subject: Subject, facts: Known, rollout: Rollout, case: RolloutCase, places: tuple[Place, ...], *, certain: bool
+    subject: Subject,
+    facts: DesignFacts,
+    rollout: Rollout,
+    case: RolloutCase,
+    places: tuple[Place, ...],
+    *,
+    certain: bool,
 ) -> Finding:
     thing, room = rollout.thing, case.room
     number = f"{case.copies} cop{'y' if case.copies == 1 else 'ies'}"
@@ -218,7 +224,7 @@ def _conflict(
     )  # fmt: skip
 
 
-def _repairs(subject: Subject, facts: Known, rollout: Rollout, room: Room) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: DesignFacts, rollout: Rollout, room: Room) -> Iterator[Repair]:
     """Let one copy go, or add what one more needs."""
     stated, supply = rollout.away.at_most, facts.quantities.get(room.supply)
     edits = [repairs.rewrite(subject, stated.place, Fraction(1), ONE)] if stated is not None else []

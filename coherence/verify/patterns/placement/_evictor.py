@@ -14,7 +14,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.design import Loop
 from coherence.language.expressions.tree import Call, Compare, Number, Tree
 from coherence.language.schema_kinds import Formula
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.jobs.contest import NeedsError
 from coherence.verify.jobs.eviction import IDLE, NONE, Evictor, chase, needs_of
 from coherence.verify.jobs.sites import Cluster, cluster
@@ -46,7 +46,9 @@ def values_at(case: EvictionCase, there: Cluster, members: int) -> dict[str, Fra
     return constants
 
 
-def proposals(subject: Subject, facts: Known, case: EvictionCase, there: Cluster, members: int) -> Iterator[Repair]:
+def proposals(
+    subject: Subject, facts: DesignFacts, case: EvictionCase, there: Cluster, members: int
+) -> Iterator[Repair]:
     """Places for all, or a trigger that the best placement meets; with a rule by which the placer spreads."""
     thing, by = case.evictor.thing, case.evictor.labels[0]
     rule = () if thing in subject.design.placement else (_rule(subject, thing, by),)
@@ -61,7 +63,7 @@ def proposals(subject: Subject, facts: Known, case: EvictionCase, there: Cluster
         yield from _proposal(repairs.change(subject, copies, Fraction(there.nodes)), *rule)
 
 
-def _helps(facts: Known, case: EvictionCase, there: Cluster, members: int, *, places: int | None) -> bool:
+def _helps(facts: DesignFacts, case: EvictionCase, there: Cluster, members: int, *, places: int | None) -> bool:
     """Returns whether, under the stated placement, it comes to rest with so many members (and places)."""
     if case.evictor.thing not in facts.design.placement:
         return True

@@ -38,7 +38,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Loop
 from coherence.language.schema_kinds import Formula
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.contest import NeedsError
 from coherence.verify.jobs.count_ranges import adders, count_range, render_verdicts, variants
 from coherence.verify.jobs.eviction import (
@@ -82,7 +82,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _answers(subject, facts, loop, loop.trigger, error)
 
 
-def _answers(subject: Subject, facts: Known, loop: Loop, trigger: Formula, evictor: Evictor) -> Iterator[Finding]:
+def _answers(subject: Subject, facts: DesignFacts, loop: Loop, trigger: Formula, evictor: Evictor) -> Iterator[Finding]:
     where = trigger.place.labelled(f"{loop.name} evicts while this holds")
     if not subject.design.places:
         needs = f"needs the places of {evictor.thing} (places: {{node: {{count: ...}}}})"
@@ -96,7 +96,7 @@ def _answers(subject: Subject, facts: Known, loop: Loop, trigger: Formula, evict
         yield QUESTION.undecided(error.needs, places, (loop.name, evictor.thing))
 
 
-def _returns(subject: Subject, facts: Known, thing: str) -> bool:
+def _returns(subject: Subject, facts: DesignFacts, thing: str) -> bool:
     """Returns whether an evicted member comes back.  Where a loop says how many there are, it does."""
     component = subject.design.components.get(thing)
     returns = component.returns if component is not None else None
@@ -107,7 +107,7 @@ def _returns(subject: Subject, facts: Known, thing: str) -> bool:
     raise NeedsError(f"returns of {thing} (always, never or after a time)", component.place if component else None)
 
 
-def _case(facts: Known, loop: Loop, trigger: Formula, evictor: Evictor) -> EvictionCase:
+def _case(facts: DesignFacts, loop: Loop, trigger: Formula, evictor: Evictor) -> EvictionCase:
     low, high = count_range(facts, evictor.thing, MOST_MEMBERS, trigger.place)
     constants = {path: span.low for path, span in facts.values.items() if span.exact and span.low is not None}
     for path in [
@@ -117,7 +117,7 @@ def _case(facts: Known, loop: Loop, trigger: Formula, evictor: Evictor) -> Evict
     return EvictionCase(loop, trigger, evictor, low, high, constants)
 
 
-def _answer(subject: Subject, facts: Known, case: EvictionCase) -> Finding:
+def _answer(subject: Subject, facts: DesignFacts, case: EvictionCase) -> Finding:
     tried = [cluster(facts, case.evictor.thing, by=case.evictor.labels, numbers=n) for n in variants(facts)]
     outcomes = [(there, _results(case, there)) for there in tried]
     there, results = min(outcomes, key=lambda pair: min(WORST.index(result.verdict) for result in pair[1].values()))
@@ -153,7 +153,7 @@ def _results(case: EvictionCase, there: Cluster) -> dict[int, Chase]:
     return {n: chase(case.evictor, there, n, values_at(case, there, n)) for n in members}
 
 
-def _even_with_most(facts: Known, case: EvictionCase, there: Cluster) -> bool:
+def _even_with_most(facts: DesignFacts, case: EvictionCase, there: Cluster) -> bool:
     """Returns whether it is certain as well when every place that may be added is there."""
     numbers = {site.name: site.most for site in there.sites if site.most > site.number}
     if not numbers:
@@ -162,7 +162,7 @@ def _even_with_most(facts: Known, case: EvictionCase, there: Cluster) -> bool:
     return chase(case.evictor, full, case.high, values_at(case, full, case.high)).verdict == CERTAIN
 
 
-def _places(facts: Known, case: EvictionCase, there: Cluster) -> tuple[Place, ...]:
+def _places(facts: DesignFacts, case: EvictionCase, there: Cluster) -> tuple[Place, ...]:
     thing = case.evictor.thing
     places = [case.trigger.place.labelled(f"{case.loop.name} evicts while this holds")]
     if f"{thing}.copies" in facts.places:
@@ -190,7 +190,7 @@ def _proved(
 
 
 def _conflict(
-    subject: Subject, facts: Known, case: EvictionCase, there: Cluster, results: dict[int, Chase],
+    subject: Subject, facts: DesignFacts, case: EvictionCase, there: Cluster, results: dict[int, Chase],
     places: tuple[Place, ...], *, certain: bool,
 ) -> Finding:  # fmt: skip
     bad = {n: r for n, r in results.items() if r.verdict in (CERTAIN, POSSIBLE)}
@@ -210,7 +210,7 @@ def _conflict(
     )  # fmt: skip
 
 
-def _by_nodes(facts: Known, case: EvictionCase, stated: Cluster, members: int) -> str:
+def _by_nodes(facts: DesignFacts, case: EvictionCase, stated: Cluster, members: int) -> str:
     """Returns the verdict for 1 to 50 places of each kind whose count is stated."""
     lines, budget = [], MOST_SWEPT
     for name, given in facts.design.places.items():
@@ -231,7 +231,7 @@ def _by_nodes(facts: Known, case: EvictionCase, stated: Cluster, members: int) -
     return "".join(lines)
 
 
-def _saturated(facts: Known, case: EvictionCase, verdicts: list[tuple[int, str]], members: int) -> bool:
+def _saturated(facts: DesignFacts, case: EvictionCase, verdicts: list[tuple[int, str]], members: int) -> bool:
     """Beyond as many places alike as members, one more empty place changes nothing that the trigger reads."""
     from coherence.language.expressions import names
 

@@ -37,7 +37,7 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import saturated, standing
 from coherence.verify.jobs.contest import WAITING, Contest, JobKind, NeedsError, contest
 from coherence.verify.jobs.count_ranges import render_verdicts
@@ -93,7 +93,7 @@ def _first_places(subject: Subject) -> tuple[Place, ...]:
     return tuple(job.place.labelled("a job") for job in list(subject.design.jobs.values())[:1])
 
 
-def _answer(subject: Subject, facts: Known, jobs: Contest) -> Finding:
+def _answer(subject: Subject, facts: DesignFacts, jobs: Contest) -> Finding:
     waiting, results = gangs(jobs), [(one, standstill(one)) for one in variants(jobs)]
     jobs, worst = min(results, key=lambda pair: WORST.index(pair[1].verdict))
     certain = all(result.verdict in (NEVER, CERTAIN) for _, result in results)
@@ -106,7 +106,7 @@ def _answer(subject: Subject, facts: Known, jobs: Contest) -> Finding:
     return _conflict(subject, facts, jobs, worst, places, names, certain=certain)
 
 
-def _places(facts: Known, jobs: Contest, waiting: list[JobKind]) -> Iterator[Place]:
+def _places(facts: DesignFacts, jobs: Contest, waiting: list[JobKind]) -> Iterator[Place]:
     for kind in waiting:
         yield (kind.barrier_place or kind.place).labelled(
             f"{kind.name} makes no progress before {kind.barrier} are there"
@@ -133,7 +133,7 @@ def _proved(jobs: Contest, standstill: Standstill, places: tuple[Place, ...], na
 
 
 def _conflict(
-    subject: Subject, facts: Known, jobs: Contest, standstill: Standstill,
+    subject: Subject, facts: DesignFacts, jobs: Contest, standstill: Standstill,
     places: tuple[Place, ...], names: tuple[str, ...], *, certain: bool,
 ) -> Finding:  # fmt: skip
     assert standstill.stuck is not None
@@ -161,7 +161,7 @@ def _conflict(
     )  # fmt: skip
 
 
-def _repairs(subject: Subject, facts: Known, jobs: Contest, resource: str) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: DesignFacts, jobs: Contest, resource: str) -> Iterator[Repair]:
     """All members at once or none; or enough for all jobs together."""
     if standstill(as_gangs(jobs)).verdict == NONE:
         edits = [_as_gang(subject, kind) for kind in gangs(jobs) if kind.chunk < kind.barrier]

@@ -41,7 +41,7 @@ from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Compare, Held, Logic, Name, Tree
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.model import Interval, interval
-from coherence.verify.facts.design_facts import Known, copies, known
+from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import rounded
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import truth
@@ -91,12 +91,12 @@ class HopelessCase:
         )
         return (*both, returns.place.labelled("it returns")) if returns is not None else both
 
-    def holds(self, facts: Known, amount: Interval) -> bool | None:
+    def holds(self, facts: DesignFacts, amount: Interval) -> bool | None:
         """Returns whether the condition holds while so much is held."""
         return truth(self.condition, {**facts.values, self.path: amount})
 
 
-def _case(facts: Known, loop: Loop, trigger: Formula, victim: Component) -> HopelessCase | None:
+def _case(facts: DesignFacts, loop: Loop, trigger: Formula, victim: Component) -> HopelessCase | None:
     condition = facts.tree(trigger.tree.condition if isinstance(trigger.tree, Held) else trigger.tree)
     missing = facts.missing(condition)
     found = _read(condition, victim, missing)
@@ -111,7 +111,7 @@ def _read(condition: Tree, victim: Component, missing: tuple[str, ...]) -> tuple
     return named[0] if len(named) == 1 else None
 
 
-def _answer(subject: Subject, facts: Known, case: HopelessCase) -> Iterator[Finding]:
+def _answer(subject: Subject, facts: DesignFacts, case: HopelessCase) -> Iterator[Finding]:
     alone = case.holds(facts, interval(case.need))
     returns = case.victim.returns
     if alone is False:
@@ -123,7 +123,7 @@ def _answer(subject: Subject, facts: Known, case: HopelessCase) -> Iterator[Find
         yield _hopeless(subject, facts, case, certain=alone is True)
 
 
-def _fits(facts: Known, case: HopelessCase) -> Finding:
+def _fits(facts: DesignFacts, case: HopelessCase) -> Finding:
     """Answers that one fits; several may still be too many for whoever admits them."""
     name, need = case.victim.name, case.need
     number = copies(facts, name)
@@ -136,7 +136,7 @@ def _fits(facts: Known, case: HopelessCase) -> Finding:
     return QUESTION.proved(f"one {name} alone never makes {case.loop.name} act", case.places, case.of, evidence)
 
 
-def _hopeless(subject: Subject, facts: Known, case: HopelessCase, *, certain: bool) -> Finding:
+def _hopeless(subject: Subject, facts: DesignFacts, case: HopelessCase, *, certain: bool) -> Finding:
     loop, victim, need = case.loop, case.victim, case.need
     level, shown = _level(facts, case), render_quantity(need.high, need.dimension)
     above = f", {loop.name} acts above {render_quantity(level, need.dimension)}" if level is not None else ""
@@ -156,7 +156,7 @@ def _hopeless(subject: Subject, facts: Known, case: HopelessCase, *, certain: bo
     return QUESTION.conflict(message, case.places, case.of, evidence, certain=certain, repairs=lower)
 
 
-def _level(facts: Known, case: HopelessCase) -> Fraction | None:
+def _level(facts: DesignFacts, case: HopelessCase) -> Fraction | None:
     """Returns the level that the held amount is compared with, where the condition is a plain comparison."""
     condition, held = case.condition, Name(case.path)
     if not isinstance(condition, Compare) or held not in (condition.left, condition.right):
@@ -164,7 +164,7 @@ def _level(facts: Known, case: HopelessCase) -> Fraction | None:
     return facts.range(condition.right if condition.left == held else condition.left).low
 
 
-def _repairs(subject: Subject, facts: Known, case: HopelessCase, level: Fraction) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: DesignFacts, case: HopelessCase, level: Fraction) -> Iterator[Repair]:
     """Yields a member that fits, or a larger capacity."""
     need = case.need
     edits = [repairs.change(subject, need, rounded(need, level * Fraction(9, 10), up=False))] if need.exact else []

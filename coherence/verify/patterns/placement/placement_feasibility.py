@@ -41,7 +41,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.sentences import Spread
-from coherence.verify.facts.design_facts import COPIES, Known, known
+from coherence.verify.facts.design_facts import COPIES, DesignFacts, known
 from coherence.verify.jobs.contest import NeedsError
 from coherence.verify.jobs.count_ranges import adders, count_range, summary, swept_nodes, variants
 from coherence.verify.jobs.obligations import always_a_place
@@ -88,7 +88,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield QUESTION.undecided(error.needs, (where,), (thing,))
 
 
-def _answer(subject: Subject, facts: Known, thing: str, musts: list[Spread]) -> Finding:
+def _answer(subject: Subject, facts: DesignFacts, thing: str, musts: list[Spread]) -> Finding:
     low, high = count_range(facts, thing, MOST_MEMBERS, musts[0].place)
     tried = [cluster(facts, thing, numbers=numbers, soft=False) for numbers in variants(facts)]
     results = [(one, placement(one, low, high)) for one in tried]
@@ -108,11 +108,11 @@ def _answer(subject: Subject, facts: Known, thing: str, musts: list[Spread]) -> 
     return _conflict(subject, facts, there, placed, (low, high), places, certain=certain)
 
 
-def _chosen(facts: Known, thing: str, other: Place) -> Place:
+def _chosen(facts: DesignFacts, thing: str, other: Place) -> Place:
     return facts.places.get(f"{thing}.copies", other).labelled(f"how many {thing} there may be")
 
 
-def _of(facts: Known, there: Cluster) -> tuple[str, ...]:
+def _of(facts: DesignFacts, there: Cluster) -> tuple[str, ...]:
     """Returns the thing, the loops that choose how many there are, and those that add places."""
     writers = (w.name for word in COPIES for w in facts.written.get(f"{there.thing}.{word}", ()))
     return (there.thing, *writers, *(site.adder for site in there.sites if site.adder))
@@ -143,7 +143,7 @@ def _beyond(every: Levels) -> str:
 
 
 def _conflict(
-    subject: Subject, facts: Known, there: Cluster, placement: Placement, span: tuple[int, int],
+    subject: Subject, facts: DesignFacts, there: Cluster, placement: Placement, span: tuple[int, int],
     places: tuple[Place, ...], *, certain: bool,
 ) -> Finding:  # fmt: skip
     assert placement.stuck is not None
@@ -202,7 +202,7 @@ def _refused(there: Cluster, here: tuple[tuple[int, ...], ...]) -> str:
     return "; ".join(lines)
 
 
-def _repairs(subject: Subject, facts: Known, there: Cluster, every: Levels, low: int) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: DesignFacts, there: Cluster, every: Levels, low: int) -> Iterator[Repair]:
     """Yields a maximum that fits, or one of the rules as a preference."""
     highest = facts.quantities.get(f"{there.thing}.copies") or next(
         (q for word in COPIES for w in facts.written.get(f"{there.thing}.{word}", ()) for q in quantities(w)[-1:]), None

@@ -44,7 +44,7 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import falling, saturated
 from coherence.verify.jobs.contest import Contest, NeedsError, contest
 from coherence.verify.jobs.contest_steps import ADMIT, SCHEDULER, VAIN
@@ -89,7 +89,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         yield QUESTION.undecided(error.needs, (place.labelled("the order of the jobs"),), tuple(subject.design.jobs))
 
 
-def _answer(subject: Subject, facts: Known, jobs: Contest) -> Finding:
+def _answer(subject: Subject, facts: DesignFacts, jobs: Contest) -> Finding:
     order = subject.design.order
     names, places = tuple(subject.design.jobs), _places(subject, facts, jobs)
     results = [(one, livelock(one)) for choice in _victims(subject, jobs) for one in variants(choice)]
@@ -116,7 +116,7 @@ def _victims(subject: Subject, jobs: Contest) -> list[Contest]:
     return [jobs, replace(jobs, reserved=True), replace(jobs, returns=False)]
 
 
-def _places(subject: Subject, facts: Known, jobs: Contest) -> tuple[Place, ...]:
+def _places(subject: Subject, facts: DesignFacts, jobs: Contest) -> tuple[Place, ...]:
     order = subject.design.order
     assert order is not None
     assert order.preempt is not None
@@ -147,7 +147,7 @@ def _tie(jobs: Contest, livelock: Livelock, places: tuple[Place, ...], names: tu
 
 
 def _conflict(
-    subject: Subject, facts: Known, jobs: Contest, livelock: Livelock, places: tuple[Place, ...], *, certain: bool
+    subject: Subject, facts: DesignFacts, jobs: Contest, livelock: Livelock, places: tuple[Place, ...], *, certain: bool
 ) -> Finding:
     resource = contested(jobs, livelock.cycle)
     swept = sweep(jobs, resource)
@@ -207,7 +207,7 @@ def _witness(livelock: Livelock) -> tuple[Step, ...]:
     )
 
 
-def _repairs(subject: Subject, facts: Known, jobs: Contest, swept: Sweep) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: DesignFacts, jobs: Contest, swept: Sweep) -> Iterator[Repair]:
     """Keep what is freed for the taker, or add capacity."""
     order = subject.design.order
     old = repairs.text_at(subject.sources, order.victim.place) if order and order.victim else None

@@ -15,7 +15,7 @@ from coherence.language.expressions.tree import Call, Compare, Logic, Name, Numb
 from coherence.language.schema_kinds import Formula
 from coherence.model.laws import inside, rounded_back
 from coherence.verify.actions.loop_directions import of_setpoint, seen
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap, floor, place_of
 from coherence.verify.facts.ranges import FUNCTIONS, PAST
 from coherence.verify.facts.satisfiability import opposite
@@ -43,7 +43,7 @@ class Requirement:
     policy: str = ""
 
 
-def requirements(subject: Subject, facts: Known) -> Iterator[Requirement]:
+def requirements(subject: Subject, facts: DesignFacts) -> Iterator[Requirement]:
     """Yields every demand that the solver can carry; those on distributions and counts of events are left out."""
     for made in (*_promises(subject, facts), *_limits(subject, facts), *_claims(subject, facts), *_rests(facts)):
         if all(_carried(node) for node in walk(made.tree)):
@@ -54,7 +54,7 @@ def _carried(node: Tree) -> bool:
     return not isinstance(node, Call) or node.function in FUNCTIONS or node.function in PAST
 
 
-def _promises(subject: Subject, facts: Known) -> Iterator[Requirement]:
+def _promises(subject: Subject, facts: DesignFacts) -> Iterator[Requirement]:
     for promise in subject.design.promises.values():
         if promise.kind not in PROMISED or promise.condition is None:
             continue
@@ -67,7 +67,7 @@ def _promises(subject: Subject, facts: Known) -> Iterator[Requirement]:
         )  # fmt: skip
 
 
-def full(facts: Known, tree: Tree) -> Tree:
+def full(facts: DesignFacts, tree: Tree) -> Tree:
     """Returns the tree over constants and commands; where nobody retries, the attempts of a workload are its rate.
 
     An upper bound on a latency is the lower bound on servers that it needs at the least.
@@ -84,7 +84,7 @@ def full(facts: Known, tree: Tree) -> Tree:
     return rename(facts.tree(rename(demanded(facts, tree), inner)), inner)
 
 
-def _limits(subject: Subject, facts: Known) -> Iterator[Requirement]:
+def _limits(subject: Subject, facts: DesignFacts) -> Iterator[Requirement]:
     for limit in subject.design.limits.values():
         if limit.counts is None or limit.per or limit.window or limit.during or limit.actions or limit.scope:
             continue
@@ -97,14 +97,14 @@ def _limits(subject: Subject, facts: Known) -> Iterator[Requirement]:
                 yield Requirement(limit.name, "limit", tree, tree, place_of(stated, limit), text, policy=limit.name)
 
 
-def _claims(subject: Subject, facts: Known) -> Iterator[Requirement]:
+def _claims(subject: Subject, facts: DesignFacts) -> Iterator[Requirement]:
     for name, formula in subject.design.claims.items():
         if f"{name}.count" in facts.values:
             tree = Compare("<=", full(facts, formula.tree), Name(f"{name}.count"))
             yield Requirement(name, "claim", tree, tree, formula.place, f"{formula} <= count of {name}")
 
 
-def _rests(facts: Known) -> Iterator[Requirement]:
+def _rests(facts: DesignFacts) -> Iterator[Requirement]:
     """Yields a proportional loop that stands still: within its tolerance, at a whole count that it keeps, or at a
     bound.
     """
@@ -116,7 +116,7 @@ def _rests(facts: Known) -> Iterator[Requirement]:
             yield requirement
 
 
-def _rest(facts: Known, signal: str, writer: Writer) -> Requirement | None:
+def _rest(facts: DesignFacts, signal: str, writer: Writer) -> Requirement | None:
     target, span = writer.loop.target, writer.values
     setpoint = tree_of(target.setpoint) if target and target.setpoint is not None else None
     if target is None or target.signal is None or setpoint is None or span.exact:

@@ -41,7 +41,7 @@ from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
 from coherence.language.expressions.tree import Arithmetic, Compare, Logic, Number, Tree
 from coherence.language.sentences import Promise
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import largest, narrowed
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import Corner, extremes, truth
@@ -73,18 +73,18 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _answer(subject, facts, promise, claim)
 
 
-def _defined(facts: Known, tree: Tree) -> bool:
+def _defined(facts: DesignFacts, tree: Tree) -> bool:
     """Returns whether nothing is divided by what may be 0."""
     divisors = (node.right for node in walk(tree) if isinstance(node, Arithmetic) and node.op == "/")
     return all(truth(Compare("!=", divisor, Number(Fraction(0))), facts.values) for divisor in divisors)
 
 
-def _constant(facts: Known, path: str) -> bool:
+def _constant(facts: DesignFacts, path: str) -> bool:
     """Returns whether the name stands for one number for ever."""
     return path in facts.quantities and path not in facts.written
 
 
-def _answer(subject: Subject, facts: Known, promise: Promise, claim: Tree) -> Iterator[Finding]:
+def _answer(subject: Subject, facts: DesignFacts, promise: Promise, claim: Tree) -> Iterator[Finding]:
     holds = truth(claim, facts.values)
     if holds:
         evidence = arithmetic(_ranges(facts, claim), certificate=claimed(claim, facts.values, whole=facts.whole))
@@ -119,18 +119,18 @@ def _things(claim: Tree) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path.partition(".")[0] for path in used(claim)))
 
 
-def _ranges(facts: Known, claim: Tree) -> Numbers:
+def _ranges(facts: DesignFacts, claim: Tree) -> Numbers:
     ends = ((path, facts.values[path]) for path in used(claim))
     return {path: (range_.low if range_.low is not None else Fraction(0), "") for path, range_ in ends}
 
 
-def _places(facts: Known, promise: Promise, claim: Tree) -> tuple[Place, ...]:
+def _places(facts: DesignFacts, promise: Promise, claim: Tree) -> tuple[Place, ...]:
     stated = (facts.places[path].labelled(f"{path} is this") for path in used(claim) if path in facts.places)
     return (promise.place.labelled(f"promised here: {promise.name}"), *stated)
 
 
 def _conflict(
-    subject: Subject, facts: Known, promise: Promise, claim: Tree, beyond: Tree, worst: Corner
+    subject: Subject, facts: DesignFacts, promise: Promise, claim: Tree, beyond: Tree, worst: Corner
 ) -> Finding:  # fmt: skip
     values = {path: render_quantity(value, facts.quantities[path].dimension) for path, value in worst.at.items()}
     shown = ", ".join(f"{path} = {text}" for path, text in values.items())
@@ -143,7 +143,7 @@ def _conflict(
     )  # fmt: skip
 
 
-def _repairs(subject: Subject, facts: Known, beyond: Tree, worst: Mapping[str, Fraction]) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: DesignFacts, beyond: Tree, worst: Mapping[str, Fraction]) -> Iterator[Repair]:
     """Yields each number alone, a tenth beyond the edge at which the promise holds for all others."""
     for path in used(beyond):
         quantity = facts.quantities[path]

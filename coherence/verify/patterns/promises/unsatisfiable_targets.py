@@ -61,8 +61,8 @@ from coherence.language.expressions.tree import Call, Compare, Logic, Name, Numb
 from coherence.language.schema_kinds import Formula
 from coherence.language.sentences import Promise
 from coherence.verify.facts import satisfiability
-from coherence.verify.facts.design_facts import Known, known
-from coherence.verify.facts.satisfiability import Question as Conditions
+from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.facts.satisfiability import SatQuery as Conditions
 from coherence.verify.facts.state_ranges import stated, whole
 from coherence.verify.patterns.promises._requirements import Requirement, full, requirements
 from coherence.verify.queues.latencies import LatencyDemand, demands_in, enough, least
@@ -95,18 +95,16 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield _latency(facts, promise)
 
 
-def _on_latency(facts: Known) -> Iterator[Promise]:
+def _on_latency(facts: DesignFacts) -> Iterator[Promise]:
     for promise in facts.design.promises.values():
-        asked = promise.condition is not None and promise.kind in ("always", "eventually_always")
-        if (
-            asked
-            and promise.condition is not None
-            and next(demands_in(facts, promise.condition.tree), None) is not None
-        ):
+        tree = promise.condition.tree if promise.condition is not None else None
+        if tree is None or promise.kind not in ("always", "eventually_always"):
+            continue
+        if next(demands_in(facts, tree), None) is not None:
             yield promise
 
 
-def _latency(facts: Known, promise: Promise) -> Finding:
+def _latency(facts: DesignFacts, promise: Promise) -> Finding:
     """Returns what the promise needs in numbers that runs carry: a latency is a distribution, which no run computes."""
     assert promise.condition is not None
     needs, of = [], [promise.name]
@@ -123,7 +121,7 @@ def _latency(facts: Known, promise: Promise) -> Finding:
     return QUESTION.undecided(f"needs {' and '.join(needs)}", (promise.place,), tuple(dict.fromkeys(of)))
 
 
-def _groups(demands: list[Requirement], facts: Known) -> list[list[Requirement]]:
+def _groups(demands: list[Requirement], facts: DesignFacts) -> list[list[Requirement]]:
     """Demands joined by the names that are not fixed."""
     groups: list[tuple[set[str], list[Requirement]]] = []
     for demand in demands:
@@ -139,7 +137,7 @@ def _groups(demands: list[Requirement], facts: Known) -> list[list[Requirement]]
     return [members for _, members in groups]
 
 
-def _group(subject: Subject, facts: Known, group: list[Requirement], deadline: float) -> Iterator[Finding]:
+def _group(subject: Subject, facts: DesignFacts, group: list[Requirement], deadline: float) -> Iterator[Finding]:
     """Yields one finding per smallest set; sets may share demands, so each demand of a set is left out in turn."""
     cores, open_, seen = list[frozenset[int]](), [frozenset(range(len(group)))], set[frozenset[int]]()
     while open_ and len(cores) < MOST_SETS and not wall_is_over(deadline):
@@ -164,7 +162,7 @@ def _group(subject: Subject, facts: Known, group: list[Requirement], deadline: f
 
 
 def _core_answer(
-    subject: Subject, facts: Known, conditions: Conditions, core: list[Requirement], chosen: tuple[int, ...]
+    subject: Subject, facts: DesignFacts, conditions: Conditions, core: list[Requirement], chosen: tuple[int, ...]
 ) -> Iterator[Finding]:
     needed = _named(core, satisfiability.needed_ranges(conditions, chosen))
     ranges = tuple(dict.fromkeys(name for name in needed if name in facts.values))
@@ -185,7 +183,7 @@ def _named(core: list[Requirement], needed: Iterable[str]) -> Iterator[str]:
 MOST_PASTS = 3  # values of the past that are followed to their own times; more are free within their ranges
 
 
-def _conditions(facts: Known, demands: list[Requirement]) -> Conditions:
+def _conditions(facts: DesignFacts, demands: list[Requirement]) -> Conditions:
     """Returns each demand now, and at the times between which the values of the past lie that any demand reads."""
     constant = frozenset(name for name, quantity in facts.quantities.items() if not quantity.varies)
     pasts = {satisfiability.past_name(n): n for one in demands for n in walk(one.tree) if satisfiability.is_past(n)}
@@ -229,7 +227,7 @@ def _ours(core: list[Requirement], ranges: tuple[str, ...]) -> bool:
     return not unsat(alone.script(), timeout_ms=satisfiability.TIMEOUT_MS).unsat
 
 
-def _executed(subject: Subject, facts: Known, core: list[Requirement]) -> bool:
+def _executed(subject: Subject, facts: DesignFacts, core: list[Requirement]) -> bool:
     """One promise alone or against where loops rest, in a part that runs: interacting-loops executes it."""
     from coherence.verify.promises import exact_runs
 
@@ -241,7 +239,9 @@ def _executed(subject: Subject, facts: Known, core: list[Requirement]) -> bool:
     return bool(signals) and bool(exact_runs.closed(subject, tuple(dict.fromkeys(signals))).runs)
 
 
-def _conflict(subject: Subject, facts: Known, core: list[Requirement], ranges: tuple[str, ...], script: str) -> Finding:
+def _conflict(
+    subject: Subject, facts: DesignFacts, core: list[Requirement], ranges: tuple[str, ...], script: str
+) -> Finding:
     places = [one.place.labelled(f"{one.name} demands {one.text}") for one in core]
     places += list(_values(facts, ranges))
     names = list(dict.fromkeys(one.name for one in core))
@@ -270,7 +270,7 @@ def _conflict(subject: Subject, facts: Known, core: list[Requirement], ranges: t
     )  # fmt: skip
 
 
-def _enough_at_rest(facts: Known, promise: Promise, rests: list[Requirement]) -> bool:
+def _enough_at_rest(facts: DesignFacts, promise: Promise, rests: list[Requirement]) -> bool:
     """Returns whether every state in which the loops rest has enough servers."""
     assert promise.condition is not None
     for latency in demands_in(facts, promise.condition.tree):
@@ -282,7 +282,7 @@ def _enough_at_rest(facts: Known, promise: Promise, rests: list[Requirement]) ->
     return True
 
 
-def _latency_words(facts: Known, latency: LatencyDemand) -> str:
+def _latency_words(facts: DesignFacts, latency: LatencyDemand) -> str:
     """Returns what a latency needs at the least."""
     tree = least(facts, latency)
     if isinstance(tree, Logic):
@@ -292,19 +292,19 @@ def _latency_words(facts: Known, latency: LatencyDemand) -> str:
     return f"for that {tree.left.path} must be {render_decimal(tree.right.value)} or more"
 
 
-def _certain(facts: Known, core: list[Requirement]) -> bool:
+def _certain(facts: DesignFacts, core: list[Requirement]) -> bool:
     """Returns whether anything keeps a loop from resting, where its rest is part of it."""
     rests = [one for one in core if one.kind == "target"]
     read = {name for one in rests for name in used(one.tree)}
     return not any(name not in facts.values or _moves(facts, name) for name in read)
 
 
-def _moves(facts: Known, name: str) -> bool:
+def _moves(facts: DesignFacts, name: str) -> bool:
     quantity = facts.quantities.get(name)
     return quantity is not None and quantity.varies
 
 
-def _assumed(facts: Known, core: list[Requirement]) -> Iterator[str]:
+def _assumed(facts: DesignFacts, core: list[Requirement]) -> Iterator[str]:
     for target in core:
         if target.kind == "target":
             yield f"{target.name} comes to rest"
@@ -312,13 +312,13 @@ def _assumed(facts: Known, core: list[Requirement]) -> Iterator[str]:
             yield f"{latency.latency.queue} has Poisson arrivals and exponential service times (M/M/c)"
 
 
-def _values(facts: Known, ranges: tuple[str, ...]) -> Iterator[Place]:
+def _values(facts: DesignFacts, ranges: tuple[str, ...]) -> Iterator[Place]:
     for name in ranges:
         if name in facts.places:
             yield facts.places[name].labelled(f"{name} may be this")
 
 
-def _range(facts: Known, name: str) -> str:
+def _range(facts: DesignFacts, name: str) -> str:
     span = facts.values[name]
     quantity = facts.quantities.get(name)
     dimension = quantity.dimension if quantity is not None else units.ONE
@@ -328,7 +328,7 @@ def _range(facts: Known, name: str) -> str:
     return f"{name} {low} to {high}" if low and high else f"{name} >= {low}" if low else f"{name} <= {high}"
 
 
-def _repairs(subject: Subject, facts: Known, core: list[Requirement]) -> Iterator[Repair]:
+def _repairs(subject: Subject, facts: DesignFacts, core: list[Requirement]) -> Iterator[Repair]:
     """Relax one promise until a state keeps all: the nearest number of two digits."""
     for index, target in enumerate(core):
         formula = target.formula
@@ -343,7 +343,7 @@ def _repairs(subject: Subject, facts: Known, core: list[Requirement]) -> Iterato
             yield from [repair] if repair else []
 
 
-def _relaxed(facts: Known, core: list[Requirement], index: int, formula: Formula) -> Fraction | None:
+def _relaxed(facts: DesignFacts, core: list[Requirement], index: int, formula: Formula) -> Fraction | None:
     """Returns the nearest bound in two digits with which the core can be kept; None where none is near."""
     assert isinstance(formula.tree, Compare)
     assert isinstance(formula.tree.right, Number)
@@ -356,7 +356,11 @@ def _relaxed(facts: Known, core: list[Requirement], index: int, formula: Formula
         factor = Fraction(11, 10) ** step
         bound = repairs.upward_round(start * factor) if upward else repairs.downward_round(start / factor)
         demands = [*core[:index], _with_bound(facts, core[index], bound), *core[index + 1 :]]
-        return bound if isinstance(satisfiability.world(_conditions(facts, demands)), satisfiability.World) else None
+        return (
+            bound
+            if isinstance(satisfiability.solve_query(_conditions(facts, demands)), satisfiability.SatState)
+            else None
+        )
 
     high = next((step for step in (1, 2, 4, 8, 16, 32) if bound_at(step) is not None), None)
     if high is None:
@@ -364,7 +368,7 @@ def _relaxed(facts: Known, core: list[Requirement], index: int, formula: Formula
     return bound_at(halved(lambda step: bound_at(step) is not None, high, high // 2, middle=whole_mean)[0])
 
 
-def _with_bound(facts: Known, target: Requirement, bound: Fraction) -> Requirement:
+def _with_bound(facts: DesignFacts, target: Requirement, bound: Fraction) -> Requirement:
     stated = target.stated
     assert isinstance(stated, Compare)
     assert isinstance(stated.right, Number)

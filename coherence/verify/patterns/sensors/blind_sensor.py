@@ -51,7 +51,7 @@ from coherence.language.expressions import walk
 from coherence.language.expressions.tree import Compare, Held, Logic, Tree
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import COPIES, Known, known
+from coherence.verify.facts.design_facts import COPIES, DesignFacts, known
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import point, truth
 from coherence.verify.jobs.capacity import needed, supplies
@@ -109,7 +109,7 @@ def _removes(loop: Loop) -> str:
     return thing if signal in SIZES and down else ""
 
 
-def _held(facts: Known, thing: str) -> Iterator[tuple[str, Component, Quantity]]:
+def _held(facts: DesignFacts, thing: str) -> Iterator[tuple[str, Component, Quantity]]:
     """(resource, holder, need) of everything that draws on the thing."""
     for component in facts.design.components.values():
         for resource, need in needed(component).items() if component.name != thing else ():
@@ -117,7 +117,7 @@ def _held(facts: Known, thing: str) -> Iterator[tuple[str, Component, Quantity]]
                 yield resource, component, need
 
 
-def _read(facts: Known, loop: Loop, thing: str, resources: set[str]) -> set[str]:
+def _read(facts: DesignFacts, loop: Loop, thing: str, resources: set[str]) -> set[str]:
     """Returns the resources of the thing that the loop reads, by the names of its signals or in its sensor's words."""
     paths = {facts.bare.get(path, path) for formula in names.loop_formulas(loop) for path in used(formula.tree)}
     signals = {path.partition(".")[2] for path in paths if path.partition(".")[0] == thing}
@@ -129,7 +129,7 @@ def _read(facts: Known, loop: Loop, thing: str, resources: set[str]) -> set[str]
     return (seen | (resources & words)) - _missed(loop)
 
 
-def _reads(facts: Known, loop: Loop, thing: str) -> bool:
+def _reads(facts: DesignFacts, loop: Loop, thing: str) -> bool:
     """Returns whether the loop compares some signal of the thing with a number (a load, a utilization)."""
     paths = {facts.bare.get(path, path) for formula in names.loop_formulas(loop) for path in _compared(formula.tree)}
     return any(path.partition(".")[0] == thing for path in paths)
@@ -162,7 +162,7 @@ def _blindness(loop: Loop, thing: str, entry: tuple[str, Component, Quantity]) -
     return Blindness(loop, thing, resource, holder, need, place, stated is not None)
 
 
-def _answer(subject: Subject, facts: Known, blind: Blindness, read: set[str]) -> Finding:
+def _answer(subject: Subject, facts: DesignFacts, blind: Blindness, read: set[str]) -> Finding:
     trigger = trigger_of(blind.loop)
     shown = _shown(facts, blind, read)
     fires = truth(facts.tree(trigger), {**facts.values, **shown}) if trigger is not None and not blind.certain else None
@@ -171,7 +171,7 @@ def _answer(subject: Subject, facts: Known, blind: Blindness, read: set[str]) ->
     return _conflict(subject, facts, blind, shown)
 
 
-def _shown(facts: Known, blind: Blindness, read: set[str]) -> dict[str, Interval]:
+def _shown(facts: DesignFacts, blind: Blindness, read: set[str]) -> dict[str, Interval]:
     """Returns what the loop reads of a member on which the holder uses all of the unseen resource that it needs."""
     ranges: dict[str, Interval] = {}
     supply = facts.values.get(f"{blind.thing}.{blind.resource}")
@@ -183,13 +183,13 @@ def _shown(facts: Known, blind: Blindness, read: set[str]) -> dict[str, Interval
     return {path: value for path, value in ranges.items() if path not in facts.values}
 
 
-def _numbers(facts: Known, blind: Blindness) -> Numbers:
+def _numbers(facts: DesignFacts, blind: Blindness) -> Numbers:
     supply = facts.values.get(f"{blind.thing}.{blind.resource}")
     found: dict[str, tuple[Fraction | float | int, str]] = {"needed": (blind.need.high, "")}
     return found | ({"there": (supply.low, "")} if supply is not None and supply.low is not None else {})
 
 
-def _places(facts: Known, blind: Blindness) -> tuple[Place, ...]:
+def _places(facts: DesignFacts, blind: Blindness) -> tuple[Place, ...]:
     supply = facts.places.get(f"{blind.thing}.{blind.resource}")
     held = blind.need.place.labelled(f"{blind.holder.name} holds this {blind.resource} of {blind.thing}")
     here = (supply.labelled(f"{blind.resource} of one {blind.thing}"),) if supply is not None else ()
@@ -200,7 +200,7 @@ def _of(blind: Blindness) -> tuple[str, ...]:
     return (blind.loop.name, blind.thing, blind.holder.name)
 
 
-def _conflict(subject: Subject, facts: Known, blind: Blindness, shown: dict[str, Interval]) -> Finding:
+def _conflict(subject: Subject, facts: DesignFacts, blind: Blindness, shown: dict[str, Interval]) -> Finding:
     loop, thing, resource = blind.loop.name, blind.thing, blind.resource
     message = (
         f"{loop} takes {thing} away without looking at {resource}, of which {blind.holder.name} holds {blind.need}"
@@ -239,7 +239,7 @@ def _now(tree: Tree) -> Tree:
     return tree.condition if isinstance(tree, Held) else tree
 
 
-def _spared(facts: Known, blind: Blindness, trigger: Tree | None, shown: dict[str, Interval]) -> Finding:
+def _spared(facts: DesignFacts, blind: Blindness, trigger: Tree | None, shown: dict[str, Interval]) -> Finding:
     """Answers that what the holder shows of the resources that are read is above the threshold."""
     assert trigger is not None
     script = claimed(Logic("not", (_now(facts.tree(trigger)),)), {**facts.values, **shown})

@@ -57,7 +57,7 @@ from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Compare, Name, Number, Tree
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import Values, enclosure
@@ -79,7 +79,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _answer(subject, facts, writer)
 
 
-def _answer(subject: Subject, facts: Known, writer: Writer) -> Iterator[Finding]:
+def _answer(subject: Subject, facts: DesignFacts, writer: Writer) -> Iterator[Finding]:
     target = writer.loop.target
     assert target is not None
     assert target.signal is not None
@@ -137,7 +137,7 @@ class SaturationCase:
         return (acts, *(stops or [made_of]))
 
 
-def _limits_on(facts: Known, path: str) -> Iterator[Limit]:
+def _limits_on(facts: DesignFacts, path: str) -> Iterator[Limit]:
     """Yields limits that count exactly this signal: the smallest cap last, so that it wins."""
     limits = [limit for limit in facts.counted.get(path, ()) if limit.during is None]
     caps = [(facts.range(tree).high, limit) for limit in limits if (tree := cap(facts, limit)) is not None]
@@ -145,7 +145,7 @@ def _limits_on(facts: Known, path: str) -> Iterator[Limit]:
     yield from (limit for _, limit in sorted(bounded, key=lambda item: item[0], reverse=True))
 
 
-def _saturated(facts: Known, tree: Tree, caps: dict[str, Limit], end: str) -> Values:
+def _saturated(facts: DesignFacts, tree: Tree, caps: dict[str, Limit], end: str) -> Values:
     """Every signal may grow without bound, except that a capped count stops at the `high` or `low` end of its cap.
 
     What then still bounds the measurement is its own form, not a load that happens to be small.
@@ -158,7 +158,7 @@ def _saturated(facts: Known, tree: Tree, caps: dict[str, Limit], end: str) -> Va
     return values
 
 
-def _setpoint(facts: Known, target: Target) -> Interval | None:
+def _setpoint(facts: DesignFacts, target: Target) -> Interval | None:
     stated = target.setpoint
     if isinstance(stated, Quantity):
         return Interval(stated.low, stated.high)

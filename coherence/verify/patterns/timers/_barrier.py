@@ -15,7 +15,7 @@ from coherence.language.design import Component, Design, Loop, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.patterns.timers._overrun import Figures
 from coherence.verify.timers import firing, occurrences, repairs
-from coherence.verify.timers.firing import NOW, Firing, Window
+from coherence.verify.timers.firing import NOW, Firing, FiringWindow
 from coherence.verify.timers.orders import between
 
 
@@ -29,17 +29,17 @@ class TimedBarrier:
     pauses: tuple[tuple[Loop, str, Quantity], ...]
 
     @property
-    def pause(self) -> Window:
+    def pause(self) -> FiringWindow:
         """Returns what one member may lose in a step, each pause once."""
         longest = {name: span.high for _, name, span in self.pauses}
-        return Window(Fraction(0), sum(longest.values(), Fraction(0)))
+        return FiringWindow(Fraction(0), sum(longest.values(), Fraction(0)))
 
     @property
     def wait(self) -> Fraction:
         """Returns the longest wait of the first member for the last, in seconds."""
         if isinstance(self.component.copies, Quantity) and self.component.copies.high <= 1:
             return Fraction(0)
-        return firing.longest_wait(Window(self.step.low, self.step.high), self.pause) or Fraction(0)
+        return firing.longest_wait(FiringWindow(self.step.low, self.step.high), self.pause) or Fraction(0)
 
 
 def answer(subject: Subject, question: Question, timer: Timer) -> Finding:
@@ -103,11 +103,11 @@ def _places(timer: Timer, barrier: TimedBarrier, fires: Firing) -> tuple[Place, 
     watched = f"fires {between(fires.window)} after the first {thing} waits"
     places = [occurrences.values(timer)[0].labelled(watched)]
     for loop, name, span in barrier.pauses:
-        places.append(span.place.labelled(f"{name} holds one {thing} for {between(Window(span.low, span.high))}"))
+        places.append(span.place.labelled(f"{name} holds one {thing} for {between(FiringWindow(span.low, span.high))}"))
         signal = loop.actuation.signal if loop.actuation is not None else None
         where = signal.place if signal is not None else loop.place
         places.append(where.labelled(f"{loop.name} pauses by its own reading"))
-    return (*places, step.place.labelled(f"a {barrier.activity} takes {between(Window(step.low, step.high))}"))
+    return (*places, step.place.labelled(f"a {barrier.activity} takes {between(FiringWindow(step.low, step.high))}"))
 
 
 def _figures(barrier: TimedBarrier, fires: Firing) -> Figures:

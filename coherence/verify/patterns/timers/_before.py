@@ -13,7 +13,7 @@ from coherence.language.design import Design, Timer
 from coherence.language.sentences import Event, Promise
 from coherence.verify.timers import occurrences, orders
 from coherence.verify.timers.occurrences import Chain
-from coherence.verify.timers.orders import Order
+from coherence.verify.timers.orders import EventOrder
 from coherence.verify.timers.removals import LOADED
 
 RANKS = ("before", "touches", "unknown", "possible", "after")
@@ -31,7 +31,7 @@ class OrderPromise:
     promise: Promise
     first: str
     second: str
-    ways: tuple[Order | None, ...]
+    ways: tuple[EventOrder | None, ...]
     activities: bool
 
     @property
@@ -46,7 +46,7 @@ class OrderPromise:
         return len(known) == len(self.ways) and all(order.second and not order.first for order in known)
 
     @property
-    def worst(self) -> tuple[Order, str]:
+    def worst(self) -> tuple[EventOrder, str]:
         """Returns the comparison that decides, and its relation (`after` only where every way says so)."""
         known = [order for order in self.ways if order is not None]
         relations = [orders.relation(order) for order in known]
@@ -103,7 +103,7 @@ def _is_activity(event: Event, design: Design) -> bool:
     return event.kind in ("starts", "ends") and event.thing in design.components
 
 
-def timeline(order: Order, *, kind: bool) -> tuple[Step, ...]:
+def timeline(order: EventOrder, *, kind: bool) -> tuple[Step, ...]:
     """Returns one run: the first event as early and the second as late as can be (`kind`), or the reverse."""
     moments = orders.moments(order.first, early=kind) + orders.moments(order.second, early=not kind)
     return orders.sorted_steps([Step(Fraction(0), order.common), *(Step(time, link.effect) for time, link in moments)])

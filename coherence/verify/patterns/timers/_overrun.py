@@ -13,8 +13,8 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Design, Timer
 from coherence.verify.timers import firing, occurrences, orders
 from coherence.verify.timers import repairs as timer_repairs
-from coherence.verify.timers.occurrences import Causes, Chain, Link
-from coherence.verify.timers.orders import Order, between
+from coherence.verify.timers.occurrences import Causes, Chain, EventLink
+from coherence.verify.timers.orders import EventOrder, between
 
 Figures = dict[str, tuple[Fraction | float | int, str]]
 RANKS = ("before", "unknown", "possible", "after")
@@ -25,7 +25,7 @@ class OverrunCase:
     """A timer, how its `unless` event stands to its firing, and both measured from their common cause."""
 
     timer: Timer
-    order: Order
+    order: EventOrder
     relation: str  # before: the event always comes first; possible; after: the timer always does; unknown
     needs: str = ""
     loops: tuple[str, ...] = ()  # those that the missing fact is about
@@ -60,7 +60,7 @@ def _worst(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
     return worst if certain or worst.relation != "after" else replace(worst, relation="possible")
 
 
-def _case(timer: Timer, unless: str, order: Order | None, causes: Causes) -> OverrunCase:
+def _case(timer: Timer, unless: str, order: EventOrder | None, causes: Causes) -> OverrunCase:
     if order is None:
         return _apart(timer, unless, causes)
     strictly = _strictly(order)
@@ -72,7 +72,7 @@ def _case(timer: Timer, unless: str, order: Order | None, causes: Causes) -> Ove
     )
 
 
-def _strictly(order: Order) -> str:
+def _strictly(order: EventOrder) -> str:
     """As `orders.relation`, but a tie is a race: either may come first."""
     said = orders.relation(order)
     one, other = order.windows
@@ -84,7 +84,7 @@ def _apart(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
     fired = causes[f"{timer.name} fires"][:1]
     way = occurrences.chains(unless, causes)[0]
     ended = tuple(link for link in way[:1] if link.kind == "activity")
-    order = Order(timer.start.text if timer.start else "", ended, fired)
+    order = EventOrder(timer.start.text if timer.start else "", ended, fired)
     if order.missing:
         return OverrunCase(timer, order, "unknown", f"needs {order.missing}")
     if not ended:
@@ -93,7 +93,9 @@ def _apart(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
     begins = ended[0].cause
     if first.latest is not None and first.latest > second.earliest:
         note = f"{begins} at the moment of '{order.common}' (nothing in the design starts it)"
-        return OverrunCase(timer, Order(order.common, (replace(ended[0], assumptions=(note,)),), fired), "possible")
+        return OverrunCase(
+            timer, EventOrder(order.common, (replace(ended[0], assumptions=(note,)),), fired), "possible"
+        )
     hint = f"for example a timer {{from: {order.common}, after: 0 s, then: {begins}}}"
     return OverrunCase(timer, order, "unknown", f"needs what starts {begins.removesuffix(' starts')}: {hint}")
 
@@ -197,7 +199,7 @@ def places_of(case: OverrunCase) -> tuple[Place, ...]:
     return tuple([*places, timer.place.labelled("; ".join(unset))] if unset else places)
 
 
-def link_text(link: Link) -> str:
+def link_text(link: EventLink) -> str:
     """Returns what a number does: `fires 140 s to 151 s after server.load starts`, `server.load takes 3 min to 10
     min`.
     """

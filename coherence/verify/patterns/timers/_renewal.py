@@ -17,7 +17,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
 from coherence.verify.patterns.timers._overrun import Figures, OverrunCase
 from coherence.verify.timers import firing, occurrences, repairs
-from coherence.verify.timers.firing import Firing, Window
+from coherence.verify.timers.firing import Firing, FiringWindow
 from coherence.verify.timers.orders import between
 
 
@@ -25,7 +25,7 @@ from coherence.verify.timers.orders import between
 class Renewal:
     """How long it takes from one renewal to the next, where that stands, and the timer that sends it."""
 
-    interval: Window
+    interval: FiringWindow
     place: Place
     timer: Timer | None = None
 
@@ -52,7 +52,7 @@ def _words(timer: Timer) -> str:
 def _renewal(design: Design, timer: Timer) -> Renewal | None:
     renew = timer.renew
     if isinstance(renew, Quantity):
-        return Renewal(Window(renew.low, renew.high), renew.place)
+        return Renewal(FiringWindow(renew.low, renew.high), renew.place)
     assert isinstance(renew, Event)
     return _sent(design, renew)
 

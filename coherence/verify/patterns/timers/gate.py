@@ -42,7 +42,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.patterns.timers import _before
 from coherence.verify.patterns.timers._before import OrderPromise
 from coherence.verify.timers import occurrences, orders, repairs
-from coherence.verify.timers.firing import Window
+from coherence.verify.timers.firing import FiringWindow
 from coherence.verify.timers.occurrences import Causes
 from coherence.verify.timers.orders import between
 
@@ -93,18 +93,18 @@ def _missing(subject: Subject, pair: OrderPromise, causes: Causes) -> Finding:
     )  # fmt: skip
 
 
-def _window(key: str, found: Causes) -> Window | None:
+def _window(key: str, found: Causes) -> FiringWindow | None:
     """Returns the time from the start of an activity to the event; None where it is the start itself, or not stated."""
     return next((link.window for link in found.get(key, ()) if link.kind == "activity" and not link.missing), None)
 
 
-def _ends(window: Window | None) -> list[tuple[str, Fraction]]:
+def _ends(window: FiringWindow | None) -> list[tuple[str, Fraction]]:
     if window is None or window.latest is None:
         return []
     return [("at least", window.earliest), ("at most", window.latest)]
 
 
-def _timeline(pair: OrderPromise, first: Window | None, second: Window | None) -> tuple[Step, ...]:
+def _timeline(pair: OrderPromise, first: FiringWindow | None, second: FiringWindow | None) -> tuple[Step, ...]:
     """Both activities start together or the first later: the second is over and the first is not."""
     slow = first.latest if first is not None and first.latest is not None else Fraction(0)
     fast = second.earliest if second is not None else Fraction(0)
@@ -123,7 +123,7 @@ def _places(subject: Subject, pair: OrderPromise) -> tuple[Place, ...]:
         component = subject.design.components.get(thing)
         span = (component.takes or {}).get(activity) if component is not None else None
         if span is not None:
-            places.append(span.place.labelled(f"{thing}.{activity} takes {between(Window(span.low, span.high))}"))
+            places.append(span.place.labelled(f"{thing}.{activity} takes {between(FiringWindow(span.low, span.high))}"))
         elif component is not None:
             places.append(component.place.labelled(f"{activity} time of {thing} is not stated"))
     return tuple(dict.fromkeys(places))

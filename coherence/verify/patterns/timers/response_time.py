@@ -46,7 +46,7 @@ from coherence.language.sentences import Promise
 from coherence.verify.patterns.timers import _before, _overrun
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers import occurrences, orders, repairs
-from coherence.verify.timers.firing import Window
+from coherence.verify.timers.firing import FiringWindow
 from coherence.verify.timers.occurrences import Chain
 from coherence.verify.timers.orders import between
 
@@ -65,7 +65,7 @@ class ResponsePath:
     unless: str = ""
 
     @property
-    def window(self) -> Window:
+    def window(self) -> FiringWindow:
         return orders.total(self.chain)
 
     @property

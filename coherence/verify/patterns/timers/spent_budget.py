@@ -55,7 +55,7 @@ from coherence.language.design import Limit
 from coherence.language.expressions.tree import Compare, Name, Number
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Promise
-from coherence.verify.facts.design_facts import Known, copies, known
+from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.recurrences import Recurrence, comes_back, counts_events, recurrences
@@ -96,7 +96,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield QUESTION.undecided(needs, (budget.place,), (budget.limit.name, budget.thing))
 
 
-def _budgets(facts: Known) -> Iterator[FailureBudget]:
+def _budgets(facts: DesignFacts) -> Iterator[FailureBudget]:
     for limit in facts.design.limits.values():
         tree = limit.counts.tree if limit.counts is not None else None
         loses = limit.when_full is None or limit.when_full.text == "fail and lose"
@@ -109,7 +109,7 @@ def _budgets(facts: Known) -> Iterator[FailureBudget]:
             yield _budget(facts, limit, (thing, signal), math.floor(high))
 
 
-def _budget(facts: Known, limit: Limit, of: tuple[str, str], lives: int) -> FailureBudget:
+def _budget(facts: DesignFacts, limit: Limit, of: tuple[str, str], lives: int) -> FailureBudget:
     thing, signal = of
     if isinstance(limit.window, Quantity):
         return FailureBudget(limit, thing, signal, lives, limit.window.high)
@@ -207,14 +207,14 @@ def _repairs(subject: Subject, budget: FailureBudget, cause: Recurrence) -> Iter
     yield from (repair for repair in proposals if repair is not None)
 
 
-def _scoped(facts: Known, budget: FailureBudget) -> str | None:
+def _scoped(facts: DesignFacts, budget: FailureBudget) -> str | None:
     """Returns the declared thing for which the limit counts, where that is not the thing that it counts."""
     stated = budget.limit.per or budget.limit.scope
     name = stated.text if stated is not None else ""
     return name if name in facts.design.components and name != budget.thing else None
 
 
-def _scope(subject: Subject, facts: Known, budget: FailureBudget) -> Iterator[Finding]:
+def _scope(subject: Subject, facts: DesignFacts, budget: FailureBudget) -> Iterator[Finding]:
     """The counted thing has as many budgets as the limit has scopes."""
     name = _scoped(facts, budget)
     if name is None:

@@ -53,7 +53,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.patterns.timers import _before, _overrun
 from coherence.verify.patterns.timers._before import OrderPromise
 from coherence.verify.timers import orders, repairs
-from coherence.verify.timers.orders import Order, between
+from coherence.verify.timers.orders import EventOrder, between
 
 QUESTION = Question("COH208", "timer-order", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -95,7 +95,7 @@ def _answer(subject: Subject, pair: OrderPromise) -> Finding:
     return _conflict(subject, pair, order, certain=relation == "after")
 
 
-def _looks(subject: Subject, order: Order) -> str:
+def _looks(subject: Subject, order: EventOrder) -> str:
     """Returns what the two timers look at, where both say it and it differs."""
     timers = [next((link.name for link in chain if link.kind == "timer"), "") for chain in (order.first, order.second)]
     seen = [subject.design.timers[name].sees if name else None for name in timers]
@@ -104,11 +104,11 @@ def _looks(subject: Subject, order: Order) -> str:
     return f"{timers[0]} sees {seen[0]}, {timers[1]} sees {seen[1]}"
 
 
-def _undecided(pair: OrderPromise, order: Order, needs: str, *, loops: tuple[str, ...] = ()) -> Finding:
+def _undecided(pair: OrderPromise, order: EventOrder, needs: str, *, loops: tuple[str, ...] = ()) -> Finding:
     return QUESTION.undecided(needs, _places(pair, order), (*_names(pair, order), *loops))
 
 
-def _proved(pair: OrderPromise, order: Order, *, touching: bool) -> Finding:
+def _proved(pair: OrderPromise, order: EventOrder, *, touching: bool) -> Finding:
     first, second = order.windows
     words = "comes no later than" if touching else "always precedes"
     margin = ", without margin" if touching else ""
@@ -119,7 +119,7 @@ def _proved(pair: OrderPromise, order: Order, *, touching: bool) -> Finding:
     return QUESTION.proved(message, places, of, evidence, assumptions=order.assumptions, margin=not touching)
 
 
-def _conflict(subject: Subject, pair: OrderPromise, order: Order, *, certain: bool) -> Finding:
+def _conflict(subject: Subject, pair: OrderPromise, order: EventOrder, *, certain: bool) -> Finding:
     first, second = order.windows
     words = "never precedes" if certain else "may not precede"
     tie = " (equal clocks race)" if first.latest == second.earliest else ""
@@ -138,7 +138,7 @@ def _order_text(pair: OrderPromise, words: str) -> str:
     return f"'{first}' {words} '{second}'"
 
 
-def _evidence(order: Order, *, certificate: str | None = None, kind: bool = False) -> Evidence:
+def _evidence(order: EventOrder, *, certificate: str | None = None, kind: bool = False) -> Evidence:
     first, second = order.windows
     ends = {
         "first at the earliest": first.earliest, "first at the latest": first.latest,
@@ -149,7 +149,7 @@ def _evidence(order: Order, *, certificate: str | None = None, kind: bool = Fals
     return arithmetic(numbers, witness=witness, certificate=certificate)
 
 
-def _places(pair: OrderPromise, order: Order) -> tuple[Place, ...]:
+def _places(pair: OrderPromise, order: EventOrder) -> tuple[Place, ...]:
     """Returns the value that makes the second event early, those of the first, and the promise."""
     links = [link for link in (*order.second, *order.first) if link.kind in ("timer", "activity")]
     places = [link.places[0].labelled(_overrun.link_text(link)) for link in links]
@@ -158,12 +158,12 @@ def _places(pair: OrderPromise, order: Order) -> tuple[Place, ...]:
     return (*places, pair.promise.place.labelled(label))
 
 
-def _names(pair: OrderPromise, order: Order) -> tuple[str, ...]:
+def _names(pair: OrderPromise, order: EventOrder) -> tuple[str, ...]:
     name = pair.promise.name
     return (*_overrun.deciding(order.first + order.second), *((name,) if name else ()))
 
 
-def _repairs(subject: Subject, order: Order) -> Iterator[Repair]:
+def _repairs(subject: Subject, order: EventOrder) -> Iterator[Repair]:
     """Let the second come later or the first sooner, by the shortage of time between them."""
     first, second = order.windows
     if first.latest is None:

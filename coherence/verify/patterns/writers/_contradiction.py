@@ -20,9 +20,9 @@ from coherence.language.expressions import walk
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Compare, Name, Number, Tree
 from coherence.verify.actions.loop_directions import DOWN, UP, Move, loop_trigger
-from coherence.verify.facts.design_facts import Known
-from coherence.verify.facts.satisfiability import Question as Asked
-from coherence.verify.facts.satisfiability import World, both, question, world
+from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.facts.satisfiability import SatQuery as Asked
+from coherence.verify.facts.satisfiability import SatState, both, sat_query, solve_query
 from coherence.verify.systems.literals import contradiction
 
 
@@ -33,7 +33,7 @@ class Clash:
     first: Move
     second: Move
     signal: str
-    at: World | None
+    at: SatState | None
 
     @property
     def names(self) -> tuple[str, str]:
@@ -48,37 +48,37 @@ class Apart:
     unclear: str = ""
 
 
-def clash(facts: Known, signal: str, pairs: Iterable[tuple[Move, Move]]) -> Clash | Apart:
+def clash(facts: DesignFacts, signal: str, pairs: Iterable[tuple[Move, Move]]) -> Clash | Apart:
     """Returns the first pair of moves that one state allows, or why there is none."""
     scripts: list[str] = []
     unclear = ""
     for first, second in pairs:
         trees = [tree for tree in (effective(first), effective(second)) if tree is not None]
         if not trees:
-            return Clash(first, second, signal, World({}))
-        apart = question(facts, trees, steady=False)
+            return Clash(first, second, signal, SatState({}))
+        apart = sat_query(facts, trees, steady=False)
         literals = contradiction(*apart.conditions) if len(trees) == 2 else None
         if literals is not None:
             scripts.append(Asked(literals, {}).script())
             continue
-        state = world(apart)
-        if not isinstance(state, World) and state.unsat:
+        state = solve_query(apart)
+        if not isinstance(state, SatState) and state.unsat:
             scripts.append(apart.script())
             continue
-        lasting = world(question(facts, trees, steady=True))
-        if isinstance(lasting, World) and _enters(facts, first) and _enters(facts, second):
+        lasting = solve_query(sat_query(facts, trees, steady=True))
+        if isinstance(lasting, SatState) and _enters(facts, first) and _enters(facts, second):
             return Clash(first, second, signal, lasting)
         both_act = "whether a state lasts in which both act"
         unclear = unclear or both_act
     return Apart(tuple(scripts), unclear)
 
 
-def _enters(facts: Known, move: Move) -> bool:
+def _enters(facts: DesignFacts, move: Move) -> bool:
     """Returns whether the loop can begin to act at all."""
     if move.enters is None:
         return True
-    state = world(question(facts, [move.enters], steady=True))
-    return isinstance(state, World) or not state.unsat
+    state = solve_query(sat_query(facts, [move.enters], steady=True))
+    return isinstance(state, SatState) or not state.unsat
 
 
 def effective(move: Move) -> Tree | None:
@@ -127,7 +127,7 @@ def condition_text(move: Move) -> str:
     return "at all times" if move.text == "always" else f"while {move.text}"
 
 
-def shown(at: World, trees: Iterable[Tree | None], loops: Iterable[str]) -> dict[str, str]:
+def shown(at: SatState, trees: Iterable[Tree | None], loops: Iterable[str]) -> dict[str, str]:
     """Returns the values of a world in words, with the units that the conditions compare them in."""
     dimensions = dict(_dimensions(tree for tree in trees if tree is not None))
     rendered = {}

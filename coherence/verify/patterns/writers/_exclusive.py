@@ -9,7 +9,7 @@ from coherence.findings.finding import Finding
 from coherence.findings.question_input import Certificate
 from coherence.language.expressions.lower_smt import lower_smt, symbol
 from coherence.language.expressions.tree import MIRRORED, NEGATED, Compare, Held, Logic, Name, Number, Tree
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.writers import Writer, reads
 from coherence.verify.patterns.writers._pair import WriterPair
 
@@ -53,7 +53,7 @@ def _seen_alike(pair: WriterPair, path: str) -> bool:
     return _chain(pair.first, path, pair.facts) == _chain(pair.second, path, pair.facts)
 
 
-def _chain(writer: Writer, path: str, facts: Known) -> tuple[tuple[str, Fraction], ...]:
+def _chain(writer: Writer, path: str, facts: DesignFacts) -> tuple[tuple[str, Fraction], ...]:
     target, signal = writer.loop.target, reads(writer.loop)
     if target is None or facts.bare.get(signal, signal) != facts.bare.get(path, path):
         return ()

@@ -13,7 +13,7 @@ from coherence.language.expressions import names as used
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.names import loop_formulas
 from coherence.verify.actions.loop_directions import Move, loop_trigger, moves
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.signs import DOWN, UP, flipped, sign, spread
 from coherence.verify.facts.writers import TRANSIENT, Writer
 from coherence.verify.patterns.writers import _contradiction as found_by
@@ -37,7 +37,7 @@ class Regulator:
     pushes: int
 
 
-def answers(ask: Question, subject: Subject, facts: Known) -> Iterator[Finding]:
+def answers(ask: Question, subject: Subject, facts: DesignFacts) -> Iterator[Finding]:
     """Yields one answer per reading and pair of loops with different commands that act against each other on it."""
     shared = _shared(facts)
     if not shared:
@@ -58,7 +58,7 @@ def _ordered(one: Writer, other: Writer) -> bool:
     return one.loop.rank is not None and other.loop.rank is not None and one.loop.rank != other.loop.rank
 
 
-def _shared(facts: Known) -> dict[str, list[Writer]]:
+def _shared(facts: DesignFacts) -> dict[str, list[Writer]]:
     """Declared readings that at least two loops with different commands read."""
     readers: dict[str, list[Writer]] = {}
     for writers in facts.written.values():
@@ -72,7 +72,7 @@ def _shared(facts: Known) -> dict[str, list[Writer]]:
     return {name: writers for name, writers in readers.items() if len({w.signal for w in writers}) > 1}
 
 
-def _regulators(subject: Subject, facts: Known, writer: Writer, reading: str) -> Iterator[Regulator]:
+def _regulators(subject: Subject, facts: DesignFacts, writer: Writer, reading: str) -> Iterator[Regulator]:
     pushed = spread(subject.model, facts.values, writer.signal).get(reading, 0)
     if pushed not in (UP, DOWN):
         return
@@ -83,7 +83,7 @@ def _regulators(subject: Subject, facts: Known, writer: Writer, reading: str) ->
             yield Regulator(writer, move, reading, effect)
 
 
-def _condition(writer: Writer, move: Move, reading: str, facts: Known) -> int:
+def _condition(writer: Writer, move: Move, reading: str, facts: DesignFacts) -> int:
     """Returns whether the loop acts while the reading is high (UP) or low (DOWN)."""
     if writer.kind == "scale":
         target = writer.loop.target
@@ -96,7 +96,9 @@ def _condition(writer: Writer, move: Move, reading: str, facts: Known) -> int:
     return sign(trees[0], signs, facts.values) if trees else 0
 
 
-def _answer(ask: Question, subject: Subject, facts: Known, first: Regulator, second: Regulator) -> Iterator[Finding]:
+def _answer(
+    ask: Question, subject: Subject, facts: DesignFacts, first: Regulator, second: Regulator
+) -> Iterator[Finding]:
     try:
         clash = found_by.clash(facts, first.reading, [(first.move, second.move)])
     except NotExactError:

@@ -14,7 +14,7 @@ from coherence.findings.finding import Edit, Evidence, Finding, Repair
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import Known
+from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.writers import Writer
 
 Numbers = Mapping[str, tuple[Fraction | float | int, str]]
@@ -26,7 +26,7 @@ class WriterPair:
 
     question: Question
     subject: Subject
-    facts: Known
+    facts: DesignFacts
     signal: str
     first: Writer
     second: Writer

@@ -11,9 +11,9 @@ from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Question, Subject
 from coherence.language.expressions.tree import Arithmetic, Call, Compare, Name, Number, Tree, Truth, rename
 from coherence.verify.actions.loop_directions import Move
-from coherence.verify.facts.design_facts import Known, known
-from coherence.verify.facts.satisfiability import Question as Conditions
-from coherence.verify.facts.satisfiability import World, both, plain, question, world
+from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.facts.satisfiability import SatQuery as Conditions
+from coherence.verify.facts.satisfiability import SatState, both, plain, sat_query, solve_query
 from coherence.verify.facts.state_ranges import stated, whole
 from coherence.verify.patterns.writers import _contradiction as told
 from coherence.verify.patterns.writers._pair import Numbers
@@ -36,12 +36,12 @@ class TurnCycle:
 
     first: Move
     second: Move
-    at: World
+    at: SatState
     lap: tuple[tuple[str, Fraction, Fraction], ...]
     between: bool = False
 
 
-def cycle(facts: Known, signal: str, first: Move, second: Move) -> TurnCycle | list[str]:
+def cycle(facts: DesignFacts, signal: str, first: Move, second: Move) -> TurnCycle | list[str]:
     """Returns a cycle, the scripts that exclude one, or nothing where neither is shown."""
     if signal not in facts.whole:
         return _cycle(facts, signal, first, second, frozenset())
@@ -53,18 +53,20 @@ def cycle(facts: Known, signal: str, first: Move, second: Move) -> TurnCycle | l
     return replace(anywhere, between=True) if isinstance(anywhere, TurnCycle) and back_and_forth else anywhere
 
 
-def _cycle(facts: Known, signal: str, first: Move, second: Move, counted: frozenset[str]) -> TurnCycle | list[str]:
+def _cycle(
+    facts: DesignFacts, signal: str, first: Move, second: Move, counted: frozenset[str]
+) -> TurnCycle | list[str]:
     """Returns the same where the `counted` names take whole numbers only."""
     wakes = _wakes(facts, signal, first, second)
     back = _wakes(facts, signal, second, first)
-    conditions = _counting(question(facts, [wakes, back], steady=False), counted)
-    state = world(conditions)
-    if not isinstance(state, World):
+    conditions = _counting(sat_query(facts, [wakes, back], steady=False), counted)
+    state = solve_query(conditions)
+    if not isinstance(state, SatState):
         return [conditions.script()] if state.unsat else []
     if _together(facts, first, second):
         return []
-    lasting = world(_counting(question(facts, [wakes, back], steady=True), counted))
-    if not isinstance(lasting, World) or any(_split(lasting.at.get(name)) for name in counted):
+    lasting = solve_query(_counting(sat_query(facts, [wakes, back], steady=True), counted))
+    if not isinstance(lasting, SatState) or any(_split(lasting.at.get(name)) for name in counted):
         return []
     lap = _iterate(facts, signal, first, second, lasting)
     return TurnCycle(first, second, lasting, lap) if lap else []
@@ -78,16 +80,16 @@ def _split(found: Fraction | bool | None) -> bool:
     return found is not None and Fraction(found).denominator != 1
 
 
-def _together(facts: Known, first: Move, second: Move) -> bool:
+def _together(facts: DesignFacts, first: Move, second: Move) -> bool:
     """Returns whether both can act at once.  Then it is a contradiction, and another question's."""
     trees = [tree for tree in (told.effective(first), told.effective(second)) if tree is not None]
     if len(trees) == 2 and contradiction(trees[0], trees[1]) is not None:
         return False
-    state = world(question(facts, trees, steady=True))
-    return isinstance(state, World) or not state.unsat
+    state = solve_query(sat_query(facts, trees, steady=True))
+    return isinstance(state, SatState) or not state.unsat
 
 
-def _wakes(facts: Known, signal: str, mover: Move, woken: Move) -> Tree:
+def _wakes(facts: DesignFacts, signal: str, mover: Move, woken: Move) -> Tree:
     """`mover` acts at some value of the signal, and after it `woken` acts; the value has a name of its own."""
     start = f"{signal}@{mover.name}"
     at = rename(told.effective(mover) or Truth(True), lambda path: start if path == signal else path)
@@ -98,7 +100,7 @@ def _wakes(facts: Known, signal: str, mover: Move, woken: Move) -> Tree:
     return both(rename_flags(at, without, mover.name), rename_flags(then, without, woken.name), *inside) or at
 
 
-def _range(facts: Known, signal: str, name: str) -> list[Tree]:
+def _range(facts: DesignFacts, signal: str, name: str) -> list[Tree]:
     span = stated(facts).get(signal)
     low = [Compare(">=", Name(name), Number(span.low))] if span and span.low is not None else []
     high = [Compare("<=", Name(name), Number(span.high))] if span and span.high is not None else []
@@ -122,7 +124,7 @@ def _after(move: Move, here: Tree) -> Tree:
 
 
 def _iterate(
-    facts: Known, signal: str, first: Move, second: Move, at: World
+    facts: DesignFacts, signal: str, first: Move, second: Move, at: SatState
 ) -> tuple[tuple[str, Fraction, Fraction], ...]:
     """Returns the lap of the two maps in turns from the solver's state; empty where they come to rest."""
     start = at.at.get(f"{signal}@{first.name}")
@@ -145,11 +147,11 @@ def _iterate(
     return ()
 
 
-def _step(facts: Known, signal: str, move: Move, x: Fraction, at: World) -> Fraction | None:
+def _step(facts: DesignFacts, signal: str, move: Move, x: Fraction, at: SatState) -> Fraction | None:
     """Returns what the loop writes at this value; None where it does not act."""
     here = {**at.at, **dict.fromkeys(facts.design.loops, False), signal: x, move.name: True}
     tree = told.effective(move)
-    if tree is not None and not World(here).holds(plain(facts.tree(tree), steady=True)):
+    if tree is not None and not SatState(here).holds(plain(facts.tree(tree), steady=True)):
         return None
     if move.to is not None:
         return move.writer.values.clip(move.to)

@@ -51,7 +51,7 @@ from collections.abc import Iterator
 
 from coherence.findings.finding import Finding
 from coherence.findings.question_input import Question, Subject
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.ranges import truth
 from coherence.verify.facts.writers import TRANSIENT, Writer, static_only
 from coherence.verify.patterns.writers import _scalers, _setters, _transient
@@ -73,7 +73,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _pair(subject, facts, signal, first, second)
 
 
-def _pair(subject: Subject, facts: Known, signal: str, first: Writer, second: Writer) -> Iterator[Finding]:
+def _pair(subject: Subject, facts: DesignFacts, signal: str, first: Writer, second: Writer) -> Iterator[Finding]:
     pair = WriterPair(QUESTION, subject, facts, signal, first, second)
     kinds = {first.kind, second.kind}
     if "unset" in kinds:
@@ -96,6 +96,6 @@ def _pair(subject: Subject, facts: Known, signal: str, first: Writer, second: Wr
         yield from _setters.against_scaler(pair)
 
 
-def _never(facts: Known, writer: Writer) -> bool:
+def _never(facts: DesignFacts, writer: Writer) -> bool:
     """Returns whether its condition is false for every value of what it reads."""
     return writer.condition is not None and truth(facts.tree(writer.condition), facts.values) is False

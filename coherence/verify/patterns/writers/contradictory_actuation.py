@@ -53,7 +53,7 @@ from coherence.findings.finding import Evidence, Finding, Grade, Repair
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.verify.actions.loop_directions import Move, moves
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.writers import TRANSIENT, Writer
 from coherence.verify.patterns.writers import _contradiction as found_by
 from coherence.verify.patterns.writers._contradiction import Apart, Clash
@@ -84,7 +84,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     yield from _opposed_readings.answers(QUESTION, subject, facts)
 
 
-def _pairs(facts: Known) -> Iterator[tuple[str, Writer, Writer]]:
+def _pairs(facts: DesignFacts) -> Iterator[tuple[str, Writer, Writer]]:
     for signal, writers in facts.written.items():
         present = [writer for writer in writers if writer.kind not in ("ignore", "unset")]
         for first, second in itertools.islice(itertools.combinations(present, 2), MOST_PAIRS):
@@ -107,7 +107,7 @@ def separated(one: Writer, other: Writer) -> bool:
     return one.loop.rank is not None and other.loop.rank is not None and one.loop.rank != other.loop.rank
 
 
-def _pair(subject: Subject, facts: Known, signal: str, first: Writer, second: Writer) -> Iterator[Finding]:
+def _pair(subject: Subject, facts: DesignFacts, signal: str, first: Writer, second: Writer) -> Iterator[Finding]:
     mine, theirs = moves(facts, first), moves(facts, second)
     pairs = list(found_by.opposed(mine, theirs))
     if not pairs:

@@ -48,7 +48,7 @@ from coherence.language.expressions import names as used
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Name
 from coherence.verify.actions.loop_directions import Move, loop_trigger, moves
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.writers import TRANSIENT, Writer
 from coherence.verify.patterns.writers import _contradiction as told
 from coherence.verify.patterns.writers._pair import Numbers
@@ -77,7 +77,7 @@ def _conditional(writer: Writer) -> bool:
     return bool(writer.loop.rules) or writer.condition is not None
 
 
-def _pair(subject: Subject, facts: Known, signal: str, left: Writer, other: Writer) -> Iterator[Finding]:
+def _pair(subject: Subject, facts: DesignFacts, signal: str, left: Writer, other: Writer) -> Iterator[Finding]:
     if any(len(_plain_moves(facts, writer)) < len(moves(facts, writer)) for writer in (left, other)):
         return
     pairs = list(told.opposed(_plain_moves(facts, left), _plain_moves(facts, other)))
@@ -110,7 +110,7 @@ def _pair(subject: Subject, facts: Known, signal: str, left: Writer, other: Writ
     yield QUESTION.proved(message, places, (left.name, other.name), arithmetic({}, certificate=joined(scripts)))
 
 
-def _plain_moves(facts: Known, writer: Writer) -> tuple[Move, ...]:
+def _plain_moves(facts: DesignFacts, writer: Writer) -> tuple[Move, ...]:
     """Returns moves whose step or value is one number."""
     return tuple(move for move in moves(facts, writer) if move.by is not None or move.to is not None)
 
@@ -147,7 +147,7 @@ def _dynamics(subject: Subject, signal: str, pairs: list[tuple[Move, Move]], sta
     yield QUESTION.undecided(needs, told.places(*pairs[0]), (first.name, second.name))
 
 
-def _settled_elsewhere(subject: Subject, facts: Known, pairs: list[tuple[Move, Move]], signal: str) -> bool:
+def _settled_elsewhere(subject: Subject, facts: DesignFacts, pairs: list[tuple[Move, Move]], signal: str) -> bool:
     """Returns whether the loops' questions execute it (everything is stated), or find them swinging already."""
     from coherence.verify.promises import exact_runs
 

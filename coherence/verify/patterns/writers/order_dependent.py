@@ -55,7 +55,7 @@ from coherence.language.expressions.evaluate import evaluate
 from coherence.language.expressions.tree import Name, Tree, rename
 from coherence.model.model import Model, SampledLoop, unit_of
 from coherence.simulate.execute.slices import influences, reads
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.promises import exact_runs
 from coherence.verify.promises.exact_runs import ClosedRuns, closed
 
@@ -115,7 +115,7 @@ def _steers(loop: Loop) -> bool:
     return actuation.law is not None and actuation.law.text == "proportional" and isinstance(target.signal.tree, Name)
 
 
-def _steered(facts: Known, loop: Loop) -> tuple[str, str]:
+def _steered(facts: DesignFacts, loop: Loop) -> tuple[str, str]:
     """(what it reads, what it writes)."""
     assert loop.actuation is not None
     assert loop.actuation.signal is not None

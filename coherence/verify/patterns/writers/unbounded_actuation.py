@@ -52,9 +52,9 @@ from coherence.language.expressions.tree import Logic, Name, Tree
 from coherence.language.schema_kinds import Word
 from coherence.simulate.execute.slices import influences
 from coherence.verify.actions.loop_directions import DOWN, UP, Move, moves
-from coherence.verify.facts.design_facts import Known, known
+from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap
-from coherence.verify.facts.satisfiability import World, opposite, question, world
+from coherence.verify.facts.satisfiability import SatState, opposite, sat_query, solve_query
 from coherence.verify.facts.writers import TRANSIENT, Writer
 
 QUESTION = Question("COH233", "unbounded-actuation", "ai.04 runtime control coherence", proves=False)
@@ -74,7 +74,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         yield from _unlimited(subject, limit)
 
 
-def _loop(subject: Subject, facts: Known, signal: str, writer: Writer) -> Iterator[Finding]:
+def _loop(subject: Subject, facts: DesignFacts, signal: str, writer: Writer) -> Iterator[Finding]:
     if writer.kind != "step" or writer.mode in TRANSIENT or writer.values.high is not None:
         return
     up = [move for move in moves(facts, writer) if move.way == UP]
@@ -87,7 +87,7 @@ def _loop(subject: Subject, facts: Known, signal: str, writer: Writer) -> Iterat
             return
 
 
-def _bounded(subject: Subject, facts: Known, signal: str, writer: Writer) -> bool:
+def _bounded(subject: Subject, facts: DesignFacts, signal: str, writer: Writer) -> bool:
     """Returns whether anything else ends the rise."""
     command = subject.model.commands.get(signal)
     if command is not None and command.range.high is not None:
@@ -104,13 +104,13 @@ def _bounded(subject: Subject, facts: Known, signal: str, writer: Writer) -> boo
     return lowered or any(move.way == DOWN for move in moves(facts, writer))
 
 
-def _lasts(subject: Subject, facts: Known, signal: str, move: Move) -> Finding | None:
+def _lasts(subject: Subject, facts: DesignFacts, signal: str, move: Move) -> Finding | None:
     """Answers whether the condition holds for ever, whatever the loop does."""
     if move.when is None and move.writer.loop.trigger is None:
         places = (move.writer.loop.place.labelled("without a trigger"), _where(move))
         return QUESTION.undecided(f"needs the trigger or the bounds of {move.name}", places, (move.name,))
     if move.when is None:
-        return _conflict(subject, move, signal, World({}), certain=True)
+        return _conflict(subject, move, signal, SatState({}), certain=True)
     model = subject.model
     read = set(used(move.when)) - set(subject.design.loops)
     behind = influences(model, read)
@@ -123,17 +123,17 @@ def _lasts(subject: Subject, facts: Known, signal: str, move: Move) -> Finding |
         thing = f"what {signal} does to {outside[0]}"
         return QUESTION.undecided(f"needs bounds of {move.name}, or {thing}", places, (move.name,))
     try:
-        state = world(question(facts, [move.when], steady=True))
+        state = solve_query(sat_query(facts, [move.when], steady=True))
     except NotExactError:
         return None
-    if not isinstance(state, World):
+    if not isinstance(state, SatState):
         return None
     if any(model.kind(name) == "state" for name in behind):
         return QUESTION.undecided(
             f"needs bounds of {move.name}: whether {move.text} ends by itself is not decided", places, (move.name,)
         )
-    always = world(question(facts, [_not(move)], steady=True))
-    certain = not isinstance(always, World) and always.unsat and signal.partition(".")[0] in declared
+    always = solve_query(sat_query(facts, [_not(move)], steady=True))
+    certain = not isinstance(always, SatState) and always.unsat and signal.partition(".")[0] in declared
     return _conflict(subject, move, signal, state, certain=certain)
 
 
@@ -152,7 +152,7 @@ def _where(move: Move) -> Place:
     return actuation.signal.place.labelled(f"{move.name} raises this, with no upper bound")
 
 
-def _conflict(subject: Subject, move: Move, signal: str, at: World, *, certain: bool) -> Finding:
+def _conflict(subject: Subject, move: Move, signal: str, at: SatState, *, certain: bool) -> Finding:
     from coherence.verify.patterns.writers._contradiction import shown
 
     values = shown(at, (move.when,), subject.design.loops)
