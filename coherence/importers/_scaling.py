@@ -1,4 +1,4 @@
-"""What a HorizontalPodAutoscaler and a ScaledObject have in common: their target, their metrics, their loop."""
+"""Parts common to a HorizontalPodAutoscaler and a ScaledObject: their target, their metrics, their loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no importer read: the highest keys below which nothing was used; names and wiring in one line."""
+"""Lists what no importer read: the highest keys below which nothing was used; names and wiring in one line."""
 
 from __future__ import annotations
 

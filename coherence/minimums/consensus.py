@@ -1,4 +1,4 @@
-"""Agreement among a few processes, as a question to a solver: is there any decision rule after some rounds?"""
+"""Decides with a solver whether a few processes can agree after some rounds, by any decision rule."""
 
 from __future__ import annotations
 

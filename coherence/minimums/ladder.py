@@ -1,4 +1,4 @@
-"""What each assumption buys: the bound that remains when it is dropped, at the same inputs."""
+"""The value of each assumption: the bound that remains when it is dropped, at the same inputs."""
 
 from __future__ import annotations
 

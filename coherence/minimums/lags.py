@@ -1,4 +1,4 @@
-"""How late a loop reads what it did: the ways from its reading back to its command, and the age along each.
+"""Lags between a command and its own reading: the ways from its reading back to its command, and the age along each.
 
 A way is read off the model's expressions: `delayed` adds its time, `sampled` looks at the last multiple of its period,
 `mean_over` averages a window.  Nothing is executed.  The instants are those of the exact executor: what is written at

@@ -1,4 +1,4 @@
-"""What no retuning of a loop reaches: how soon it can correct, and the largest gain that its sensor chain allows.
+"""Floors that no retuning of a loop passes: how soon it can correct, and the largest gain that its sensor chain allows.
 
 The ages of readings are bounds that read the design alone (`reading_age_mean`, `reading_age_longest`); those here need
 the way from a command to what is read, so they start from the model.

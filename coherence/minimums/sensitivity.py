@@ -1,4 +1,4 @@
-"""What a bound depends on most, and which unmeasured input is worth measuring.
+"""Ranks the inputs of a bound by their effect, and by what measuring them is worth.
 
 Elasticity: the relative change of the bound per relative change of one input, d log(bound) / d log(input); exact
 derivatives of the formula (sympy) where there is one, else central differences.

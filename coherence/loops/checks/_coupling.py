@@ -1,4 +1,4 @@
-"""Which loops depend on which, as far as names tell: cheap, so that a design without feedback pays nothing.
+"""Decides by names alone which loops depend on which, so that a design without feedback pays nothing.
 
 A component that computes (a state, a part, an output expression) is taken whole, so a dependence may be
 reported that the model does not have; never the other way round.

@@ -1,4 +1,4 @@
-"""What the checks share about loops in feedback: the groups that can run, their exact runs, their linear verdict.
+"""Loops in feedback, as the checks share them: the groups that can run, their exact runs, their linear verdict.
 
 A group that needs a fact which the design does not state is left out: sustained-oscillation names the fact.
 """

@@ -1,4 +1,4 @@
-"""In which direction the law of a loop moves its command when what it reads rises."""
+"""Direction in which the law of a loop moves its command when what it reads rises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much a sampled closed loop amplifies, over all frequencies: exact transfer functions, enclosed peaks.
+"""Amplification of a sampled closed loop over all frequencies: exact transfer functions, enclosed peaks.
 
 One lap is linearised by executing it (see `coherence.loops.designs.linear`), with the disturbance as one more number
 that stays as it is during a lap:  x+ = A x + B d,  y+ = C x + D d.  Then

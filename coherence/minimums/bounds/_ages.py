@@ -1,4 +1,4 @@
-"""Where ages of readings apply: the loops of a design with their sensor chains."""
+"""Applies bounds on ages of readings to the loops of a design with their sensor chains."""
 
 from __future__ import annotations
 

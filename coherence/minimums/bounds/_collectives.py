@@ -1,4 +1,4 @@
-"""What the bounds of collectives share: the proof that knowledge at most doubles."""
+"""Proof shared by the bounds of collectives: knowledge at most doubles in a step."""
 
 from __future__ import annotations
 

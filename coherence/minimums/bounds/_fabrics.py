@@ -1,4 +1,4 @@
-"""Where bounds of fabrics apply: the connected parts of a design's tiers and links, with the wires of the cut."""
+"""Applies bounds of fabrics to the connected parts of a design's tiers and links, with the wires of the cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where retry bounds apply: the calls of a design with their tries."""
+"""Applies retry bounds to the calls of a design with their tries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where queueing bounds apply: requests of a workload at the component that they call."""
+"""Applies queueing bounds to requests of a workload at the component that they call."""
 
 from __future__ import annotations
 

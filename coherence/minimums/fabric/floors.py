@@ -1,4 +1,4 @@
-"""What the fabric and the boundaries of a design allow: their floors, and nominal beside reachable capacity.
+"""Floors of the fabric and the boundaries of a design, and nominal beside reachable capacity.
 
 `coherence bound PATH` prints the floors with all others, for the bounds say themselves where they apply.
 """

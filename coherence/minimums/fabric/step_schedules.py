@@ -1,4 +1,4 @@
-"""Schedules in steps: can every member have every shard after so many steps?  Asked of a solver, as SMT-LIB text.
+"""Decides with a solver whether every member can have every shard after so many steps, as SMT-LIB text.
 
 In one step each wire carries at most `links` times `rounds` shards, each of which its sender held before the step.
 Unsatisfiable below and satisfiable at a number of steps: that is the minimum, and the model is a schedule.

@@ -1,4 +1,4 @@
-"""What can never happen: timers switched off, loops without a reachable trigger, and all that waits for them."""
+"""Finds what can never happen: timers switched off, loops without a reachable trigger, and all that waits for them."""
 
 from __future__ import annotations
 

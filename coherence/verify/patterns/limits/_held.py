@@ -1,4 +1,4 @@
-"""What members of components hold (`needs:`), all of them running, against the capacity that they hold it of."""
+"""Compares what members of components hold (`needs:`), all of them running, against the capacity that they hold it of."""
 
 from __future__ import annotations
 

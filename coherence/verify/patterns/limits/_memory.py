@@ -1,4 +1,4 @@
-"""What the requests of a workload hold: at most, and on average."""
+"""Computes what the requests of a workload hold: at most, and on average."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a design demands of its states: promises, limits, claims and where proportional loops rest, as conditions."""
+"""Collects the demands of a design on its states: promises, limits, claims, rests of proportional loops."""
 
 from __future__ import annotations
 
