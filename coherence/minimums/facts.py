@@ -27,7 +27,7 @@ class Gathered:
         self.places: list[Place] = []
 
     def quantity(self, symbol: str, stated: object, key: str) -> Gathered:
-        """Returns the range of a quantity of the design; `key` is what to write (or measure) where there is none."""
+        """Adds the range of a quantity of the design; `key` is what to write (or measure) where there is none."""
         if isinstance(stated, Quantity):
             self.spans[symbol] = (stated.low, stated.high)
             self.places.append(stated.place.labelled(f"{symbol} of {self.thing}"))
@@ -36,12 +36,12 @@ class Gathered:
         return self
 
     def span(self, symbol: str, low: Fraction | float, high: Fraction | float | None = None) -> Gathered:
-        """Returns a range that is computed."""
+        """Adds a range that is computed."""
         self.spans[symbol] = (low, low if high is None else high)
         return self
 
     def needs(self, symbol: str, key: str) -> Gathered:
-        """Returns a symbol that no design states: what to measure."""
+        """Adds a symbol that no design states: what to measure."""
         self.missing[symbol] = key
         return self
 
@@ -67,13 +67,13 @@ class ServingStage:
 
     @property
     def service(self) -> Quantity | None:
-        """Returns mean time of one request on one server."""
+        """Returns the mean time of one request on one server."""
         service = self.workload.service
         return service if isinstance(service, Quantity) else getattr(service, "mean", None)
 
     @property
     def cv(self) -> Quantity | None:
-        """Coefficient of variation of the service time."""
+        """Returns the coefficient of variation of the service time."""
         return getattr(self.workload.service, "cv", None)
 
 

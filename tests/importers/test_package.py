@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+from types import ModuleType
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,13 @@ from coherence.base.errors import InputError
 from coherence.checking.design_check import analyse
 from coherence.checking.workspace import check, open_workspace
 from coherence.findings.finding import Finding, Severity, Verdict
+from coherence.importers import (
+    deployment,
+    horizontal_pod_autoscaler,
+    istio_destination_rule,
+    istio_virtual_service,
+    keda_scaled_object,
+)
 from coherence.language import document
 from coherence.language.design import Design
 from coherence.language.reading import read_text
@@ -90,6 +98,25 @@ def test_the_folders_alarm_at_the_known_pair_alone(chosen: tuple[str, ...]) -> N
 
 def test_two_autoscalers_of_one_workload_disagree() -> None:
     assert "COH205" in loud(check(MANIFESTS / HPA_10, MANIFESTS / SCALED).findings)
+
+
+@pytest.mark.parametrize(
+    ("module", "kind", "groups"),
+    [
+        (deployment, "Deployment", ("apps", "extensions")),
+        (horizontal_pod_autoscaler, "HorizontalPodAutoscaler", ("autoscaling",)),
+        (istio_destination_rule, "DestinationRule", ("networking.istio.io",)),
+        (istio_virtual_service, "VirtualService", ("networking.istio.io",)),
+        (keda_scaled_object, "ScaledObject", ("keda.sh",)),
+    ],
+)
+def test_each_kind_has_one_module(module: ModuleType, kind: str, groups: tuple[str, ...]) -> None:
+    assert (kind, groups) == (module.KIND, module.GROUPS)
+    assert kind in importers.kinds()
+    assert len(importers.kinds()) == 5
+    foreign = f"apiVersion: example.org/v1\nkind: {kind}\nmetadata: {{name: web}}\n"
+    (_, words), *_ = importers.design_from_sources({"web.yaml": foreign}).not_modelled
+    assert kind in words
 
 
 DEPLOYMENT = """\

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,14 @@ import pytest
 
 from coherence.base.errors import UsageError
 from coherence.cli._run import run
+from coherence.language.reading import read_text
 from coherence.minimums.bands import BANDS
-from coherence.minimums.bound import Role, Status
+from coherence.minimums.bound import Role, Status, Symbol
 from coherence.minimums.composition import Leaf, estimate
+from coherence.minimums.design_floors import design_floors
+from coherence.minimums.measured import FloorMeasurement, measurements
 from coherence.minimums.registry import bounds, entry
+from coherence.minimums.report_measured import measured_json, measured_text
 from coherence.minimums.samples import mean_range
 
 DESIGN = """coherence: 1
@@ -175,3 +180,62 @@ def test_a_file_of_samples_is_a_measurement(capsys: pytest.CaptureFixture[str], 
     assert one["measured"][0] < 0.1 < one["measured"][1]
     assert one["shares"][-1]["low"] == pytest.approx(one["measured"][0] - one["floor"]["high"])
     assert "95 %" in one["said"][-1]
+
+
+def split(*texts: str) -> tuple[FloorMeasurement, ...]:
+    """The measurements of the design above; ranges are written `low..high` in SI."""
+
+    def read(symbol: Symbol, text: str) -> tuple[Fraction, Fraction]:
+        assert symbol.name
+        low, _, high = text.partition("..")
+        return Fraction(low), Fraction(high or low)
+
+    design = read_text(DESIGN)
+    return measurements(texts, design, design_floors(design), read)
+
+
+PLAIN = (f"{OVERHEAD}.write=20", f"{OVERHEAD}.mtbf=10000", f"{OVERHEAD}.restart=100")
+
+
+def test_shares_of_a_measurement_add_up_to_it() -> None:
+    (row,) = split(f"{OVERHEAD}=1/5", *PLAIN)
+    assert row.measured == (Fraction(1, 5), Fraction(1, 5))
+    assert row.shares is not None
+    assert not row.shares.violated
+    assert float(sum(share.low for share in row.shares.shares)) == pytest.approx(0.2)
+    assert row.cost is not None
+    assert float(row.cost.low) == pytest.approx(float(row.shares.recoverable.low) * 16384 * 2 / 3600)
+
+
+def test_a_measurement_below_its_floor_refutes_an_assumption_and_costs_nothing() -> None:
+    (row,) = split(f"{OVERHEAD}=1/1000", *PLAIN)
+    assert row.shares is not None
+    assert row.shares.recoverable.high < 0
+    assert row.shares.violated
+    assert row.cost is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        ((f"{OVERHEAD}=1/5", f"{OVERHEAD}=1/4"), "is measured twice"),
+        ((f"{OVERHEAD}=1/5", PLAIN[0], PLAIN[0]), "is measured twice"),
+        (PLAIN, "without a measurement: add --measured"),
+    ],
+)
+def test_measurements_that_do_not_fit_are_refused(texts: tuple[str, ...], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        split(*texts)
+
+
+def test_a_measurement_as_text_and_json_carries_the_same_numbers() -> None:
+    (row,) = split(f"{OVERHEAD}=1/5", *PLAIN)
+    lines, data = list(measured_text((row,))), measured_json(row)
+    assert lines[0] == "\ntraining: share of time lost at the best interval measured 0.2"
+    assert data["measured"] == [0.2, 0.2]
+    assert row.shares is not None
+    recoverable = float(row.shares.shares[-1].low)
+    assert data["shares"][-1]["low"] == recoverable
+    assert any(f"({recoverable / 0.2:.1%} of the measured)" in line for line in lines)
+    assert any("usd/h" in line for line in lines)
+    assert data["cost"]["low"] * 3600 == pytest.approx(recoverable * 16384 * 2)

@@ -1,4 +1,4 @@
-"""Compares what members of components hold (`needs:`), all of them running, against the capacity that they hold it of."""
+"""Compares what running members of components hold (`needs:`) with the capacity that they hold it of."""
 
 from __future__ import annotations
 

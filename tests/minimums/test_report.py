@@ -1,0 +1,77 @@
+"""Numbers, floors and bounds as text, JSON and LaTeX."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from coherence.minimums import report
+from coherence.minimums.floors import Floor, over
+from coherence.minimums.registry import bounds, entries, entry
+from coherence.minimums.sensitivity import Sensitivity, Worth
+
+
+def floor(name: str, **inputs: tuple[int, int]) -> Floor:
+    return over(entry(name).bound, {key: (Fraction(low), Fraction(high)) for key, (low, high) in inputs.items()})
+
+
+@pytest.mark.parametrize(
+    ("number", "unit", "text"),
+    [
+        (Fraction(1, 20), "s", "50 ms"),
+        (Fraction(3), "1", "3"),
+        (1 / 3, "", "0.333333"),
+        (Fraction(1), "bit/s", "8 bit/s"),
+        (Fraction(7), "flop/byte", "7 flop/byte"),
+        (math.inf, "s", "inf s"),
+    ],
+)
+def test_a_number_is_shown_in_a_readable_unit(number: Fraction | float, unit: str, text: str) -> None:
+    assert report.shown(number, unit) == text
+
+
+def test_a_range_shows_both_ends_unless_they_are_one() -> None:
+    assert report.range_of(floor("nested_attempts", outer=(3, 3), inner=(2, 2))) == "6"
+    assert report.range_of(floor("nested_attempts", outer=(3, 4), inner=(2, 2))) == "6 .. 8"
+
+
+def test_evidence_names_each_kind_of_proof_once() -> None:
+    for known in bounds():
+        text = report.evidence(known)
+        assert text.startswith("proved by " if known.proofs else "cited")
+        assert text.count(known.witness.says) >= 1 if known.witness else ";" not in text
+        for how in {proof.how for proof in known.proofs}:
+            assert text.partition(";")[0].count(how) >= 1
+
+
+def test_the_registry_lists_every_bound_under_its_group_and_counts_them() -> None:
+    lines = list(report.table(list(entries().values())))
+    names = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert sorted(names) == sorted(entries())
+    assert lines[-1].startswith(f"{len(entries())} bounds, ")
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [("50 %", r"50 \%"), ("a_b", r"a\_b"), ("x^2", r"x\textasciicircum{}2"), ("\\", r"\textbackslash{}"), ("e", "e")],
+)
+def test_text_loses_its_meaning_for_latex(text: str, latex: str) -> None:
+    assert report.escaped(text) == latex
+
+
+def test_a_value_says_what_it_depends_on() -> None:
+    known = floor("nested_attempts", outer=(3, 3), inner=(2, 2))
+    steep = [Sensitivity("tries", 2.0, exact=True), Sensitivity("layers", -0.5, exact=False)]
+    first, *rest = report.value_text(known, steep, [])
+    assert first == f"{known.bound.quantity}: 6"
+    assert rest == [
+        "  1 % more tries changes it by +2 %",
+        "  1 % more layers changes it by -0.5 % (by differences)",
+    ]
+
+
+def test_what_measuring_an_input_is_worth() -> None:
+    (line,) = report.worth_text([Worth("write", Fraction(1, 10), Fraction(1, 100))], "s")
+    assert line == "measuring write narrows it from 100 ms to at most 10 ms"
