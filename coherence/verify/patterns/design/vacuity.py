@@ -159,13 +159,13 @@ class States:
         design = self.subject.design
         used = {path: _never.constant(path, design) for tree in conditions for path in names_of(tree)}
         values = {path: interval(stated) for path, stated in used.items() if stated is not None}
-        if not conditions or (len(conditions) == 1 and _is_free(conditions[0], values)):
+        past = {name: span for tree in conditions for name, span in past_ranges(tree, values).items()}
+        query = SatQuery(tuple(plain(tree, steady=False) for tree in conditions), {**values, **past})
+        if _are_independent(query.conditions, query.values):
             return Answer(Outcome.SAT), ""
         left = wall_left_until(self._end)
         if left <= 0:
             return Answer(Outcome.UNKNOWN, "the time limit"), ""
-        past = {name: span for tree in conditions for name, span in past_ranges(tree, values).items()}
-        query = SatQuery(tuple(plain(tree, steady=False) for tree in conditions), {**values, **past})
         try:
             script = query.script()
         except NotExactError as error:
@@ -173,10 +173,29 @@ class States:
         return unsat(script, timeout_ms=min(TIMEOUT_MS, math.ceil(left * 1000))), script
 
 
-def _is_free(tree: Tree, values: Mapping[str, Interval]) -> bool:
-    """Returns whether the condition compares a free name with a number: some value fulfils it, without a solver."""
-    if not isinstance(tree, Compare):
-        return False
-    sides = (tree.left, tree.right)
-    free = [side for side in sides if isinstance(side, Name) and side.path not in values]
-    return len(free) == 1 and any(isinstance(side, Number) for side in sides)
+def _are_independent(conditions: Iterable[Tree], values: Mapping[str, Interval]) -> bool:
+    """Returns whether each condition is about one free name of its own: then some state fulfils all, without a solver.
+
+    A condition is such a name, its negation, or its comparison with a number.
+    """
+    names = [_free_name(term, values) for tree in conditions for term in _conjuncts(tree)]
+    return None not in names and len(set(names)) == len(names)
+
+
+def _conjuncts(tree: Tree) -> Iterator[Tree]:
+    if isinstance(tree, Logic) and tree.op == "and":
+        for term in tree.terms:
+            yield from _conjuncts(term)
+    else:
+        yield tree
+
+
+def _free_name(term: Tree, values: Mapping[str, Interval]) -> str | None:
+    match term:
+        case Name(path=path) | Logic(op="not", terms=(Name(path=path),)):
+            pass
+        case Compare(left=Name(path=path), right=Number()) | Compare(left=Number(), right=Name(path=path)):
+            pass
+        case _:
+            return None
+    return path if path not in values else None
