@@ -276,7 +276,7 @@ def test_a_law_counts_from_what_landed_or_from_what_was_commanded(count: str, co
     )  # fmt: skip
     model = elaborate(read_text(text))
     run = Execution(model, Choices({}))
-    given = []
+    given: list[Fraction] = []
     while len(given) < len(commands):
         if run.advance().time % 15 == 0:
             given.append(run.commanded["pool.n"])
