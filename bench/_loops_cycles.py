@@ -55,13 +55,15 @@ def rows() -> Iterator[Row]:
     yield Row("limit cycles: period", 100 * max(abs(p.period / s.period - 1) for _, p, s in pairs), "<= 0.1", "%", peer)
     swings = [abs((p.high - p.low) / (s.high - s.low) - 1) for _, p, s in pairs]
     yield Row("limit cycles: amplitude", 100 * max(swings), "<= 0.5", "%", peer)
-    yield Row("limit cycles: missed or invented", len(wrong), "== 0", f"of {len(decided)} decided {_told(wrong)}", peer)
+    yield Row(
+        "limit cycles: missed or invented", len(wrong), "== 0", f"of {len(decided)} decided {_counted(wrong)}", peer
+    )
     share = 100 * sum(open_.values()) / len(cases)
-    yield Row("limit cycles: undecided", share, "<= 10", f"% {_told(list(open_.elements()))}", peer)
+    yield Row("limit cycles: undecided", share, "<= 10", f"% {_counted(list(open_.elements()))}", peer)
     yield Row("replica law: wrong periods, delay 0 to 5", _replicas(), "== 0", "of starts", "plain iteration")
 
 
-def _told(kinds: list[str]) -> str:
+def _counted(kinds: list[str]) -> str:
     return "(" + ", ".join(f"{kind}: {count}" for kind, count in Counter(kinds).items()) + ")" if kinds else ""
 
 
@@ -194,12 +196,12 @@ def _quantiser(rng: Rng) -> Case:
 
 def _two_delays(rng: Rng) -> Case:
     """Two limited laws with different delays on coupled lags."""
-    one, other = rng.uniform(0.3, 1.2, 2)
+    first, second = rng.uniform(0.3, 1.2, 2)
     gain, share = float(rng.uniform(1.5, 6)), float(rng.uniform(0.3, 1.2))
-    sees = f"delayed(a.x, {one:.3f} s) + {share:.3f} * delayed(b.x, {one:.3f} s)"
+    sees = f"delayed(a.x, {first:.3f} s) + {share:.3f} * delayed(b.x, {first:.3f} s)"
     flows = {
         "a": f"(-a.x - {gain:.3f} * max(-1, min(1, {sees}))) / 1 s",
-        "b": f"(-b.x + {share:.3f} * max(-1, min(1, delayed(a.x, {other:.3f} s)))) / 1 s",
+        "b": f"(-b.x + {share:.3f} * max(-1, min(1, delayed(a.x, {second:.3f} s)))) / 1 s",
     }
     loop = elements_of(flowing(flows, 0.5), ("a.x", "b.x"), {}).system
     return _fixed(loop, [0.5, 0.5], 4.0)
@@ -223,11 +225,11 @@ def _sampled(rng: Rng) -> Case:
     model = elaborate(read_text(text))
     (reading,) = predicted_cycles(model)
     if reading.verdict != "cycle" or reading.period is None:
-        made: Seen = None if reading.verdict == "none" else "undecided"
+        predicted: Seen = None if reading.verdict == "none" else "undecided"
     else:
         _, below, above = next(row for row in reading.ranges if row[0] == "a.x")
-        made = Lap(reading.period, below, above)
-    return Case(made, executed(model, "a.x", reading.period, 8 * lag))
+        predicted = Lap(reading.period, below, above)
+    return Case(predicted, executed(model, "a.x", reading.period, 8 * lag))
 
 
 KINDS: dict[str, tuple[int, Callable[[Rng], Case]]] = {
@@ -249,8 +251,8 @@ def _replicas() -> float:
         for delay in range(6):
             law = ReplicaLaw(Fraction(load), Fraction(1, 2), delay, high=400)
             for history in list(default_histories(law))[::STRIDE]:
-                found = replica_cycle(law, history)
-                wrong += found is None or found.period != iterated(load, delay, list(history))
+                cycle = replica_cycle(law, history)
+                wrong += cycle is None or cycle.period != iterated(load, delay, list(history))
     return float(wrong)
 
 

@@ -49,8 +49,8 @@ def rows() -> Iterator[Row]:
     """Seven rows."""
     errors, peers = [], []
     for d in range(TOP + 1):
-        found = _analysed(40, d).groups[0].points[0].loops[0].gain_high
-        errors.append(abs((found or 0.0) * 0.1 / critical(d) - 1))
+        high = _analysed(40, d).groups[0].points[0].loops[0].gain_high
+        errors.append(abs((high or 0.0) * 0.1 / critical(d) - 1))
         peers.append(_peer(d))
     known = [error for error in peers if math.isfinite(error)]
     peer = f"python-control {max(known):.1e}, finds {len(known)} of {TOP + 1}" if known else "python-control is absent"
@@ -85,12 +85,12 @@ def _verdicts() -> Iterator[Row]:
 
 def _shipped() -> Iterator[Row]:
     start = time.perf_counter()
-    found = _of("serving-hpc").groups[0]
+    group = _of("serving-hpc").groups[0]
     seconds = time.perf_counter() - start
-    period = float(found.answer.period or 0)
+    period = float(group.answer.period or 0)
     yield Row("serving-hpc: period of its idle-overload oscillation", period, "== 240", "s", "exact execution")
     yield Row("serving-hpc: analysis", seconds, "<= 10", "s")
-    settled = [one.verdict == "settles" and one.answer.proved for one in _of("serving-hpc-repaired").groups]
+    settled = [part.verdict == "settles" and part.answer.proved for part in _of("serving-hpc-repaired").groups]
     yield Row("serving-hpc-repaired: groups proved to settle", sum(settled), f"== {len(settled)}", "groups")
 
 
@@ -101,9 +101,11 @@ def _of(name: str) -> Analysis:
 
 def _sweep() -> Iterator[Row]:
     (entry,) = open_workspace([SPECS / "hpa-metric-lag"]).entries
-    made = axes(["loops.hpa.target.setpoint=30:80:8", "components.pool.boot=0.2:6:8"], entry.sources)
+    swept_axes = axes(["loops.hpa.target.setpoint=30:80:8", "components.pool.boot=0.2:6:8"], entry.sources)
     start = time.perf_counter()
-    cells = swept(made, entry.sources, entry.rebuild, Store(None, made, entry.sources), time_limit=10.0, jobs=1)
+    cells = swept(
+        swept_axes, entry.sources, entry.rebuild, Store(None, swept_axes, entry.sources), time_limit=10.0, jobs=1
+    )
     rate = len(cells) / (time.perf_counter() - start)
     yield Row("sweep by exact execution, one process", rate, ">= 4", "points/s")
     yield Row("points of it that are undecided", sum(c.verdict == "undecided" for c in cells), "== 0", "points")

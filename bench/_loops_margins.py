@@ -37,9 +37,9 @@ def _closed_forms() -> Iterator[Row]:
     rng = np.random.default_rng(1)
     for gain, delay in zip(10 ** rng.uniform(-3, 1, 20), rng.uniform(0.05, 1.5, 20), strict=True):
         lag = delay / gain  # k T < pi / 2
-        found = margins(loop([gain], [1, 0], lag)).margins
+        loop_margins = margins(loop([gain], [1, 0], lag)).margins
         exact = (math.pi / (2 * delay), 90 - math.degrees(delay), (math.pi / 2 - delay) / gain)
-        got = (found.upper_gain, found.phase, found.delay) if found else (math.nan,) * 3
+        got = (loop_margins.upper_gain, loop_margins.phase, loop_margins.delay) if loop_margins else (math.nan,) * 3
         worst = max(worst, *(abs(g / e - 1) for g, e in zip(got, exact, strict=True)))
         other = max(other, _pade_error(gain, lag, exact[0]))
     yield Row(
@@ -71,16 +71,16 @@ def _random_peaks() -> Iterator[Row]:
     rng = np.random.default_rng(2)
     above, gap, stable, wrong, seconds = 0, 0.0, 0, 0, 0.0
     for _ in range(LOOPS):
-        made = _random(rng)
+        net = _random(rng)
         start = time.perf_counter()
-        peak = sensitivity_peak(made, tolerance=1e-6).peak
+        peak = sensitivity_peak(net, tolerance=1e-6).peak
         seconds += time.perf_counter() - start
-        wrong += peak is None and _disk_of_pade(made)
+        wrong += peak is None and _disk_of_pade(net)
         if peak is None:
             continue
         stable += 1
         grid = np.geomspace(1e-3, 1e2, 20_000)
-        above += bool(np.abs(at(response(made, sensitivity=True), grid)).max() > peak.bound * (1 + 1e-12))
+        above += bool(np.abs(at(response(net, sensitivity=True), grid)).max() > peak.bound * (1 + 1e-12))
         gap = max(gap, peak.bound / peak.value - 1)
     yield Row("Ms of delay loops: bounds exceeded on a grid of 20,000", above, "== 0", f"of {stable}")
     yield Row("Ms of delay loops: largest gap between bound and value", gap, "<= 1e-6", "relative")
@@ -94,12 +94,12 @@ def _random_peaks() -> Iterator[Row]:
     )
 
 
-def _disk_of_pade(made: Network) -> bool:
+def _disk_of_pade(net: Network) -> bool:
     if not importlib.util.find_spec("control"):
         return False
     import control
 
-    block = made.blocks[0]
+    block = net.blocks[0]
     plant = control.tf(list(block.numerator), list(block.denominator)) * control.tf(*control.pade(block.delay, 10))
     return bool(np.isfinite(control.disk_margins(plant, np.geomspace(1e-2, 10, 500))[0]))
 
@@ -107,10 +107,10 @@ def _disk_of_pade(made: Network) -> bool:
 def _narrow() -> Row:
     """A resonance of relative width 1e-6: 1 / (2 zeta sqrt(1 - zeta^2))."""
     zeta = 5e-7
-    made = network([Block("plant", (1.0,), (1.0, 2 * zeta, 1.0))])
-    peak = amplification(made).peak
+    net = network([Block("plant", (1.0,), (1.0, 2 * zeta, 1.0))])
+    peak = amplification(net).peak
     exact = 1 / (2 * zeta * math.sqrt(1 - zeta**2))
-    grid = np.abs(at(response(made), np.geomspace(1e-3, 1e3, 100_000))).max()
+    grid = np.abs(at(response(net), np.geomspace(1e-3, 1e3, 100_000))).max()
     value = abs(peak.value / exact - 1) if peak else math.nan
     return Row(
         "a narrow resonance: error of the peak",
@@ -128,18 +128,18 @@ def _blame() -> Iterator[Row]:
     blocks = [Block(name, (0.5,), (1.0, 0.0), 1.0) for name in names]
     couplings = [Coupling(name, name, -1) for name in names]
     couplings += [Coupling(names[k], names[(k + 1) % SPARSE], 0.1) for k in range(SPARSE)]
-    one, other = (names[k] for k in rng.choice(SPARSE, 2, replace=False))
-    couplings += [Coupling(one, other, -1.2), Coupling(other, one, 1.2)]
-    made = network(blocks, couplings)
+    first, second = (names[k] for k in rng.choice(SPARSE, 2, replace=False))
+    couplings += [Coupling(first, second, -1.2), Coupling(second, first, 1.2)]
+    net = network(blocks, couplings)
     start = time.perf_counter()
-    found = minimal_unstable(made, largest=2)
+    subsets = minimal_unstable(net, largest=2)
     seconds = time.perf_counter() - start
-    right = [set(blame.loops) for blame in found.sets] == [{one, other}]
+    right = [set(blame.loops) for blame in subsets.sets] == [{first, second}]
     yield Row(
         f"the planted pair among {SPARSE} loops is the one found",
         int(right),
         "== 1",
         "yes/no",
-        f"{found.judged} of 44,850 sets of two judged, {seconds:.0f} s",
+        f"{subsets.judged} of 44,850 sets of two judged, {seconds:.0f} s",
     )
-    assert stability(made.part([one])).verdict == "stable"
+    assert stability(net.part([first])).verdict == "stable"

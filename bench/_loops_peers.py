@@ -28,21 +28,21 @@ NARROW = 1e-3  # damping of the resonance that a grid of frequencies misses
 
 def rows() -> Iterator[Row]:
     """Processor time of the whole question, and the peak, beside both peers."""
-    made = dense(LOOPS, STRENGTH)
+    net = dense(LOOPS, STRENGTH)
     start = time.process_time()
-    mine, peak = verdict(made).verdict, _peak(made)
+    mine, peak = verdict(net).verdict, _peak(net)
     spent = time.process_time() - start
-    peers = {name: _peer(made, slycot=with_it) for name, with_it in (("without", False), ("with", True))}
-    told = "; ".join(f"{name} slycot {_told(found)}" for name, found in peers.items())
+    peers = {name: _peer(net, slycot=with_it) for name, with_it in (("without", False), ("with", True))}
+    words = "; ".join(f"{name} slycot {_render(peer)}" for name, peer in peers.items())
     yield Row(
-        f"{LOOPS} dense loops: verdict and peak, {mine}, {peak:.6g}", spent, "<= 1", "s", f"python-control {told}"
+        f"{LOOPS} dense loops: verdict and peak, {mine}, {peak:.6g}", spent, "<= 1", "s", f"python-control {words}"
     )
     narrow = resonance()
     exact = 1 / (2 * NARROW * (1 - NARROW**2) ** 0.5)
     peers = {name: _peer(narrow, slycot=with_it) for name, with_it in (("without", False), ("with", True))}
-    told = "; ".join(f"{name} slycot {_error(found, exact)}" for name, found in peers.items())
+    words = "; ".join(f"{name} slycot {_error(peer, exact)}" for name, peer in peers.items())
     error = abs(_peak(narrow, tolerance=1e-9) / exact - 1)
-    yield Row("peak of a narrow resonance: relative error", error, "<= 1e-6", "", f"python-control {told}")
+    yield Row("peak of a narrow resonance: relative error", error, "<= 1e-6", "", f"python-control {words}")
 
 
 def resonance() -> Network:
@@ -56,7 +56,7 @@ def _peak(made: Network, tolerance: float = 1e-6) -> float:
     return found.value if found else float("nan")
 
 
-def _told(found: dict[str, Any]) -> str:
+def _render(found: dict[str, Any]) -> str:
     if "missing" in found:
         return str(found["missing"])
     said = "stable" if found["growth"] < 0 else "unstable"
@@ -69,14 +69,14 @@ def _error(found: dict[str, Any], exact: float) -> str:
     return f"{abs(found['peak'] / exact - 1):.1e}" if isinstance(found["peak"], float) else str(found["peak"])
 
 
-def _peer(made: Network, *, slycot: bool) -> dict[str, Any]:
+def _peer(net: Network, *, slycot: bool) -> dict[str, Any]:
     """Seconds, growth and norm by python-control; `missing` where it (or slycot) is not installed."""
     for name in ("control", *(("slycot",) if slycot else ())):
         if importlib.util.find_spec(name) is None:
             return {"missing": f"({name} is not installed)"}
     system = {
-        "blocks": [[b.name, list(b.numerator), list(b.denominator), b.delay] for b in made.blocks],
-        "couplings": [[c.source, c.target, c.gain] for c in made.couplings],
+        "blocks": [[b.name, list(b.numerator), list(b.denominator), b.delay] for b in net.blocks],
+        "couplings": [[c.source, c.target, c.gain] for c in net.couplings],
     }
     code = f"from bench import _loops_peers as p; p.run({json.dumps(system)!r}, {slycot})"
     try:

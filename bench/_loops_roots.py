@@ -56,9 +56,9 @@ def random_loop(rng: np.random.Generator) -> Loop:
     return [gain * w * rng.uniform(0.1, 3), gain * w * w], [1, 2 * z * w, w * w], delay
 
 
-def growth_per_delay(one: Loop, steps: int) -> float:
+def growth_per_delay(case: Loop, steps: int) -> float:
     """The logarithm of the growth over one delay, by semi-discretisation with `steps` steps in it."""
-    numerator, denominator, delay = one
+    numerator, denominator, delay = case
     order = len(denominator) - 1
     a = np.eye(order, k=-1)
     a[0] = -np.array(denominator[1:])
@@ -84,25 +84,25 @@ def growth_per_delay(one: Loop, steps: int) -> float:
     return float(np.log(np.abs(np.linalg.eigvals(matrix)).max()) * steps)
 
 
-def truth(one: Loop) -> bool | None:
+def truth(case: Loop) -> bool | None:
     """Is the loop unstable?  None next to the edge, where the semi-discretisation cannot say."""
-    _, denominator, delay = one
+    _, denominator, delay = case
     fastest = max(abs(np.roots(denominator)).max(), 1 / delay)
     steps = max(40, math.ceil(4 * fastest * delay))
-    growth = growth_per_delay(one, steps)
+    growth = growth_per_delay(case, steps)
     if abs(growth) < 0.05:
-        finer = growth_per_delay(one, 2 * steps)
+        finer = growth_per_delay(case, 2 * steps)
         error, growth = abs(finer - growth), finer
         if abs(growth) < max(EDGE, error / 4):
             return None
     return growth > 0
 
 
-def pade_unstable(one: Loop, order: int) -> bool:
+def pade_unstable(case: Loop, order: int) -> bool:
     """What python-control says of the loop with the delay replaced by a rational function."""
     import control
 
-    numerator, denominator, delay = one
+    numerator, denominator, delay = case
     plant = control.tf(numerator, denominator) * control.tf(*control.pade(delay, order))
     return bool((np.roots(np.polyadd(plant.den[0][0], plant.num[0][0])).real > 0).any())
 
@@ -111,18 +111,18 @@ def random_rows(count: int = RANDOM) -> Iterator[Row]:
     """False "stable", false "unstable" and undecided among random loops whose truth is known."""
     rng, seen, spent = np.random.default_rng(7), Counter[str](), 0.0
     for _ in range(count):
-        one = random_loop(rng)
-        unstable = truth(one)
+        case = random_loop(rng)
+        unstable = truth(case)
         start = time.perf_counter()
-        said = verdict(loop(*one)).verdict
+        answer = verdict(loop(*case)).verdict
         spent += time.perf_counter() - start
         seen["unknown"] += unstable is None
         seen["unstable"] += unstable is True
-        seen["undecided"] += said == "undecided"
-        seen["false stable"] += unstable is True and said == "stable"
-        seen["false unstable"] += unstable is False and said == "unstable"
+        seen["undecided"] += answer == "undecided"
+        seen["false stable"] += unstable is True and answer == "stable"
+        seen["false unstable"] += unstable is False and answer == "unstable"
         for order in PEERS:
-            seen[f"Pade {order}"] += unstable is True and not pade_unstable(one, order)
+            seen[f"Pade {order}"] += unstable is True and not pade_unstable(case, order)
     peers = ", ".join(f"Pade-{order} {seen[f'Pade {order}']}" for order in PEERS)
     where = f"of {count} loops, {seen['unstable']} unstable, {seen['unknown']} too near the edge for the truth"
     yield Row("random delay loops: false stable", seen["false stable"], "== 0", where, peers)
@@ -140,8 +140,8 @@ def critical_rows() -> Iterator[Row]:
     peers = [abs(_pade_gain(n, d, delay) / k - 1) for n, d, delay, k in gains]
     yield Row("critical gain: largest relative error", max(errors), "<= 1e-6", "", f"Pade-3 {max(peers):.1e}")
     late = [(0.05, 10.0), (2.0, 0.1)]
-    found = [critical_delay(loop([k], [1, 0], start), highest=100 * start).at for k, start in late]
-    errors = [abs((at or math.inf) * 2 * k / math.pi - 1) for at, (k, _) in zip(found, late, strict=True)]
+    critical = [critical_delay(loop([k], [1, 0], start), highest=100 * start).at for k, start in late]
+    errors = [abs((at or math.inf) * 2 * k / math.pi - 1) for at, (k, _) in zip(critical, late, strict=True)]
     yield Row("critical delay: largest relative error", max(errors), "<= 1e-6", "", "")
 
 
@@ -191,38 +191,38 @@ def size_rows() -> Iterator[Row]:
         ("200 dense loops in one part", dense(200, 0.5), "<= 10"),
         ("200 dense loops in parts of 50", dense(200, 0.5, part=50), "<= 1"),
     ]
-    for what, made, target in dense_cases:
+    for what, net, target in dense_cases:
         start = time.process_time()
-        result = verdict(made)
-        told = Stability(result.verdict, result.reason, result.unstable)
-        peak = amplification(made, tolerance=PEAK, judge=_says(told)).peak
+        result = verdict(net)
+        known = Stability(result.verdict, result.reason, result.unstable)
+        peak = amplification(net, tolerance=PEAK, judge=_says(known)).peak
         spent = time.process_time() - start
         size = f"peak {peak.value:.3f} {'' if peak.reached else 'not '}proved within 1 %" if peak else "no peak"
-        yield Row(f"{what}: verdict, rightmost root and peak", spent, target, "s", f"{_told(result)}, {size}")
-    made = sparse(1000)
+        yield Row(f"{what}: verdict, rightmost root and peak", spent, target, "s", f"{_render(result)}, {size}")
+    net = sparse(1000)
     start = time.process_time()
-    result = verdict(made)
+    result = verdict(net)
     spent = time.process_time() - start
-    yield Row("1,000 sparse loops: verdict and rightmost root", spent, "<= 10", "s", _told(result))
+    yield Row("1,000 sparse loops: verdict and rightmost root", spent, "<= 10", "s", _render(result))
 
 
 def _says(told: Stability) -> Judge:
     return lambda _: told
 
 
-def _told(result: DelayVerdict) -> str:
+def _render(result: DelayVerdict) -> str:
     return f"{result.verdict}, root {'proved' if result.confirmed else 'not proved'} rightmost"
 
 
 def map_row() -> Row:
     """Seconds for exact counts at 40,000 points of gain and delay; a sample of them is counted by the contour too."""
     gains, delays = np.linspace(0.01, 2, 200), np.linspace(0.0, 20.0, 200)
-    times, made = [], stability_map([9.0], [1, 0.12, 9], gains, delays)
+    times, grid = [], stability_map([9.0], [1, 0.12, 9], gains, delays)
     for _ in range(7):
         start = time.process_time()
-        made = stability_map([9.0], [1, 0.12, 9], gains, delays)
+        grid = stability_map([9.0], [1, 0.12, 9], gains, delays)
         times.append(time.process_time() - start)
-    wrong = sum(_counted(gains[i], delays[j]) != made.unstable[i, j] for i, j in _sample(made.unstable.shape))
+    wrong = sum(_counted(gains[i], delays[j]) != grid.unstable[i, j] for i, j in _sample(grid.unstable.shape))
     peer = f"{wrong} of 100 sampled counts differ from the contour's"
     return Row("stability map of 40,000 points", float(np.median(times)), "<= 0.1", "s", peer)
 

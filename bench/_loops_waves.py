@@ -68,9 +68,9 @@ def _gains() -> Iterator[Row]:
     exact = max(abs(_by_polynomials(delay) / k - 1) for delay, k in FRACTIONAL.items())
     searched = max(abs(critical_gain(_held(d), low=0.1, high=10) / k - 1) for d, k in FRACTIONAL.items())
     peer = max(abs(_pade(d) / k - 1) for d, k in FRACTIONAL.items())
-    told = f"python-control, Pade 3 and zero-order hold: {peer:.1e}"
-    yield Row("sampled critical gain, fractional delay, by polynomials", exact, "<= 1e-6", "relative", told)
-    yield Row("sampled critical gain, fractional delay, by search", searched, "<= 1e-6", "relative", told)
+    words = f"python-control, Pade 3 and zero-order hold: {peer:.1e}"
+    yield Row("sampled critical gain, fractional delay, by polynomials", exact, "<= 1e-6", "relative", words)
+    yield Row("sampled critical gain, fractional delay, by search", searched, "<= 1e-6", "relative", words)
     discrete = max(
         abs(crossings(delayed_integrator(0, d), (1,))[0].gain / (2 * math.sin(math.pi / (2 * (2 * d + 1)))) - 1)
         for d in range(1, 51)
@@ -104,8 +104,8 @@ def _waves() -> Iterator[Row]:
     yield Row("bullwhip: peak over four stages", height, "<= 1e-6", "relative", "closed form")
     yield Row("resonance: peak", resonance, "<= 1e-7", "relative", "closed form")
     gap = abs(numeric_gap(0.8, 1.0) / relaxation(0.8, 1.0).gap - 1)
-    told = f"fluid pole is off {relaxation(0.8, 1.0).ratio:.2f} times"
-    yield Row("M/M/1 relaxation gap at load 0.8, generator against closed form", gap, "<= 1e-4", "relative", told)
+    words = f"fluid pole is off {relaxation(0.8, 1.0).ratio:.2f} times"
+    yield Row("M/M/1 relaxation gap at load 0.8, generator against closed form", gap, "<= 1e-4", "relative", words)
 
 
 def _executor() -> float:
@@ -133,15 +133,15 @@ def _coverage() -> Iterator[Row]:
         series = _drift(rng, 1000, 0.8)
         hits["mean"] += mean(series).holds(0)
         hits["naive"] += abs(series.mean()) <= 1.96 * series.std() / math.sqrt(1000)
-        found = oscillation(_swing(rng, 1000, 20, 60), 1.0)
-        if isinstance(found, Oscillation):
-            hits["period"] += found.period.holds(20)
-            hits["decay"] += found.decay_time.holds(60)
+        mode = oscillation(_swing(rng, 1000, 20, 60), 1.0)
+        if isinstance(mode, Oscillation):
+            hits["period"] += mode.period.holds(20)
+            hits["decay"] += mode.decay_time.holds(60)
         invented += isinstance(oscillation(_drift(rng, 600, 0.9) + 0.3 * rng.normal(size=600), 1.0), Oscillation)
         k = np.arange(200)
-        one = ring_down(5 + 4 * np.exp(-k / 60) * np.cos(math.tau * k / 20 + 1) + _drift(rng, 200, 0.5), 1.0)
-        hits["ring period"] += one.period.holds(20)
-        hits["ring decay"] += one.decay_time.holds(60)
+        ring = ring_down(5 + 4 * np.exp(-k / 60) * np.cos(math.tau * k / 20 + 1) + _drift(rng, 200, 0.5), 1.0)
+        hits["ring period"] += ring.period.holds(20)
+        hits["ring decay"] += ring.decay_time.holds(60)
         u = _drift(rng, 400, 0.7)
         tier = response(u, _tier(u - u.mean(), 2.0, 3.3, 4.0) + 0.7 * _drift(rng, 400, 0.6), 1.0, most_delay=10)
         hits["gain"] += tier.gain.holds(2.0)

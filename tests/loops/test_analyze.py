@@ -33,8 +33,8 @@ def analyzed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 
 
 def test_serving_beside_batch_swings_and_the_loop_to_blame_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    found = analyzed(capsys, str(SPECS / "serving-hpc"), "--no-retune")
-    (group,) = found["groups"]
+    analysis = analyzed(capsys, str(SPECS / "serving-hpc"), "--no-retune")
+    (group,) = analysis["groups"]
     assert group["loops"] == ["autoscaler", "backfill"]
     assert (group["exact"]["verdict"], group["exact"]["period_seconds"]) == ("oscillates", 240.0)
     assert group["exact"]["ranges"]["gateway.backlog"] == [0.0, 600.0]
@@ -44,8 +44,8 @@ def test_serving_beside_batch_swings_and_the_loop_to_blame_is_named(capsys: pyte
 
 
 def test_its_repaired_twin_settles_although_its_law_is_unstable(capsys: pytest.CaptureFixture[str]) -> None:
-    found = analyzed(capsys, str(SPECS / "serving-hpc-repaired"), "--no-retune")
-    groups = {group["loops"][0]: group for group in found["groups"]}
+    analysis = analyzed(capsys, str(SPECS / "serving-hpc-repaired"), "--no-retune")
+    groups = {group["loops"][0]: group for group in analysis["groups"]}
     for group in groups.values():
         assert (group["exact"]["verdict"], group["exact"]["grade"]) == ("settles", "proved")
         assert group["from_bounds"] == "settles"
@@ -104,9 +104,9 @@ def test_marks_differ_and_names_are_escaped() -> None:
 def test_a_network_of_blocks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "net.yaml"
     file.write_text(NETWORK % ("", "0.05"), encoding="utf-8")
-    found = analyzed(capsys, "--network", str(file), "--picture", str(tmp_path / "net.svg"))
-    assert found["verdict"] == "stable"
-    high = found["margins"][0]["factor_high"]
+    analysis = analyzed(capsys, "--network", str(file), "--picture", str(tmp_path / "net.svg"))
+    assert analysis["verdict"] == "stable"
+    high = analysis["margins"][0]["factor_high"]
     assert high == pytest.approx(3.14159265358979, rel=1e-6)  # (pi / 2) / (k T)
     file.write_text(NETWORK % ("", "0.5"), encoding="utf-8")
     assert analyzed(capsys, "--network", str(file))["verdict"] == "unstable"
@@ -115,7 +115,7 @@ def test_a_network_of_blocks(capsys: pytest.CaptureFixture[str], tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("blocks: {}\n", "no network of blocks"),
         ("network: 1\nblocks: {}\n", "name one block"),
@@ -131,12 +131,12 @@ def test_a_network_of_blocks(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     ],
 )
 def test_a_network_that_is_wrong_is_told_at_its_place(
-    text: str, said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    text: str, message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "net.yaml"
     file.write_text(text, encoding="utf-8")
     assert run(["analyze", "--network", str(file)]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_an_algebraic_loop_is_an_error_of_the_input(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -156,8 +156,8 @@ def test_a_thousand_loops_with_one_signal_are_answered_within_the_limit(
     )
     file = tmp_path / "design.yaml"
     file.write_text(f"coherence: 1\ncomponents: {{web: {{usage: 100 / desired}}}}\nloops:\n{loops}", encoding="utf-8")
-    found = analyzed(capsys, str(file), "--time-limit", "2")
-    (group,) = found["groups"]
+    analysis = analyzed(capsys, str(file), "--time-limit", "2")
+    (group,) = analysis["groups"]
     assert len(group["loops"]) == 1000
     assert (group["exact"]["verdict"], group["exact"]["how"]) == ("undecided", "the time limit was reached")
 
@@ -170,10 +170,10 @@ calls:
   - {from: sdk, to: api, tries: 3, retry_when: [rate_limited]}
   - {from: api, to: store, tries: 5, retry_when: [timeout]}
 """)
-    (found,) = amplified(design)
-    assert found.path == ("app", "sdk", "api", "store")
-    assert found.tries == 20
-    assert found.cause == "timeout"
+    (chain,) = amplified(design)
+    assert chain.path == ("app", "sdk", "api", "store")
+    assert chain.tries == 20
+    assert chain.cause == "timeout"
 
 
 def test_neither_a_path_nor_a_network_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,9 +212,9 @@ loops:
 
 
 def test_operating_points_of_retries_stand_beside_the_loops(capsys: pytest.CaptureFixture[str]) -> None:
-    (one,) = analyzed(capsys, str(SPECS / "retry-storm"))["operating_points_of_retries"]
-    assert one["verdict"] == "conflict"
-    points = [one["numbers"][f"{name} load"]["value"] for name in ("healthy", "edge", "overload")]
+    (answer,) = analyzed(capsys, str(SPECS / "retry-storm"))["operating_points_of_retries"]
+    assert answer["verdict"] == "conflict"
+    points = [answer["numbers"][f"{name} load"]["value"] for name in ("healthy", "edge", "overload")]
     assert points == pytest.approx([50.1137, 97.7707, 150], rel=1e-5)
     (twin,) = analyzed(capsys, str(SPECS / "retry-storm-repaired"))["operating_points_of_retries"]
     assert twin["verdict"] == "proved"
@@ -226,10 +226,10 @@ def test_a_sampled_network_has_safe_factors(tmp_path: Path, capsys: pytest.Captu
     """z^2 - z + 5 k z + 10 k with k = 0.05 per second: the product of the roots is 10 k, so a factor of two remains."""
     file = tmp_path / "network.yaml"
     file.write_text((NETWORK % ("", "0.05")).replace("denominator: [1]}", "denominator: [1], rate: 15 s}"))
-    found = analyzed(capsys, "--network", str(file))
-    assert found["verdict"] == "stable"
-    assert {f["at"]: f["low"] for f in found["factors"]} == {"queue": 0.0, "scaler": 0.0}
-    assert [f["high"] for f in found["factors"]] == pytest.approx([2.0, 2.0], rel=1e-6)
+    analysis = analyzed(capsys, "--network", str(file))
+    assert analysis["verdict"] == "stable"
+    assert {f["at"]: f["low"] for f in analysis["factors"]} == {"queue": 0.0, "scaler": 0.0}
+    assert [f["high"] for f in analysis["factors"]] == pytest.approx([2.0, 2.0], rel=1e-6)
 
 
 def test_a_denominator_of_zeros_is_named_with_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,15 +49,15 @@ def numbers(case: dict[str, Any]) -> list[dict[str, float]]:
         dither = sigma_delta(Fraction(model["p"], model["q"]))
         return [{"period_samples": dither.period, "mean": float(dither.mean)}]
     if "ode" in model or "r" in model:
-        return [told(smooth(model))]
+        return [cycle_numbers(smooth(model))]
     loop = switching(model)
     guesses = screen(loop)
     harmonic = {"DF_amplitude": guesses[0].amplitude, "DF_period": guesses[0].period} if guesses else {}
     cycles = limit_cycles(loop).attracting
-    return [harmonic | told(cycle) for cycle in cycles] or [{"peak_to_peak": 0.0}]
+    return [harmonic | cycle_numbers(cycle) for cycle in cycles] or [{"peak_to_peak": 0.0}]
 
 
-def told(cycle: Cycle) -> dict[str, float]:
+def cycle_numbers(cycle: Cycle) -> dict[str, float]:
     low, high = cycle.lowest[0], cycle.highest[0]
     return {
         "period": cycle.period, "exact_period": cycle.period, "amplitude": high, "exact_amplitude": high,

@@ -98,25 +98,25 @@ class TestWindowsOfDelay:
 
 class TestMargins:
     def test_feedthrough_behind_delays_scales_by_the_loop_not_by_its_root(self) -> None:
-        made = network(
+        net = network(
             [Block("a", (0.5,), (1.0,), 1.0), Block("b", (0.5,), (1.0,), 1.0)],
             [Coupling("a", "b", -1.0), Coupling("b", "a", 1.0)],
         )
-        found = margins(made, "a").margins
-        assert found is not None
-        assert found.upper_gain == pytest.approx(4.0, rel=1e-6)
+        loop_margins = margins(net, "a").margins
+        assert loop_margins is not None
+        assert loop_margins.upper_gain == pytest.approx(4.0, rel=1e-6)
 
     def test_two_incommensurate_delays_about_a_direct_loop(self) -> None:
-        made = network(
+        net = network(
             [Block("a", (1.0,), (1.0,)), Block("b", (0.1,), (1.0,), 1.0), Block("c", (0.1,), (1.0,), math.sqrt(2))],
             [
                 Coupling("a", "a", 0.5), Coupling("a", "b"), Coupling("a", "c"), Coupling("b", "a"),
                 Coupling("c", "a"),
             ],
         )  # fmt: skip
-        found = margins(made, "a").margins
-        assert found is not None
-        assert found.upper_gain == pytest.approx(1 / 0.7, rel=1e-6)
+        loop_margins = margins(net, "a").margins
+        assert loop_margins is not None
+        assert loop_margins.upper_gain == pytest.approx(1 / 0.7, rel=1e-6)
 
 
 class TestSweeps:
@@ -140,13 +140,13 @@ class TestSweeps:
         assert cell_from({**good, **row}) is None
 
     def test_a_damaged_file_is_mended(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        design, kept = tmp_path / "design.yaml", tmp_path / "kept.jsonl"
+        design, store = tmp_path / "design.yaml", tmp_path / "kept.jsonl"
         design.write_text(DESIGN)
-        words = ["sweep", str(design), "-p", "loops.hpa.target.setpoint=40 %:60 %:2", "--into", str(kept)]
+        words = ["sweep", str(design), "-p", "loops.hpa.target.setpoint=40 %:60 %:2", "--into", str(store)]
         assert run(words) == 0
-        lines = kept.read_text().splitlines()
+        lines = store.read_text().splitlines()
         first = {**json.loads(lines[1]), "verdict": "banana"}
-        kept.write_text(
+        store.write_text(
             "\n".join([lines[0], json.dumps(first), '{"values": ["40 %"]}', "[" * 100_000, lines[2]]) + "\n"
         )
         capsys.readouterr()

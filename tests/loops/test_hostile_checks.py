@@ -65,10 +65,10 @@ def analyzed(path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 class TestPhasesAgainstTheSensor:
     def test_a_loop_that_swings_in_another_phase_is_not_proved_to_settle(self) -> None:
-        found = answer(SCRAPED)
-        assert found.verdict is Verdict.CONFLICT
-        assert found.evidence.replayed
-        assert "phase of hpa = 5 s" in found.assumptions
+        finding = answer(SCRAPED)
+        assert finding.verdict is Verdict.CONFLICT
+        assert finding.evidence.replayed
+        assert "phase of hpa = 5 s" in finding.assumptions
         assert not [f for f in integer_cycling.ask(subject(SCRAPED)) if f.verdict is Verdict.PROVED]
 
     @pytest.mark.parametrize(("phase", "rests"), [(0, True), (5, False)])
@@ -99,10 +99,10 @@ class TestTheSectionOfLimitCycles:
     def test_many_loops_in_one_group_are_not_all_named(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        one = "    timescale: {{period: {n} s}}\n    rules: [{{when: web.usage > 0.6, by: 1}}]\n"
+        entry = "    timescale: {{period: {n} s}}\n    rules: [{{when: web.usage > 0.6, by: 1}}]\n"
         written = "    actuation: {{signal: web.desired, bounds: [2, 50]{start}}}\n"
         text = TWO + "".join(
-            f"  loop_{n}:\n{one}{written}".format(n=n, start=", from: 4" if n == 9967 else "")
+            f"  loop_{n}:\n{entry}{written}".format(n=n, start=", from: 4" if n == 9967 else "")
             for n in (9967, 9973, 10007, 10009, 10037, 10039, 10061, 10067)
         )
         assert max(map(len, analyzed(tmp_path / "x.yaml", text, capsys).splitlines())) < 200
@@ -115,8 +115,8 @@ def test_a_long_coherence_does_not_make_the_period_too_certain() -> None:
     for _ in range(4):
         x = lfilter([1], [1, -2 * r * math.cos(math.tau / period), r * r], rng.standard_normal(400 + 20 * coherence))
         x = x[-400:] / x[-400:].std() + 0.2 * rng.standard_normal(400)
-        found = identified(x, 1.0)
-        assert isinstance(found, Oscillation)
-        assert abs(found.period.value - period) < 2
-        covered += found.period.low <= period <= found.period.high
+        mode = identified(x, 1.0)
+        assert isinstance(mode, Oscillation)
+        assert abs(mode.period.value - period) < 2
+        covered += mode.period.low <= period <= mode.period.high
     assert covered == 4

@@ -18,8 +18,8 @@ CASES = DATA / "loops-numeric.yaml"
 
 def case(name: str) -> dict[str, Any]:
     cases = yaml.safe_load(CASES.read_text(encoding="utf-8"))["cases"]
-    found: dict[str, Any] = next(one for one in cases if one["id"] == name)
-    return found
+    match: dict[str, Any] = next(entry for entry in cases if entry["id"] == name)
+    return match
 
 
 def close(found: float, expected: dict[str, float]) -> bool:
@@ -36,28 +36,28 @@ def coupled(matrix: list[list[float]], gain: float, delay: float) -> Network:
 @pytest.mark.parametrize("name", ["B17_two_loops_rotational", "B18_two_loops_symmetric"])
 def test_two_integrators_that_feel_each_other_late(name: str) -> None:
     given = case(name)
-    made = coupled(given["model"]["M"], 0.1, 1.0)
-    found = critical_gain(made, made.names)
-    assert found.at is not None
-    assert close(0.1 * found.at, given["expected"]["k_crit"])
+    net = coupled(given["model"]["M"], 0.1, 1.0)
+    critical = critical_gain(net, net.names)
+    assert critical.at is not None
+    assert close(0.1 * critical.at, given["expected"]["k_crit"])
 
 
 @pytest.mark.parametrize(("angle", "size"), [(math.pi / 4, math.sqrt(2)), (math.pi / 6, 2.0), (0.0, 1.0)])
 def test_a_rotation_takes_its_angle_from_the_phase_that_is_left(angle: float, size: float) -> None:
     """Eigenvalues size * exp(+-i angle): critical (pi/2 - angle) / size."""
     real, imaginary = size * math.cos(angle), size * math.sin(angle)
-    made = coupled([[real, imaginary], [-imaginary, real]], 0.1, 1.0)
-    found = critical_gain(made, made.names)
-    assert found.at is not None
-    assert 0.1 * found.at == pytest.approx((math.pi / 2 - angle) / size, rel=1e-7)
+    net = coupled([[real, imaginary], [-imaginary, real]], 0.1, 1.0)
+    critical = critical_gain(net, net.names)
+    assert critical.at is not None
+    assert 0.1 * critical.at == pytest.approx((math.pi / 2 - angle) / size, rel=1e-7)
 
 
 def test_a_double_root_at_the_edge_of_oscillation() -> None:
     expected = case("B03_lambertw_double_root")["expected"]
-    found = verdict(loop([1 / math.e], [1, 0], 1.0))
-    assert found.stable
-    assert close(found.rightmost[0].real, expected["root_re"])
-    assert abs(found.rightmost[0].imag) <= 1e-6
+    answer = verdict(loop([1 / math.e], [1, 0], 1.0))
+    assert answer.stable
+    assert close(answer.rightmost[0].real, expected["root_re"])
+    assert abs(answer.rightmost[0].imag) <= 1e-6
 
 
 def predictor(gain: float, model: float, plant: float) -> Network:

@@ -24,7 +24,7 @@ loops:
 """
 
 
-def found(tmp_path: Path, text: str) -> tuple[Entry, tuple[Retuning, ...]]:
+def retunings(tmp_path: Path, text: str) -> tuple[Entry, tuple[Retuning, ...]]:
     file = tmp_path / "design.yaml"
     file.write_text(text, encoding="utf-8")
     (entry,) = open_workspace([file]).entries
@@ -34,21 +34,21 @@ def found(tmp_path: Path, text: str) -> tuple[Entry, tuple[Retuning, ...]]:
 
 
 def test_a_hold_down_of_the_delay_mends_the_autoscaler(tmp_path: Path) -> None:
-    entry, made = found(tmp_path, LAG.format(load=100, delay=15, tolerance="10 %"))
-    by_what = {one.what: one for one in made}
+    entry, tunings = retunings(tmp_path, LAG.format(load=100, delay=15, tolerance="10 %"))
+    by_what = {tuning.what: tuning for tuning in tunings}
     assert by_what["hold_down"].value == 15
-    for one in made:
-        if one.repair is not None:
-            sources = repairs.apply(one.repair.edits, entry.sources)
+    for tuning in tunings:
+        if tuning.repair is not None:
+            sources = repairs.apply(tuning.repair.edits, entry.sources)
             assert sources is not None
             assert settles(elaborate(entry.rebuild(sources)), Deadline(30.0))
-            assert one.repair.verified.startswith("re-checked")
+            assert tuning.repair.verified.startswith("re-checked")
     assert by_what["hold_down"].repair is not None
 
 
 def test_the_value_before_the_smallest_safe_one_is_not_safe(tmp_path: Path) -> None:
-    entry, made = found(tmp_path, LAG.format(load=100, delay=30, tolerance="10 %"))
-    smallest = next(one for one in made if one.what == "hold_down").value
+    entry, tunings = retunings(tmp_path, LAG.format(load=100, delay=30, tolerance="10 %"))
+    smallest = next(tuning for tuning in tunings if tuning.what == "hold_down").value
     assert isinstance(smallest, Fraction)
     text = next(iter(entry.sources.values()))
     for window in range(0, int(smallest), 15):
@@ -57,8 +57,8 @@ def test_the_value_before_the_smallest_safe_one_is_not_safe(tmp_path: Path) -> N
 
 
 def test_the_largest_safe_factor_is_told_as_linearised(tmp_path: Path) -> None:
-    _, made = found(tmp_path, LAG.format(load=100, delay=15, tolerance="10 %"))
-    gain = next(one for one in made if one.what == "gain")
+    _, tunings = retunings(tmp_path, LAG.format(load=100, delay=15, tolerance="10 %"))
+    gain = next(tuning for tuning in tunings if tuning.what == "gain")
     assert "linearised" in gain.text
     assert gain.repair is None
 
@@ -67,8 +67,8 @@ def test_the_nearest_constants_of_a_declared_range_are_offered(tmp_path: Path) -
     text = LAG.format(load=100, delay=15, tolerance="10 %").replace(
         "delayed(web.usage, 15 s)", "delayed(web.usage, 15 s) * web.share + (1 - web.share) * 0.5"
     ).replace("load: 100,", "load: 100, share: 0.2 .. 1,")  # fmt: skip
-    entry, made = found(tmp_path, text)
-    (nearest,) = [one for one in made if one.what == "constants"]  # at the upper end of the range it swings
+    entry, tunings = retunings(tmp_path, text)
+    (nearest,) = [tuning for tuning in tunings if tuning.what == "constants"]  # at the upper end of the range it swings
     assert nearest.repair is not None
     sources = repairs.apply(nearest.repair.edits, entry.sources)
     assert sources is not None

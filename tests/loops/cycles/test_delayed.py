@@ -20,20 +20,20 @@ def test_event_accurate_runs_and_collocation_agree() -> None:
     def rate(x: Array, past: Array) -> Array:
         return -x - 2.4 * np.clip(past, -1, 1)
 
-    (one,) = cycle_from(loop, start_at(loop, np.array([0.3]))).attracting
-    (other,) = smooth_cycles(rate, 1, delay=1.0, starts=[[0.5]]).attracting
-    assert one.period == pytest.approx(other.period, rel=1e-6)
-    assert one.highest == pytest.approx(other.highest, rel=1e-5)
+    (event_cycle,) = cycle_from(loop, start_at(loop, np.array([0.3]))).attracting
+    (smooth_cycle,) = smooth_cycles(rate, 1, delay=1.0, starts=[[0.5]]).attracting
+    assert event_cycle.period == pytest.approx(smooth_cycle.period, rel=1e-6)
+    assert event_cycle.highest == pytest.approx(smooth_cycle.highest, rel=1e-5)
 
 
 def test_a_relay_followed_as_if_it_were_sloped_has_its_closed_form() -> None:
     """Hysteresis and delay go through the same events: period 2 (delay + ln((2 - (1 - e) d) / (1 - e)))."""
     loop = feedback([1], [1, 1], relay(1, 0.1), delay=1)
-    found: list[Cycle] = []
-    assert follow_sloped(SlopedRun(loop, start_at(loop, np.array([0.4]))), found) == "cycle"
+    cycles: list[Cycle] = []
+    assert follow_sloped(SlopedRun(loop, start_at(loop, np.array([0.4]))), cycles) == "cycle"
     decay = np.exp(-1.0)
-    assert found[0].period == pytest.approx(2 * (1 + np.log((2 - 0.9 * decay) / 0.9)), rel=1e-9)
-    assert found[0].highest[0] == pytest.approx(1 - 0.9 * decay, rel=1e-9)
+    assert cycles[0].period == pytest.approx(2 * (1 + np.log((2 - 0.9 * decay) / 0.9)), rel=1e-9)
+    assert cycles[0].highest[0] == pytest.approx(1 - 0.9 * decay, rel=1e-9)
 
 
 def test_uncoupled_loops_of_different_kinds_keep_their_own_cycles() -> None:

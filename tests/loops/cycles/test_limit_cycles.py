@@ -75,8 +75,8 @@ def test_integer_replicas_swing_where_the_first_harmonic_denies_it(margin: float
     k = math.pi / 2 / margin
     loop = feedback([k], [1, 0], rounding(most=20), delay=1)
     assert bool(screen(loop)) == (margin < 4 / math.pi)
-    found = [(c.period, c.highest[0] - c.lowest[0]) for c in limit_cycles(loop).attracting]
-    assert any(cycle == pytest.approx((4, 2 * k - 1), rel=1e-9) for cycle in found)  # larger ones may stand beside
+    periods = [(c.period, c.highest[0] - c.lowest[0]) for c in limit_cycles(loop).attracting]
+    assert any(pair == pytest.approx((4, 2 * k - 1), rel=1e-9) for pair in periods)  # larger ones may stand beside
 
 
 def test_integer_replicas_come_to_rest_at_a_low_gain() -> None:

@@ -97,12 +97,12 @@ def test_the_sensitivity_of_an_integrator_is_that_of_its_transfer_function() -> 
     start = {"web.desired": Fraction(200)}
     laws, _ = smooth_part(group.model, start)
     lap = opened(laws, start, LONG)
-    found = sensitivity(closed(lap, region(laws, ["scaler"]), left_open=["scaler"]), lap, "scaler")
-    assert found is not None
-    z = np.exp(1j * np.array(found.frequencies) * 15)
+    curve = sensitivity(closed(lap, region(laws, ["scaler"]), left_open=["scaler"]), lap, "scaler")
+    assert curve is not None
+    z = np.exp(1j * np.array(curve.frequencies) * 15)
     exact = np.abs(1 / (1 + 0.1 / (z * (z - 1) + 1e-300)))
-    assert np.allclose(found.gains[1:], exact[1:], rtol=1e-9)
-    assert found.peak == pytest.approx(np.abs(exact[1:]).max(), rel=1e-3)
+    assert np.allclose(curve.gains[1:], exact[1:], rtol=1e-9)
+    assert curve.peak == pytest.approx(np.abs(exact[1:]).max(), rel=1e-3)
 
 
 @pytest.mark.parametrize(("delay", "verdict", "period"), [(0, "stable", None), (15, "marginal", 90.0)])
@@ -116,11 +116,11 @@ def test_the_autoscaler_law_is_dead_beat_and_then_marginal_with_period_six(
 
 
 def test_two_periods_of_delay_grow_by_1_151_with_period_8_93() -> None:
-    found = only(SCALER.format(delay=30, more="")).points[0].branches[0][1]
-    assert (found.verdict, found.unstable) == ("unstable", 2)
-    assert found.growth == pytest.approx(1.151, abs=5e-4)
-    assert found.period == pytest.approx(8.93 * 15, abs=0.1)
-    assert found.damping < 0
+    mode = only(SCALER.format(delay=30, more="")).points[0].branches[0][1]
+    assert (mode.verdict, mode.unstable) == ("unstable", 2)
+    assert mode.growth == pytest.approx(1.151, abs=5e-4)
+    assert mode.period == pytest.approx(8.93 * 15, abs=0.1)
+    assert mode.damping < 0
 
 
 def test_inside_its_tolerance_the_loop_rests_whatever_the_linear_verdict() -> None:
@@ -161,18 +161,18 @@ loops:
 
 def test_no_operating_point_is_said_and_the_point_outside_its_bounds_told() -> None:
     text = SCALER.replace("usage: load / desired", "usage: 0.6 + load / desired").format(delay=0, more="")
-    found = only(text)
-    assert not any(point.point.real for point in found.points)
-    assert any("outside its bounds" in note for note in found.notes)
-    assert found.verdict == "settles"
+    group = only(text)
+    assert not any(point.point.real for point in group.points)
+    assert any("outside its bounds" in note for note in group.notes)
+    assert group.verdict == "settles"
 
 
 def test_a_loop_without_effect_on_its_target_is_in_no_group() -> None:
     text = SCALER.replace("usage: load / desired", "usage: load / 100").format(delay=0, more="")
-    found = analysed(model(text))
-    assert found.groups == ()
-    assert found.alone[0][0] == "hpa"
-    assert "no effect" in found.alone[0][1]
+    analysis = analysed(model(text))
+    assert analysis.groups == ()
+    assert analysis.alone[0][0] == "hpa"
+    assert "no effect" in analysis.alone[0][1]
 
 
 def test_a_delay_of_days_is_answered_within_the_limit() -> None:
@@ -193,13 +193,13 @@ loops:
   three: {timescale: {period: 10 s}, target: {signal: c.usage, setpoint: 0.5},
           actuation: {signal: c.z, law: proportional, bounds: [1, 1000], from: 100}}
 """
-    found = structure(model(text))
-    assert [group.names for group in found.groups] == [("one", "two"), ("three",)]
+    parts_of_design = structure(model(text))
+    assert [group.names for group in parts_of_design.groups] == [("one", "two"), ("three",)]
     lap = opened(
         smooth_part(model(text), {})[0], {"a.x": Fraction(200), "b.y": Fraction(200), "c.z": Fraction(250)}, LONG
     )
     whole = roots(closed(lap), lap.length)
-    parts = [roots(closed(lap, region(model(text), group.names)), lap.length) for group in found.groups]
+    parts = [roots(closed(lap, region(model(text), group.names)), lap.length) for group in parts_of_design.groups]
     assert whole.growth == pytest.approx(max(part.growth for part in parts))
 
 

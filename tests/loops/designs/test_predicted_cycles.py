@@ -31,12 +31,12 @@ def only(made: Model) -> CycleReading:
     return reading
 
 
-def executed(made: Model, path: str, period: float, after: float) -> tuple[float, float, float]:
+def executed(design: Model, path: str, period: float, after: float) -> tuple[float, float, float]:
     """(difference of two laps a period apart, lowest, highest) of a hybrid run after some seconds."""
-    run = hybrid.execute(made, Choices(), until=Fraction(after + 2 * period).limit_denominator(10**6))
+    run = hybrid.execute(design, Choices(), until=Fraction(after + 2 * period).limit_denominator(10**6))
     times = after + period * np.arange(800) / 800
-    one, other = (np.array([float(run.at(float(t) + late)[path]) for t in times]) for late in (0.0, period * 0.9999))
-    return float(np.max(np.abs(one - other))), float(one.min()), float(one.max())
+    now, later = (np.array([float(run.at(float(t) + late)[path]) for t in times]) for late in (0.0, period * 0.9999))
+    return float(np.max(np.abs(now - later))), float(now.min()), float(now.max())
 
 
 TANK = """components:
@@ -67,11 +67,11 @@ loops:
 
 
 def test_a_sampled_relay_over_an_integrator_equals_the_exact_run() -> None:
-    made = model(TANK)
-    reading = only(made)
+    tank = model(TANK)
+    reading = only(tank)
     assert (reading.verdict, reading.confirmed) == ("cycle", True)
     assert reading.duty == pytest.approx(0.3)
-    instants = exact.execute(made, until=Fraction(400))
+    instants = exact.execute(tank, until=Fraction(400))
     levels = {i.time: i.sampled["tank.level"] for i in instants}
     period = Fraction(reading.period or 0)
     late = [t for t in levels if 200 <= t < 200 + period]
@@ -83,11 +83,11 @@ def test_a_sampled_relay_over_an_integrator_equals_the_exact_run() -> None:
 
 
 def test_a_thermostat_over_a_lag_equals_the_hybrid_run() -> None:
-    made = model(ROOM)
-    reading = only(made)
+    room = model(ROOM)
+    reading = only(room)
     assert (reading.verdict, reading.confirmed) == ("cycle", True)
     assert reading.attracts
-    apart, low, high = executed(made, "room.temp", reading.period or 0.0, 1600.0)
+    apart, low, high = executed(room, "room.temp", reading.period or 0.0, 1600.0)
     assert apart <= 5e-3 * (high - low)
     _, below, above = reading.ranges[0]
     assert (below, above) == pytest.approx((low, high), abs=5e-3 * (high - low))
@@ -127,11 +127,11 @@ def test_flows_that_switch_have_their_closed_forms(flow: str, period: float) -> 
     ],
 )
 def test_delayed_kinks_equal_the_hybrid_run(flow: str, confirmed: bool, laps: int) -> None:
-    made = flowing(flow)
-    reading = only(made)
+    design = flowing(flow)
+    reading = only(design)
     assert (reading.verdict, reading.confirmed) == ("cycle", confirmed)
     assert confirmed or "instants" in reading.reason
-    apart, low, high = executed(made, "a.x", reading.period or 0.0, laps * (reading.period or 0.0))
+    apart, low, high = executed(design, "a.x", reading.period or 0.0, laps * (reading.period or 0.0))
     assert apart <= 5e-3 * (high - low)
     _, below, above = reading.ranges[0]
     assert (below, above) == pytest.approx((low, high), abs=5e-3 * (high - low))

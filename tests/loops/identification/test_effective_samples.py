@@ -62,23 +62,23 @@ def test_means_hold_as_often_as_they_say() -> None:
 
 
 def test_period_and_decay_of_a_shaken_loop() -> None:
-    found = oscillation(swing(6, 3000, 20, 60), 15.0)
-    assert isinstance(found, Oscillation)
-    assert found.period.value == pytest.approx(300, rel=0.03)
-    assert found.period.holds(300)
-    assert found.decay_time.holds(900)
-    assert found.decay_time.high < 2000
-    assert found.amplitude == pytest.approx(1, rel=0.15)
+    mode = oscillation(swing(6, 3000, 20, 60), 15.0)
+    assert isinstance(mode, Oscillation)
+    assert mode.period.value == pytest.approx(300, rel=0.03)
+    assert mode.period.holds(300)
+    assert mode.decay_time.holds(900)
+    assert mode.decay_time.high < 2000
+    assert mode.amplitude == pytest.approx(1, rel=0.15)
 
 
 @pytest.mark.slow
 def test_intervals_of_oscillations_hold_as_often_as_they_say() -> None:
-    found = [oscillation(swing(seed, 1000, 20, 60, wander=seed % 2), 1.0) for seed in range(14)]
-    assert all(isinstance(one, Oscillation) for one in found)
-    told = [one for one in found if isinstance(one, Oscillation)]
-    assert sum(one.period.holds(20) for one in told) >= 12
-    assert sum(one.decay_time.holds(60) for one in told) >= 12
-    assert np.median([one.period.high - one.period.low for one in told]) < 3
+    answers = [oscillation(swing(seed, 1000, 20, 60, wander=seed % 2), 1.0) for seed in range(14)]
+    assert all(isinstance(mode, Oscillation) for mode in answers)
+    modes = [mode for mode in answers if isinstance(mode, Oscillation)]
+    assert sum(mode.period.holds(20) for mode in modes) >= 12
+    assert sum(mode.decay_time.holds(60) for mode in modes) >= 12
+    assert np.median([mode.period.high - mode.period.low for mode in modes]) < 3
 
 
 def test_noise_and_drift_are_no_oscillation() -> None:
@@ -91,11 +91,11 @@ def test_noise_and_drift_are_no_oscillation() -> None:
 
 def test_a_transient_without_noise_is_found_exactly() -> None:
     k = np.arange(200)
-    found = ring_down(7 + 3 * np.exp(-k / 40) * np.cos(2 * math.pi * k / 17.5 + 0.4), 5.0)
-    assert found.period.value == pytest.approx(87.5, rel=1e-6)
-    assert found.decay_time.value == pytest.approx(200, rel=1e-6)
-    assert found.amplitude.value == pytest.approx(3, rel=1e-6)
-    assert found.level.value == pytest.approx(7, rel=1e-6)
+    ring = ring_down(7 + 3 * np.exp(-k / 40) * np.cos(2 * math.pi * k / 17.5 + 0.4), 5.0)
+    assert ring.period.value == pytest.approx(87.5, rel=1e-6)
+    assert ring.decay_time.value == pytest.approx(200, rel=1e-6)
+    assert ring.amplitude.value == pytest.approx(3, rel=1e-6)
+    assert ring.level.value == pytest.approx(7, rel=1e-6)
 
 
 @pytest.mark.slow
@@ -105,8 +105,8 @@ def test_intervals_of_transients_hold_as_often_as_they_say() -> None:
         series = (
             5 + 4 * np.exp(-k / 60) * np.cos(2 * math.pi * k / 20 + 1) + drift(np.random.default_rng(seed), 200, 0.5)
         )
-        found = ring_down(series, 1.0)
-        hits += [found.period.holds(20), found.decay_time.holds(60)]
+        ring = ring_down(series, 1.0)
+        hits += [ring.period.holds(20), ring.decay_time.holds(60)]
     assert (hits >= 17).all()
 
 
@@ -131,11 +131,11 @@ def test_gain_delay_and_lag_without_noise_are_found_exactly(gain: float, delay: 
     u -= u.mean()
     u[0] = 0.0
     u -= u.mean() * np.where(np.arange(400) > 0, 400 / 399, 0)
-    found = response(u, 3 + tier(u, gain, delay, lag), 1.0, most_delay=12)
-    assert found.gain.value == pytest.approx(gain, rel=1e-4)
-    assert found.delay.value == pytest.approx(delay, abs=1e-3)
-    assert found.time_constant.value == pytest.approx(lag, rel=1e-3)
-    assert found.fit > 0.999999
+    fit = response(u, 3 + tier(u, gain, delay, lag), 1.0, most_delay=12)
+    assert fit.gain.value == pytest.approx(gain, rel=1e-4)
+    assert fit.delay.value == pytest.approx(delay, abs=1e-3)
+    assert fit.time_constant.value == pytest.approx(lag, rel=1e-3)
+    assert fit.fit > 0.999999
 
 
 @pytest.mark.slow
@@ -146,8 +146,8 @@ def test_intervals_of_gain_and_delay_hold_as_often_as_they_say() -> None:
         u = drift(rng, 400, 0.7)
         u -= u.mean()
         y = 3 + tier(u, 2.0, 3.3, 4.0) + 0.7 * drift(rng, 400, 0.6)
-        found = response(u, y, 1.0, most_delay=10)
-        hits += [found.gain.holds(2.0), found.delay.holds(3.3), found.time_constant.holds(4.0)]
+        fit = response(u, y, 1.0, most_delay=10)
+        hits += [fit.gain.holds(2.0), fit.delay.holds(3.3), fit.time_constant.holds(4.0)]
     assert (hits >= 11).all()
 
 
@@ -198,13 +198,13 @@ def test_an_identified_alias_is_named() -> None:
     time = np.arange(600) * 15.0
     rng = np.random.default_rng(1)
     wobble = np.cumsum(rng.normal(size=600)) * 0.1
-    found = oscillation(np.cos(2 * math.pi * time / 10.4 + wobble) + 0.3 * rng.normal(size=600), 15.0)
-    assert isinstance(found, Oscillation)
+    mode = oscillation(np.cos(2 * math.pi * time / 10.4 + wobble) + 0.3 * rng.normal(size=600), 15.0)
+    assert isinstance(mode, Oscillation)
     apparent = seen(10.4, 15).period
-    assert found.period.value == pytest.approx(apparent, rel=0.02)
-    told = warnings({"breaker": 10.4, "hpa": 300.0}, 15.0, apparent=found.period.value)
-    assert {one.name for one in told} == {"breaker"}
-    assert "may be breaker's" in told[1].message
+    assert mode.period.value == pytest.approx(apparent, rel=0.02)
+    hidden = warnings({"breaker": 10.4, "hpa": 300.0}, 15.0, apparent=mode.period.value)
+    assert {warning.name for warning in hidden} == {"breaker"}
+    assert "may be breaker's" in hidden[1].message
 
 
 def test_fast_enough_scrapes_have_no_warning_and_long_averages_have() -> None:

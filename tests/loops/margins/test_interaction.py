@@ -77,11 +77,11 @@ def test_rows_and_columns_of_relative_gains_sum_to_one_and_units_do_not_matter(s
     gain = rng.normal(size=(size, size)) + 2 * np.eye(size)
     if np.linalg.cond(gain) > 1e6:
         return
-    found = relative_gains(gain)
-    assert np.allclose(found.sum(axis=0), 1, atol=1e-6)
-    assert np.allclose(found.sum(axis=1), 1, atol=1e-6)
+    relative = relative_gains(gain)
+    assert np.allclose(relative.sum(axis=0), 1, atol=1e-6)
+    assert np.allclose(relative.sum(axis=1), 1, atol=1e-6)
     rows, columns = rng.uniform(0.1, 10, size), rng.uniform(0.1, 10, size)
-    assert np.allclose(relative_gains(rows[:, None] * gain * columns), found, rtol=1e-6, atol=1e-6)
+    assert np.allclose(relative_gains(rows[:, None] * gain * columns), relative, rtol=1e-6, atol=1e-6)
 
 
 def lower_bound(matrix: np.ndarray, rng: np.random.Generator) -> float:
@@ -113,13 +113,13 @@ def test_mu_is_exact_for_up_to_three_loops(seed: int) -> None:
 def test_mu_lies_between_the_spectral_radius_and_the_norm_and_ignores_scaling(seed: int, size: int) -> None:
     rng = np.random.default_rng(seed)
     matrix = rng.normal(size=(size, size)) + 1j * rng.normal(size=(size, size))
-    found = structured(matrix)
-    d = found.scaling
-    assert np.linalg.norm(d[:, None] * matrix / d, 2) == pytest.approx(found.bound, rel=1e-9)
-    assert np.abs(np.linalg.eigvals(matrix)).max() <= found.bound * (1 + 1e-9)
-    assert found.bound <= np.linalg.norm(matrix, 2) * (1 + 1e-9)
+    mu = structured(matrix)
+    d = mu.scaling
+    assert np.linalg.norm(d[:, None] * matrix / d, 2) == pytest.approx(mu.bound, rel=1e-9)
+    assert np.abs(np.linalg.eigvals(matrix)).max() <= mu.bound * (1 + 1e-9)
+    assert mu.bound <= np.linalg.norm(matrix, 2) * (1 + 1e-9)
     units = rng.uniform(0.01, 100, size)
-    assert structured(units[:, None] * matrix / units).bound == pytest.approx(found.bound, rel=1e-3)
+    assert structured(units[:, None] * matrix / units).bound == pytest.approx(mu.bound, rel=1e-3)
 
 
 def test_mu_of_a_triangle_is_that_of_its_diagonal() -> None:
@@ -132,38 +132,38 @@ def test_mu_of_the_satellite_at_rest() -> None:
 
 
 def test_the_multiloop_margin_of_the_satellite_is_attained_above_zero_frequency() -> None:
-    found = multiloop_disk(SATELLITE, ["c1", "c2"])
-    assert found.disk is not None
-    assert found.peak is not None
+    margin = multiloop_disk(SATELLITE, ["c1", "c2"])
+    assert margin.disk is not None
+    assert margin.peak is not None
     sizes = {w: structured(satellite_at(w)).bound for w in np.linspace(0.01, 0.1, 181)}
     worst = max(sizes, key=lambda w: sizes[w])
-    assert found.disk.size <= 1 / sizes[worst]
-    assert found.disk.size == pytest.approx(1 / sizes[worst], rel=1e-5)
+    assert margin.disk.size <= 1 / sizes[worst]
+    assert margin.disk.size == pytest.approx(1 / sizes[worst], rel=1e-5)
     # the bound is attained: a change of that size in both loops has a root on the axis
     lower = lower_bound(satellite_at(worst), np.random.default_rng(0))
-    assert 1 / lower == pytest.approx(found.disk.size, rel=1e-4)
+    assert 1 / lower == pytest.approx(margin.disk.size, rel=1e-4)
 
 
 def test_a_change_outside_the_disk_destabilises_the_satellite_and_none_inside() -> None:
-    found = multiloop_disk(SATELLITE, ["c1", "c2"]).disk
-    assert found is not None
+    disk = multiloop_disk(SATELLITE, ["c1", "c2"]).disk
+    assert disk is not None
 
-    def verdict(one: float, other: float) -> str:
+    def verdict(first: float, second: float) -> str:
         blocks = [Block("x1", (1.0,), (1.0, 0.0)), Block("x2", (1.0,), (1.0, 0.0))]
-        changed = [*blocks, Block("c1", (one,), (1.0,)), Block("c2", (other,), (1.0,))]
+        changed = [*blocks, Block("c1", (first,), (1.0,)), Block("c2", (second,), (1.0,))]
         return stability(network(changed, SATELLITE.couplings)).verdict
 
-    rim = [found.low * 1.0001, found.high * 0.9999]
+    rim = [disk.low * 1.0001, disk.high * 0.9999]
     assert {verdict(a, b) for a in rim for b in rim} == {"stable"}
     assert "unstable" in {verdict(a, b) for a in (0.9, 1.11) for b in (0.9, 1.11)}
 
 
 def test_a_multiloop_margin_is_no_more_than_that_of_one_loop() -> None:
-    made = two(0.3)
-    both, one = multiloop_disk(made).disk, multiloop_disk(made, ["a"]).disk
+    net = two(0.3)
+    both, alone = multiloop_disk(net).disk, multiloop_disk(net, ["a"]).disk
     assert both is not None
-    assert one is not None
-    assert both.size <= one.size * (1 + 1e-5)
+    assert alone is not None
+    assert both.size <= alone.size * (1 + 1e-5)
     assert multiloop_disk(two(3)).disk is None
 
 
@@ -182,20 +182,20 @@ def test_what_small_gain_proves_is_stable_in_every_part(seed: int) -> None:
     names = ["a", "b", "c"]
     blocks = [Block(n, (rng.uniform(0.1, 1),), (1.0, rng.uniform(0, 1)), rng.uniform(0, 1)) for n in names]
     couplings = [Coupling(m, n, -1 if m == n else rng.normal() * 0.4) for m in names for n in names]
-    made = network(blocks, couplings)
-    if small_gain(made).holds:
+    net = network(blocks, couplings)
+    if small_gain(net).holds:
         for part in (names, names[:2], names[1:], ["a", "c"], ["b"]):
-            assert stability(made.part(part)).verdict == "stable"
+            assert stability(net.part(part)).verdict == "stable"
 
 
 @pytest.mark.parametrize(("gain", "holds"), [(0.2, True), (1.0, True), (1.99, True), (2.01, False), (5, False)])
 def test_separation_of_an_integrator_from_two_fast_lags(gain: float, holds: bool) -> None:
-    made = network(
+    net = network(
         [Block("slow", (gain,), (1.0, 0.0)), Block("fast", (1.0,), (1.0, 2.0, 1.0))],
         [Coupling("slow", "fast"), Coupling("fast", "slow", -1)],
     )
-    assert separation(made, ["fast"]).holds == holds
-    assert (stability(made).verdict == "stable") == (gain < 2)
+    assert separation(net, ["fast"]).holds == holds
+    assert (stability(net).verdict == "stable") == (gain < 2)
 
 
 def test_separation_needs_a_static_gain_and_a_stable_slow_network() -> None:
@@ -209,35 +209,35 @@ def test_separation_needs_a_static_gain_and_a_stable_slow_network() -> None:
 def test_what_separation_proves_is_stable(seed: int) -> None:
     rng = np.random.default_rng(seed)
     lag = rng.uniform(0.01, 2)
-    made = network(
+    net = network(
         [
             Block("slow", (rng.uniform(0.1, 2),), (1.0, 0.0), rng.uniform(0, 0.3)),
             Block("f", (1.0,), (lag, 1.0), lag / 2),
         ],
         [Coupling("slow", "f"), Coupling("f", "slow", -1)],
     )
-    if separation(made, ["f"]).holds:
-        assert stability(made).verdict == "stable"
+    if separation(net, ["f"]).holds:
+        assert stability(net).verdict == "stable"
 
 
 def test_the_interaction_index_is_attained() -> None:
-    made = two(0.3)
-    found = small_gain(made)
-    own = response(made.part(["a"]))
+    net = two(0.3)
+    certificate = small_gain(net)
+    own = response(net.part(["a"]))
     grid = np.abs(at(own, np.geomspace(1e-3, 1e2, 2000))[:, 0, 0]) * 0.3
-    assert grid.max() <= found.radius <= 1
-    assert math.isfinite(found.frequency or math.inf)
+    assert grid.max() <= certificate.radius <= 1
+    assert math.isfinite(certificate.frequency or math.inf)
 
 
 @pytest.mark.slow
 def test_delayed_feedthrough_ends_the_search_for_scalings() -> None:
     """No frequency is the last that matters: the margin is still given, and holds against one loop's own."""
-    made = network(
+    net = network(
         [Block("a", (-0.32, 1.16), (1.0, 1.02), delay=0.1), Block("b", (0.55,), (1.0, 2.44))],
         [Coupling("a", "a", -0.5), Coupling("a", "b", -0.18), Coupling("b", "a", -0.6), Coupling("b", "b", -1.36)],
     )
-    found = multiloop_disk(made, tolerance=1e-2)
-    alone = margins(made, "a").margins
-    assert found.disk is not None
+    multiloop = multiloop_disk(net, tolerance=1e-2)
+    alone = margins(net, "a").margins
+    assert multiloop.disk is not None
     assert alone is not None
-    assert 0 < found.disk.size <= alone.disk.size * (1 + 1e-2)
+    assert 0 < multiloop.disk.size <= alone.disk.size * (1 + 1e-2)

@@ -41,9 +41,9 @@ def of(made: Network, point: str | None = None) -> Margins:
     return found
 
 
-def first_end(made: Network, block: str = "loop", highest: float = 10.0) -> tuple[float, float]:
+def first_end(net: Network, block: str = "loop", highest: float = 10.0) -> tuple[float, float]:
     """The gain at which the first window ends, and the frequency there."""
-    first = gain_windows(made, block, highest=highest).windows[0]
+    first = gain_windows(net, block, highest=highest).windows[0]
     assert first.stability.verdict == "stable"
     assert first.frequency is not None
     return first.high, first.frequency
@@ -64,11 +64,14 @@ def case_values(name: str) -> dict[str, float]:
             gain, omega = first_end(loop([-6, 3], [50, 15, 1]))
             return {"k_crit": gain, "omega": omega, "period": 2 * math.pi / omega}
         case "B07_skogestad_PI_margins":
-            found = of(PI_LOOP)
-            return numbers(found) | {"omega_c": found.crossover or 0.0}
+            loop_margins = of(PI_LOOP)
+            return numbers(loop_margins) | {"omega_c": loop_margins.crossover or 0.0}
         case "B08_matlab_PI_deadtime":
-            found = of(DEAD_TIME)
-            return numbers(found) | {"omega_c": found.crossover or 0.0, "omega_180": found.gains[0].frequency}
+            loop_margins = of(DEAD_TIME)
+            return numbers(loop_margins) | {
+                "omega_c": loop_margins.crossover or 0.0,
+                "omega_180": loop_margins.gains[0].frequency,
+            }
         case "B24_timescale_separation":
             return {"k_tau_crit": first_end(loop([0.5], [1, 2, 1, 0]))[0] * 0.5}
         case "B44_second_order_Hinf":
@@ -76,18 +79,18 @@ def case_values(name: str) -> dict[str, float]:
         case "B45_simc_fopdt":
             return numbers(of(SIMC))
         case "B51_wood_berry_Ku":
-            one, other = first_end(loop([12.8], [16.7, 1], 1)), first_end(loop([19.4], [14.4, 1], 3))
-            return {"Ku1": one[0], "wu1": one[1], "Ku2_abs": other[0], "wu2": other[1]}
+            first, second = first_end(loop([12.8], [16.7, 1], 1)), first_end(loop([19.4], [14.4, 1], 3))
+            return {"Ku1": first[0], "wu1": first[1], "Ku2_abs": second[0], "wu2": second[1]}
     raise AssertionError(name)
 
 
-def numbers(found: Margins) -> dict[str, float]:
+def numbers(loop_margins: Margins) -> dict[str, float]:
     return {
-        "GM": found.upper_gain,
-        "PM_deg": found.phase,
-        "delay_margin": found.delay,
-        "Ms": found.sensitivity.value,
-        "Mt": found.complementary.value,
+        "GM": loop_margins.upper_gain,
+        "PM_deg": loop_margins.phase,
+        "delay_margin": loop_margins.delay,
+        "Ms": loop_margins.sensitivity.value,
+        "Mt": loop_margins.complementary.value,
     }
 
 
@@ -103,12 +106,12 @@ def test_known_answers(short: str) -> None:
 
 
 def test_an_integrator_with_delay_has_its_closed_forms() -> None:
-    found = of(loop([0.5], [1, 0], 1))
-    assert found.upper_gain == pytest.approx(math.pi, rel=1e-12)
-    assert found.phase == pytest.approx(90 - math.degrees(0.5), rel=1e-12)
-    assert found.delay == pytest.approx(math.pi - 1, rel=1e-12)
-    assert found.lower_gain == 0
-    assert not found.gap
+    loop_margins = of(loop([0.5], [1, 0], 1))
+    assert loop_margins.upper_gain == pytest.approx(math.pi, rel=1e-12)
+    assert loop_margins.phase == pytest.approx(90 - math.degrees(0.5), rel=1e-12)
+    assert loop_margins.delay == pytest.approx(math.pi - 1, rel=1e-12)
+    assert loop_margins.lower_gain == 0
+    assert not loop_margins.gap
 
 
 def test_book_margins_of_a_pi_loop() -> None:
@@ -131,18 +134,18 @@ def test_positive_feedback_reaches_its_edge_at_zero_frequency() -> None:
 
 
 def test_a_measurement_delay_as_a_block_of_its_own_gives_the_same_margins() -> None:
-    made = network(
+    net = network(
         [Block("sensor", (1.0,), (1.0,), 1.0), Block("actor", (0.5,), (1.0, 0.0))],
         [Coupling("sensor", "actor", -1), Coupling("actor", "sensor")],
     )
     whole = of(loop([0.5], [1, 0], 1))
-    for point in made.names:
-        found = of(made, point)
-        assert (found.upper_gain, found.phase, found.delay) == pytest.approx(
+    for point in net.names:
+        at_point = of(net, point)
+        assert (at_point.upper_gain, at_point.phase, at_point.delay) == pytest.approx(
             (whole.upper_gain, whole.phase, whole.delay), rel=1e-9
         )
-        assert found.sensitivity.value == pytest.approx(whole.sensitivity.value, rel=1e-5)
-        assert not found.gap
+        assert at_point.sensitivity.value == pytest.approx(whole.sensitivity.value, rel=1e-5)
+        assert not at_point.gap
 
 
 def test_delayed_feedthrough_above_one_has_no_delay_margin() -> None:
@@ -152,9 +155,9 @@ def test_delayed_feedthrough_above_one_has_no_delay_margin() -> None:
 
 @pytest.mark.parametrize("made", [loop([0.06], [1, 0], 30), loop([1], [1, 0, 0]), loop([1], [1], 1)])
 def test_no_margins_but_a_reason_where_the_loop_is_not_stable(made: Network) -> None:
-    for found in (margins(made).stability, sensitivity_peak(made).stability):
-        assert found.verdict in {"unstable", "marginal", "undecided"}
-        assert found.reason
+    for verdict in (margins(made).stability, sensitivity_peak(made).stability):
+        assert verdict.verdict in {"unstable", "marginal", "undecided"}
+        assert verdict.reason
     assert margins(made).margins is None
     assert amplification(made).peak is None
 
@@ -176,7 +179,7 @@ def test_traps_of_rational_delay_approximations() -> None:
 
 
 def test_stability_comes_and_goes_with_the_delay() -> None:
-    found = delay_windows(loop([1], [1, 0.1, 2]), "loop", 10)
+    windows = delay_windows(loop([1], [1, 0.1, 2]), "loop", 10)
     omegas = np.sqrt(np.roots([1, 0.01 - 4, 3]).real)  # |2 - w^2 + 0.1 j w| = 1
     ends = sorted(
         (phase + 2 * math.pi * k) / w
@@ -184,10 +187,10 @@ def test_stability_comes_and_goes_with_the_delay() -> None:
         for phase in [(math.pi - math.atan2(0.1 * w, 2 - w * w)) % (2 * math.pi)]
         for k in range(4)
     )
-    assert [w.high for w in found.windows[:-1]] == pytest.approx([e for e in ends if e < 10], rel=1e-9)
-    assert [w.stability.unstable for w in found.windows] == [0, 2, 0, 2, 4, 2][: len(found.windows)]
-    assert found.stable[0][0] == 0
-    assert found.stable[0][1] == pytest.approx(ends[0])
+    assert [w.high for w in windows.windows[:-1]] == pytest.approx([e for e in ends if e < 10], rel=1e-9)
+    assert [w.stability.unstable for w in windows.windows] == [0, 2, 0, 2, 4, 2][: len(windows.windows)]
+    assert windows.stable[0][0] == 0
+    assert windows.stable[0][1] == pytest.approx(ends[0])
 
 
 def test_one_loop_at_a_time_misses_interaction() -> None:
@@ -198,14 +201,14 @@ def test_one_loop_at_a_time_misses_interaction() -> None:
 
 def test_a_resonance_too_narrow_for_a_grid_is_found() -> None:
     zeta = 1e-7
-    found = amplification(network([Block("plant", (1.0,), (1.0, 2 * zeta, 1.0))])).peak
-    assert found is not None
-    assert found.reached
-    assert found.value == pytest.approx(1 / (2 * zeta * math.sqrt(1 - zeta**2)), rel=1e-7)
+    peak = amplification(network([Block("plant", (1.0,), (1.0, 2 * zeta, 1.0))])).peak
+    assert peak is not None
+    assert peak.reached
+    assert peak.value == pytest.approx(1 / (2 * zeta * math.sqrt(1 - zeta**2)), rel=1e-7)
 
 
 def test_amplification_names_the_pair() -> None:
-    made = network(
+    net = network(
         [
             Block("quiet", (1.0,), (1.0, 1.0)),
             Block("source", (1.0,), (1.0, 1.0)),
@@ -213,10 +216,10 @@ def test_amplification_names_the_pair() -> None:
         ],
         [Coupling("source", "ringing"), Coupling("quiet", "source", 0.1)],
     )
-    found = amplification(made, inputs=["quiet", "source"]).peak
-    assert found is not None
-    assert (found.input, found.output) == ("source", "ringing")
-    assert found.pair_gain <= found.value <= found.bound
+    peak = amplification(net, inputs=["quiet", "source"]).peak
+    assert peak is not None
+    assert (peak.input, peak.output) == ("source", "ringing")
+    assert peak.pair_gain <= peak.value <= peak.bound
 
 
 def test_a_disk_margin_is_a_range_of_factors_and_a_phase() -> None:
@@ -228,12 +231,12 @@ def test_a_disk_margin_is_a_range_of_factors_and_a_phase() -> None:
 
 @pytest.mark.parametrize("made", [PI_LOOP, DEAD_TIME, SIMC])
 def test_factors_on_the_rim_of_the_disk_and_no_smaller_ones_reach_the_edge(made: Network) -> None:
-    found = of(made)
+    loop_margins = of(made)
     opened = response(made, outputs=["loop"], inputs=["loop"], sensitivity=True)
     s = at(opened, np.geomspace(1e-3, 1e2, 20_000))[:, 0, 0]
     least = np.abs(1 / (s - 0.5)).min()  # |d| for which (1 + d/2) / (1 - d/2) L = -1
-    assert found.disk.size == pytest.approx(least, rel=1e-5)
-    assert found.disk.size <= least
+    assert loop_margins.disk.size == pytest.approx(least, rel=1e-5)
+    assert loop_margins.disk.size <= least
 
 
 LOOPS = st.builds(
@@ -245,16 +248,16 @@ LOOPS = st.builds(
 @settings(max_examples=12, deadline=None)
 @given(LOOPS)
 def test_the_edge_of_each_margin_is_the_edge_of_stability(made: Network) -> None:
-    found = margins(made).margins
-    if found is None:
+    loop_margins = margins(made).margins
+    if loop_margins is None:
         return
     block = made.blocks[0]
     for side, verdict in ((1 - 1e-5, "stable"), (1 + 1e-5, "unstable")):
-        if math.isfinite(found.upper_gain):
-            scaled = [found.upper_gain * side * c for c in block.numerator]
+        if math.isfinite(loop_margins.upper_gain):
+            scaled = [loop_margins.upper_gain * side * c for c in block.numerator]
             assert stability(loop(scaled, block.denominator, block.delay)).verdict == verdict
-        if 1e-3 < found.delay < 100:
-            later = block.delay + found.delay * side
+        if 1e-3 < loop_margins.delay < 100:
+            later = block.delay + loop_margins.delay * side
             assert stability(loop(block.numerator, block.denominator, later)).verdict == verdict
 
 
@@ -262,10 +265,10 @@ def test_the_edge_of_each_margin_is_the_edge_of_stability(made: Network) -> None
 @given(LOOPS, st.floats(0.01, 0.5))
 def test_added_delay_never_increases_the_phase_lag_left(made: Network, more: float) -> None:
     block = made.blocks[0]
-    one = margins(made).margins
-    other = margins(loop(block.numerator, block.denominator, block.delay + more)).margins
-    if one and other and one.phases:
-        assert other.delay <= one.delay - more + 1e-9
+    before = margins(made).margins
+    after = margins(loop(block.numerator, block.denominator, block.delay + more)).margins
+    if before and after and before.phases:
+        assert after.delay <= before.delay - more + 1e-9
 
 
 @settings(max_examples=12, deadline=None)
@@ -276,12 +279,12 @@ def test_scaling_time_scales_delays_alone(made: Network, unit: float) -> None:
         block.numerator, [c * unit ** (len(block.denominator) - 1 - k) for k, c in enumerate(block.denominator)],
         block.delay * unit,
     )  # fmt: skip
-    one, other = margins(made), margins(slower)
-    assert one.stability.verdict == other.stability.verdict
-    if one.margins and other.margins:
-        assert other.margins.upper_gain == pytest.approx(one.margins.upper_gain, rel=1e-6)
-        assert other.margins.delay == pytest.approx(one.margins.delay * unit, rel=1e-6)
-        assert other.margins.sensitivity.value == pytest.approx(one.margins.sensitivity.value, rel=1e-5)
+    before, after = margins(made), margins(slower)
+    assert before.stability.verdict == after.stability.verdict
+    if before.margins and after.margins:
+        assert after.margins.upper_gain == pytest.approx(before.margins.upper_gain, rel=1e-6)
+        assert after.margins.delay == pytest.approx(before.margins.delay * unit, rel=1e-6)
+        assert after.margins.sensitivity.value == pytest.approx(before.margins.sensitivity.value, rel=1e-5)
 
 
 @settings(max_examples=20, deadline=None)
@@ -307,14 +310,14 @@ def test_the_bounds_hold_all_over_an_interval(seed: int, middle: float, half: fl
     blocks = [
         Block(f"b{k}", tuple(rng.normal(size=2)), (1.0, *rng.uniform(0, 2, 2)), rng.uniform(0, 3)) for k in range(3)
     ]
-    made = network(blocks, [Coupling(f"b{i}", f"b{j}", rng.normal()) for i in range(3) for j in range(3)])
-    found = response(made, sensitivity=bool(seed % 2))
-    here = local(found, np.array([middle]), np.array([half]))
+    net = network(blocks, [Coupling(f"b{i}", f"b{j}", rng.normal()) for i in range(3) for j in range(3)])
+    closed_loop = response(net, sensitivity=bool(seed % 2))
+    here = local(closed_loop, np.array([middle]), np.array([half]))
     if not here.contraction[0] < 1:
         return
     grid = np.linspace(middle - half, middle + half, 101)
     linear = here.value + here.slope * (grid - middle)[:, None, None]
-    error = np.linalg.norm(at(found, grid) - linear, 2, axis=(1, 2))
+    error = np.linalg.norm(at(closed_loop, grid) - linear, 2, axis=(1, 2))
     assert np.all(error <= here.bend[0] * (grid - middle) ** 2 / 2 + 1e-9 * (1 + np.abs(here.value).max()))
 
 
@@ -325,5 +328,5 @@ def test_the_count_is_that_of_the_polynomial(roots: list[float]) -> None:
         return
     closed = np.poly(roots)
     opened = np.poly(np.linspace(-3, 3.5, len(roots)))
-    found = stability(loop((closed - opened)[1:].tolist(), opened.tolist()))
-    assert found.unstable == sum(root > 0 for root in roots)
+    verdict = stability(loop((closed - opened)[1:].tolist(), opened.tolist()))
+    assert verdict.unstable == sum(root > 0 for root in roots)

@@ -59,11 +59,11 @@ def test_a_level_proved_over_an_interval_is_exceeded_nowhere_in_it(
 def test_levels_and_bounds_of_intervals_find_the_same_peak(seed: int) -> None:
     of = some(seed)
     assert serves(of, 1e-2)
-    one, other = climbed(of, 1e-2, 0.0), _searched(of, 1e-2, spectral, 0.0)
-    assert one is not None
-    assert one.best <= other.bound * (1 + 1e-12)
-    assert other.best <= one.bound * (1 + 1e-12)
-    assert one.bound <= one.best * (1 + 1e-2)
+    by_levels, by_intervals = climbed(of, 1e-2, 0.0), _searched(of, 1e-2, spectral, 0.0)
+    assert by_levels is not None
+    assert by_levels.best <= by_intervals.bound * (1 + 1e-12)
+    assert by_intervals.best <= by_levels.bound * (1 + 1e-12)
+    assert by_levels.bound <= by_levels.best * (1 + 1e-2)
 
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
@@ -76,15 +76,15 @@ def test_the_bound_of_a_large_peak_is_within_the_tolerance_and_above_a_grid(tole
 
 
 def test_the_peak_of_separate_parts_is_the_largest_of_theirs() -> None:
-    one, other = dense(1), dense(2)
-    renamed = [Block("other " + b.name, b.numerator, b.denominator, b.delay) for b in other.blocks]
-    couplings = [Coupling("other " + c.source, "other " + c.target, c.gain) for c in other.couplings]
-    both = response(network([*one.blocks, *renamed], [*one.couplings, *couplings]))
+    first, second = dense(1), dense(2)
+    renamed = [Block("other " + b.name, b.numerator, b.denominator, b.delay) for b in second.blocks]
+    couplings = [Coupling("other " + c.source, "other " + c.target, c.gain) for c in second.couplings]
+    both = response(network([*first.blocks, *renamed], [*first.couplings, *couplings]))
     assert [len(part.names) for part in separate(both)] == [14, 14]
-    peaks = [largest(response(made), tolerance=1e-4) for made in (one, other)]
-    found = largest(both, tolerance=1e-4)
-    assert found.value == pytest.approx(max(peak.value for peak in peaks), rel=1e-4)
-    assert found.output.startswith("other") == (peaks[1].value > peaks[0].value)
+    peaks = [largest(response(made), tolerance=1e-4) for made in (first, second)]
+    whole = largest(both, tolerance=1e-4)
+    assert whole.value == pytest.approx(max(peak.value for peak in peaks), rel=1e-4)
+    assert whole.output.startswith("other") == (peaks[1].value > peaks[0].value)
 
 
 def test_no_gain_between_separate_parts() -> None:

@@ -21,14 +21,14 @@ control = pytest.importorskip("control", reason="python-control is not installed
 def test_margins_equal_those_of_python_control_where_there_is_no_delay() -> None:
     plant = control.tf([2], [1, 3, 3, 1])
     block = block_of(plant)
-    found = margins(network([block], [Coupling("plant", "plant", -1)])).margins
-    assert found is not None
+    loop_margins = margins(network([block], [Coupling("plant", "plant", -1)])).margins
+    assert loop_margins is not None
     gain, phase, modulus, *_ = control.stability_margins(plant)
-    assert (found.upper_gain, found.phase) == pytest.approx((gain, phase), rel=1e-9)
-    assert found.sensitivity.value == pytest.approx(1 / modulus, rel=1e-4)
+    assert (loop_margins.upper_gain, loop_margins.phase) == pytest.approx((gain, phase), rel=1e-9)
+    assert loop_margins.sensitivity.value == pytest.approx(1 / modulus, rel=1e-4)
     size, decibels, _ = control.disk_margins(plant, np.geomspace(0.1, 10, 20_000))
-    assert found.disk.size == pytest.approx(size, rel=1e-4)
-    assert 20 * math.log10(found.disk.high) == pytest.approx(float(decibels), rel=1e-4)
+    assert loop_margins.disk.size == pytest.approx(size, rel=1e-4)
+    assert 20 * math.log10(loop_margins.disk.high) == pytest.approx(float(decibels), rel=1e-4)
 
 
 def test_python_control_gives_disk_margins_of_an_unstable_loop_and_we_do_not() -> None:
@@ -39,11 +39,11 @@ def test_python_control_gives_disk_margins_of_an_unstable_loop_and_we_do_not() -
 
 def test_a_state_space_with_several_inputs_becomes_its_network() -> None:
     plant = control.ss([[0, 10], [-10, 0]], np.eye(2), [[1, 10], [-10, 1]], np.zeros((2, 2)))
-    made = network_of(plant, feedback=np.eye(2))
-    assert stability(made).verdict == "stable"
-    closed = state_space(made)
+    net = network_of(plant, feedback=np.eye(2))
+    assert stability(net).verdict == "stable"
+    closed = state_space(net)
     assert sorted(closed.poles().real) == pytest.approx([-1, -1])
-    disk = multiloop_disk(made, ["plant_u1", "plant_u2"]).disk
+    disk = multiloop_disk(net, ["plant_u1", "plant_u2"]).disk
     assert disk is not None
     assert disk.size == pytest.approx(0.0997512, rel=1e-4)
 
@@ -56,14 +56,14 @@ def test_norms_agree() -> None:
 
 
 def test_a_delay_has_an_exact_response_and_no_state_space() -> None:
-    made = loop([0.2 * 9], [1, 0.12, 9], 10)
+    net = loop([0.2 * 9], [1, 0.12, 9], 10)
     with pytest.raises(UsageError, match="frequency_response"):
-        state_space(made)
-    assert stability(made).verdict == "unstable"
-    assert max(state_space(made, pade=10).poles().real) < 0  # the trap
+        state_space(net)
+    assert stability(net).verdict == "unstable"
+    assert max(state_space(net, pade=10).poles().real) < 0  # the trap
     omega = np.array([0.3, 1.0, 5.0])
     opened = 1.8 / ((1j * omega) ** 2 + 0.12j * omega + 9) * np.exp(-10j * omega)
-    assert np.allclose(frequency_response(made, omega)(1j * omega), opened / (1 + opened))
+    assert np.allclose(frequency_response(net, omega)(1j * omega), opened / (1 + opened))
 
 
 def test_delay_at_the_outputs() -> None:

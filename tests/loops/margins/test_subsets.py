@@ -15,10 +15,10 @@ from coherence.loops.networks.network import Block, Coupling, Network, network
 from coherence.loops.networks.stability import Stability, stability
 
 
-def brute(made: Network) -> set[frozenset[str]]:
+def brute(net: Network) -> set[frozenset[str]]:
     """By the definition: unstable, and every proper part stable."""
-    sets = chain.from_iterable(combinations(made.names, k) for k in range(1, len(made.names) + 1))
-    verdicts = {frozenset(s): stability(made.part(s)).verdict for s in sets}
+    sets = chain.from_iterable(combinations(net.names, k) for k in range(1, len(net.names) + 1))
+    verdicts = {frozenset(s): stability(net.part(s)).verdict for s in sets}
     return {
         s
         for s, verdict in verdicts.items()
@@ -32,15 +32,15 @@ def loops(count: int, gain: float, couplings: dict[tuple[int, int], float]) -> N
     return network(blocks, [*own, *(Coupling(f"l{i}", f"l{j}", gain) for (i, j), gain in couplings.items())])
 
 
-def found_sets(made: Network) -> set[frozenset[str]]:
-    return {frozenset(blame.loops) for blame in minimal_unstable(made).sets if blame.minimal}
+def found_sets(net: Network) -> set[frozenset[str]]:
+    return {frozenset(blame.loops) for blame in minimal_unstable(net).sets if blame.minimal}
 
 
 def test_two_loops_fine_alone_and_unstable_together() -> None:
-    made = loops(2, 0.56, {(0, 1): 1, (1, 0): -1})
-    found = minimal_unstable(made)
-    assert [blame.loops for blame in found.sets] == [("l0", "l1")]
-    assert found.complete
+    net = loops(2, 0.56, {(0, 1): 1, (1, 0): -1})
+    subsets = minimal_unstable(net)
+    assert [blame.loops for blame in subsets.sets] == [("l0", "l1")]
+    assert subsets.complete
     assert not minimal_unstable(loops(2, 0.55, {(0, 1): 1, (1, 0): -1})).sets
 
 
@@ -50,56 +50,56 @@ def test_a_bad_loop_alone_is_the_whole_blame() -> None:
 
 def test_the_pair_is_found_in_a_ring_and_what_was_not_searched_is_said() -> None:
     ring = {(k, (k + 1) % 9): 0.1 for k in range(9)}
-    found = minimal_unstable(loops(9, 0.5, ring | {(3, 7): -1.2, (7, 3): 1.2}), largest=4)
-    assert [blame.loops for blame in found.sets] == [("l3", "l7")]
-    assert not found.complete
-    assert "5 or more" in found.unsearched[0]
+    subsets = minimal_unstable(loops(9, 0.5, ring | {(3, 7): -1.2, (7, 3): 1.2}), largest=4)
+    assert [blame.loops for blame in subsets.sets] == [("l3", "l7")]
+    assert not subsets.complete
+    assert "5 or more" in subsets.unsearched[0]
 
 
 def test_small_gain_spares_the_search() -> None:
     ring = {(k, (k + 1) % 9): 0.1 for k in range(9)}
-    found = minimal_unstable(loops(9, 0.5, ring))
-    assert (found.sets, found.complete, found.judged) == ((), True, 0)
+    subsets = minimal_unstable(loops(9, 0.5, ring))
+    assert (subsets.sets, subsets.complete, subsets.judged) == ((), True, 0)
 
 
 def test_a_ring_longer_than_the_search_is_shrunk_to_and_verified() -> None:
     names = [f"r{k}" for k in range(8)]
-    made = network(
+    net = network(
         [Block(name, (1.5,), (1.0, 1.0)) for name in names],
         [Coupling(a, b, -1 if a == "r0" else 1) for a, b in zip(names, [*names[1:], "r0"], strict=True)],
     )
-    found = minimal_unstable(made, largest=3)
-    assert [(blame.loops, blame.minimal) for blame in found.sets] == [(tuple(names), True)]
+    subsets = minimal_unstable(net, largest=3)
+    assert [(blame.loops, blame.minimal) for blame in subsets.sets] == [(tuple(names), True)]
 
 
 def test_a_stabilising_third_loop_does_not_hide_the_pair() -> None:
     unstable = {(0, 1): 1.0, (1, 0): -1.0}
     for extra in (-0.6, 0.6):
-        made = loops(3, 0.56, unstable | {(0, 2): extra, (2, 0): -extra, (1, 2): extra})
-        assert frozenset(["l0", "l1"]) in found_sets(made)
+        net = loops(3, 0.56, unstable | {(0, 2): extra, (2, 0): -extra, (1, 2): extra})
+        assert frozenset(["l0", "l1"]) in found_sets(net)
 
 
 def test_loops_of_several_blocks() -> None:
-    made = network(
+    net = network(
         [Block("sensor", (1.0,), (1.0,), 1.0), Block("actor", (1.6,), (1.0, 0.0)), Block("other", (1.0,), (1.0, 1.0))],
         [Coupling("sensor", "actor", -1), Coupling("actor", "sensor"), Coupling("other", "actor", 0.1)],
     )
-    found = minimal_unstable(made, {"scaler": ["sensor", "actor"], "other": ["other"]})
-    assert [blame.loops for blame in found.sets] == [("scaler",)]
+    subsets = minimal_unstable(net, {"scaler": ["sensor", "actor"], "other": ["other"]})
+    assert [blame.loops for blame in subsets.sets] == [("scaler",)]
     with pytest.raises(UsageError, match="no block"):
-        minimal_unstable(made, {"scaler": ["nothing"]})
+        minimal_unstable(net, {"scaler": ["nothing"]})
     with pytest.raises(UsageError, match="two loops"):
-        minimal_unstable(made, {"one": ["sensor"], "two": ["sensor"]})
+        minimal_unstable(net, {"one": ["sensor"], "two": ["sensor"]})
 
 
 def test_what_is_not_decided_is_listed_and_never_called_minimal() -> None:
     def doubtful(part: Network) -> Stability:
         return Stability("undecided", "not asked") if len(part.blocks) == 1 else stability(part)
 
-    found = minimal_unstable(loops(2, 0.56, {(0, 1): 1, (1, 0): -1}), judge=doubtful)
-    assert [blame.minimal for blame in found.sets] == [False]
-    assert not found.complete
-    assert any("not asked" in said for said in found.unsearched)
+    subsets = minimal_unstable(loops(2, 0.56, {(0, 1): 1, (1, 0): -1}), judge=doubtful)
+    assert [blame.minimal for blame in subsets.sets] == [False]
+    assert not subsets.complete
+    assert any("not asked" in reason for reason in subsets.unsearched)
 
 
 @given(st.integers(0, 100_000))
@@ -107,7 +107,7 @@ def test_what_is_not_decided_is_listed_and_never_called_minimal() -> None:
 def test_agrees_with_the_definition(seed: int) -> None:
     rng = np.random.default_rng(seed)
     pairs = {(i, j): float(rng.normal()) for i in range(4) for j in range(4) if i != j and rng.random() < 0.5}
-    made = loops(4, float(rng.uniform(0.3, 1.2)), pairs)
-    found = minimal_unstable(made)
-    assert {frozenset(blame.loops) for blame in found.sets if blame.minimal} == brute(made)
-    assert found.complete
+    net = loops(4, float(rng.uniform(0.3, 1.2)), pairs)
+    subsets = minimal_unstable(net)
+    assert {frozenset(blame.loops) for blame in subsets.sets if blame.minimal} == brute(net)
+    assert subsets.complete

@@ -63,18 +63,18 @@ def test_first_order_lag_behind_a_hold(rate: float) -> None:
 @pytest.mark.parametrize("delay", [0, 1, 2, 3, 10, 40])
 def test_delayed_integrator(delay: int) -> None:
     expected = 2 * math.sin(math.pi / (2 * (2 * delay + 1)))
-    found = windows(delayed_integrator(0, delay), (1,))
-    assert found[0].stable
-    assert found[0].high == pytest.approx(expected, rel=1e-11)
+    gain_windows = windows(delayed_integrator(0, delay), (1,))
+    assert gain_windows[0].stable
+    assert gain_windows[0].high == pytest.approx(expected, rel=1e-11)
     assert crossings(delayed_integrator(0, delay), (1,))[0].period == pytest.approx(2 * (2 * delay + 1), rel=1e-10)
 
 
 def test_a_lap_of_integrators_is_rational_and_its_verdict_exact() -> None:
     lifted = lift(multirate(held(INTEGRATOR, 1.0)(1.0)))
     assert lifted.exact
-    found = floquet(lifted)
-    assert found.verdict == "marginal"
-    assert found.period == pytest.approx(6)
+    verdict = floquet(lifted)
+    assert verdict.verdict == "marginal"
+    assert verdict.period == pytest.approx(6)
 
 
 @pytest.mark.parametrize("tenths", [1, 3, 9, 12, 27])
@@ -87,10 +87,10 @@ def test_decimal_times_are_taken_as_written(tenths: int) -> None:
 
 def test_a_window_of_gains_that_opens_again() -> None:
     """z^2 - 1.8 z + 1.2 + k (0.6 z - 0.5): unstable, stable, unstable."""
-    found = windows((1, -1.8, 1.2), (0, 0.6, -0.5))
-    assert [one.stable for one in found] == [False, True, False]
-    assert found[1].low == pytest.approx(0.4, rel=1e-9)
-    assert found[1].high == pytest.approx(4.0 / 1.1, rel=1e-9)
+    gain_windows = windows((1, -1.8, 1.2), (0, 0.6, -0.5))
+    assert [window.stable for window in gain_windows] == [False, True, False]
+    assert gain_windows[1].low == pytest.approx(0.4, rel=1e-9)
+    assert gain_windows[1].high == pytest.approx(4.0 / 1.1, rel=1e-9)
 
 
 # an independent reading: fine steps of the same differential equations
@@ -105,7 +105,7 @@ def run_fine(system: Multirate, laps: int, cells: int) -> list[float]:
     state = {s.name: 0.0 for s in system.samplers}
     past: dict[str, list[float]] = {s.name: [] for s in system.samplers}
     seen: dict[str, list[float]] = {b: [] for b in blocks}
-    found = []
+    norms = []
     lap = round(float(system.period) * cells)
     for k in range(laps * lap):
         for b in blocks:
@@ -140,8 +140,8 @@ def run_fine(system: Multirate, laps: int, cells: int) -> list[float]:
             a = block.denominator[1]
             x[name] = x[name] * math.exp(-a * h) + block.numerator[0] * u * (-math.expm1(-a * h) / a if a else h)
         if (k + 1) % lap == 0:
-            found.append(math.sqrt(sum(v * v for v in x.values())))
-    return found
+            norms.append(math.sqrt(sum(v * v for v in x.values())))
+    return norms
 
 
 TWO = checked(
@@ -172,19 +172,19 @@ def test_a_moving_average_agrees_with_a_fine_run() -> None:
     )
     lifted = lift(system)
     assert lifted.exact
-    found = floquet(lifted)
-    assert growth_of(system, 40) == pytest.approx(found.modulus, rel=2e-3)
+    verdict = floquet(lifted)
+    assert growth_of(system, 40) == pytest.approx(verdict.modulus, rel=2e-3)
 
 
 def test_a_longer_window_lowers_the_critical_gain() -> None:
     def build(window: float) -> Callable[[float], Multirate]:
         return lambda k: multirate(held(INTEGRATOR, 0.0)(k), windows={"x": window})
 
-    found = [critical_gain(build(window), low=0.05, high=5) for window in (0.0, 1.0, 2.0, 4.0)]
-    assert found[0] == pytest.approx(2, rel=1e-8)
-    assert found[1] == pytest.approx(2.0, rel=1e-8)  # (x[k] + x[k-1]) / 2: z^2 - z + k (z + 1) / 2
-    assert found == sorted(found, reverse=True)
-    assert found[3] < found[2] < found[1]
+    gains = [critical_gain(build(window), low=0.05, high=5) for window in (0.0, 1.0, 2.0, 4.0)]
+    assert gains[0] == pytest.approx(2, rel=1e-8)
+    assert gains[1] == pytest.approx(2.0, rel=1e-8)  # (x[k] + x[k-1]) / 2: z^2 - z + k (z + 1) / 2
+    assert gains == sorted(gains, reverse=True)
+    assert gains[3] < gains[2] < gains[1]
 
 
 def test_phases_change_the_verdict_of_two_loops() -> None:
@@ -222,11 +222,11 @@ def test_the_autoscaler_design_and_its_logarithm_agree(delay: int) -> None:
         [Block("usage", (1.0,), (1.0,), 15.0 * delay)],
         [Coupling("hpa", "usage"), Coupling("usage", "hpa", -1.0)],
     )
-    found = floquet(own)
-    assert found.verdict == {0: "stable", 1: "marginal"}.get(delay, "unstable")
-    assert found.modulus == pytest.approx(linear.verdict.modulus, abs=1e-7)
+    verdict = floquet(own)
+    assert verdict.verdict == {0: "stable", 1: "marginal"}.get(delay, "unstable")
+    assert verdict.modulus == pytest.approx(linear.verdict.modulus, abs=1e-7)
     if delay:
-        assert found.period == pytest.approx(linear.period, rel=1e-7)
+        assert verdict.period == pytest.approx(linear.period, rel=1e-7)
 
 
 FLOWS = """
@@ -274,10 +274,10 @@ def test_a_design_of_two_rates_with_delay_and_window_agrees_with_the_executor(
             Coupling("x", "drain"),
         ],
     )
-    found = floquet(own)
+    verdict = floquet(own)
     assert float(own.period) == float(linear.lap)
-    assert found.modulus == pytest.approx(linear.verdict.modulus, rel=1e-9)
-    assert found.verdict == {True: "stable", False: "unstable", None: "marginal"}[linear.verdict.stable]
+    assert verdict.modulus == pytest.approx(linear.verdict.modulus, rel=1e-9)
+    assert verdict.verdict == {True: "stable", False: "unstable", None: "marginal"}[linear.verdict.stable]
 
 
 # laws
@@ -297,8 +297,8 @@ def test_scaling_all_times_keeps_the_multipliers(p: int, q: int, d: int, e: int,
             [Coupling("a", "b", 0.5), Coupling("b", "a", -1.0)],
         )
 
-    one, other = floquet(build(1)), floquet(build(scale))
-    assert one.modulus == pytest.approx(other.modulus, abs=1e-6)
+    before, after = floquet(build(1)), floquet(build(scale))
+    assert before.modulus == pytest.approx(after.modulus, abs=1e-6)
 
 
 @settings(max_examples=40, deadline=None)
@@ -320,10 +320,10 @@ def test_whole_delays_are_the_recurrence(delay: int, gain: Fraction) -> None:
         [Coupling("c", "x"), Coupling("x", "c")],
     )
     expected = polynomial_verdict(delayed_integrator(gain, delay))
-    found = floquet(system)
-    assert found.verdict == {True: "stable", False: "unstable", None: "marginal"}[expected.stable]
+    verdict = floquet(system)
+    assert verdict.verdict == {True: "stable", False: "unstable", None: "marginal"}[expected.stable]
     if expected.stable is not None:
-        assert found.modulus == pytest.approx(expected.modulus, rel=1e-5, abs=1e-6)
+        assert verdict.modulus == pytest.approx(expected.modulus, rel=1e-5, abs=1e-6)
 
 
 @settings(max_examples=60, deadline=None)
@@ -336,10 +336,10 @@ def test_every_gain_has_the_verdict_of_its_window(top: list[int], bottom: list[i
     p, q = [Fraction(1), *(Fraction(c, 6) for c in top)], [Fraction(c, 4) for c in bottom[: len(top)]]
     if not any(q):
         return
-    found = windows(p, q)
+    gain_windows = windows(p, q)
     padded = [Fraction(0)] * (len(p) - len(q)) + q
     for gain in gains:
-        own = next(one for one in found if one.low <= gain <= one.high)
+        own = next(window for window in gain_windows if window.low <= gain <= window.high)
         if min(abs(float(gain) - end) for end in (own.low, own.high)) > 1e-6 * float(gain):
             verdict = polynomial_verdict([a + gain * b for a, b in zip(p, padded, strict=True)])
             assert (verdict.stable is True) == own.stable
@@ -404,9 +404,9 @@ def test_a_continuous_sensor_between_hold_and_sampler() -> None:
     """Plant 1/s, sensor 1/(s+1) with delay 0.3 beside it: as one block of the product."""
     build = [Block("plant", *INTEGRATOR, 0.4, 1.0), Block("sensor", *LAG, 0.3)]
     chain = floquet(network(build, [Coupling("plant", "sensor"), Coupling("sensor", "plant", -0.5)]))
-    one = floquet(network([Block("both", (1.0,), (1.0, 1.0, 0.0), 0.7, 1.0)], [Coupling("both", "both", -0.5)]))
-    assert chain.modulus == pytest.approx(one.modulus, rel=1e-9)
-    assert chain.period == pytest.approx(one.period, rel=1e-9)
+    product = floquet(network([Block("both", (1.0,), (1.0, 1.0, 0.0), 0.7, 1.0)], [Coupling("both", "both", -0.5)]))
+    assert chain.modulus == pytest.approx(product.modulus, rel=1e-9)
+    assert chain.period == pytest.approx(product.period, rel=1e-9)
 
 
 # cases with known answers
@@ -418,7 +418,7 @@ def _cases() -> list[Any]:
 
 def measured(case: dict[str, Any]) -> dict[str, float]:
     """What is expected of a case, from its model alone."""
-    model, found = case["model"], dict[str, float]()
+    model, values = case["model"], dict[str, float]()
     if "d" in model:
         first = crossings(delayed_integrator(0, model["d"]), (1,))[0]
         return {"K_crit": first.gain, "period_samples": first.period}
@@ -427,8 +427,8 @@ def measured(case: dict[str, Any]) -> dict[str, float]:
         verdict = polynomial_verdict(delayed_integrator(gain, delay))
         return {"spectral_radius": verdict.modulus, "period_samples": verdict.period or math.inf}
     plant = INTEGRATOR if "/s," in model["plant"] else LAG
-    found["k_crit"] = critical(held(plant, model.get("tau", 0.0), model.get("T", 1.0)))
-    return found
+    values["k_crit"] = critical(held(plant, model.get("tau", 0.0), model.get("T", 1.0)))
+    return values
 
 
 @pytest.mark.parametrize("case", _cases(), ids=lambda case: case["id"])

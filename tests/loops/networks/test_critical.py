@@ -107,17 +107,17 @@ def test_a_box_that_touches_the_edge_is_undecided() -> None:
 def test_no_value_of_a_stable_box_is_unstable(data: st.DataObject) -> None:
     numerator, damping = data.draw(st.floats(0.05, 2)), data.draw(st.floats(0.05, 2))
     low, width = data.draw(st.floats(0.1, 2)), data.draw(st.floats(0, 1))
-    made = loop([numerator], [1, damping, 1], low)
+    net = loop([numerator], [1, damping, 1], low)
     box = [Range("loop", "denominator", damping, damping * 1.5, 1), Range("loop", "delay", low, low + width)]
     box.append(Range("loop", "numerator", 0.8 * numerator, numerator))
-    result = box_verdict(made, box, most=12)
+    result = box_verdict(net, box, most=12)
     if result.verdict in ("stable", "unstable"):
         shares = [data.draw(st.floats(0, 1)) for _ in box]
         point = [
             Range(r.block, r.what, *(2 * (r.low + t * (r.high - r.low),)), r.index)
             for r, t in zip(box, shares, strict=True)
         ]
-        assert verdict(at_middle(made, point), confirm=False).verdict in (result.verdict, "marginal", "undecided")
+        assert verdict(at_middle(net, point), confirm=False).verdict in (result.verdict, "marginal", "undecided")
 
 
 def test_ranges_of_nothing_are_refused() -> None:

@@ -146,13 +146,13 @@ def test_two_loops_fine_alone_are_unstable_together(matrix: list[list[float]], c
 
 
 def test_units_of_the_signals_do_not_matter() -> None:
-    one = network(
+    large_units = network(
         [Block("a", (1.0,), (1.0, 1.0), 2.0), Block("b", (2.0,), (3.0, 1.0), 1.0)],
         [Coupling("a", "b", 1e7), Coupling("b", "a", -0.4e-7)],
     )
-    other = network(one.blocks, [Coupling("a", "b", 1.0), Coupling("b", "a", -0.4)])
-    assert verdict(one).rightmost[0] == pytest.approx(verdict(other).rightmost[0], rel=1e-9)
-    assert verdict(one).verdict == verdict(other).verdict
+    same_units = network(large_units.blocks, [Coupling("a", "b", 1.0), Coupling("b", "a", -0.4)])
+    assert verdict(large_units).rightmost[0] == pytest.approx(verdict(same_units).rightmost[0], rel=1e-9)
+    assert verdict(large_units).verdict == verdict(same_units).verdict
 
 
 def test_the_worst_part_decides() -> None:
@@ -168,9 +168,9 @@ def test_fifty_dense_loops_have_the_roots_that_their_matrix_has() -> None:
     matrix = np.random.default_rng(3).normal(size=(size, size)) * 0.1
     blocks = [Block(f"x{i}", (1.0,), (1.0, 1.0), 0.5) for i in range(size)]
     names = [block.name for block in blocks]
-    made = network(blocks, [Coupling(names[j], names[i], matrix[i, j]) for i in range(size) for j in range(size)])
+    net = network(blocks, [Coupling(names[j], names[i], matrix[i, j]) for i in range(size) for j in range(size)])
     roots = -1 + lambertw(np.linalg.eigvals(matrix) * 0.5 * math.exp(0.5)) / 0.5
-    result = verdict(made)
+    result = verdict(net)
     assert result.unstable == int((roots.real > 0).sum())
     assert result.abscissa == pytest.approx(roots.real.max(), rel=1e-8)
 
@@ -193,7 +193,7 @@ def test_counts_right_of_any_line(sigma: float) -> None:
 def test_published_roots() -> None:
     cases = {case["id"]: case for case in yaml.safe_load(CASES.read_text())["cases"]}
     rooted = {"B02_lambertw_root": loop([1], [1, 0], 1), "B60_pade10_false_stability": loop([1.8], [1, 0.12, 9], 10)}
-    for name, made in rooted.items():
+    for name, net in rooted.items():
         expected = cases[name]["expected"]
         real = expected.get("root_re") or expected["rightmost_re"]
-        assert verdict(made).abscissa == pytest.approx(real["value"], rel=real["rtol"])
+        assert verdict(net).abscissa == pytest.approx(real["value"], rel=real["rtol"])

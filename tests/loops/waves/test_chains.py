@@ -81,12 +81,12 @@ def test_a_hop_that_does_not_settle_is_unstable_and_has_no_gain() -> None:
 def test_unlike_hops_are_undecided_until_their_peak_is_asked() -> None:
     chain = [resonance(0.1), Hop("damp", (1,), (9, 1))]
     assert string_stability(chain).verdict == "undecided"
-    found = peak(chain)
+    top = peak(chain)
     grid = np.linspace(0, 3, 300_001)
     expected = np.abs(chain[0].at(grid) * chain[1].at(grid)).max()
-    assert found.value == pytest.approx(expected, rel=1e-8)
-    assert found.bound >= found.value
-    assert growth(chain, found.frequency)[1] == pytest.approx(found.value, rel=1e-12)
+    assert top.value == pytest.approx(expected, rel=1e-8)
+    assert top.bound >= top.value
+    assert growth(chain, top.frequency)[1] == pytest.approx(top.value, rel=1e-12)
 
 
 def test_an_all_pass_neither_grows_nor_shrinks() -> None:
@@ -106,11 +106,13 @@ def test_no_grid_finds_more_than_the_proved_peak(top: list[int], poles: list[int
     assume(top[0] and len(top) <= len(poles) + 1)
     roots = [p / 10 if discrete else -abs(p) - 1 for p in poles]
     hop = Hop("h", tuple(map(float, top)), tuple(map(float, np.poly(roots))), step=1.0 if discrete else None)
-    found = peak(hop)
+    proved = peak(hop)
     grid = np.linspace(0, math.pi if discrete else 60, 20_001)
-    assert np.abs(hop.at(grid)).max() <= found.bound * (1 + 1e-9)
-    assert math.isfinite(found.bound)
-    assert (string_stability(hop).verdict == "unstable") == (found.value > 1 + 1e-12) or found.value == pytest.approx(1)
+    assert np.abs(hop.at(grid)).max() <= proved.bound * (1 + 1e-9)
+    assert math.isfinite(proved.bound)
+    assert (string_stability(hop).verdict == "unstable") == (proved.value > 1 + 1e-12) or proved.value == pytest.approx(
+        1
+    )
 
 
 def test_variance_and_amplitude_of_a_first_order_hop() -> None:
@@ -176,11 +178,11 @@ def test_variances_multiply_through_the_chain_only_if_noise_stays_white() -> Non
 
 
 def test_the_field_of_equal_lags_is_the_gamma_distribution() -> None:
-    found = field([Hop(f"tier {n}", (1,), (1, 1), delay=0.255) for n in range(3)], np.ones(1000), step=0.01)
-    t = found.time - 2 * 0.255
+    wave = field([Hop(f"tier {n}", (1,), (1, 1), delay=0.255) for n in range(3)], np.ones(1000), step=0.01)
+    t = wave.time - 2 * 0.255
     late = np.maximum(t, 0)
-    assert found.tiers == ("input", "tier 0", "tier 1", "tier 2")
-    assert found.values[:, 2] == pytest.approx(1 - np.exp(-late) * (1 + late), abs=1e-9)
+    assert wave.tiers == ("input", "tier 0", "tier 1", "tier 2")
+    assert wave.values[:, 2] == pytest.approx(1 - np.exp(-late) * (1 + late), abs=1e-9)
 
 
 def test_a_field_at_the_worst_frequency_grows_by_the_peak_per_hop() -> None:
@@ -204,10 +206,10 @@ def test_a_discrete_field_is_the_recurrence() -> None:
 def test_a_path_through_a_network_with_feedback() -> None:
     tiers = [Block(name, (1.0,), (1.0, 0.6, 1.0), 0.1) for name in ("edge", "api", "store")]
     chain = network(tiers, [Coupling("edge", "api"), Coupling("api", "store")])
-    found = along(chain, ["edge", "api", "store"], tolerance=1e-7)
+    path = along(chain, ["edge", "api", "store"], tolerance=1e-7)
     own = peak(Hop("t", (1,), (1, 0.6, 1))).value
-    assert found.verdict.verdict == "unstable"
-    assert [tier.ratio for tier in found.tiers] == pytest.approx([own] * 3, rel=1e-6)
+    assert path.verdict.verdict == "unstable"
+    assert [tier.ratio for tier in path.tiers] == pytest.approx([own] * 3, rel=1e-6)
     broken = along(loop([3.0], [1.0, 0.0], delay=1.0), ["loop"])
     assert broken.verdict.verdict == "unstable"
     assert not broken.tiers
@@ -228,12 +230,12 @@ def test_the_field_of_a_network_without_feedback_is_that_of_its_chain() -> None:
 
 def test_the_field_of_a_delayed_loop_is_its_method_of_steps() -> None:
     """x' = 1 - x(t - 1): x = t, then t - (t - 1)^2 / 2, then + (t - 2)^3 / 6."""
-    found = closed_field(loop([1.0], [1.0, 0.0], delay=1.0), ["loop"], np.ones(600), step=0.01)
-    t = found.time  # the loop's own delay comes first
+    wave = closed_field(loop([1.0], [1.0, 0.0], delay=1.0), ["loop"], np.ones(600), step=0.01)
+    t = wave.time  # the loop's own delay comes first
     late = np.maximum(t[:, None] - 1 - np.arange(6), 0)
     signs = [(-1) ** k / math.factorial(k + 1) for k in range(6)]
     exact = sum(sign * late[:, k] ** (k + 1) for k, sign in enumerate(signs))
-    assert found.values[:, 1] == pytest.approx(exact, abs=1e-3)
+    assert wave.values[:, 1] == pytest.approx(exact, abs=1e-3)
     with pytest.raises(UsageError, match="no field: the closed loop is unstable"):
         closed_field(loop([2.0], [1.0, 0.0], delay=1.0), ["loop"], np.ones(10), step=0.1)
 
@@ -269,25 +271,25 @@ def test_retries_agree_with_throwing_dice(layers: list[int], failure: float) -> 
 
     rounds = 1500
     failed = sum(not call(0) for _ in range(rounds)) / rounds
-    found = retries(layers, failure)
-    assert counted / rounds == pytest.approx(found.amplification, rel=0.2)
-    assert failed == pytest.approx(found.failures[0], abs=0.06)
+    expected = retries(layers, failure)
+    assert counted / rounds == pytest.approx(expected.amplification, rel=0.2)
+    assert failed == pytest.approx(expected.failures[0], abs=0.06)
 
 
 # bursts
 
 
 def test_a_burst_drains_at_the_spare_rate_of_the_slowest_tier() -> None:
-    found = burst([120, 110, 100], load=80, extra=1000, at=10, horizon=200)
-    assert found.cleared == pytest.approx((35, 10 + 1000 / 30, 60))
-    assert found.backlog([5, 10, 15, 60])[:, 0] == pytest.approx([0, 1000, 800, 0])
-    assert found.latency(100) == pytest.approx(10)
-    assert found.latency(10) == 0
+    wave = burst([120, 110, 100], load=80, extra=1000, at=10, horizon=200)
+    assert wave.cleared == pytest.approx((35, 10 + 1000 / 30, 60))
+    assert wave.backlog([5, 10, 15, 60])[:, 0] == pytest.approx([0, 1000, 800, 0])
+    assert wave.latency(100) == pytest.approx(10)
+    assert wave.latency(10) == 0
 
 
 def test_tail_latency_of_a_burst_against_requests_one_by_one() -> None:
     service, load, extra = [150.0, 90.0], 60.0, 400
-    found = burst(service, load=load, extra=extra, at=5, lasting=2, horizon=60)
+    wave = burst(service, load=load, extra=extra, at=5, lasting=2, horizon=60)
     size = 1 / 50  # each unit request is split into fifty
     times = np.concatenate([np.arange(0, 60, size / load), 5 + np.arange(0, 2, 2 * size / extra)])
     times.sort()
@@ -299,7 +301,7 @@ def test_tail_latency_of_a_burst_against_requests_one_by_one() -> None:
             left[i] = done
     waits = left - times
     for q in (50, 90, 99, 99.9):
-        assert found.latency(q) == pytest.approx(np.percentile(waits, q), abs=0.02)
+        assert wave.latency(q) == pytest.approx(np.percentile(waits, q), abs=0.02)
 
 
 def test_a_tier_slower_than_the_load_is_refused() -> None:

@@ -20,11 +20,11 @@ CASES = DATA / "loops-numeric.yaml"
 
 
 def test_gap_and_pole_in_closed_form() -> None:
-    found = relaxation(0.8, 1.0)
-    assert found.gap == pytest.approx((1 - math.sqrt(0.8)) ** 2)
-    assert found.fluid == pytest.approx(-0.04)
-    assert found.ratio == pytest.approx(3.589, abs=1e-3)
-    assert found.time_constant == pytest.approx(89.72, abs=0.01)
+    queue = relaxation(0.8, 1.0)
+    assert queue.gap == pytest.approx((1 - math.sqrt(0.8)) ** 2)
+    assert queue.fluid == pytest.approx(-0.04)
+    assert queue.ratio == pytest.approx(3.589, abs=1e-3)
+    assert queue.time_constant == pytest.approx(89.72, abs=0.01)
 
 
 @settings(max_examples=50, deadline=None)
