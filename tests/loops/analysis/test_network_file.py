@@ -1,0 +1,126 @@
+"""A network file: what is read, what is refused at its place, and what is rendered of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from coherence.base.errors import InputError, UsageError
+from coherence.loops.analysis import render_pictures
+from coherence.loops.analysis.network_file import (
+    NetworkAnalysis,
+    analysed,
+    as_json,
+    judged,
+    read_network,
+    text,
+    undecided,
+)
+from coherence.loops.networks.network import Block, Coupling, loop
+
+CHAIN = """network: 1
+blocks:
+  queue: {numerator: [1], denominator: [1, 0], delay: 10 s}
+  scaler: {numerator: [%s], denominator: [1]%s}
+couplings:
+  - {from: queue, to: scaler}
+  - {from: scaler, to: queue, gain: -1}
+"""
+
+
+def write(tmp_path: Path, words: str) -> Path:
+    file = tmp_path / "net.yaml"
+    file.write_text(words, encoding="utf-8")
+    return file
+
+
+def analysis_of(tmp_path: Path, gain: str, more: str = "") -> NetworkAnalysis:
+    return analysed(read_network(write(tmp_path, CHAIN % (gain, more))))
+
+
+def test_a_file_becomes_its_network(tmp_path: Path) -> None:
+    net = read_network(write(tmp_path, CHAIN % ("0.05", ", rate: 15 s")))
+    assert net.blocks == (Block("queue", (1.0,), (1.0, 0.0), 10.0), Block("scaler", (0.05,), (1.0,), 0.0, 15.0))
+    assert net.couplings == (Coupling("queue", "scaler", 1.0), Coupling("scaler", "queue", -1.0))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("[]", "this is no network of blocks"),
+        ("network: 2\nblocks: {a: {numerator: [1], denominator: [1]}}", "the version of this file is 1"),
+        ("network: 1\nblocks: {}", "no mapping of names to blocks"),
+        ("network: 1\nblocks: {a: 3}", "a is no block"),
+        ("network: 1\nblocks: {a: {denominator: [1]}}", "numerator is missing"),
+        ("network: 1\nblocks: {a: {numerator: [1], denominator: [0]}}", "a denominator is not zero"),
+        ("network: 1\nblocks: {a: {numerator: [1], denominator: [1], delay: -1 s}}", "a delay is >= 0"),
+        ("network: 1\nblocks: {a: {numerator: [1], denominator: [1], rate: 0 s}}", "a sampling period is > 0"),
+        ("network: 1\nblocks: {a: {numerator: [1], denominator: [1], lag: 3}}", "unknown key 'lag'"),
+        ("network: 1\nblocks: {a: {numerator: [1], denominator: [1]}}\ncouplings: 3", "couplings is no list"),
+    ],
+)
+def test_what_is_wrong_is_refused_at_its_place(words: str, message: str, tmp_path: Path) -> None:
+    file = write(tmp_path, words)
+    with pytest.raises(InputError, match=message) as error:
+        read_network(file)
+    assert f"{file}:" in str(error.value)
+
+
+def test_a_file_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot read"):
+        read_network(tmp_path / "absent.yaml")
+
+
+def test_a_stable_network_has_margins_and_no_blame(tmp_path: Path) -> None:
+    analysis = analysis_of(tmp_path, "0.05")
+    assert (analysis.verdict, analysis.blame) == ("stable", None)
+    assert [margin.point for margin in analysis.margins] == ["queue", "scaler"]
+    assert analysis.margins[0].upper_gain == pytest.approx(math.pi, rel=1e-9)
+    rendered = text("net.yaml", analysis)
+    assert rendered.startswith("net.yaml: 2 blocks, 2 couplings\n\nstable")
+    assert "0 to 3.14159" in rendered
+    data = as_json("net.yaml", analysis)
+    assert data["margins"][0]["delay_seconds"] == pytest.approx(10 * math.pi - 10, rel=1e-9)
+    json.dumps(data, allow_nan=False)
+
+
+def test_an_unstable_network_has_blame_and_no_margins(tmp_path: Path) -> None:
+    analysis = analysis_of(tmp_path, "0.5")
+    assert (analysis.verdict, analysis.margins) == ("unstable", ())
+    assert "  to blame              queue and scaler (not shown to be minimal)" in text("net.yaml", analysis)
+    assert as_json("net.yaml", analysis)["to_blame"] == [{"blocks": ["queue", "scaler"], "minimal": False}]
+
+
+def test_a_sampled_network_has_safe_factors_and_multipliers(tmp_path: Path) -> None:
+    analysis = analysis_of(tmp_path, "0.05", ", rate: 15 s")
+    assert (analysis.verdict, analysis.delayed) == ("stable", None)
+    assert [name for name, _, _ in analysis.factors] == ["queue", "scaler"]
+    data = as_json("net.yaml", analysis)
+    assert data["rightmost"] == []
+    assert data["multipliers"]
+    assert "growth per lap" in text("net.yaml", analysis)
+
+
+def test_no_verdict_carries_its_reason() -> None:
+    analysis = undecided(loop([1.0], [1.0, 1.0]), "the time limit was reached")
+    assert (analysis.verdict, analysis.reason) == ("undecided", "the time limit was reached")
+    assert "undecided: the time limit was reached" in text("net.yaml", analysis)
+
+
+def test_the_verdict_alone_is_the_same_and_is_taken_over() -> None:
+    net = loop([0.5], [1.0, 0.0], 1.0)
+    before = judged(net)
+    assert (before.verdict, before.margins) == ("stable", ())
+    assert analysed(net, before).margins == analysed(net).margins
+
+
+def test_the_roots_and_the_sensitivity_of_a_network_are_drawn(tmp_path: Path) -> None:
+    figure = render_pictures.of_network("net.yaml", analysis_of(tmp_path, "0.05"))
+    assert [panel.title for panel in figure.panels] == ["rightmost roots", "sensitivity"]
+    curve = dict(figure.panels[1].lines[0].points)
+    assert max(curve.values()) == pytest.approx(1.59, abs=0.005)  # Ms of k T = 0.5 (SIMC)
+    sampled = render_pictures.of_network("net.yaml", analysis_of(tmp_path, "0.05", ", rate: 15 s"))
+    assert [panel.title for panel in sampled.panels] == ["multipliers of one lap"]
