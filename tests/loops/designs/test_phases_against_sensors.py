@@ -1,14 +1,11 @@
-"""What a second hostile reader tries: phases against scrapes, starts inside a range, lines that a drift hides."""
+"""Phases of loops against those of their sensors, and what is left out beside exact execution."""
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from pathlib import Path
 
-import numpy as np
 import pytest
-from scipy.signal import lfilter
 
 from coherence.cli._run import run
 from coherence.findings.finding import Finding, Verdict
@@ -16,8 +13,6 @@ from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.loops.checks import integer_cycling, oscillation
 from coherence.loops.designs.groups import groups
-from coherence.loops.identification.oscillation import Oscillation
-from coherence.loops.identification.oscillation import oscillation as identified
 from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.orbits import long_run
 from coherence.simulate.execute.single_loop_runs import every, render_runs
@@ -106,17 +101,3 @@ class TestTheSectionOfLimitCycles:
             for n in (9967, 9973, 10007, 10009, 10037, 10039, 10061, 10067)
         )
         assert max(map(len, analyzed(tmp_path / "x.yaml", text, capsys).splitlines())) < 200
-
-
-def test_a_long_coherence_does_not_make_the_period_too_certain() -> None:
-    """The search once ended beside the mode, at a period of 25 with an interval of 1."""
-    period, coherence, covered = 20.0, 200, 0
-    rng, r = np.random.default_rng(7), math.exp(-1 / 200)
-    for _ in range(4):
-        x = lfilter([1], [1, -2 * r * math.cos(math.tau / period), r * r], rng.standard_normal(400 + 20 * coherence))
-        x = x[-400:] / x[-400:].std() + 0.2 * rng.standard_normal(400)
-        mode = identified(x, 1.0)
-        assert isinstance(mode, Oscillation)
-        assert abs(mode.period.value - period) < 2
-        covered += mode.period.low <= period <= mode.period.high
-    assert covered == 4
