@@ -63,7 +63,7 @@ def test_a_mode_is_told_by_its_growth_period_and_damping() -> None:
 
 
 def test_a_design_without_feedback_says_why_its_loops_are_in_none() -> None:
-    chain = Amplified(("app", "sdk", "api"), (4, 3), Fraction(12), "timeout")
+    chain = Amplified(("app", "sdk", "api"), (4, 3), 12, "timeout")
     lines = text("x.yaml", NOTHING, [chain], []).splitlines()
     assert lines[0] == "x.yaml: no groups of loops in feedback"
     assert "  cron: reads no signal" in lines

@@ -22,7 +22,7 @@ def decay(now: Array, past: Array) -> Array:
 def by_steps(t: float) -> float:
     """x' = -x(t - 1), x = 1 before 0: 1 - t, then + (t - 1)^2 / 2, then - (t - 2)^3 / 6."""
     terms = [max(t - k, 0) ** (k + 1) / math.factorial(k + 1) * (-1) ** (k + 1) for k in range(4)]
-    return 1 + sum(terms)
+    return float(1 + sum(terms))
 
 
 def test_a_delay_equation_is_its_method_of_steps() -> None:

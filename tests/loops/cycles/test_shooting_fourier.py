@@ -39,7 +39,8 @@ def test_a_cycle_is_polished_from_a_rough_guess() -> None:
     assert loop is not None
     assert loop.period == pytest.approx(math.pi, rel=1e-9)
     low, high = loop.range()
-    assert (low, high) == (pytest.approx([-1, -1], rel=1e-6), pytest.approx([1, 1], rel=1e-6))
+    assert low == pytest.approx([-1, -1], rel=1e-6)
+    assert high == pytest.approx([1, 1], rel=1e-6)
     assert multipliers(Smooth(stuart_landau, 2), loop)[0] == pytest.approx(math.exp(-2 * math.pi), rel=1e-4)
 
 
