@@ -27,7 +27,7 @@ from coherence.simulate.requests.program import (
     Station,
 )
 from coherence.simulate.telemetry.measures import amplification, attempts, goodput, mean, percentile, wasted_share
-from tests.simulate.programs import one_call
+from tests.simulate.requests.programs import one_call
 
 ONE_SECOND = Service(1.0, "constant")
 

@@ -19,7 +19,17 @@ from coherence.simulate.testbed.predict import Prediction, predict, program, rul
 from coherence.simulate.testbed.reproduction import Observation, write
 from coherence.simulate.testbed.set_up import RunTiming, course
 from coherence.simulate.testbed.words import Reproduction, as_json, text
-from tests.simulate.testbed_helpers import DESIGN, GOLDEN, PORTS, PROXIES, SHARE, THREE, children_in, installed, made
+from tests.simulate.testbed.testbed_helpers import (
+    DESIGN,
+    GOLDEN,
+    PORTS,
+    PROXIES,
+    SHARE,
+    THREE,
+    children_in,
+    installed,
+    made,
+)
 
 
 def test_every_module_of_the_package_is_a_proxy() -> None:

@@ -14,7 +14,7 @@ from coherence.simulate.testbed.processes import binary
 from coherence.simulate.testbed.proxies import Ports
 from coherence.simulate.testbed.set_up import SetUp, set_up
 
-GOLDEN = Path(__file__).parent / "testbed"
+GOLDEN = Path(__file__).parent
 PORTS = Ports(9001, 9002, 9003)
 PROXIES = ("envoy", "haproxy", "nginx")
 DESIGN = """coherence: 1

@@ -18,7 +18,7 @@ from coherence.simulate.testbed import backend, load
 from coherence.simulate.testbed.observe import COLLAPSED, RECOVERED, Request, measure, recovery_time
 from coherence.simulate.testbed.reproduction import observation
 from coherence.simulate.testbed.set_up import RunTiming
-from tests.simulate.testbed_helpers import made
+from tests.simulate.testbed.testbed_helpers import made
 
 
 def test_arrivals_are_poisson_and_depend_on_the_seed_alone() -> None:

@@ -1,4 +1,4 @@
-"""Inputs that no design should hold: an answer in words, never a wrong number, a crash or a run without end."""
+"""Inputs that no design should hold: studies answer in words, never by a wrong number, a crash or an endless run."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from coherence.simulate.requests.engine import ACTIONS, Limits, RequestResult, RequestRun, simulate
 from coherence.simulate.requests.program import Program, Route
 from tests.paths import ROOT
-from tests.simulate.programs import one_call, programs, routes
+from tests.simulate.requests.programs import one_call, programs, routes
 
 UNTIL = 25.0
 LIMITS = Limits(live=5_000, at_once=2_000, events=200_000)
