@@ -1,4 +1,4 @@
-"""Many parameter points in one run: arrays of floats in place of numbers, one entry per point.
+"""Runs a model at many parameter points at once: arrays of floats, one entry per point, in place of numbers.
 
 Instants are common to all points where nothing flows, so one run serves all and branches become masks.
 Where something flows, each point has events of its own: a common clock would stop every point at every
@@ -40,7 +40,7 @@ class BatchedRun:
 def execute_many(
     model: Model, points: Mapping[str, Sequence[Any]], *, until: Fraction, choices: Choices | None = None
 ) -> BatchedRun:
-    """The runs of all points, up to a time (inclusive): `points` gives each path one value per point.
+    """Returns the runs of all points, up to a time (inclusive): `points` gives each path one value per point.
 
     States, commands and modes of loops are kept.  Raises NotExactError, MissingValueError.
     """
@@ -80,7 +80,7 @@ def standing(own: Sequence[Fraction], times: Sequence[Fraction]) -> list[int]:
 
 
 def point(points: Mapping[str, Sequence[Any]], shared: Choices, index: int) -> Choices:
-    """The choices of one point, exactly."""
+    """Returns the choices of one point, exactly."""
     own = {path: Fraction(levels[index]) for path, levels in points.items()}
     return Choices({**shared.values, **own}, shared.phases, shared.order, shared.schedule)
 

@@ -1,4 +1,4 @@
-"""What the expressions of many points see: numpy's lowering, with the past, streaks and doubtful comparisons."""
+"""Evaluates expressions at many points at once: numpy's lowering, with the past, streaks and doubtful comparisons."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LanesView(dict[str, Any]):
         self.special: dict[str, Tree] = {}
 
     def read(self, tree: Tree) -> Array:
-        """The tree's value at every point."""
+        """Returns the tree's value at every point."""
         known = self.run.lowered.get(id(tree))
         if known is None:
             special: dict[str, Tree] = {}
@@ -47,7 +47,7 @@ class LanesView(dict[str, Any]):
         return level
 
     def size(self, tree: Tree) -> Array:
-        """What the rounding of a tree's value is relative to: the sum of what is added and subtracted."""
+        """Returns what the rounding of a tree's value is relative to: the sum of what is added and subtracted."""
         import numpy as np
 
         match tree:
@@ -99,7 +99,7 @@ class LanesView(dict[str, Any]):
 
 
 def _lowered(tree: Tree, special: dict[str, Tree]) -> Tree:
-    """The tree with names in place of comparisons, windows and delays."""
+    """Returns the tree with names in place of comparisons, windows and delays."""
     match tree:
         case Call(function=name) if name in LOOK_BACK or name == "previous":
             return _named(tree, special)

@@ -1,4 +1,4 @@
-"""Numbers that remember how they depend on the start: value + sum of coefficient * variable.
+"""Computes with affine numbers: value + sum of coefficient * variable, so that a run carries its derivatives.
 
 Arithmetic follows the value, so a run over Affine numbers takes the branches of its concrete values
 and at the end gives the affine map of the whole run (and, for products, its derivative: forward
@@ -81,17 +81,17 @@ class Affine:
     __hash__ = None  # type: ignore[assignment]
 
     def coefficient(self, variable: str) -> Fraction:
-        """The derivative by one variable."""
+        """Returns the derivative by one variable."""
         return dict(self.gradient).get(variable, Fraction(0))
 
 
 def lift(value: Affine | Number) -> Affine:
-    """A constant as an Affine."""
+    """Returns a constant as an Affine."""
     return value if isinstance(value, Affine) else Affine(Fraction(value))
 
 
 def variable(name: str, value: Fraction) -> Affine:
-    """The variable itself, at a value."""
+    """Returns the variable itself, at a value."""
     return Affine(value, ((name, Fraction(1)),))
 
 
@@ -106,7 +106,7 @@ def _combine(left: Affine, right: Affine, by_left: Fraction, by_right: Fraction,
 
 
 def plain(value: Affine | Number) -> Fraction:
-    """The concrete value."""
+    """Returns the concrete value."""
     return value.value if isinstance(value, Affine) else Fraction(value)
 
 

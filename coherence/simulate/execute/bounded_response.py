@@ -1,4 +1,4 @@
-"""How long a run leaves one condition unanswered by another: `after a then b within t`, over what was observed.
+"""Measures how long a run leaves one condition unanswered by another: `after a then b within t`.
 
 At every observation at which `a` holds, `b` must hold then or at a later one, at most t later (both ends count).
 The oldest of the times that still wait decides.  A wait that the end of a lap finds goes on in the next lap.
@@ -70,7 +70,7 @@ class Waiting:
         return self.since is not None and time - self.since > self.within
 
     def see(self, seen: ResponseSample) -> Wait | None:
-        """The wait that ends with this observation, if one does."""
+        """Returns the wait that ends with this observation, if one does."""
         since = self.since
         if seen.then:
             self.since = None
@@ -81,7 +81,7 @@ class Waiting:
 
 
 def waits(seen: Sequence[ResponseSample], lap: int, period: Fraction, within: Fraction) -> Iterator[Wait]:
-    """Every wait of a run that recurs: observations, of which those from number `lap` on come again each period.
+    """Yields every wait of a run that recurs: observations, of which those from number `lap` on come again each period.
 
     Ends after the first that is not answered in time.
     """

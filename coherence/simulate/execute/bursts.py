@@ -1,4 +1,4 @@
-"""A design's bursts as a schedule: what the rates of its workloads are from when on."""
+"""Converts the bursts of a design into a schedule of the rates of its workloads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that move: a value and its slope in time, as the flows see the world just after an instant.
+"""Computes with dual numbers (a value and its slope in time), as flows read values just after an instant.
 
 A comparison of moving numbers is decided by the values, at a tie by the slopes (the right-hand
 limit), and tells its `Track` when it will turn: that is how kinks of conditional branches, `min`,
@@ -54,7 +54,7 @@ class Track:
 
 
 def plain_or_float(number: Num) -> Num:
-    """The concrete value: a float stays a float."""
+    """Returns the concrete value: a float stays a float."""
     return number if isinstance(number, float) else plain(number)
 
 
@@ -115,7 +115,7 @@ class Moving:
         return self._step(math.ceil)
 
     def _step(self, rounded: Callable[[Num], int]) -> int:
-        """The integer part just after now; it turns at the next integer on the way."""
+        """Returns the integer part just after now; it turns at the next integer on the way."""
         value, slope = plain_or_float(self.value), plain_or_float(self.slope)
         near = round(value)
         if value == near or (not self.track.exact and abs(value - near) <= self.track.slack + ROUNDING * abs(value)):
@@ -173,7 +173,7 @@ class Tape:
         self.sizes.append(size)
 
     def take(self) -> Any:
-        """The next outcome."""
+        """Returns the next outcome."""
         self.next += 1
         return self.outcomes[self.next - 1]
 

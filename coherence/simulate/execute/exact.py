@@ -1,4 +1,4 @@
-"""The exact executor: runs the one model over rationals, instant by instant (model.md rules 1 to 8).
+"""Executes the model over rationals, instant by instant (model.md rules 1 to 8).
 
 Each instant has four phases: deliver (landed commands), sample (every due loop reads, frozen),
 decide (by rank, then declaration; what was written is visible to later loops), step (every due
@@ -92,13 +92,13 @@ class Execution:
         return {**self.values, **self.modes}
 
     def phase_of(self, loop: SampledLoop) -> Fraction:
-        """The loop's phase in this run."""
+        """Returns the loop's phase in this run."""
         return self.choices.phases.get(loop.name, loop.phase or Fraction(0))
 
     # -- time ---------------------------------------------------------------------------------
 
     def next_time(self) -> Fraction:
-        """The next instant: a loop, a step, a landing, a stop of a flow, or a delayed change of one."""
+        """Returns the next instant: a loop, a step, a landing, a stop of a flow, or a delayed change of one."""
         if self.ahead is not None and self.ahead[0] == self.count:
             return self.ahead[1]
         start = self.time if self.count == 0 else None
@@ -133,20 +133,20 @@ class Execution:
     # -- the past -----------------------------------------------------------------------------
 
     def output(self, path: str) -> Tree:
-        """The expression of an output.  Raises MissingValueError."""
+        """Returns the expression of an output.  Raises MissingValueError."""
         tree = self.model.outputs.get(path)
         if tree is None:
             raise MissingValueError(path)
         return tree
 
     def view_at(self, time: Fraction, now: View) -> View:
-        """The world at an earlier time: the sampled values of an instant, the values after it in between."""
+        """Returns the world at an earlier time: the sampled values of an instant, the values after it in between."""
         if time == now.time:
             return now
         return self.sampled_at(time, now.loop)
 
     def sampled_at(self, time: Fraction, loop: str = "") -> View:
-        """The world at a time as a sample then saw it."""
+        """Returns the world at a time as a sample then saw it."""
         if time == self.time:
             return View(self, time, self.seen, loop)
         entry = self.history.entry_at(time)
@@ -166,7 +166,7 @@ class Execution:
         return self._between(entry, time), entry.course.slopes(self.motion.number(time - entry.time))
 
     def course_from(self, time: Fraction) -> Any:
-        """The motion that goes on just after a time."""
+        """Returns the motion that goes on just after a time."""
         entry = self.history.entry_at(time)
         return STILL if entry is None else entry.course
 
@@ -249,7 +249,7 @@ class Execution:
     # -- configuration space --------------------------------------------------------------------
 
     def copy(self) -> Execution:
-        """An independent run that continues from here."""
+        """Returns an independent run that continues from here."""
         twin = object.__new__(Execution)
         twin.__dict__.update(self.__dict__)
         twin.values, twin.modes, twin.commanded = dict(self.values), dict(self.modes), dict(self.commanded)
@@ -259,7 +259,7 @@ class Execution:
         return twin
 
     def configuration(self, hyperperiod: Fraction) -> tuple[Any, ...]:
-        """Everything that decides the future, relative to now: equal configurations have equal futures."""
+        """Returns everything that decides the future, relative to now: equal configurations have equal futures."""
         memory = tuple(
             m.relative(self.time, loop, self.longest)
             for loop, m in zip(self.model.loops, self.memory.values(), strict=True)

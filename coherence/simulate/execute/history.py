@@ -82,7 +82,7 @@ class History:
             self.entries, self.marks = self.entries[first:], self.marks[first:]
 
     def _first(self, now: Fraction) -> int:
-        """Where the entries begin that decide the future."""
+        """Returns where the entries begin that decide the future."""
         if self.horizon is None:
             return len(self.entries)
         return max(bisect.bisect_right(self.entries, now - self.horizon, key=lambda entry: entry.time) - 1, 0)

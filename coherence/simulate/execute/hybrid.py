@@ -1,4 +1,4 @@
-"""Hybrid execution in floats: any flow, event-accurate, through the instants and laws of the exact executor.
+"""Executes a model in floats with located events: any flow, through the instants and laws of the exact executor.
 
 `Integrated` is the plug-in that moves states: where rates are constant, in closed form as `Steady` does,
 otherwise by integration of one smooth piece after the other.  Branches are frozen on a tape while a step
@@ -44,11 +44,11 @@ class Curve:
         self.integral = Integral(start, self._speeds, self._guards)
 
     def after(self, values: dict[str, Num], seconds: float) -> dict[str, Num]:
-        """The values so many seconds later."""
+        """Returns the values so many seconds later."""
         return {**values, **dict(zip(self.paths, map(float, self.integral.at(seconds)), strict=True))}
 
     def slopes(self, seconds: float) -> dict[str, Num]:
-        """The rates so many seconds later."""
+        """Returns the rates so many seconds later."""
         return dict(zip(self.paths, map(float, self.integral.slope(seconds)), strict=True))
 
     def _view(self, seconds: float, state: Array, tape: Tape) -> FlowView:
@@ -93,21 +93,21 @@ class Integrated(Steady):
         self.until = until
 
     def number(self, number: Num) -> Num:
-        """A float; a truth stays one."""
+        """Returns a float; a truth stays one."""
         return number if isinstance(number, bool) else float(number)
 
     def course(self, rates: dict[str, Num], stopped: dict[str, int], track: Track) -> Any:
-        """A straight course where the rates and all conditions allow it."""
+        """Returns a straight course where the rates and all conditions allow it."""
         bent = any(isinstance(r, Moving) and (r.slope or r.curved) for r in rates.values())
         return (rates, stopped, track) if bent or track.curved else super().course(rates, stopped, track)
 
     def settle(self, run: Execution, slack: float = 0.0) -> Any:
-        """The course from now on, straight or curved."""
+        """Returns the course from now on, straight or curved."""
         made: Any = super().settle(run, slack)
         return made if isinstance(made, Course) else Curve(run, *made)
 
     def events(self, run: Execution, limit: Fraction | None) -> Iterable[Fraction]:
-        """When the course ends by itself, before `limit`; the end of the run is an instant too."""
+        """Returns when the course ends by itself, before `limit`; the end of the run is an instant too."""
         if run.flowing and run.time < self.until:
             yield self.until
         if not isinstance(run.course, Curve):
@@ -119,14 +119,14 @@ class Integrated(Steady):
             yield run.time + Fraction(seconds)
 
     def slack(self, run: Execution, time: Fraction) -> float:
-        """The distance that a located event still has from its end, with room for rounding."""
+        """Returns the distance that a located event still has from its end, with room for rounding."""
         curve = run.course
         if not isinstance(curve, Curve) or curve.integral.event is None:
             return 0.0
         return 2 * curve.integral.residual if time == run.time + Fraction(curve.integral.event) else 0.0
 
     def move(self, run: Execution, time: Fraction) -> dict[str, Num]:
-        """The values at a time before the next event; what reaches an end but for rounding is there."""
+        """Returns the values at a time before the next event; what reaches an end but for rounding is there."""
         moved = super().move(run, time)
         for path in run.flowing:
             limits, before = run.model.states[path].range, run.values[path]
@@ -136,7 +136,7 @@ class Integrated(Steady):
         return moved
 
     def span(self, run: Execution, tree: Tree, low: Fraction, high: Fraction) -> tuple[Num, Num]:
-        """(mean, largest) over a part of one course: in closed form on straight ones, else by quadrature."""
+        """Returns (mean, largest) over a part of one course: in closed form on straight ones, else by quadrature."""
         try:
             if not isinstance(run.course_from(low), Curve):
                 return super().span(run, tree, low, high)
@@ -163,7 +163,7 @@ def _quadrature(run: Execution, tree: Tree, low: Fraction, high: Fraction) -> tu
 
 
 def plain_of(rate: Num) -> Num:
-    """The number in a moving or taped one."""
+    """Returns the number in a moving or taped one."""
     return rate.value if isinstance(rate, Moving | Taped) else plain_or_float(rate)
 
 
@@ -188,7 +188,7 @@ class Trajectory:
         return moved
 
     def value(self, path: str, time: Fraction | float) -> Num:
-        """A signal just after a time; outputs that look back are not known here."""
+        """Returns a signal just after a time; outputs that look back are not known here."""
         return View(self.run, Fraction(time), self.at(time)).value(path)
 
 
@@ -209,7 +209,7 @@ def execute(model: Model, choices: Choices | None = None, *, until: Fraction, mo
 
 
 def floated(model: Model) -> Model:
-    """The model with float literals, durations excepted."""
+    """Returns the model with float literals, durations excepted."""
 
     def of(tree: Tree | None) -> Tree | None:
         return None if tree is None else floats(tree)
@@ -229,7 +229,7 @@ _TREES = ("trigger", "enter", "leave", "by", "to", "measured", "setpoint")
 
 
 def floats(tree: Tree) -> Tree:
-    """The tree with float literals, durations excepted."""
+    """Returns the tree with float literals, durations excepted."""
     match tree:
         case Number(value=number):
             return Number(float(number), tree.dimension, tree.span)  # type: ignore[arg-type]

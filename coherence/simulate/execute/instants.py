@@ -1,4 +1,4 @@
-"""What goes into a run and what comes out of it: choices of open values, instants with their actions, errors."""
+"""Defines the input and output of a run: choices of open values, instants with their actions, errors."""
 
 from __future__ import annotations
 

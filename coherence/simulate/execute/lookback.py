@@ -1,4 +1,4 @@
-"""What a run must remember: how far expressions look back, and when what they see there changes."""
+"""Computes how far expressions look back in a run, and when the values that they read there change."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Lookback:
     seconds: Mapping[Tree, Fraction]  # of every call that looks back
 
     def changes(self, now: Fraction, past: Sequence[Fraction]) -> Iterator[Fraction]:
-        """The next times at which a delayed or sampled value in a flow changes."""
+        """Yields the next times at which a delayed or sampled value in a flow changes."""
         for lag in self.of_flows.lags:
             first = bisect.bisect_right(past, now - lag)
             if first < len(past) and lag:
@@ -47,7 +47,7 @@ class Lookback:
             yield (math.floor((now - lag) / period) + 1) * period + lag
 
     def cuts(self, tree: Tree, low: Fraction, high: Fraction, past: Sequence[Fraction]) -> list[Fraction]:
-        """The times in (low, high), ascending, at which the tree may change."""
+        """Returns the times in (low, high), ascending, at which the tree may change."""
         reads = self.of_windows[tree]
         times: set[Fraction] = set()
         for lag in reads.lags:
@@ -59,7 +59,7 @@ class Lookback:
 
 
 def trees_of(model: Model) -> list[Tree]:
-    """Every expression of a model and the conditions of its promises."""
+    """Returns every expression of a model and the conditions of its promises."""
     trees = [t for s in model.states.values() for t in (s.next, s.flow) if t is not None] + list(model.outputs.values())
     for loop in model.loops:
         trees += loop.trees
@@ -67,13 +67,13 @@ def trees_of(model: Model) -> list[Tree]:
 
 
 def look_backs(model: Model) -> list[tuple[str, Fraction]]:
-    """(function, seconds) of every expression that reads the past.  Raises NotExactError."""
+    """Returns (function, seconds) of every expression that reads the past.  Raises NotExactError."""
     highest = {path: constant.range.high or Fraction(0) for path, constant in model.constants.items()}
     return [(node.function, duration_of(node, highest)) for node in _calls(trees_of(model))]
 
 
 def longest_streak(model: Model) -> Fraction:
-    """The longest h of all `for h`, in seconds."""
+    """Returns the longest h of all `for h`, in seconds."""
     held = (node.duration for tree in trees_of(model) for node in walk(tree) if isinstance(node, Held))
     return max(held, default=Fraction(0))
 
@@ -119,7 +119,7 @@ def durations(model: Model) -> frozenset[str]:
 
 
 def lookback_of(model: Model, values: Mapping[str, Num]) -> Lookback:
-    """What a run with these constants looks back at.  Raises NotExactError."""
+    """Returns what a run with these constants looks back at.  Raises NotExactError."""
     calls = list(_calls(trees_of(model)))
     seconds = [duration_of(call, values) for call in calls]
     inner = tuple(dict.fromkeys(call.arguments[0] for call in calls if call.function in WINDOWS))
@@ -165,7 +165,7 @@ def _later(reads: Reads, delay: Fraction) -> Reads:
 
 
 def duration_of(call: Tree, values: Mapping[str, Num]) -> Fraction:
-    """The delay, window or period of a call, in seconds.  Raises NotExactError where it is not constant."""
+    """Returns the delay, window or period of a call, in seconds.  Raises NotExactError where it is not constant."""
     assert isinstance(call, Call)
     return _constant(call.arguments[1], values)
 

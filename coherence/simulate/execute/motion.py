@@ -1,4 +1,4 @@
-"""How states with a flow move between instants: at constant rates, exactly; the plug-in of the executor.
+"""Moves states with a flow between instants at constant rates, exactly: the plug-in of the executor.
 
 After every instant the rates are those of the right-hand limit: branches at a tie go where the
 slopes lead.  An instant stands wherever a rate may change: at a stop of a state's range, at a kink
@@ -40,12 +40,12 @@ class Course:
     turns: Num | None = None
 
     def after(self, values: dict[str, Num], seconds: Num) -> dict[str, Num]:
-        """The values so many seconds later."""
+        """Returns the values so many seconds later."""
         moved = {path: values[path] + rate * seconds for path, rate in self.rates.items() if rate}
         return {**values, **moved} if moved else values
 
     def slopes(self, seconds: Num) -> dict[str, Num]:
-        """The rates so many seconds later."""
+        """Returns the rates so many seconds later."""
         del seconds
         return self.rates
 
@@ -120,7 +120,7 @@ class Steady:
     exact = True
 
     def number(self, number: Num) -> Num:
-        """A value of the design in the run's number type."""
+        """Returns a value of the design in the run's number type."""
         return number
 
     def constant(self, number: Num, wrap: Callable[[Num, Num], Num]) -> Num:
@@ -128,7 +128,7 @@ class Steady:
         return number if isinstance(number, bool | int | Fraction | float) else wrap(number, 0)
 
     def settle(self, run: Execution, slack: float = 0.0) -> Any:
-        """The course from now on.  Raises SlidingError, NotExactError."""
+        """Returns the course from now on.  Raises SlidingError, NotExactError."""
         if not run.flowing:
             return STILL
         speeds: dict[str, Num] = {}
@@ -166,7 +166,7 @@ class Steady:
             evaluate(tree, view)
 
     def course(self, rates: dict[str, Num], stopped: dict[str, int], track: Track) -> Any:
-        """The course of constant rates."""
+        """Returns the course of constant rates."""
         for path, rate in rates.items():
             if isinstance(rate, Moving) and (plain_or_float(rate.slope) or rate.curved):
                 raise NotExactError(f"the flow of {path} is not constant between events")
@@ -175,7 +175,7 @@ class Steady:
         return Course({p: _slope(r) for p, r in rates.items()}, stopped, tuple(track.outcomes), track.turns)
 
     def events(self, run: Execution, limit: Fraction | None) -> Iterable[Fraction]:
-        """When the course ends by itself: the next stop at an end of a range, the next kink."""
+        """Returns when the course ends by itself: the next stop at an end of a range, the next kink."""
         del limit
         if run.course.turns is not None:
             yield run.time + Fraction(run.course.turns)
@@ -195,17 +195,17 @@ class Steady:
         return marked and time in set(self.events(run, None))
 
     def slack(self, run: Execution, time: Fraction) -> float:
-        """How far from its end the event at a time was found; 0 where times are exact."""
+        """Returns how far from its end the event at a time was found; 0 where times are exact."""
         del run, time
         return 0.0
 
     def move(self, run: Execution, time: Fraction) -> dict[str, Num]:
-        """The values at a time before the next event."""
+        """Returns the values at a time before the next event."""
         moved: dict[str, Num] = run.course.after(run.values, self.number(time - run.time))
         return moved
 
     def span(self, run: Execution, tree: Tree, low: Fraction, high: Fraction) -> tuple[Num, Num]:
-        """(mean, largest) of a tree over a part of one course, which holds no kink of it."""
+        """Returns (mean, largest) of a tree over a part of one course, which holds no kink of it."""
         track = Track(exact=self.exact)
         values, slopes = run.course_at(low)
         start = evaluate(tree, FlowView(run, low, values, slopes, lambda v, slope: Moving(v, slope, track)))
@@ -238,7 +238,7 @@ def _release(rate: Num, side: int, track: Track) -> None:
 
 
 def _direction(rate: Num, slack: float) -> Num:
-    """The sign of a rate just after now."""
+    """Returns the sign of a rate just after now."""
     if isinstance(rate, Moving) and abs(plain_or_float(rate.value)) <= slack and rate.slope:
         return plain_or_float(rate.slope)
     return plain_or_float(_slope(rate))

@@ -1,4 +1,4 @@
-"""One smooth piece of a flow: integrated until a guard falls below zero, with dense output.
+"""Integrates one smooth piece of a flow until a guard falls below zero, with dense output.
 
 Dormand-Prince 8(5,3) with its interpolant of order 7, as scipy has it: at a tolerance of 1e-10 a pair of
 order 5 takes some ten times as many steps, and the interpolant, in which events are sought and delayed
@@ -84,7 +84,7 @@ class Integral:
         return None
 
     def _crossing(self, part: Callable[[float], Array], index: int, low: float, high: float) -> float:
-        """Where a guard that is negative at `high` passes zero."""
+        """Returns where a guard that is negative at `high` passes zero."""
         from scipy.optimize import brentq
 
         def gap(time: float) -> float:

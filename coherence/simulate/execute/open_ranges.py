@@ -1,4 +1,4 @@
-"""What a design leaves open and a run reads at one end: ranges of times, steps, ranks, rates, bounds and tolerances.
+"""Lists the open ranges of a design of which a run reads one end: times, steps, ranks, rates, bounds, tolerances.
 
 A run at one end is a run of the design, so a conflict stands.  A proof speaks of that end alone, so it
 does not: such a fact is named, and what would have been proved is undecided.
@@ -16,7 +16,7 @@ TIMES = ("phase", "hold_down", "hold_up", "cooldown", "lands", "period")
 
 
 def one_ended(model: Model) -> tuple[str, ...]:
-    """The facts of loops and plants of which a run reads one end, in words; none where all are exact."""
+    """Returns the facts of loops and plants of which a run reads one end, in words; none where all are exact."""
     facts = [text for loop in model.loops for text in _of_loop(loop)]
     things = dict.fromkeys(path.split(".")[0] for path in model.states)
     components = (model.design.components.get(name) for name in things)

@@ -1,4 +1,4 @@
-"""What a run does in the long run: settles, repeats exactly, or closes in on a periodic orbit.
+"""Finds the long-run behaviour of a run: it settles, repeats exactly, or closes in on a periodic orbit.
 
 An exact recurrence of the configuration is a proof of what happens for ever after.  Otherwise the
 word of branches taken may repeat: then one lap is an affine map, whose rational fixed point is
@@ -108,14 +108,14 @@ def long_run(
 
 
 def looked_at(run: Execution, instant: Instant, tree: Tree) -> tuple[Any, Any]:
-    """The value of an expression as sampled and after the instant that was just executed, streaks kept."""
+    """Returns the value of an expression as sampled and after the instant that was just executed, streaks kept."""
     views = (View(run, instant.time, dict(values)) for values in (instant.sampled, instant.after))
     one, other = (evaluate(tree, view) for view in views)
     return one, other
 
 
 def _key(run: Execution, whole: Fraction) -> tuple[Any, ...] | None:
-    """The configuration, unless its numbers have grown so long that they will not recur."""
+    """Returns the configuration, unless its numbers have grown so long that they will not recur."""
     if any(plain(v).denominator.bit_length() > 512 for v in run.values.values() if not isinstance(v, bool)):
         return None
     return run.configuration(whole)
@@ -124,7 +124,7 @@ def _key(run: Execution, whole: Fraction) -> tuple[Any, ...] | None:
 def attracting(
     model: Model, choices: Choices, instants: list[Instant], whole: Fraction, checkpoints: Sequence[Execution] = ()
 ) -> Orbit | None:
-    """The periodic orbit that the run closes in on, if its word of branches repeats and one lap contracts.
+    """Returns the periodic orbit that the run closes in on, if its word of branches repeats and one lap contracts.
 
     `kept`: the run at earlier times, so that it need not be executed again from its beginning.  Only what lies after
     the last entry of a schedule, and no longer remembers it, is autonomous.
@@ -205,7 +205,7 @@ def _fixed_point(
 
 
 def solve(rows: list[list[Fraction]]) -> list[Fraction] | None:
-    """The solution of a square linear system given as rows [a..., b]; None where it is singular."""
+    """Returns the solution of a square linear system given as rows [a..., b]; None where it is singular."""
     size = len(rows)
     for column in range(size):
         pivot = next((r for r in range(column, size) if rows[r][column]), None)
@@ -245,7 +245,7 @@ def _times(row: Mapping[int, Fraction], matrix: list[dict[int, Fraction]]) -> di
 
 
 def _replayed(run: Execution, point: Mapping[str, Fraction], period: Fraction, factor: Fraction) -> Orbit | None:
-    """The lap from the fixed point, if it really returns there."""
+    """Returns the lap from the fixed point, if it really returns there."""
     exact = run.copy()
     exact.map_numbers(lambda name, _: point[name])
     begin, lap = exact.time, []

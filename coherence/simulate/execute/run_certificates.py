@@ -1,4 +1,4 @@
-"""The arithmetic of runs that recur, as SMT-LIB: everything that a run did, again from the formulas of the design.
+"""Writes certificates of runs that recur, as SMT-LIB: every value again from the formulas of the design.
 
 A script claims, of each run up to its recurrence: what was sampled is what was left, landed or flowed (a flow
 has its rate at every time of a piece); what each due loop decided is what its law, windows, rate limits, streaks
@@ -99,7 +99,7 @@ def _claims(
 
 
 def _answered(follower: Follower, instant: Instant, response: BoundedResponse) -> Iterator[ResponseSample]:
-    """The two conditions of a response, as sampled and after an instant."""
+    """Yields the two conditions of a response, as sampled and after an instant."""
     for values in (instant.sampled, instant.after):
         frame = Frame(instant.time, values, PROMISED)
         first, then = (bool(follower.frames.settled(tree, frame)) for tree in response.trees)
@@ -116,7 +116,7 @@ def _in_time(seen: list[ResponseSample], lap: int, period: Fraction, within: Fra
 
 
 def _promised(follower: Follower, number: int, promise: Promise, *, lap: bool) -> Iterator[str]:
-    """The promise over the numbers of one instant and of the piece before it (`eventually`: its terms)."""
+    """Yields the promise over the numbers of one instant and of the piece before it (`eventually`: its terms)."""
     kind, condition = promise
     instant, frames = follower.run.instants[number], follower.frames
     always = kind in ("always", "never")

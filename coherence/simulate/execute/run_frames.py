@@ -1,4 +1,4 @@
-"""Formulas over the numbers of a run: what an expression reads at one time, or while states flow in a straight line.
+"""Computes what an expression reads in a run, as formulas: at one time, or while states flow in a straight line.
 
 A `Frame` is the world at a time; `span` > 0 makes it a piece of a run in which `CLOCK` (0 < clock < span seconds)
 moves states at constant rates.  `Frames.ground` puts numbers for names, what was then for what an expression
@@ -65,28 +65,28 @@ class _Numbers:
 
 
 def number_of(tree: Tree) -> Any:
-    """The value of a formula without names.  Raises NotExactError."""
+    """Returns the value of a formula without names.  Raises NotExactError."""
     found = evaluate(tree, _Numbers())  # type: ignore[arg-type]
     return found if isinstance(found, bool) else Fraction(plain(found))
 
 
 def leaf(value: Any) -> Tree:
-    """A number or truth as a tree."""
+    """Returns a number or truth as a tree."""
     return Truth(value) if isinstance(value, bool) else Number(Fraction(plain(value)))
 
 
 def literal(value: Any) -> str:
-    """A number or truth as a term."""
+    """Returns a number or truth as a term."""
     return ("true" if value else "false") if isinstance(value, bool) else real(Fraction(plain(value)))
 
 
 def equal(tree: Tree, value: Any) -> str:
-    """The claim that a formula has a value."""
+    """Returns the claim that a formula has a value."""
     return f"(= {lower_smt(tree)} {literal(value)})"
 
 
 def while_moving(span: Fraction, claim: str) -> str:
-    """A claim for every time of a span, its ends left out."""
+    """Returns a claim for every time of a span, its ends left out."""
     return f"(=> (and (< 0.0 |{CLOCK}|) (< |{CLOCK}| {real(span)})) {claim})"
 
 
@@ -121,7 +121,7 @@ class RunFrames:
         return index if index >= 0 and time >= 0 else None
 
     def then(self, frame: Frame, time: Fraction) -> Frame:
-        """What was sampled at an earlier time, or what was left by the instant before it."""
+        """Returns what was sampled at an earlier time, or what was left by the instant before it."""
         index = self._entry(time)
         if index is None:
             return Frame(time, self.origin, frame.owner, past=True)
@@ -140,7 +140,7 @@ class RunFrames:
         return self.rates[index]
 
     def along(self, low: Fraction, high: Fraction, owner: str = "", *, count: int | None = None) -> Frame:
-        """The piece of the run between two times, which no instant cuts."""
+        """Returns the piece of the run between two times, which no instant cuts."""
         if low < 0:
             if high > 0:
                 raise NotExactError("a piece that the beginning of the run cuts")
@@ -159,18 +159,18 @@ class RunFrames:
     # -- formulas --------------------------------------------------------------------------------------
 
     def settled(self, tree: Tree, frame: Frame) -> Any:
-        """The value of an expression; that its formula has it is claimed."""
+        """Returns the value of an expression; that its formula has it is claimed."""
         return self.claimed(self.ground(tree, frame))
 
     def claimed(self, formula: Tree) -> Any:
-        """The value of a formula without names; that it has it is claimed."""
+        """Returns the value of a formula without names; that it has it is claimed."""
         value = number_of(formula)
         if not isinstance(formula, Number | Truth):
             self.claims.append(equal(formula, value))
         return value
 
     def ground(self, tree: Tree, frame: Frame) -> Tree:
-        """The expression with numbers for names.  Raises NotExactError."""
+        """Returns the expression with numbers for names.  Raises NotExactError."""
         self.work += 1
         if self.work > MOST_WORK:
             raise NotExactError("more arithmetic than is written down")
@@ -216,7 +216,7 @@ class RunFrames:
         return self.ground(inner, self.then(frame, frame.time - seconds))
 
     def _held(self, condition: Tree, duration: Fraction, frame: Frame) -> Tree:
-        """True at every sample since one that is at least `duration` old."""
+        """Returns True at every sample since one that is at least `duration` old."""
         log = self._logged(self.truths, condition, frame)
         first = next((k for k in reversed(range(len(log))) if log[k][0] <= frame.time - duration), None)
         return Truth(False) if first is None else Logic("and", tuple(Truth(truth) for _, truth in log[first:]))
@@ -235,7 +235,7 @@ class RunFrames:
     # -- windows ---------------------------------------------------------------------------------------
 
     def _window(self, tree: Call, inner: Tree, frame: Frame) -> Tree:
-        """A mean or maximum over the pieces of the run in which what is looked at moves in a straight line."""
+        """Returns a mean or maximum over the pieces of the run in which what is looked at moves in a straight line."""
         seconds = duration_of(tree, self.origin)
         if frame.span:
             raise NotExactError("a window in a flow")
@@ -255,7 +255,7 @@ class RunFrames:
         return Arithmetic("/", total, Number(seconds))
 
     def _level(self, inner: Tree, low: Fraction, high: Fraction, frame: Frame) -> tuple[Tree, ...]:
-        """The level of a piece, or its two ends."""
+        """Returns the level of a piece, or its two ends."""
         if not self.flowing or low < 0:
             return (self.ground(inner, self.then(frame, (low + high) / 2)),)
         piece = self.along(low, high, frame.owner)

@@ -1,4 +1,4 @@
-"""Why a run goes on as it did: everything that decides its future, at two times, as claims that both are alike."""
+"""Claims that the whole state of a run is equal at two times, so that it repeats."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Known = dict[str, Any]
 
 
 def known(follower: Follower, instant: Instant, looked: Sequence[Tree] = ()) -> Known:
-    """Everything that decides the future after an instant, times relative to it: name -> number or truth.
+    """Returns everything that decides the future after an instant, times relative to it: name -> number or truth.
 
     `looked`: what else is looked at in every instant.
     """
@@ -83,7 +83,7 @@ def _streaks(follower: Follower, now: Fraction, longest: Fraction) -> Known:
 
 
 def _past(follower: Follower, now: Fraction) -> Known:
-    """What was sampled and left by the instants that are remembered, this one included."""
+    """Returns what was sampled and left by the instants that are remembered, this one included."""
     horizon = follower.execution.horizon
     if horizon is None:
         return {}

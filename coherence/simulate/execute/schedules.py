@@ -1,4 +1,4 @@
-"""When things happen: every order in which loops and steps can meet within one hyperperiod.
+"""Enumerates the orders in which loops and steps can meet within one hyperperiod.
 
 A loop whose phase the design does not state may have any phase in [0, period) (model.md rule 3).
 Between two instants nothing changes, so only the order matters: finitely many patterns stand for
@@ -45,7 +45,7 @@ class PhasePattern:
 
 
 def grid(model: Model, waits: tuple[Fraction, ...] = ()) -> tuple[Fraction, Fraction]:
-    """(greatest common divisor of all times, least common multiple of all periods and steps), in seconds.
+    """Returns (greatest common divisor of all times, least common multiple of all periods and steps), in seconds.
 
     The times are periods, steps, stated phases, delays, landings, and `waits`: spans with which others are compared.
     """
@@ -70,7 +70,7 @@ def grid(model: Model, waits: tuple[Fraction, ...] = ()) -> tuple[Fraction, Frac
 
 
 def _streaks(model: Model) -> list[Fraction]:
-    """The spans of `for h` that promises ask for: they count samples of every loop, at phases of their own."""
+    """Returns the spans of `for h` that promises ask for: they count samples of every loop, at phases of their own."""
     if not model.promises:
         return []
     conditions = (f.tree for promise in model.promises.values() for f in promise.conditions)
@@ -79,7 +79,7 @@ def _streaks(model: Model) -> list[Fraction]:
 
 
 def schedules(model: Model, waits: tuple[Fraction, ...] = ()) -> Iterator[PhasePattern]:
-    """Every pattern; the one with all free phases 0 comes first.  Raises NotCommensurateError.
+    """Yields every pattern; the one with all free phases 0 comes first.  Raises NotCommensurateError.
 
     In one pattern the time between two instants is above one of `waits` for all its phases, or for none.
     """
@@ -103,7 +103,7 @@ def schedules(model: Model, waits: tuple[Fraction, ...] = ()) -> Iterator[PhaseP
 
 
 def _continuous(model: Model) -> str:
-    """What depends on the times between instants, not only on their order."""
+    """Returns what depends on the times between instants, not only on their order."""
     flowing = next((s.path for s in model.states.values() if s.flow is not None), "")
     if flowing:
         return f"{flowing} flows continuously"
@@ -133,7 +133,7 @@ def _count(model: Model, hyperperiod: Fraction) -> int:
 
 
 def schedule(model: Model, phases: dict[str, Fraction], hyperperiod: Fraction) -> PhasePattern:
-    """The instants of [0, hyperperiod) for given phases."""
+    """Returns the instants of [0, hyperperiod) for given phases."""
     due: dict[Fraction, tuple[list[SampledLoop], list[str]]] = {}
     for loop in model.loops:
         phase = phases.get(loop.name, Fraction(0))

@@ -1,4 +1,4 @@
-"""One loop alone from every start: each run with each phase at which it can meet what else keeps time.
+"""Runs one loop alone from every initial value and every phase relative to the other clocks.
 
 Of one loop alone the phase does not matter, unless a sensor scrapes at times of its own: the order of samples and
 scrapes, and with it the run, is then another for other phases.
@@ -31,7 +31,7 @@ class Rests:
 
 
 def every_rest(model: Model, *, laps: int, most: int, starts: int, late: Callable[[], bool] = lambda: False) -> Rests:
-    """The runs of a model of one loop without states, if every one of them settles.
+    """Returns the runs of a model of one loop without states, if every one of them settles.
 
     Raises NotExactError where a run does not settle, or a fact is a range that runs read at one end.
     """
@@ -53,7 +53,7 @@ def _settled(model: Model, choices: Choices, laps: int, most: int) -> LongRun:
 
 
 def every(model: Model, most: int) -> Iterator[Choices]:
-    """Every start with every order of samples and scrapes.
+    """Yields every start with every order of samples and scrapes.
 
     Raises NotExactError where these are not finitely many, or more than `most`, and MissingValueError.
     """

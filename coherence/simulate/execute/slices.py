@@ -1,4 +1,4 @@
-"""The part of a model that a question is about: everything that can influence given signals."""
+"""Cuts a model down to the signals and loops that can influence given signals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def reads(loop: SampledLoop) -> frozenset[str]:
 
 
 def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:
-    """Every signal and loop on which the targets depend, themselves included.
+    """Returns every signal and loop on which the targets depend, themselves included.
 
     A loop's name stands for its mode, which depends on what its trigger reads, not on what it writes.
     """
@@ -42,7 +42,7 @@ def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:
 
 
 def signals_in(model: Model, tree: Tree) -> frozenset[str]:
-    """The names that an expression reads, with those that outputs read in their place."""
+    """Returns the names that an expression reads, with those that outputs read in their place."""
     names: set[str] = set()
     stack = [*names_of(tree)]
     while stack:
@@ -54,7 +54,7 @@ def signals_in(model: Model, tree: Tree) -> frozenset[str]:
 
 
 def sliced(model: Model, targets: Iterable[str]) -> Model:
-    """The model with only what influences the targets."""
+    """Returns the model with only what influences the targets."""
     needed = influences(model, targets)
     needed |= {loop.signal for loop in model.loops if loop.name in needed and loop.signal}
     return replace(
@@ -79,7 +79,7 @@ def feedback_groups(model: Model) -> list[tuple[SampledLoop, ...]]:
 
 
 def blocked(model: Model, targets: tuple[str, ...]) -> str:
-    """The first thing that the slice needs and the model could not carry, in words."""
+    """Returns the first thing that the slice needs and the model could not carry, in words."""
     needed = influences(model, targets)
     for gap in model.gaps:
         loop = model.design.loops.get(gap.of)

@@ -1,4 +1,4 @@
-"""Where runs start: the ends of every open range, or every start where they are finitely many."""
+"""Enumerates the starts of runs: the ends of every open range, or every start where they are finitely many."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_CORNERS = 8
 
 
 def finite(model: Model, most: int) -> Iterator[Choices]:
-    """Every choice of initial values and constants.  Raises NotExactError where they are not finitely many."""
+    """Yields every choice of initial values and constants.  Raises NotExactError where they are not finitely many."""
     open_: dict[str, list[Fraction]] = {}
     for table in (model.states, model.commands):
         for path, signal in table.items():
@@ -34,7 +34,7 @@ def finite(model: Model, most: int) -> Iterator[Choices]:
 
 
 def integers(path: str, interval: Interval, *, integer: bool) -> list[Fraction]:
-    """The integers of a bounded interval."""
+    """Returns the integers of a bounded interval."""
     if not integer or interval.low is None or interval.high is None:
         raise NotExactError(f"{path} starts anywhere in a range of reals")
     return [Fraction(n) for n in range(math.ceil(interval.low), math.floor(interval.high) + 1)]

@@ -1,4 +1,4 @@
-"""A run told as a timeline: who wrote what, from when to when, and which modes switched."""
+"""Renders a run as a timeline: who wrote what, from when to when, and which modes switched."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coherence.simulate.execute.exact import Action, Choices, Instant
 
 
 def shown(model: Model, path: str, value: object) -> str:
-    """A value with the unit of its signal."""
+    """Returns a value with the unit of its signal."""
     return render_quantity(plain(value), unit_of(model, path))  # type: ignore[arg-type]
 
 
@@ -75,7 +75,7 @@ def _step(model: Model, span: _Span) -> Step:
 
 
 def told_choices(model: Model, choices: Choices) -> tuple[str, ...]:
-    """What the run assumed where the design leaves it open."""
+    """Returns what the run assumed where the design leaves it open."""
     values = [
         f"{path} starts at {shown(model, path, value)}"
         if path in {**model.states, **model.commands}

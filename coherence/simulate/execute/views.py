@@ -97,7 +97,7 @@ def piece(now: View, tree: Tree, low: Fraction, high: Fraction) -> tuple[Num, Nu
 
 
 def _integral(now: View, tree: Tree, window: Fraction) -> Num | None:
-    """The integral over the window by running sums; None where it must be added up (floats, scrapes)."""
+    """Returns the integral over the window by running sums; None where it must be added up (floats, scrapes)."""
     run, start = now.run, now.time - window
     reads = run.lookback.of_windows[tree]
     if not run.motion.exact or reads.scrapes:

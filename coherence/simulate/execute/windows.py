@@ -1,4 +1,4 @@
-"""Window means as running sums: what an exact run would else add up again at each instant.
+"""Keeps window means as running sums, so that an exact run does not add them up again at each instant.
 
 The time axis of a windowed expression is cut where it may change (`Lookback.cuts`).  Between two cuts that are both
 over, its mean never changes again: their integrals are kept as prefix sums, so that a mean over a window takes the
@@ -31,7 +31,7 @@ class Sums:
         self.total: list[Num] = []
 
     def copy(self) -> Sums:
-        """The same sums, to go on from."""
+        """Returns the same sums, to go on from."""
         made = Sums(self.since)
         made.at, made.total = list(self.at), list(self.total)
         return made

@@ -1,4 +1,4 @@
-"""The true causes of every loss of a job: which rank, which node, which timer.  They sum exactly to the ledger."""
+"""Attributes every loss of a job to its true cause (rank, node, timer); the amounts sum exactly to the ledger."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class JobBlame:
 
 
 def blame(run: JobRun, *, every: int = 0) -> tuple[JobBlame, ...]:
-    """The causes of all that is not useful, by time: in windows of `every` nanoseconds (0: of the whole run).
+    """Returns the causes of all that is not useful, by time: in windows of `every` nanoseconds (0: of the whole run).
 
     Waiting is put on the slowest rank of its step and on what made it slow; what is lost, on the failure or
     the watchdog that took it; down time, on the failure or kill before it.  SOURCE: that is the proximate
@@ -62,12 +62,12 @@ def _of_pauses(run: JobRun, every: int) -> Iterator[JobBlame]:
 
 
 def _named(run: JobRun) -> Ticks:
-    """The slowest rank where it is a cause by name; 0 where chance or a common slowdown chose it."""
+    """Returns the slowest rank where it is a cause by name; 0 where chance or a common slowdown chose it."""
     return np.where((run.steps.why == 1) | (run.steps.why > 2), run.steps.rank, 0)
 
 
 def _grouped(keys: list[Ticks], values: Ticks) -> Iterator[tuple[tuple[int, ...], int]]:
-    """(key, exact sum) for each combination of keys."""
+    """Yields (key, exact sum) for each combination of keys."""
     if not len(values):
         return
     unique, groups = np.unique(np.stack(keys, axis=1), axis=0, return_inverse=True)

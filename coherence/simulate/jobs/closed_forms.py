@@ -1,4 +1,4 @@
-"""What is known exactly about barriers and checkpoints.  Times in seconds."""
+"""Computes closed forms of barriers and checkpoints.  Times in seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A synchronous job as values.  Times are seconds; a `Law` is drawn anew at each occurrence."""
+"""Defines a synchronous job as values.  Times are seconds; a `Law` is drawn anew at each occurrence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of one component, with everything that is missing or of the wrong kind collected."""
+"""Reads numbers of one component, and collects everything that is missing or of the wrong kind."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ class Keys:
         return law_of((self.component.takes or {}).get(activity))
 
     def need(self, found: T | None, what: str, remedy: str) -> T | None:
-        """The value; where there is none, it is noted as missing."""
+        """Returns the value; where there is none, it is noted as missing."""
         if found is None:
             self.needs(what, remedy)
         return found
 
     def duration(self, key: str) -> float | None:
-        """A constant in seconds."""
+        """Returns a constant in seconds."""
         return self._number(key, SECOND, "5 min")
 
     def share(self, key: str) -> float | None:
-        """A constant without dimension."""
+        """Returns a constant without dimension."""
         return self._number(key, ONE, "20 %")
 
     def count(self, key: str) -> int | None:
-        """A whole number, with or without a counter as its unit."""
+        """Returns a whole number, with or without a counter as its unit."""
         number = self._number(key, ONE, "8")
         if number is not None and number != int(number):
             self.needs(f"a whole number for {key}, not {number:g}", f"write for example `{key}: {round(number)}`")

@@ -1,4 +1,4 @@
-"""Where every rank-second of a job went: exclusive states that sum exactly to ranks x time.
+"""Accounts for every rank-second of a job: exclusive states that sum exactly to ranks x time.
 
 SOURCE: the precedence of losses is that of rolled-back work first, then synchronisation, then slowness:
 what a failure takes is `lost`, whatever it was while it was done.
@@ -55,7 +55,7 @@ class JobLedger:
 
 
 def ledger(run: JobRun) -> JobLedger:
-    """The account of a run."""
+    """Returns the account of a run."""
     counts = dict.fromkeys(STATES, 0)
     counted, ranks, steps = kept_steps(run), run.job.ranks, run.steps
     for name, column in (
@@ -79,7 +79,7 @@ def kept_steps(run: JobRun) -> npt.NDArray[np.bool_]:
 
 
 def step_ends(run: JobRun) -> Ticks:
-    """When each step ended; -1 for those that did not."""
+    """Returns when each step ended; -1 for those that did not."""
     ends = np.full(len(run.steps), -1, np.int64)
     for span in run.spans:
         if span.state == "steps":

@@ -1,4 +1,4 @@
-"""Nodes that live, fail, are repaired and replaced."""
+"""Simulates nodes that live, fail, are repaired and replaced."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Nodes:
         self.next = int(self.ends[self.node])  # when the next node fails
 
     def fail(self) -> int:
-        """The next node goes down; which one it is."""
+        """Returns the next node goes down; which one it is."""
         node = self.node
         self.ends[node] = NEVER
         self.down.append(node)
@@ -47,7 +47,7 @@ class Nodes:
                 heapq.heappush(self.mended, now + draw_one(self.recovery.repair, self.bench))
 
     def ready(self, now: int) -> int:
-        """When there is a spare for each node that is down: now, later, or NEVER."""
+        """Returns when there is a spare for each node that is down: now, later, or NEVER."""
         while self.mended and self.mended[0] <= now:
             heapq.heappop(self.mended)
             self.spares += 1

@@ -1,4 +1,4 @@
-"""The synchronous jobs of a design, ready to run.
+"""Converts the synchronous jobs of a design into jobs ready to run.
 
 A component is a job if it uses the part `barrier`, or has `copies` and `takes: {step: ..}`.  Its keys:
 
@@ -47,7 +47,7 @@ HARMLESS = frozenset({"alert", "log", "mark", "notify", "page", "record", "unlis
 
 
 def jobs_of(design: Design) -> tuple[JobProgram, ...]:
-    """Every synchronous job of the design.  Raises InputError with everything that is missing."""
+    """Returns every synchronous job of the design.  Raises InputError with everything that is missing."""
     problems: list[Problem] = []
     jobs = [_job(design, one, problems) for one in design.components.values() if _is_job(one)]
     if problems:
@@ -185,7 +185,7 @@ def _watchdogs(design: Design, keys: Keys) -> Iterator[Watchdog]:
 
 
 def _window(timer: Timer) -> tuple[float, float] | None:
-    """When it fires after its event, in seconds: a probe after its last miss, else once; None: never."""
+    """Returns when it fires after its event, in seconds: a probe after its last miss, else once; None: never."""
     start = timer.after if timer.after is not None else timer.first
     if (start is not None and not isinstance(start, Quantity)) or (start is None and timer.every is None):
         return None

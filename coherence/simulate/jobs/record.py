@@ -1,4 +1,4 @@
-"""What a run of a job did: spans that tile its time, losses, and a trace of actions.  Times in nanoseconds."""
+"""Defines the record of a run of a job: spans that tile its time, losses, a trace.  Times in nanoseconds."""
 
 from __future__ import annotations
 
@@ -70,6 +70,6 @@ class JobRun:
 
 
 def cause_of(job: JobProgram, why: int, rank: int) -> str:
-    """What made the slowest rank of a step slow, in words."""
+    """Returns what made the slowest rank of a step slow, in words."""
     fixed = {SPREAD: "spread of the steps", STRAGGLER: f"straggler rank {rank}", SLOWDOWN: "slowdown"}
     return fixed.get(why) or f"{job.pauses[why - PAUSE].name} of rank {rank}"

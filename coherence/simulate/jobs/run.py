@@ -109,7 +109,7 @@ class _Execution:
     # -- steps --------------------------------------------------------------------------------------
 
     def _fetch(self) -> Steps:
-        """The block with the next step."""
+        """Returns the block with the next step."""
         if not self.blocks or self.at == len(self.blocks[-1]):
             self.base += self.at
             self.at = 0
@@ -216,7 +216,7 @@ class _Execution:
     # -- failures and kills -------------------------------------------------------------------------
 
     def _impatience(self) -> tuple[int, str]:
-        """How long the first watchdog waits, and its name."""
+        """Returns how long the first watchdog waits, and its name."""
         waits = [(ticks(self.mishaps.uniform(dog.earliest, dog.latest)), dog.name) for dog in self.job.watchdogs]
         return min(waits, default=(NEVER, ""))
 

@@ -1,4 +1,4 @@
-"""The telemetry of a job: what its own instruments would show, and the true causes beside it.
+"""Converts a run of a job into telemetry: what its own instruments would show, and the true causes beside it.
 
 | signal | kind, unit | meaning |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""The steps of a job as they come, whatever happens to it: blocks of steps, all ranks at once.
+"""Draws the steps of a job, whatever happens to it: blocks of steps, all ranks at once.
 
 The stream depends on the job and the seed alone, not on failures or saves: two policies of one job meet
 the same steps.  A step that is done again takes a new draw.
@@ -48,7 +48,7 @@ class Steps:
 
 
 def joined(blocks: list[Steps], count: int) -> Steps:
-    """The first `count` rows of consecutive blocks as one."""
+    """Returns the first `count` rows of consecutive blocks as one."""
     columns = {}
     starts = np.cumsum([0, *(len(block) for block in blocks)])
     for column in dataclasses.fields(Steps):
@@ -75,7 +75,7 @@ class Stream:
         self.arrivals: Ticks = np.zeros((0, job.ranks), np.int64)
 
     def block(self) -> Steps:
-        """The next steps."""
+        """Returns the next steps."""
         job, ranks = self.job, self.job.ranks
         needed = draw(job.step, self.steps, (self.rows, ranks))
         meets = draw(job.collective, self.meets, (self.rows,))
@@ -207,6 +207,6 @@ class _Episodes:
 
 
 def living(arrivals: Ticks, dead: npt.NDArray[np.bool_], failed_at: int) -> int:
-    """When the first rank waits, if `dead` ranks stop at `failed_at`: what was there before counts too."""
+    """Returns when the first rank waits, if `dead` ranks stop at `failed_at`: what was there before counts too."""
     there = arrivals[(~dead) | (arrivals <= failed_at)]
     return int(there.min()) if len(there) else failed_at

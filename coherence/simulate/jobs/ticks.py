@@ -1,4 +1,4 @@
-"""Time in whole nanoseconds, so that accounts sum exactly, and draws of laws in it."""
+"""Converts time to whole nanoseconds, so that accounts sum exactly, and draws laws in them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NEVER = 2**62  # 146 years; later than the end of any run
 
 
 def ticks(seconds: float) -> int:
-    """The nearest whole nanosecond; NEVER for what is later than it."""
+    """Returns the nearest whole nanosecond; NEVER for what is later than it."""
     return NEVER if seconds >= NEVER / SECOND else round(Fraction(seconds) * SECOND)
 
 
@@ -66,13 +66,13 @@ def _floats(law: Law, rng: np.random.Generator, shape: tuple[int, ...]) -> npt.N
 
 
 def total(values: Ticks) -> int:
-    """The exact sum of non-negative numbers, also where it leaves 64 bits."""
+    """Returns the exact sum of non-negative numbers, also where it leaves 64 bits."""
     high, low = values >> 32, values & 0xFFFFFFFF
     return (int(high.sum()) << 32) + int(low.sum())
 
 
 def totals(groups: npt.NDArray[np.intp], values: Ticks, count: int) -> list[int]:
-    """The exact sum of non-negative numbers in each group 0 .. count - 1."""
+    """Returns the exact sum of non-negative numbers in each group 0 .. count - 1."""
     high, low = np.zeros(count, np.int64), np.zeros(count, np.int64)
     np.add.at(high, groups, values >> 32)
     np.add.at(low, groups, values & 0xFFFFFFFF)

@@ -1,4 +1,4 @@
-"""Prediction beside record: the sequence of replicas first, its times second."""
+"""Compares a prediction with a record: the sequence of replicas first, its times second."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _design(run: RunFiles, design: Design | Path | str | None) -> Design:
 
 
 def observed_of(series: RecordedSeries, origin: int) -> Trajectory:
-    """(time, replicas) of every change, of the first autoscaler that is shown.
+    """Returns (time, replicas) of every change, of the first autoscaler that is shown.
 
     Until its first sync an autoscaler's status is empty and shows 0: left out.
     """
@@ -107,7 +107,7 @@ def observed_of(series: RecordedSeries, origin: int) -> Trajectory:
 
 
 def rendered(comparison: ReplayComparison) -> str:
-    """A few lines for a terminal."""
+    """Returns a few lines for a terminal."""
     prediction = comparison.prediction
     lines = [
         f"{comparison.name} (time 0 is {utc(comparison.origin)})",

@@ -1,4 +1,4 @@
-"""The facts of a run as a design: the pods, what the autoscaler reads of them, the applies and the autoscaler."""
+"""Writes the facts of a recorded run as a design: pods, what the autoscaler reads of them, applies, autoscaler."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from coherence.simulate.logs.tables import utc
 
 
 def design_text(run: RunFiles) -> str:
-    """The design of a recorded run, as YAML."""
+    """Returns the design of a recorded run, as YAML."""
     return written(facts_of(run))
 
 
 def written(facts: ReplayFacts) -> str:
-    """The same from the facts.  Pods that were never measured live as the last one that was."""
+    """Returns the same from the facts.  Pods that were never measured live as the last one that was."""
     slots = [facts.pods[min(n, len(facts.pods) - 1)] for n in range(facts.most)]
     lines = [
         "coherence: 1",

@@ -1,4 +1,4 @@
-"""`kubectl get events -o json`: when each pod got a node and when its container started."""
+"""Reads `kubectl get events -o json`: when each pod got a node and when its container started."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PodStart:
 
 
 def read_starts(path: Path) -> tuple[PodStart, ...]:
-    """Every pod that was given a node, in that order.  Raises InputError for text that is not such JSON."""
+    """Returns every pod that was given a node, in that order.  Raises InputError for text that is not such JSON."""
     try:
         items = json.loads(path.read_text(encoding="utf-8", errors="replace"))["items"]
     except json.JSONDecodeError as error:
@@ -35,7 +35,7 @@ def read_starts(path: Path) -> tuple[PodStart, ...]:
 
 
 def starts_of(items: list[dict[str, Any]]) -> tuple[PodStart, ...]:
-    """The same from the events themselves.  Of a reason that a pod has twice, the first counts."""
+    """Returns the same from the events themselves.  Of a reason that a pod has twice, the first counts."""
     bound: dict[str, int] = {}
     started: dict[str, int] = {}
     for item in items:
@@ -47,7 +47,7 @@ def starts_of(items: list[dict[str, Any]]) -> tuple[PodStart, ...]:
 
 
 def _moment(item: dict[str, Any]) -> int | None:
-    """An event of the scheduler has no firstTimestamp but an eventTime."""
+    """Returns an event of the scheduler has no firstTimestamp but an eventTime."""
     for text in (item.get("firstTimestamp"), item.get("eventTime"), item.get("metadata", {}).get("creationTimestamp")):
         if text:
             return unix(text)

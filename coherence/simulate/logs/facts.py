@@ -1,4 +1,4 @@
-"""The conditions of a run, which a prediction takes as given; the replicas that were recorded are not among them.
+"""Collects the conditions of a recorded run that a prediction takes as given; recorded replicas are not among them.
 
 Taken: when which command returned and what its manifest says; the autoscaler's bounds and target as the cluster shows
 them; the nodes and their labels; and of each pod, by age since it got its node: when its container started, and what
@@ -70,7 +70,7 @@ class ReplayFacts:
 
 
 def facts_of(run: RunFiles) -> ReplayFacts:
-    """The facts of a run.  Raises InputError and UsageError."""
+    """Returns the facts of a run.  Raises InputError and UsageError."""
     commands = read_commands(run.commands)
     applied = [(command, _made_by(run, command)) for command in commands]
     workloads = [(command, made) for command, made in applied if isinstance(made, DeploymentManifest)]
@@ -156,7 +156,7 @@ def _pods(run: RunFiles, deployment: str, request: Fraction, origin: int) -> tup
 
 
 def poll_interval(series: Sequence[Sequence[PodReading]]) -> int:
-    """The most frequent distance, in seconds, between the times at which any reading changed."""
+    """Returns the most frequent distance, in seconds, between the times at which any reading changed."""
     times = sorted({time for readings in series for time, _ in _changes(readings)})
     gaps = [round((after - before) / 5) * 5 for before, after in itertools.pairwise(times)]
     likely = [gap for gap in gaps if 5 < gap <= 60]
@@ -164,7 +164,7 @@ def poll_interval(series: Sequence[Sequence[PodReading]]) -> int:
 
 
 def _changes(readings: Sequence[PodReading]) -> Iterator[tuple[int, Fraction]]:
-    """The readings that differ from the one before, with the first."""
+    """Yields the readings that differ from the one before, with the first."""
     before: Fraction | None = None
     for reading in readings:
         if reading.cores != before:

@@ -1,4 +1,4 @@
-"""What the manifests of a run say: replicas, CPU request, spread constraints; the autoscaler's windows."""
+"""Reads the manifests of a run: replicas, CPU request, spread constraints, the autoscaler's windows."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Behavior:
 
 
 def read_manifest(path: Path) -> DeploymentManifest | Behavior:
-    """The Deployment or HorizontalPodAutoscaler in a file (the first of them).  Raises InputError."""
+    """Returns the Deployment or HorizontalPodAutoscaler in a file (the first of them).  Raises InputError."""
     documents = document.read(path.read_bytes(), path.name, last_key_counts=True)
     for manifest in documents:
         if importers.kind_of(manifest) == "Deployment":
@@ -82,13 +82,13 @@ def _must(when: Node | None) -> bool:
 
 
 def at(node: Node | None, *keys: str) -> Node | None:
-    """The node below these keys."""
+    """Returns the node below these keys."""
     for key in keys:
         node = node.get(key) if isinstance(node, Table) else None
     return node
 
 
 def items(node: Node | None) -> Iterator[Node]:
-    """The elements of a list; nothing where there is none."""
+    """Yields the elements of a list; nothing where there is none."""
     if isinstance(node, Items):
         yield from node

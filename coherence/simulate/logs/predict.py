@@ -1,4 +1,4 @@
-"""Predicted replicas, for every value of the thresholds that nobody measured.
+"""Predicts replicas, for every value of the thresholds that nobody measured.
 
 An unknown threshold is a constant with a range that a state is compared with (`age >= counted`).  A loop sees it at
 its own samples only, so it is enough to decide, at each sample at which the state stands inside the range, whether the
@@ -56,12 +56,12 @@ class ReplicaPrediction:
 
 
 def values_of(trajectory: Iterable[tuple[Any, int]]) -> tuple[int, ...]:
-    """The replicas without their times."""
+    """Returns the replicas without their times."""
     return tuple(replicas for _, replicas in trajectory)
 
 
 def predict(model: Model, *, until: Fraction) -> ReplicaPrediction:
-    """The replicas that the autoscaler of a design shows.  Raises InputError where there is no such loop."""
+    """Returns the replicas that the autoscaler of a design shows.  Raises InputError where there is no such loop."""
     if model.gaps:
         raise InputError(Problem(gap.place, f"needs {gap.needs}", "add it") for gap in model.gaps)
     scaler, limits, unknown = autoscaler_of(model), thresholds(model), _unknown(model)
@@ -89,7 +89,7 @@ def autoscaler_of(model: Model) -> SampledLoop:
 
 
 def thresholds(model: Model) -> tuple[Threshold, ...]:
-    """Every comparison `state >= constant` of an output where the constant has a range."""
+    """Returns every comparison `state >= constant` of an output where the constant has a range."""
     trees = (node for tree in model.outputs.values() for node in walk(tree))
     made = (_threshold(model, node) for node in trees if isinstance(node, Compare) and node.op == ">=")
     return tuple(dict.fromkeys(one for one in made if one is not None))
@@ -115,7 +115,7 @@ def _ends(model: Model, path: str) -> list[Fraction]:
 
 
 def _phases(scaler: SampledLoop) -> list[Fraction]:
-    """The stated one, or every whole second of the period."""
+    """Returns the stated one, or every whole second of the period."""
     return [Fraction(n) for n in range(math.ceil(scaler.period))] if scaler.phase is None else [scaler.phase]
 
 
@@ -160,7 +160,7 @@ def _branched(
 
 
 def _branches(run: Execution, moment: Fraction, limits: Sequence[Threshold]) -> Iterator[Execution]:
-    """The run as it stands before the sample, once for every set of thresholds that it may find reached."""
+    """Yields the run as it stands before the sample, once for every set of thresholds that it may find reached."""
     while run.next_time() < moment:
         run.advance()
     for threshold in limits:
@@ -179,7 +179,7 @@ def _branches(run: Execution, moment: Fraction, limits: Sequence[Threshold]) -> 
 
 
 def _future(run: Execution, shown: Trajectory, limits: Sequence[Threshold]) -> Any:
-    """What decides the rest of the run, and what it has shown: equal keys have equal trajectories."""
+    """Returns what decides the rest of the run, and what it has shown: equal keys have equal trajectories."""
     decided = {one.constant: run.values[one.state] >= run.values[one.constant] for one in limits}
     memory = tuple(run.memory[loop.name].relative(run.time, loop, run.longest) for loop in run.model.loops)
     values = tuple({**run.values, **decided}.values())

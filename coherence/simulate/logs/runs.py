@@ -1,4 +1,4 @@
-"""The files of one recorded run, and the commands that were given during it.
+"""Finds the files of one recorded run, and reads the commands that were given during it.
 
 A run is what one `<stamp>-gethpa.log.csv` records.  Its other files stand beside it: `toppod` and `topnode` of the
 same stamp, the last `command` log begun before, the first `events` written after.  The manifests that the commands
@@ -43,13 +43,13 @@ class RecordedCommand:
 
 
 def find_runs(folder: Path) -> tuple[RunFiles, ...]:
-    """Every complete run in a folder and the folders below it, in the order of their paths."""
+    """Returns every complete run in a folder and the folders below it, in the order of their paths."""
     runs = (_files(log) for log in sorted(folder.rglob("*-gethpa.log.csv")))
     return tuple(run for run in runs if run is not None)
 
 
 def the_run(where: Path) -> RunFiles:
-    """The one run of a folder (not of those below it), or of a gethpa log.  Raises UsageError."""
+    """Returns the one run of a folder (not of those below it), or of a gethpa log.  Raises UsageError."""
     logs = [where] if where.is_file() else sorted(where.glob("*-gethpa.log.csv"))
     if len(logs) != 1:
         names = ", ".join(log.name for log in logs) or "none"
@@ -91,7 +91,7 @@ def read_commands(path: Path) -> tuple[RecordedCommand, ...]:
 
 
 def manifest(run: RunFiles, name: str) -> Path:
-    """The manifest that a command of the run names.  Raises UsageError."""
+    """Returns the manifest that a command of the run names.  Raises UsageError."""
     for folder in _folders(run):
         if (folder / name).is_file():
             return folder / name
@@ -103,7 +103,7 @@ def _folders(run: RunFiles) -> tuple[Path, ...]:
 
 
 def labels(commands: tuple[RecordedCommand, ...]) -> Iterator[tuple[str, str, str]]:
-    """(node, key, value) of every `kubectl label nodes <node> <key>=<value>`."""
+    """Yields (node, key, value) of every `kubectl label nodes <node> <key>=<value>`."""
     for command in commands:
         match command.words:
             case ("kubectl", "label", "nodes", node, label) if "=" in label:

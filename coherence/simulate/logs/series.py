@@ -1,4 +1,4 @@
-"""Typed series of the tables: what an autoscaler showed, and what each pod was measured to use."""
+"""Converts tables into typed series: what an autoscaler showed, and what each pod was measured to use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many pods of a deployment find a node under topology spread constraints.
+"""Counts how many pods of a deployment find a node under topology spread constraints.
 
 Each pod is placed for good: a node may take it if afterwards, for every constraint, its domain holds at most
 `max_skew` more pods than the emptiest domain.  SOURCE: Kubernetes documentation, Pod Topology Spread Constraints,
@@ -25,7 +25,7 @@ class SpreadConstraint:
 def placeable(
     nodes: Mapping[str, Mapping[str, str]], spreads: Sequence[SpreadConstraint], wanted: int
 ) -> tuple[int, int]:
-    """(fewest, most) of `wanted` pods that find a node, over every order of free choices.
+    """Returns (fewest, most) of `wanted` pods that find a node, over every order of free choices.
 
     `nodes`: name -> labels.  A node without the label of a constraint takes no pod.
     """

@@ -1,4 +1,4 @@
-"""`kubectl get` and `kubectl top` written down again and again: snapshots of a table, with the time of each.
+"""Reads repeated output of `kubectl get` and `kubectl top`: snapshots of a table, with the time of each.
 
 A snapshot begins with a line `idx,<n>,LOG_TIME,<utc>,<local>,...`; a line that starts with NAME heads its rows.
 Times are whole seconds of Unix time.  What is neither is kept as a problem with its place, and left out.
@@ -43,12 +43,12 @@ class SnapshotTable:
     problems: tuple[Problem, ...] = ()
 
     def place(self, row: SnapshotRow) -> Place:
-        """Where a row stands."""
+        """Returns where a row stands."""
         return line_place(self.file, row.line, ",".join(row.cells))
 
 
 def line_place(file: str, line: int, text: str) -> Place:
-    """A whole line."""
+    """Returns a whole line."""
     return Place(file, line, 1, line, len(text) + 1)
 
 
@@ -63,12 +63,12 @@ def utc(moment: int) -> str:
 
 
 def read_table(path: Path) -> SnapshotTable:
-    """The table in a file."""
+    """Returns the table in a file."""
     return table_of(path.read_text(encoding="utf-8", errors="replace"), path.name)
 
 
 def table_of(text: str, file: str = "<log>") -> SnapshotTable:
-    """The table in a text.  A snapshot whose rows run backwards in time is a problem too."""
+    """Returns the table in a text.  A snapshot whose rows run backwards in time is a problem too."""
     snapshots: list[Snapshot] = []
     problems: list[Problem] = []
     width = 0
@@ -98,7 +98,7 @@ def _open(snapshots: list[Snapshot], cells: tuple[str, ...], line: int, content:
 
 
 def _columns(header: tuple[str, ...]) -> int:
-    """The cells of a row: `NOMINATED NODE` and `READINESS GATES` are two words and one cell each."""
+    """Returns the cells of a row: `NOMINATED NODE` and `READINESS GATES` are two words and one cell each."""
     return len(header) - sum(word in header for word in ("NOMINATED", "READINESS"))
 
 

@@ -1,4 +1,4 @@
-"""What a disturbance does to a retrying call, in the fluid: mean rates, first come first served, exact ages.
+"""Follows a disturbance of a retrying call in the fluid limit: mean rates, first come first served, exact ages.
 
 An outage stops all servers, a burst changes the rate of first tries.  A try that is not served when `per_try` has
 passed is sent again after the call's pause (as tries, budget and breaker allow), and the first copy is still served.

@@ -1,4 +1,4 @@
-"""The load map of a retrying call: tries per second that arrive, as a function of tries per second that arrive.
+"""Computes the load map of a retrying call: tries per second sent, as a function of tries per second that arrive.
 
 A load L makes the share q(L) of tries late; a request is sent 1 + q + ... + q^(A-1) times, so that the load becomes
 rate * (1 - q^A) / (1 - q), capped by retry budget and breaker.  Its fixed points are the operating points of the call,
@@ -86,14 +86,14 @@ class Portrait:
         return next((point for point in self.points if point.stable), None)
 
     def basin(self, point: FixedPoint) -> tuple[float, float]:
-        """(low, high): loads from which the map leads to a stable point."""
+        """Returns (low, high): loads from which the map leads to a stable point."""
         below = [edge.load for edge in self.edges if edge.load < point.load]
         above = [edge.load for edge in self.edges if edge.load > point.load]
         return max(below, default=0.0), min(above, default=math.inf)
 
 
 def load_map(call: Retrying, load: float) -> float:
-    """The load that a load of `load` tries per second makes."""
+    """Returns the load that a load of `load` tries per second makes."""
     found = lateness(call.server, load)
     return _attempts(call, found.late, found.in_flight)
 
@@ -104,7 +104,7 @@ def overload(call: Retrying) -> float:
 
 
 def _attempts(call: Retrying, late: float, flight: float) -> float:
-    """The load at a share of late tries (grows with it) and a mean time in flight (shrinks with it)."""
+    """Returns the load at a share of late tries (grows with it) and a mean time in flight (shrinks with it)."""
     again = call.rate * max(0.0, expected(late, call.tries) - 1)
     budget = max(_share(call), _carried(again, call.floor, flight)) if math.isfinite(call.share) else math.inf
     retries = min(again, budget, _carried(again, call.most_retries, flight))
@@ -133,7 +133,7 @@ def _carried(offered: float, places: float, flight: float) -> float:
 
 
 def portrait(call: Retrying) -> Portrait:
-    """All fixed points of the load map.
+    """Returns all fixed points of the load map.
 
     Complete: late tries and time in flight grow with the load, which encloses the map on every cell of the axis; a
     cell whose enclosure misses the diagonal holds no fixed point, any other is halved down to the resolution.  What
@@ -153,7 +153,7 @@ def portrait(call: Retrying) -> Portrait:
 
 
 def _range(call: Retrying) -> tuple[float, float]:
-    """Where fixed points below saturation (abandon) or at all (cancel) may lie."""
+    """Returns where fixed points below saturation (abandon) or at all (cancel) may lie."""
     if not call.server.cancel:
         return min(call.rate, call.capacity) if math.isinf(call.breaker) else 0.0, call.capacity
     high = max(2 * call.rate, call.capacity)
@@ -200,7 +200,7 @@ def _merged(cells: list[tuple[float, float]]) -> Iterator[tuple[float, float]]:
 
 
 def _point(call: Retrying, cell: tuple[float, float], low: float, high: float) -> FixedPoint | None:
-    """The point in a cell, by the signs of map - diagonal beside it; None where they are equal (a tangency)."""
+    """Returns the point in a cell, by the signs of map - diagonal beside it; None where they are equal (a tangency)."""
     left, right = cell
     above_before = left <= low or load_map(call, left) > left
     above_after = load_map(call, right) > right if right < high else overload(call) >= call.capacity
@@ -214,7 +214,7 @@ def _point(call: Retrying, cell: tuple[float, float], low: float, high: float) -
 
 
 def _crossing(call: Retrying, left: float, right: float, *, falls: bool) -> float:
-    """Where the map crosses the diagonal between two loads, to the last digit."""
+    """Returns where the map crosses the diagonal between two loads, to the last digit."""
     while left < (middle := (left + right) / 2) < right:
         if (load_map(call, middle) > middle) == falls:
             left = middle

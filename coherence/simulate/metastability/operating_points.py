@@ -1,4 +1,4 @@
-"""Metastability of one retrying call: operating points, what crosses the edge, the way back, and the safe region.
+"""Analyses the metastability of a retrying call: operating points, edge, way back, safe region.
 
 Three readings of one call stand side by side: the load map (mean field) says which operating points exist, the fluid
 what a disturbance does, the Markov chain how soon noise alone crosses.  The request-level engine is their referee.
@@ -97,7 +97,7 @@ def safe_region(call: Retrying) -> SafeRegion:
 
 
 def _largest(safe: Callable[[float], bool], start: float, *, whole: bool = False) -> float | None:
-    """The largest safe value from `start` on (to a part in 10^6, or whole)."""
+    """Returns the largest safe value from `start` on (to a part in 10^6, or whole)."""
     if not safe(start):
         return None
     low, high = start, max(1.0, 2 * start)
@@ -109,7 +109,7 @@ def _largest(safe: Callable[[float], bool], start: float, *, whole: bool = False
 
 
 def _least(safe: Callable[[float], bool], start: float, *, whole: bool = False) -> float | None:
-    """The smallest safe value from `start` on."""
+    """Returns the smallest safe value from `start` on."""
     if safe(start):
         return start
     low, high = start, 2 * start
@@ -127,7 +127,7 @@ def _up_to_one(safe: Callable[[float], bool]) -> float | None:
 
 
 def _between(safe: Callable[[float], bool], good: float, bad: float, *, whole: bool = False) -> float:
-    """The safe end of the last interval that bisection leaves; `good` is safe, `bad` is not."""
+    """Returns the safe end of the last interval that bisection leaves; `good` is safe, `bad` is not."""
     if whole:
         return halved(safe, good, bad, middle=whole_mean)[0]
     return halved(safe, good, bad, near=lambda good, bad: abs(bad - good) <= 1e-6 * max(abs(good), abs(bad)))[0]
@@ -184,7 +184,7 @@ def _escape(run: Any, level: float, until: float, step: float) -> float:
 
 
 def chance(times: list[float], within: float, *, deviations: float = 2.576) -> tuple[float, float, float]:
-    """(share, low, high): escapes within `within` seconds, with Wilson's interval (99 % by default)."""
+    """Returns (share, low, high): escapes within `within` seconds, with Wilson's interval (99 % by default)."""
     n = len(times)
     if not n:
         raise UsageError("no runs: a share needs at least one")

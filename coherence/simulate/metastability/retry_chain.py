@@ -1,4 +1,4 @@
-"""Retries as a Markov chain: tries at the server times retries that wait (the orbit), solved without subtractions.
+"""Solves retries as a Markov chain (tries at the server x retries that wait) without subtractions.
 
 Levels are the number of tries at the server (waiting or in service), phases the number in the orbit; a transition
 moves by at most one level.  Whole levels are eliminated one after another, every diagonal is the sum of what leaves,
@@ -66,7 +66,7 @@ def chain(levels: int, phases: int, moves: Callable[[Floats, Floats], dict[tuple
 
 
 def generator(chain: RetryChain) -> Any:
-    """The sparse generator matrix (scipy, CSR) over states level * phases + phase; its rows add up to 0."""
+    """Returns the sparse generator matrix (scipy, CSR) over states level * phases + phase; its rows add up to 0."""
     import numpy as np
     from scipy import sparse
 
@@ -83,7 +83,7 @@ def generator(chain: RetryChain) -> Any:
 
 
 def second_eigenvalue(chain: RetryChain) -> complex:
-    """The eigenvalue next to 0 (1/s): minus its real part is the slowest rate at which the chain forgets."""
+    """Returns the eigenvalue next to 0 (1/s): minus its real part is the slowest rate at which the chain forgets."""
     import numpy as np
     from scipy.sparse.linalg import eigs
 
@@ -246,7 +246,7 @@ class Modes:
 
 
 def classify(low_to_high: float, high_to_low: float, *, horizon: float = HOUR) -> Mode:
-    """A mode lasts if the mean time to leave it exceeds the horizon of the watcher."""
+    """Returns a mode lasts if the mean time to leave it exceeds the horizon of the watcher."""
     match low_to_high > horizon, high_to_low > horizon:
         case True, True:
             return Mode.METASTABLE

@@ -1,4 +1,4 @@
-"""Two chains of a retrying call: the published one with a calibrated orbit, and one that follows the load map.
+"""Builds two chains of a retrying call: the published one with a calibrated orbit, and that of the load map.
 
 `published`: the single-server model of Metafor (mpi-sws-rse/metafor, README example 1): an arrival that finds a queue
 too long for its time-out also leaves, with weight 1/4, a retry in the orbit; a waiting retry acts at rate
@@ -42,7 +42,7 @@ class Published:
 
 
 def published(model: Published) -> RetryChain:
-    """The chain of the published model."""
+    """Returns the chain of the published model."""
     again = model.retries / ((model.retries + 1) * model.timeout)
     given_up = 1 / ((model.retries + 1) * model.timeout)
 
@@ -87,7 +87,7 @@ def published_modes(model: Published) -> Modes:
 
 
 def following(call: Retrying, *, room: int, orbit: int) -> RetryChain:
-    """The chain of a call whose late tries are still served; `room` and `orbit` count the empty state too."""
+    """Returns the chain of a call whose late tries are still served; `room` and `orbit` count the empty state too."""
     server, come_back = call.server, 1 / call.server.per_try
 
     def moves(level: Floats, phase: Floats) -> dict[tuple[int, int], Any]:
@@ -133,7 +133,7 @@ def _left(late: Floats, tries: float) -> Floats:
 
 
 def sizes(call: Retrying) -> tuple[int, int]:
-    """(room, orbit) that hold health, edge and a committed overload."""
+    """Returns (room, orbit) that hold health, edge and a committed overload."""
     patience = call.capacity * call.server.per_try  # tries served while one waits
     room = math.ceil(call.server.servers + 3 * patience + 6 * math.sqrt(patience)) + 2
     waiting = min(call.tries - 1, 3) * call.rate * call.server.per_try

@@ -31,7 +31,7 @@ class Processes:
 
 
 def processes(design: Design, *, first_burst: float = FIRST_BURST) -> Processes:
-    """The request-level program of a design; bursts begin at `first_burst` seconds.
+    """Returns the request-level program of a design; bursts begin at `first_burst` seconds.
 
     Raises InputError with everything that is missing.
     """
@@ -63,13 +63,13 @@ def has_requests(design: Design) -> bool:
 
 
 def requested(design: Design) -> tuple[str, ...]:
-    """The workloads whose requests are run, and what they reach."""
+    """Returns the workloads whose requests are run, and what they reach."""
     flow = _flow(design)
     return (*flow.plans, *flow.stations)
 
 
 def _flow(design: Design) -> RequestFlow:
-    """The flow of single requests; what calls an inference server is run token by token (serving.of_design)."""
+    """Returns the flow of single requests; what calls an inference server is run token by token (serving.of_design)."""
     engines = [c.name for c in design.components.values() if c.part is not None and c.part.text == "inference_server"]
     return without(flow_of(design), engines)
 

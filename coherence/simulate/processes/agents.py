@@ -1,4 +1,4 @@
-"""Agents in a program: a call to an agent becomes the turns of its model and its tool."""
+"""Expands calls to agents in a program into the turns of their model and their tool."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def is_agent(component: Component) -> bool:
 
 
 def with_agents(design: Design, program: Program, notes: list[str], *, first_burst: float) -> Program:
-    """The program with every agent that a workload calls in place of the call."""
+    """Returns the program with every agent that a workload calls in place of the call."""
     from coherence.simulate.processes.job_agents import agent_source
 
     for name in [c.name for c in design.components.values() if is_agent(c)]:

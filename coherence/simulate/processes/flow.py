@@ -1,4 +1,4 @@
-"""Who calls whom: the plan of every workload and of every component that calls on."""
+"""Finds who calls whom: the plan of every workload and of every component that calls on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RequestFlow:
 
 
 def flow_of(design: Design) -> RequestFlow:
-    """The routes that requests take through the design."""
+    """Returns the routes that requests take through the design."""
     calls, ends = _named(design)
     for workload in design.workload:
         for queue in _fed_by(design, workload):
@@ -46,7 +46,7 @@ def flow_of(design: Design) -> RequestFlow:
 
 
 def without(flow: RequestFlow, stations: Collection[str]) -> RequestFlow:
-    """The flow of the workloads that reach none of the stations: something else runs the others."""
+    """Returns the flow of the workloads that reach none of the stations: something else runs the others."""
     away = {flow.ends[r][0] for r in flow.ends if flow.ends[r][1] in stations}
     ends = {route: pair for route, pair in flow.ends.items() if pair[0] not in away and pair[1] not in stations}
     return RequestFlow(
@@ -72,7 +72,7 @@ def _named(design: Design) -> tuple[dict[str, Call | None], dict[str, tuple[str,
 
 
 def arrivals_of(component: Component) -> tuple[str, ...]:
-    """The signals that a component's `arrivals` name."""
+    """Returns the signals that a component's `arrivals` name."""
     stated = component.constants.get("arrivals")
     return names(stated.tree) if isinstance(stated, Formula) else ()
 
@@ -95,7 +95,7 @@ def _tandem(design: Design, calls: dict[str, Call | None], ends: dict[str, tuple
 
 
 def _reached(design: Design, ends: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
-    """The workloads with a rate, and everything that they reach."""
+    """Returns the workloads with a rate, and everything that they reach."""
     names = dict.fromkeys(w.name for w in design.workload.values() if w.rate is not None)
     frontier = list(names)
     while frontier:

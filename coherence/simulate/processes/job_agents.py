@@ -1,4 +1,4 @@
-"""Agent loops for the request engine: a source whose requests take turns of a model and a tool."""
+"""Converts agent loops into sources whose requests take turns of a model and a tool."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Agent:
 
 
 def agent_source(design: Design, name: str, *, first_burst: float = 60.0) -> Agent:
-    """The agent `name` (part agent_loop); the source has the name of the workload that calls it.
+    """Returns the agent `name` (part agent_loop); the source has the name of the workload that calls it.
 
     A run of t turns is model, tool, ..., model: t + 1 model calls and t tool calls.  A single number of turns is
     written out and exact.  A range is a uniform number of turns, and then each of the t + 1 passes has a model and a
@@ -77,7 +77,7 @@ def _turns(keys: Keys) -> tuple[int, int]:
 
 
 def _source(design: Design, keys: Keys, first_burst: float) -> tuple[Source | None, tuple[str, ...]]:
-    """The workload that calls the agent, as a source without a plan yet, and what was assumed about it."""
+    """Returns the workload that calls the agent, as a source without a plan yet, and what was assumed about it."""
     from coherence.simulate.processes.flow import RequestFlow
     from coherence.simulate.processes.sources import sources_of
 

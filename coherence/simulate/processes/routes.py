@@ -1,4 +1,4 @@
-"""Calls -> routes: tries, time-outs, pauses, budgets and breakers."""
+"""Converts calls into routes: tries, time-outs, pauses, budgets and breakers."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def _budget(limits: list[Limit]) -> RetryBudget | None:
 
 
 def _share(tree: Tree) -> tuple[float, str] | None:
-    """(0.2, what) of `20 % of what in flight`."""
+    """Returns (0.2, what) of `20 % of what in flight`."""
     match tree:
         case Arithmetic(
             op="*", left=Number(value=share), right=Function(function="in flight", arguments=(Name(path=path),))

@@ -1,4 +1,4 @@
-"""Workloads -> sources: rates, bursts and plans."""
+"""Converts workloads into sources: rates, bursts and plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Components -> stations: how many serve, and how long a service takes."""
+"""Converts components into stations: how many serve, and how long a service takes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Found = tuple[tuple[Station, ...], Mapping[str, str]]
 
 
 def stations_of(design: Design, flow: RequestFlow, notes: list[str], problems: list[Problem]) -> Found:
-    """Every station that requests reach, and which signals scale them."""
+    """Returns every station that requests reach, and which signals scale them."""
     stations, scaled = [], {}
     for name in flow.stations:
         component = design.components.get(name)
@@ -53,7 +53,7 @@ def _undeclared(design: Design, flow: RequestFlow, name: str) -> Problem:
 
 
 def _pool(design: Design, component: Component) -> Component:
-    """What serves: the component itself, or what a queue is served by."""
+    """Returns what serves: the component itself, or what a queue is served by."""
     served_by = component.constants.get("served_by")
     if isinstance(served_by, Formula) and isinstance(served_by.tree, Name):
         return design.components.get(served_by.tree.path, component)
@@ -61,7 +61,7 @@ def _pool(design: Design, component: Component) -> Component:
 
 
 def _scaling(design: Design, pool: Component) -> str | None:
-    """The signal that says how many of the pool serve, if a loop writes any of its numbers."""
+    """Returns the signal that says how many of the pool serve, if a loop writes any of its numbers."""
     written = {loop.actuation.signal.text for loop in design.loops.values() if loop.actuation and loop.actuation.signal}
     if not any(path in written for path in (f"{pool.name}.{word}" for word in READY)):
         return None
@@ -150,7 +150,7 @@ def _uniform(takes: Quantity) -> Service:
 
 
 def _mixed(design: Design, flow: RequestFlow, component: Component, notes: list[str]) -> Service | None:
-    """The service time that the workloads bring: one, or a mixture with the mean and variance of all."""
+    """Returns the service time that the workloads bring: one, or a mixture with the mean and variance of all."""
     if component.name in flow.onward:  # the time that a workload states is that of the end of the chain
         return None
     users = [w for name in flow.plans if component.name in _reach(flow, name) and (w := design.workload[name]).service]
@@ -194,7 +194,7 @@ def _reach(flow: RequestFlow, workload: str) -> set[str]:
 
 
 def _room(design: Design, name: str) -> float:
-    """A limit that rejects counts what waits here."""
+    """Returns a limit that rejects counts what waits here."""
     for limit in design.limits.values():
         counted = limit.counts.tree.path if limit.counts is not None and isinstance(limit.counts.tree, Name) else ""
         rejects = limit.when_full is not None and limit.when_full.text == "reject"

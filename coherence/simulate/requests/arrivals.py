@@ -1,4 +1,4 @@
-"""When requests come: unit renewals in operational time, laid on the clock by the inverse of the integrated rate.
+"""Draws arrival times: unit renewals in operational time, through the inverse of the integrated rate.
 
 Poisson, regular and Gamma arrivals with bursts and the Markov-modulated Poisson process are one
 thing: a renewal process of rate 1 in operational time L(t) = integral of the rate from 0 to t.  All
@@ -56,7 +56,7 @@ def _increments(arrivals: Arrivals, seed: int, name: str) -> Sampler:
 
 
 def checked_trace(name: str, times: object) -> Floats:
-    """The times of a trace as an array.  Raises UsageError at the first missing, negative or unordered time."""
+    """Returns the times of a trace as an array.  Raises UsageError at the first missing, negative or unordered time."""
     given = list(times) if isinstance(times, tuple | list) else np.asarray(times).tolist()
     for index, time in enumerate(given):
         if not isinstance(time, int | float) or not math.isfinite(time):
@@ -87,7 +87,7 @@ class _Curve:
         self.ended = False
 
     def inverse(self, operational: Floats) -> Floats:
-        """The times at which the integral reaches ascending values; infinite where it never does."""
+        """Returns the times at which the integral reaches ascending values; infinite where it never does."""
         self._extend(float(operational[-1]))
         if len(self.times) == 1 and self.rates[0] > 0:
             return self.times[0] + (operational - self.sums[0]) / self.rates[0]
@@ -129,7 +129,7 @@ def _modulated(states: tuple[tuple[float, float], ...], random: np.random.Genera
 
 
 def _bursting(rate: float, bursts: tuple[RateBurst, ...]) -> Pieces:
-    """The rate, or that of the last listed burst that is on."""
+    """Returns the rate, or that of the last listed burst that is on."""
     time = 0.0
     while math.isfinite(time):
         on = [burst.rate for burst in bursts if _is_on(burst, time)]
@@ -138,7 +138,7 @@ def _bursting(rate: float, bursts: tuple[RateBurst, ...]) -> Pieces:
 
 
 def _edges(burst: RateBurst, time: float) -> Iterator[float]:
-    """The edges of the turns of a burst around a time."""
+    """Yields the edges of the turns of a burst around a time."""
     turn = max(0, math.floor((time - burst.start) / burst.every)) if burst.every > 0 else 0
     for k in (turn - 1, turn, turn + 1, turn + 2) if burst.every > 0 else (0,):
         if k >= 0:

@@ -1,4 +1,4 @@
-"""`entry`, `compiled`, `inlined`: machine code by numba where it is installed, else the function itself.
+"""Compiles functions by numba where it is installed: `entry`, `compiled`, `inlined`; else returns them as they are.
 
 The loop of the request-level engine holds no random generator and calls no `pow`, `exp` or the like,
 so that both ways give the same bits; without numba it is slow.  numba comes with the extra `[simulate]`.
@@ -22,19 +22,19 @@ COMPILES = numba is not None
 
 
 def compiled(function: F) -> F:
-    """A helper of compiled functions."""
+    """Returns a helper of compiled functions."""
     return _compiled(function, nogil=True, error_model="numpy")
 
 
 def inlined(function: F) -> F:
-    """A helper that becomes part of the compiled functions that call it."""
+    """Returns a helper that becomes part of the compiled functions that call it."""
     return _compiled(
         function, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True
     )
 
 
 def entry(function: F) -> F:
-    """A function that Python calls, kept on disk between processes.
+    """Returns a function that Python calls, kept on disk between processes.
 
     numba's cache looks at the file of this function alone.  Where helpers stand in other files, close
     over `digest` of those files: closed-over values are part of the cache's key.

@@ -1,4 +1,4 @@
-"""Random numbers by name: each thing that draws has a stream of its own, made from the seed and its name.
+"""Draws random numbers by name: each thing that draws has a stream of its own, from the seed and its name.
 
 Two designs that share a source therefore see the same arrivals (common random numbers), whatever
 else differs.  The event loop takes numbers from blocks and never holds a generator.
@@ -21,7 +21,7 @@ BLOCK = 4096  # draws of one stream that stand ready
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
-    """The generator of one name: PCG64 seeded by SeedSequence(seed, spawn_key = 128 bits of SHA-256(name))."""
+    """Returns the generator of one name: PCG64 seeded by SeedSequence(seed, spawn_key = 128 bits of SHA-256(name))."""
     words = np.frombuffer(hashlib.sha256(name.encode()).digest()[:16], dtype="<u4")
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=tuple(int(w) for w in words))))
 

@@ -1,4 +1,4 @@
-"""The request-level engine: runs a program, event by event, with explicit seeds.
+"""Runs a request-level program, event by event, with explicit seeds.
 
     result = simulate(program, seed=1, until=600.0, warmup=60.0)
     run = Run(program, seed=1); run.advance(until=10.0); run.set_servers("pool", 5); run.result()
@@ -203,7 +203,7 @@ class RequestRun:
         self._kept.note(at.SERVERS_SET, address, servers)
 
     def observe(self) -> dict[str, float]:
-        """All counts now, the time, and by station the server-seconds and the waiting so far (`work`)."""
+        """Returns all counts now, the time, and by station the server-seconds and the waiting so far (`work`)."""
         return {"time": self.time, **counters_of(self.program, self._counts()), **self._named(self._work())}
 
     def begin_measuring(self) -> None:
@@ -234,7 +234,7 @@ class RequestRun:
         }
 
     def result(self) -> RequestResult:
-        """What the run has shown so far; the run can go on."""
+        """Returns what the run has shown so far; the run can go on."""
         self._kept.empty()
         work = self._work() - self._work_before
         return RequestResult(

@@ -1,4 +1,4 @@
-"""The event loop of the request-level engine: what comes next, and who handles it.
+"""Runs the event loop of the request-level engine: takes the next event and calls its handler.
 
 The loop draws no random numbers and allocates nothing.  It returns to Python, between two steps,
 when it needs arrivals, draws or room, or when it has reached the time asked for.
@@ -162,7 +162,7 @@ def carry_out(n: Ints, x: Floats) -> None:
 
 @inlined
 def happen(n: Ints, x: Floats, kind: int, row: int, stamp: int) -> bool:
-    """An event of the heap; false if what it was meant for is over."""
+    """Returns an event of the heap; false if what it was meant for is over."""
     if kind == DONE:
         if n[row + T_EVENT] != stamp:
             return False
@@ -229,7 +229,7 @@ def next_event(n: Ints, x: Floats) -> int:
 
 @inlined
 def next_arrival(n: Ints, x: Floats, time: float) -> int:
-    """The next request arrives."""
+    """Returns the next request arrives."""
     count_event(n, x, time)
     n[EVENTS] += 1
     n[ARRIVAL] += 1
@@ -239,7 +239,7 @@ def next_arrival(n: Ints, x: Floats, time: float) -> int:
 
 @inlined
 def next_scheduled(n: Ints, x: Floats, time: float) -> int:
-    """The first event of the heap happens."""
+    """Returns the first event of the heap happens."""
     event = n[HEAP_AT]
     kind, row, stamp = n[event + E_KEY] >> KIND_SHIFT, n[event + E_ROW], n[event + E_STAMP]
     if kind == RESUME and n[HEAP] + n[n[row + OUTAGE_STATION] + N_BUSY] + n[MARGIN] > n[HEAP_HOLDS]:

@@ -1,4 +1,4 @@
-"""Arrivals of all sources, merged for the event loop as far as every source is known."""
+"""Merges the arrivals of all sources for the event loop, as far as every source is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls in the event loop: what follows when a try fails (retries, budgets, pauses), and their end."""
+"""Handles calls in the event loop: what follows when a try fails (retries, budgets, pauses), and their end."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def fail(n: Ints, x: Floats, row: int, cause: int) -> None:
 
 @inlined
 def may_retry(n: Ints, x: Floats, route: int) -> bool:
-    """Whether the breaker of retries and the budget of a route let one more be in flight."""
+    """Returns whether the breaker of retries and the budget of a route let one more be in flight."""
     if n[route + N_HELD] + 1 > x[route + MOST_RETRIES]:
         return False
     kind = n[route + BUDGET_OF]
@@ -108,7 +108,7 @@ def may_retry(n: Ints, x: Floats, route: int) -> bool:
 
 @inlined
 def pause_of(n: Ints, x: Floats, row: int, route: int) -> float:
-    """The pause before the next try, with jitter."""
+    """Returns the pause before the next try, with jitter."""
     kind = n[route + JITTER]
     pause = x[route + PAUSES + min(n[row + C_ROUND], DISTINCT_PAUSES) - 1]
     if kind == NO_JITTER:

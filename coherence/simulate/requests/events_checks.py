@@ -1,4 +1,4 @@
-"""What a program must be before it is run: every problem at once, each with its value and what to do."""
+"""Checks a program before it is run: every problem at once, each with its value and remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the event loop keeps what: the map of its memory.
+"""Defines the layout of the event loop's memory: offsets of counters, records and lists.
 
 The memory is one array of 64-bit words, seen twice: `n` as whole numbers, `x` as floats.  A record
 (request, call, try, route, station, ...) is a run of words; it is named by the address of its first

@@ -1,4 +1,4 @@
-"""Limits of time in the event loop: of tries, of calls, and until a second copy is sent."""
+"""Handles time limits in the event loop: of tries, of calls, and until a second copy is sent."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def expire_try(n: Ints, x: Floats, route: int) -> None:
 
 @inlined
 def whereabouts(n: Ints, row: int, route: int) -> int:
-    """What a try was held up by when it was given up."""
+    """Returns what a try was held up by when it was given up."""
     phase = n[row + T_PHASE]
     if n[n[route + STATION] + PAUSED]:
         return IN_PAUSE

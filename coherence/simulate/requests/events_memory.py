@@ -1,4 +1,4 @@
-"""The memory of the event loop, seen from Python: its regions, and their growth."""
+"""Allocates and grows the memory of the event loop, and reads its regions from Python."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class EventMemory:
         self.x: Floats = self._words.view(np.float64)
 
     def region(self, count: int) -> int:
-        """The address of so many new words, all zero."""
+        """Returns the address of so many new words, all zero."""
         first = self._end
         self._end += count
         if self._end > self._words.size:
@@ -45,7 +45,7 @@ class EventMemory:
         return first
 
     def words(self, *numbers: int) -> int:
-        """The address of new words that hold whole numbers."""
+        """Returns the address of new words that hold whole numbers."""
         first = self.region(len(numbers))
         self.n[first : first + len(numbers)] = numbers
         return first
@@ -61,7 +61,7 @@ class EventMemory:
             self.x[address + field] = number
 
     def stream(self, sampler: Sampler) -> int:
-        """A stream of draws: how many were taken, then a block of them."""
+        """Returns a stream of draws: how many were taken, then a block of them."""
         address = self.region(1 + BLOCK)
         self.n[address] = BLOCK
         self.streams.append((address, sampler))
@@ -162,6 +162,6 @@ class EventMemory:
         self.n[at.HEAP] = order.size
 
     def table(self, register: int, count: int, width: int) -> Any:
-        """The lines of a region, as a view."""
+        """Returns the lines of a region, as a view."""
         first, lines = int(self.n[register]), int(self.n[count])
         return self.n[first : first + lines * width].reshape(lines, width)

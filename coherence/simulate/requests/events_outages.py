@@ -1,4 +1,4 @@
-"""Outages in the event loop: servers that stand still and go on."""
+"""Handles outages in the event loop: servers that stand still and go on."""
 
 from __future__ import annotations
 

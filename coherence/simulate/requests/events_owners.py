@@ -1,4 +1,4 @@
-"""Requests, and the stages of plans, in the event loop."""
+"""Handles requests and the stages of plans in the event loop."""
 
 from __future__ import annotations
 

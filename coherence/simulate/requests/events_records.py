@@ -1,4 +1,4 @@
-"""What a run leaves behind: finished requests, samples and the trace, gathered from the tables of the loop."""
+"""Gathers what a run leaves behind: finished requests, samples and the trace, from the tables of the loop."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Kept:
         self.traced: list[Array] = [np.zeros((0, at.L_WIDTH), dtype=np.int64)]
 
     def fresh(self, since: float) -> Kept:
-        """A new start that keeps only the samples since a time."""
+        """Returns a new start that keeps only the samples since a time."""
         records = Kept(self.world)
         _, rows = self.samples(since)
         records.sampled.append(rows)
@@ -41,7 +41,7 @@ class Kept:
         self.traced.append(self._taken(at.TRACED_AT, at.TRACED, at.L_WIDTH).copy())
 
     def _taken(self, register: int, count: int, width: int) -> Array:
-        """The lines of a region, which is empty afterwards; to be copied before the loop goes on."""
+        """Returns the lines of a region, which is empty afterwards; to be copied before the loop goes on."""
         lines: Array = self.world.memory.table(register, count, width)
         self.world.memory.n[count] = 0
         return lines
@@ -68,7 +68,7 @@ class Kept:
         return (lines.view(np.float64)[:, at.L_TIME].copy(), *lines[:, at.L_ACTION :].T)
 
     def _numbers(self, addresses: Array) -> Array:
-        """The places of sources, stations and routes in the program, by their addresses."""
+        """Returns the places of sources, stations and routes in the program, by their addresses."""
         parts = (self.world.sources, self.world.stations, self.world.routes)
         known = np.array([address for part in parts for address in part])  # ascending: they were made in this order
         numbers = np.array([number for part in parts for number in range(len(part))])
@@ -92,7 +92,7 @@ def _columns(lines: Array) -> tuple[Array, ...]:
 
 
 def names_of(program: Program) -> list[str]:
-    """The names of all counts, in their order."""
+    """Returns the names of all counts, in their order."""
     return [
         f"{part.name}.{count}"
         for parts, counts in (

@@ -1,4 +1,4 @@
-"""Stations in the event loop: admission, queues, servers, batches, preemption."""
+"""Handles stations in the event loop: admission, queues, servers, batches, preemption."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def settle(n: Ints, x: Floats, station: int) -> None:
 
 @inlined
 def lane_of(n: Ints, row: int, station: int) -> int:
-    """The list in which a try waits; IN_SERVERS further is that of the tries in service."""
+    """Returns the list in which a try waits; IN_SERVERS further is that of the tries in service."""
     kind = n[row + T_CLASS] if n[station + DISCIPLINE] >= PRIORITY else 0
     return station + LANES + LANE_WIDTH * kind
 
@@ -103,7 +103,7 @@ def victim_of(n: Ints, station: int, kind: int) -> int:
 
 @inlined
 def refusal(n: Ints, x: Floats, station: int, kind: int) -> int:
-    """Where a new try is turned away, or NOTHING."""
+    """Returns where a new try is turned away, or NOTHING."""
     if n[station + REFUSING]:
         return IN_OUTAGE
     idle = max(n[station + N_SERVERS] - n[station + N_BUSY], 0) if not n[station + PAUSED] else 0
@@ -179,7 +179,7 @@ def occupy(n: Ints, x: Floats, row: int, station: int, now: float) -> None:
 
 @inlined
 def first_waiting(n: Ints, station: int) -> int:
-    """The lane whose turn it is: of the highest class that waits."""
+    """Returns the lane whose turn it is: of the highest class that waits."""
     lane = station + LANES
     if n[station + DISCIPLINE] >= PRIORITY:
         for kind in range(n[CLASSES] - 1, 0, -1):

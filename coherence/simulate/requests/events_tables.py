@@ -1,4 +1,4 @@
-"""Moves that every handler of the event loop uses: the heap, lists, records, tasks, draws."""
+"""Updates the tables of the event loop for every handler: the heap, lists, records, tasks, draws."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def remove(n: Ints, ends: int, row: int, before: int, after: int) -> None:
 
 @inlined
 def new_row(n: Ints, chain: int, left: int) -> int:
-    """A free record.  The loop made sure that there is one."""
+    """Returns a free record.  The loop made sure that there is one."""
     row = n[chain]
     n[chain] = n[row + FREE]
     n[left] -= 1
@@ -159,7 +159,7 @@ def free_row(n: Ints, row: int, chain: int, left: int) -> None:
 
 @inlined
 def draw(n: Ints, x: Floats, stream: int) -> float:
-    """The next number of a stream."""
+    """Returns the next number of a stream."""
     n[stream] += 1
     position = n[stream]
     if position + SLACK >= BLOCK:

@@ -1,4 +1,4 @@
-"""Tries in the event loop: sent, given up, withdrawn, answered."""
+"""Handles tries in the event loop: sent, given up, withdrawn, answered."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def count_try(n: Ints, x: Floats, row: int, hedge: bool) -> None:
 
 @inlined
 def new_try(n: Ints, x: Floats, row: int, station: int, now: float) -> int:
-    """The row of a try of a call."""
+    """Returns the row of a try of a call."""
     attempt = new_row(n, TRIES_FREE, TRIES_LEFT)
     route = n[row + C_ROUTE]
     n[attempt + STAGE], n[attempt + OPEN], n[attempt + CAUSE], n[attempt + T_CALL], n[attempt + T_ROUTE] = (

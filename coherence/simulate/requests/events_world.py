@@ -1,4 +1,4 @@
-"""A program as the memory of the event loop."""
+"""Writes a program into the memory of the event loop."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class EventWorld:
         self._write_outages()
 
     def _plan(self, plan: Plan) -> int:
-        """How many stages, and their addresses; of each stage how many routes, and their addresses."""
+        """Returns how many stages, and their addresses; of each stage how many routes, and their addresses."""
         memory = self.memory
         stages = [memory.words(len(stage), *(self._route[name] for name in stage)) for stage in plan]
         return memory.words(len(stages), *stages)
@@ -98,7 +98,7 @@ class EventWorld:
         memory.tables(self._columns(), sources=len(program.sources) * BLOCK, trace=trace)
 
     def _columns(self) -> list[int]:
-        """The addresses of all counts, in the order of their names."""
+        """Returns the addresses of all counts, in the order of their names."""
         parts = ((self.sources, at.SOURCE_COUNTS), (self.stations, at.STATION_COUNTS), (self.routes, at.ROUTE_COUNTS))
         return [one + offset for ones, counts in parts for one in ones for offset in range(len(counts))]
 
@@ -119,7 +119,7 @@ def takes(station: Station) -> float:
 
 
 def pauses(route: Route) -> list[float]:
-    """The pauses before retries 1, 2, ... without jitter, in seconds."""
+    """Returns the pauses before retries 1, 2, ... without jitter, in seconds."""
     lengths, pause = [], route.pause.base
     for _ in range(at.DISTINCT_PAUSES):
         lengths.append(min(route.pause.cap, pause))

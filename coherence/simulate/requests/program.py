@@ -1,4 +1,4 @@
-"""The request-level program: what the event engine runs.  Seconds, and rates per second.
+"""Defines the request-level program that the event engine runs.  Seconds, and rates per second.
 
 Sources issue requests; a request goes through its plan, stage by stage, each stage a set of routes
 used at once (more than one: a fork that joins when all have answered).  A route sends tries to a

@@ -1,4 +1,4 @@
-"""When each finished request left each station of its chain of calls, from the trace of a run.
+"""Reads from the trace of a run when each finished request left each station of its chain of calls.
 
 A request leaves a station when its last call of the next station begins, so what earlier tries spent there counts with
 the station; the time before the last try of the first call is a layer of its own, where that is tried again.
@@ -29,7 +29,7 @@ class Stamp:
 
 
 def stamps(result: RequestResult) -> tuple[Stamp, ...]:
-    """The layers of a run in the order in which they are passed.
+    """Returns the layers of a run in the order in which they are passed.
 
     None where no trace was kept or where requests do not all pass the same stations one after another.
     """
@@ -54,7 +54,7 @@ def stamps(result: RequestResult) -> tuple[Stamp, ...]:
 
 
 def _chain(program: Program, plan: Plan, above: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The routes of a plan and of the stations behind them, in order; None at a fork, a batch or a circle."""
+    """Returns the routes of a plan and of the stations behind them, in order; None at a fork, a batch or a circle."""
     routes: list[str] = []
     for stage in plan:
         station = next(one for one in program.stations if one.name == _station(program, stage[0]))
@@ -95,7 +95,7 @@ def _begun(trace: RequestTrace, depth: Array, length: int) -> Iterator[Array]:
 
 
 def _rows(result: RequestResult, trace: RequestTrace) -> Array:
-    """The numbers of the finished requests in the trace: both stand in the order of their ends."""
+    """Returns the numbers of the finished requests in the trace: both stand in the order of their ends."""
     import numpy as np
 
     from coherence.simulate.requests.engine import ACTIONS

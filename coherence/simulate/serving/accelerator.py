@@ -1,4 +1,4 @@
-"""Step time and cache size from the data sheet of an accelerator and the shape of a model.  Bytes, FLOP, seconds.
+"""Computes step time and cache size from an accelerator's data sheet and a model's shape.  Bytes, FLOP, seconds.
 
 A decode step reads all weights and the keys and values of every running request; a prompt token costs
 two operations per parameter.  SOURCE: Pope et al., Efficiently Scaling Transformer Inference, MLSys 2023,

@@ -1,4 +1,4 @@
-"""How far arrivals are from a steady stream.
+"""Measures how far arrivals are from a steady stream.
 
 SOURCE: Cox and Lewis, The Statistical Analysis of Series of Events (1966), chapter 4: the index of dispersion
 of counts, the variance over the mean of the number of arrivals in windows of one length; 1 for Poisson.

@@ -1,4 +1,4 @@
-"""The same requests at higher speed: how the wait for the first token grows with the load, and where it breaks."""
+"""Computes how the wait for the first token grows when the same requests come faster, and where it breaks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CurvePoint:
 
 
 def faster(load: TokenLoad, multiplier: float) -> TokenLoad:
-    """The load with all times between arrivals divided by the multiplier."""
+    """Returns the load with all times between arrivals divided by the multiplier."""
     if not (math.isfinite(multiplier) and multiplier > 0):
         raise UsageError(f"multiplier(={multiplier!r}) must be > 0")
     return TokenLoad(load.arrival / multiplier, load.prompt, load.output)
@@ -36,7 +36,7 @@ def burst_curve(
 
 
 def knee(multipliers: Sequence[float], p99: Sequence[float]) -> tuple[float, float]:
-    """The two neighbouring multipliers between which the P99 grows fastest, log against log."""
+    """Returns the two neighbouring multipliers between which the P99 grows fastest, log against log."""
     slopes = [
         math.log(p99[i + 1] / p99[i]) / math.log(multipliers[i + 1] / multipliers[i]) for i in range(len(p99) - 1)
     ]

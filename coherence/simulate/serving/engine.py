@@ -1,4 +1,4 @@
-"""Run a load through a server: times of every request and the state of the server over time."""
+"""Runs a load through a server: times of every request and the state of the server over time."""
 
 from __future__ import annotations
 

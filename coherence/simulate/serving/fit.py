@@ -1,4 +1,4 @@
-"""Step time from a running server's own counters, by least squares.
+"""Fits the step time to a running server's own counters, by least squares.
 
 Over any stretch of time the seconds are those of its steps: seconds = fixed steps + per_prefill_token p +
 per_sequence n + per_context_token c, with the tokens p and n and the token-steps c of that stretch.
@@ -34,7 +34,7 @@ class Counters:
 
 
 def until(counters: Counters, time: float) -> Counters:
-    """What was known at `time`: whole intervals up to it, and later tokens not yet seen."""
+    """Returns what was known at `time`: whole intervals up to it, and later tokens not yet seen."""
     import numpy as np
 
     known = int(np.searchsorted(counters.edges, time, side="right"))

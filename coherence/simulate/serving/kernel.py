@@ -1,4 +1,4 @@
-"""The scheduler of the server, one step at a time; compiled where numba is installed.
+"""Schedules the server, one step at a time; compiled where numba is installed.
 
 Each step: running requests in order of arrival get their tokens (one to decode, more to prefill), then
 waiting ones are admitted while sequences, tokens and blocks allow; the step takes its time; every request

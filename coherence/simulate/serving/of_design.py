@@ -1,4 +1,4 @@
-"""Inference servers of a design, ready to run: the part `inference_server` and the workloads that call it.
+"""Converts the part `inference_server` of a design, and the workloads that call it, into servers ready to run.
 
 A workload brings `prompt` and `answer`, tokens as a number or {mean, cv, max}; lengths are drawn
 lognormal, rounded to whole tokens (at least one), one by one from streams of their own.
@@ -44,7 +44,7 @@ def is_engine(component: Component) -> bool:
 
 
 def engines_of(design: Design, *, first_burst: float) -> tuple[Engine, ...]:
-    """Every inference server that a workload calls.  Raises InputError with everything that is missing."""
+    """Returns every inference server that a workload calls.  Raises InputError with everything that is missing."""
     problems: list[Problem] = []
     engines = [_engine(design, c, problems, first_burst) for c in design.components.values() if is_engine(c)]
     if problems:
@@ -83,7 +83,7 @@ def _lengths_missing(name: str, workload: Workload) -> Iterator[Problem]:
 
 
 def load_of(engine: Engine, *, seed: int, until: float) -> TokenLoad:
-    """The requests of all its workloads that come before `until` seconds, in order."""
+    """Returns the requests of all its workloads that come before `until` seconds, in order."""
     import numpy as np
 
     parts = []

@@ -1,4 +1,4 @@
-"""The inference server and its load as values.  Seconds and tokens.
+"""Defines the inference server and its load as values.  Seconds and tokens.
 
 SOURCE: vLLM, `vllm/config` (SchedulerConfig, CacheConfig) for the names and meaning of the limits;
 Kwon et al., Efficient Memory Management for LLM Serving with PagedAttention, SOSP 2023, for blocks.
@@ -82,7 +82,7 @@ class TokenLoad:
 
 
 def load(arrival: Iterable[float], prompt: Iterable[float], output: Iterable[float]) -> TokenLoad:
-    """A checked load.  Raises UsageError for unequal lengths, times out of order, and counts below one."""
+    """Returns a checked load.  Raises UsageError for unequal lengths, times out of order, and counts below one."""
     import numpy as np
 
     checked = TokenLoad(np.asarray(tuple(arrival), float), _whole("prompt", prompt), _whole("output", output))
@@ -99,7 +99,7 @@ def load(arrival: Iterable[float], prompt: Iterable[float], output: Iterable[flo
 
 
 def first(made: TokenLoad, count: int) -> TokenLoad:
-    """The first `count` requests of a load."""
+    """Returns the first `count` requests of a load."""
     return TokenLoad(made.arrival[:count], made.prompt[:count], made.output[:count])
 
 

@@ -1,4 +1,4 @@
-"""Arrivals from a file: CSV with a time column, ISO or numeric, and token counts if it has them."""
+"""Reads arrivals from a CSV file with a time column, ISO or numeric, and token counts if it has them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ArrivalTrace:
 
 
 def arrivals_from_azure(path: str | os.PathLike[str]) -> ArrivalTrace:
-    """The Azure LLM inference traces.  SOURCE: AzurePublicDataset, AzureLLMInferenceDataset2023.md, Schema."""
+    """Returns the Azure LLM inference traces.  SOURCE: AzurePublicDataset, AzureLLMInferenceDataset2023.md, Schema."""
     return arrivals_from_csv(path, time="TIMESTAMP", prompt="ContextTokens", output="GeneratedTokens")
 
 
@@ -141,7 +141,7 @@ def _time_name(header: Sequence[str]) -> str:
 
 
 def _iso(text: str) -> tuple[str, decimal.Decimal] | None:
-    """(kind, seconds) of a date with time; a zone makes another kind than none."""
+    """Returns (kind, seconds) of a date with time; a zone makes another kind than none."""
     match = _ISO.fullmatch(text)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""Control loops over requests: the loops of the model read what the request engine measures, and set its servers.
+"""Runs control loops over requests: they read what the request engine measures, and set its servers.
 
 The model is cut where requests take over: the outputs of a queue (backlog, utilization, busy, wait,
 served, arrivals) and the attempts of a workload become inputs, measured over the last tick (or a shorter period).

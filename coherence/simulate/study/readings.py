@@ -1,4 +1,4 @@
-"""What is read from one run: (of, what, unit) -> number."""
+"""Reads numbers from one run: (of, what, unit) -> number."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _unit(dimension: Dimension) -> str:
 
 
 def of_loops(model: Model, instants: Sequence[Instant], setting: Setting) -> Rows:
-    """How often each loop changed something, and how often it turned round."""
+    """Returns how often each loop changed something, and how often it turned round."""
     shown = [i for i in instants if i.time >= setting.warmup]
     for loop in model.loops:
         if loop.relay:
@@ -63,7 +63,7 @@ def of_loops(model: Model, instants: Sequence[Instant], setting: Setting) -> Row
 
 
 def of_job(run: JobRun) -> Rows:
-    """Where the time of a job went, its pace and what interrupted it."""
+    """Returns where the time of a job went, its pace and what interrupted it."""
     from coherence.simulate.jobs.ledger import kept_steps, ledger
 
     account, name = ledger(run), run.job.name
@@ -76,7 +76,7 @@ def of_job(run: JobRun) -> Rows:
 
 
 def of_engine(name: str, served: Served, blocks: int, setting: Setting) -> Rows:
-    """What the users of an inference server saw, and how full its memory was."""
+    """Returns what the users of an inference server saw, and how full its memory was."""
     import numpy as np
 
     mine = (served.load.arrival >= setting.warmup) & ~served.rejected
@@ -99,7 +99,7 @@ def of_engine(name: str, served: Served, blocks: int, setting: Setting) -> Rows:
 
 
 def of_requests(program: Program, result: RequestResult, setting: Setting) -> Rows:
-    """What users and servers saw."""
+    """Returns what users and servers saw."""
     for index, source in enumerate(program.sources):
         yield from _of_source(index, source.name, result, setting)
     for route in program.routes:

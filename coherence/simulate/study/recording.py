@@ -1,4 +1,4 @@
-"""One run written down: the telemetry contract, with the true cause of every failed try beside it."""
+"""Writes one run down by the telemetry contract, with the true cause of every failed try beside it."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def record(design: Design, setting: Setting, folder: Path, *, parquet: bool = Fa
 
 
 def telemetry(design: Design, setting: Setting) -> Telemetry:
-    """What the run under the first seed showed, and why."""
+    """Returns what the run under the first seed showed, and why."""
     return _observed(design, setting)[0]
 
 
 def _observed(design: Design, setting: Setting) -> tuple[Telemetry, RequestResult | None]:
-    """The telemetry, and the run of requests behind it."""
+    """Returns the telemetry, and the run of requests behind it."""
     from coherence.simulate.jobs.run import simulate
     from coherence.simulate.jobs.series import of_job
 
@@ -70,7 +70,7 @@ LEFT, NEED = "left.", "need."
 
 
 def _requests(result: RequestResult, path: Path) -> Path:
-    """Every finished request in one row; a request that was never answered has the mean need of its source.
+    """Returns every finished request in one row; a request that was never answered has the mean need of its source.
 
     Where all pass the same stations one after another: when each left each of them, and its need there.
     """

@@ -1,4 +1,4 @@
-"""A design run several times: every quantity with its interval, and two designs compared on the same chances.
+"""Runs a design several times: every quantity with its interval, and two designs compared on the same chances.
 
 Runs differ in their seed alone and are independent, so the interval of a mean over them is Student's,
 whatever the correlation inside a run.  Two designs are compared seed by seed: streams of chance are
@@ -51,7 +51,7 @@ class Study:
 
 
 def _within(reading: StudyReading) -> StudyReading:
-    """A share has an interval inside 0 to 100 %."""
+    """Returns a share has an interval inside 0 to 100 %."""
     if reading.unit != "%" or reading.low is None or reading.high is None:
         return reading
     return replace(reading, low=max(0.0, reading.low), high=min(100.0, reading.high))

@@ -1,4 +1,4 @@
-"""The runs behind a study: requests under their loops, jobs, or loops alone; whatever the design has."""
+"""Takes the samples of a study: runs of requests under their loops, of jobs, or of loops alone."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class RequestsUnderLoops:
             raise UsageError(self.run.stopped)
 
     def sample(self) -> Sample:
-        """What it has shown."""
+        """Returns what it has shown."""
         measured = dict(of_requests(self.made.program, self.run.result(), self.setting))
         if self.loops is None:
             return measured
@@ -145,7 +145,7 @@ def _loops(model: Model, setting: Setting) -> Study:
 
 
 def exactly(model: Model, setting: Setting) -> list[Instant]:
-    """The one exact run of a model without chance.  Raises InputError."""
+    """Returns the one exact run of a model without chance.  Raises InputError."""
     until = Fraction(setting.until)
     _bounded(model, setting)
     with _answered(model.design.file):
@@ -166,7 +166,7 @@ def _bounded(model: Model, setting: Setting) -> None:
 
 @contextmanager
 def _answered(file: str) -> Iterator[None]:
-    """What a run needs, or cannot carry, as an InputError."""
+    """Yields what a run needs, or cannot carry, as an InputError."""
     here = Place(file, 1, 1, 1, 1)
     try:
         yield
@@ -178,7 +178,7 @@ def _answered(file: str) -> Iterator[None]:
 
 
 def _for_ever(model: Model, setting: Setting) -> tuple[str, ...]:
-    """What becomes of the run in the long run, where that can be shown."""
+    """Returns what becomes of the run in the long run, where that can be shown."""
     try:
         orbit = long_run(model, Choices(setting.values)).orbit
     except NotExactError:

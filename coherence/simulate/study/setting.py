@@ -1,4 +1,4 @@
-"""How a design is run: for how long, under which seeds, with which constants and outages."""
+"""Defines how a design is run: for how long, under which seeds, with which constants and outages."""
 
 from __future__ import annotations
 

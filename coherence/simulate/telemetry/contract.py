@@ -1,4 +1,4 @@
-"""The telemetry contract: samples (time, signal, value) with a unit for each signal, and the true causes beside them.
+"""Defines the telemetry contract: samples (time, signal, value), a unit for each signal, and the true causes.
 
 Times are seconds from the start of a run.  A value may be any float: infinities and signed zeros are kept, and a
 NaN is a value that is not a number.  A missing value is something else: a time at which other signals have a
@@ -156,7 +156,7 @@ def _cause_order(cause: LossCause) -> tuple[float, str, str, str, str, str]:
 
 
 def gaps(record: Telemetry) -> dict[str, Gaps]:
-    """What is missing of each signal."""
+    """Returns what is missing of each signal."""
     return {
         name: Gaps(len(samples), int(np.isnan(samples.values).sum()), len(record.grid) - len(samples))
         for name, samples in record.samples.items()

@@ -1,4 +1,4 @@
-"""Telemetry in CSV and Parquet: the same bytes for the same telemetry, the same floats when read back.
+"""Writes and reads telemetry in CSV and Parquet: the same bytes for the same telemetry, the same floats back.
 
 A folder holds `telemetry.<ending>` (long: time, signal, value) or `telemetry_wide.<ending>` (time, then a column for
 each signal), `signals.<ending>` and `causes.<ending>`.  Rows are sorted by time, then by signal.  A missing value
@@ -81,7 +81,7 @@ def _wide(record: Telemetry) -> Iterator[Sequence[float | None]]:
 
 
 def read(folder: Path, *, wide: bool = False, parquet: bool = False) -> Telemetry:
-    """The telemetry of a folder.  What is missing stays missing, and `gaps` counts it.  Raises InputError.
+    """Returns the telemetry of a folder.  What is missing stays missing, and `gaps` counts it.  Raises InputError.
 
     Signals that the table of signals does not have, or all where there is none, are gauges without unit.
     """
@@ -133,7 +133,7 @@ def _tables(path: Path) -> ModuleType:
 
 
 def _texts(path: Path, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """The named columns of a table that may be absent, as text."""
+    """Yields the named columns of a table that may be absent, as text."""
     if not path.exists():
         return
     header, rows = _tables(path).load(path)

@@ -1,4 +1,4 @@
-"""What a run shows, with intervals: percentiles, means, amplification, goodput, attempts, wasted work."""
+"""Measures a run, with intervals: percentiles, means, amplification, goodput, attempts, wasted work."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class IntervalEstimate:
     confidence: float = 0.99
 
     def holds(self, number: float) -> bool:
-        """Whether a number lies in the interval."""
+        """Returns whether a number lies in the interval."""
         return self.low <= number <= self.high
 
 
 def percentile(values: Array, q: float, *, confidence: float = 0.99) -> tuple[float, float, float]:
-    """The q-th percentile (0 to 100) and its distribution-free interval from order statistics.
+    """Returns the q-th percentile (0 to 100) and its distribution-free interval from order statistics.
 
     The interval runs from the k-th to the m-th smallest of n independent values, where a Binomial(n, q)
     lies outside [k, m - 1] with at most the error on each side; its ends are infinite where n is too small.
@@ -55,7 +55,7 @@ def percentile(values: Array, q: float, *, confidence: float = 0.99) -> tuple[fl
 
 
 def mean(values: Array, *, confidence: float = 0.99, batches: int = BATCHES) -> IntervalEstimate:
-    """The mean of a stationary series in order of time, with the interval from the means of batches.
+    """Returns the mean of a stationary series in order of time, with the interval from the means of batches.
 
     Successive values depend on each other; means of long batches hardly do.  Student's t with batches - 1
     degrees of freedom.  SOURCE: Law, Simulation Modeling and Analysis (2015), section 9.5.3.
@@ -73,7 +73,7 @@ def mean(values: Array, *, confidence: float = 0.99, batches: int = BATCHES) -> 
 
 
 def share(hits: Array, *, confidence: float = 0.99) -> IntervalEstimate:
-    """The share of true values in a series in order of time, with the interval from batches."""
+    """Returns the share of true values in a series in order of time, with the interval from batches."""
     return mean(np.asarray(hits, dtype=np.float64), confidence=confidence)
 
 
@@ -98,13 +98,13 @@ def goodput(result: RequestResult, source: str | None = None) -> float:
 
 
 def attempts(result: RequestResult) -> dict[int, int]:
-    """How many finished requests sent so many tries themselves."""
+    """Returns how many finished requests sent so many tries themselves."""
     numbers, counts = np.unique(result.requests.tries, return_counts=True)
     return {int(number): int(count) for number, count in zip(numbers, counts, strict=True)}
 
 
 def wasted_share(result: RequestResult, station: str | None = None) -> float:
-    """The share of the work of servers that was for callers who had gone, was thrown away or was done again."""
+    """Returns the share of the work of servers that was for callers who had gone, was thrown away or was done again."""
     names = [one.name for one in result.program.stations] if station is None else [station]
     wasted = sum(result.work[f"{name}.{kind}"] for name in names for kind in ("wasted", "redone"))
     useful = sum(result.work[f"{name}.useful"] for name in names)

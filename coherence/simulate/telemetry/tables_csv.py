@@ -1,4 +1,4 @@
-"""Tables as CSV: UTF-8, lines end in LF, an absent cell is an empty field, floats in their shortest exact form."""
+"""Writes and reads tables as CSV: UTF-8, LF, an absent cell is an empty field, floats in their shortest exact form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables as Parquet, by duckdb: numbers as doubles, texts as strings, an absent cell as NULL."""
+"""Writes and reads tables as Parquet, by duckdb: numbers as doubles, texts as strings, an absent cell as NULL."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _refuse_alike(header: Sequence[str]) -> None:
 
 
 def load(path: Path) -> tuple[tuple[str, ...], Iterator[tuple[int, Sequence[Any]]]]:
-    """The header, and the rows with their numbers, in batches from the disk.  Raises InputError."""
+    """Returns the header, and the rows with their numbers, in batches from the disk.  Raises InputError."""
     connection = _connection()
     try:
         answer = connection.execute("SELECT * FROM read_parquet(?)", [str(path)])

@@ -1,4 +1,4 @@
-"""A real delayed loop beside its prediction: an HPA design on real replicas, HAProxy and Prometheus.
+"""Runs an autoscaler's delayed loop for real (replicas, HAProxy, Prometheus) beside its prediction.
 
 The prediction is the exact executor's, on the same design; nothing is fitted.  An observation agrees if its period
 is within 10 % of the predicted one and its lowest and highest counts are within one replica; a loop that is
@@ -102,7 +102,7 @@ def write_files(design: Design, folder: Path) -> tuple[Path, ...]:
 
 
 def orbit_of(setup: AutoscalerSetUp) -> Orbit:
-    """What the executor says the loop comes to."""
+    """Returns what the executor says the loop comes to."""
     orbit = long_run(setup.model, Choices()).orbit
     if orbit is None:
         raise InternalError("a loop over whole replicas within bounds must repeat itself, and did not")
@@ -110,7 +110,7 @@ def orbit_of(setup: AutoscalerSetUp) -> Orbit:
 
 
 def _settled(setup: AutoscalerSetUp, orbit: Orbit) -> int:
-    """The number of decisions before the orbit."""
+    """Returns the number of decisions before the orbit."""
     return math.ceil((orbit.start - setup.plant.phase) / setup.plant.period)
 
 
@@ -120,7 +120,7 @@ def _enough(setup: AutoscalerSetUp, orbit: Orbit) -> int:
 
 
 def predict(setup: AutoscalerSetUp, orbit: Orbit, decisions: int) -> ReplicaCourse:
-    """The executor's decisions, and its orbit."""
+    """Returns the executor's decisions, and its orbit."""
     until = setup.plant.phase + (decisions - 1) * setup.plant.period
     replicas = tuple(wanted for _, wanted in decided(setup, execute(setup.model, until=until)))
     low, high = (int(end) for end in orbit.range_of(setup.signal))
@@ -128,7 +128,7 @@ def predict(setup: AutoscalerSetUp, orbit: Orbit, decisions: int) -> ReplicaCour
 
 
 def course(replicas: Sequence[int], period: Fraction, settled: int) -> ReplicaCourse:
-    """What a sequence of decisions, one each `period`, comes to after the first `settled` ones.
+    """Returns what a sequence of decisions, one each `period`, comes to after the first `settled` ones.
 
     Its period is the mean time between climbs through the middle of its range; None if it stands still, and 0
     if it moves and climbs less than twice.
@@ -177,7 +177,7 @@ def _period(time: Fraction | None) -> str:
 
 
 def text(reproduction: AutoscalerReproduction) -> str:
-    """The table of observation beside prediction."""
+    """Returns the table of observation beside prediction."""
     setup, seen = reproduction.setup, reproduction.observation
     rows = [("", "observed", "predicted", "")]
     rows += [(r.what, r.observed, r.predicted, "" if r.agrees else "differs") for r in comparisons(reproduction)]
@@ -197,7 +197,7 @@ def text(reproduction: AutoscalerReproduction) -> str:
 
 
 def as_json(reproduction: AutoscalerReproduction) -> dict[str, object]:
-    """The same for programs; times in seconds, `period` null at rest."""
+    """Returns the same for programs; times in seconds, `period` null at rest."""
     seen = reproduction.observation
     return {
         "loop": reproduction.setup.loop,

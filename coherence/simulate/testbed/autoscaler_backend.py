@@ -1,4 +1,4 @@
-"""One replica of the autoscaler's pool.  Runs alone: the standard library only.
+"""Serves one replica of the autoscaler's pool.  Runs alone: the standard library only.
 
     python autoscaler_backend.py PORT SERVICE
 

@@ -1,4 +1,4 @@
-"""The files of the autoscaler testbed: HAProxy with its own Prometheus exporter, and Prometheus.  Pure functions.
+"""Renders the configuration of the autoscaler testbed: HAProxy with its exporter, and Prometheus.
 
 The metric is the proxy's: requests it was asked over replicas it uses.  Prometheus scrapes both every `scrape`.  A
 mean over `window` is asked for in steps finer than a scrape, which is the mean over time of what was scraped; in
@@ -86,12 +86,12 @@ def files(setup: AutoscalerSetUp, ports: AutoscalerPorts, folder: Path) -> dict[
 
 
 def proxied(name: str) -> str:
-    """The proxy's name of a pool: apart from those of its frontends."""
+    """Returns the proxy's name of a pool: apart from those of its frontends."""
     return f"pool_{name}"
 
 
 def query(setup: AutoscalerSetUp) -> str:
-    """The metric in PromQL."""
+    """Returns the metric in PromQL."""
     plant, pool = setup.plant, f'{{proxy="{proxied(setup.pool)}"}}'
     share = f" / {float(plant.rate_per_replica):g}" if plant.utilization else ""
     rate = f"sum(rate(haproxy_backend_http_requests_total{pool}[{milliseconds(rate_window(setup))}]))"
@@ -102,12 +102,12 @@ def query(setup: AutoscalerSetUp) -> str:
 
 
 def active(setup: AutoscalerSetUp) -> str:
-    """The replicas that the proxy uses, in PromQL."""
+    """Returns the replicas that the proxy uses, in PromQL."""
     return f"sum({gauge(setup)})"
 
 
 def gauge(setup: AutoscalerSetUp) -> str:
-    """The series of the same."""
+    """Returns the series of the same."""
     return f'haproxy_backend_active_servers{{proxy="{proxied(setup.pool)}"}}'
 
 
@@ -117,7 +117,7 @@ def rate_window(setup: AutoscalerSetUp) -> Fraction:
 
 
 def milliseconds(time: Fraction) -> str:
-    """A duration as both programs write it."""
+    """Returns a duration as both programs write it."""
     return f"{round(time * 1000)}ms"
 
 

@@ -1,4 +1,4 @@
-"""The testbed's plant as arithmetic: what Prometheus would read if every process were on time.
+"""Computes what Prometheus would read from the testbed's pool if every process were on time.
 
 A replica counts `boot` seconds after it was wanted, and stops counting at once; the newest goes first, so there are
 as many ready as there were at the least in the last `boot` seconds.  Every `scrape` seconds the proxy's counters are
@@ -34,7 +34,7 @@ class PoolPlant:
     phase: Fraction
 
     def usage(self, replicas: int) -> Fraction:
-        """The metric at rest with so many replicas."""
+        """Returns the metric at rest with so many replicas."""
         return self.rate / replicas / (self.rate_per_replica if self.utilization else 1)
 
 
@@ -55,7 +55,7 @@ def ready(counts: Counts, time: Fraction, boot: Fraction) -> int:
 
 
 def measured(plant: PoolPlant, counts: Counts, time: Fraction) -> Fraction:
-    """The mean over [time - window, time] of what the scrapes read."""
+    """Returns the mean over [time - window, time] of what the scrapes read."""
 
     def read(number: int) -> Fraction:
         return plant.usage(ready(counts, number * plant.scrape, plant.boot))
@@ -70,7 +70,7 @@ def measured(plant: PoolPlant, counts: Counts, time: Fraction) -> Fraction:
 
 
 def decisions(behaviour: Behaviour, plant: PoolPlant, initial: int, number: int) -> list[ReplicaDecision]:
-    """The first decisions of the loop, after a long time with the initial replicas."""
+    """Returns the first decisions of the loop, after a long time with the initial replicas."""
     controller, rows = Controller(behaviour), []
     counts: list[tuple[Fraction, int]] = [(LONG_AGO, initial)]
     for k in range(number):

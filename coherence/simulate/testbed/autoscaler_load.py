@@ -1,4 +1,4 @@
-"""A constant open-loop load for the autoscaler's pool.  Runs alone: the standard library only.
+"""Sends a constant open-loop load to the autoscaler's pool.  Runs alone: the standard library only.
 
     python autoscaler_load.py PORT RATE SECONDS REPORT
 

@@ -1,4 +1,4 @@
-"""Real replicas behind the real proxy: started and ended as processes, put in and taken out at run time.
+"""Starts and ends real replicas behind the real proxy, put in and taken out at run time.
 
 A replica is a process from the moment it is wanted.  It is put into the proxy `boot` seconds later, when its port
 answers (what its own start takes is part of that).  One that is no longer wanted is taken out of the proxy at once,
@@ -109,7 +109,7 @@ def tell(folder: Path, command: str) -> str:
 
 
 def ask(port: int, promql: str, time: float) -> float | None:
-    """The value of a PromQL expression at a time (s since 1970), or None.  Raises ProcessFailedError."""
+    """Returns the value of a PromQL expression at a time (s since 1970), or None.  Raises ProcessFailedError."""
     link = HTTPConnection(LOOPBACK, port, timeout=5.0)
     try:
         link.request("GET", "/api/v1/query?" + urlencode({"query": promql, "time": f"{time:.3f}"}))

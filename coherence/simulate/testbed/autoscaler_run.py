@@ -1,4 +1,4 @@
-"""One observation of the autoscaler testbed, from the first process to the last.
+"""Observes the autoscaler testbed once, from the first process to the last.
 
 The controller keeps the plan of the design: scrapes at whole multiples of the scrape interval, decisions at `phase`
 + k * `period`.  Prometheus chooses its own instants, so time 0 is put on one of them.  The metric is asked for *at*
@@ -166,11 +166,11 @@ class _Session:
         return report
 
     def _scraped(self) -> float | None:
-        """When the proxy was scraped last (s since 1970)."""
+        """Returns when the proxy was scraped last (s since 1970)."""
         return ask(self.ports.prometheus, f"timestamp({gauge(self.setup)})", time.time())
 
     def _scrape_after(self, instant: float) -> float:
-        """The first instant of a scrape after `instant`: they come at equal intervals for ever."""
+        """Returns the first instant of a scrape after `instant`: they come at equal intervals for ever."""
         found = self._scraped() or 0.0
         scrape = float(self.setup.plant.scrape)
         return found + math.ceil((instant - found) / scrape) * scrape

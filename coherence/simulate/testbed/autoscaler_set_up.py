@@ -1,4 +1,4 @@
-"""What the autoscaler testbed runs, made of a design: one HPA loop, one pool of replicas, one constant load.
+"""Derives the autoscaler testbed from a design: one HPA loop, one pool of replicas, one constant load.
 
 A design can say more than the testbed can follow.  What cannot be reproduced is refused by name, with the remedy,
 and never run as something else.  The last check is the strongest: the arithmetic of the testbed (`autoscaler_ideal`)
@@ -169,7 +169,7 @@ def _policies(rate: RateLimit) -> Iterator[Policy]:
 
 
 def _at_rest(model: Model, tree: Tree, replicas: int) -> Fraction:
-    """The value of an expression of the loop when there have always been so many replicas."""
+    """Returns the value of an expression of the loop when there have always been so many replicas."""
     run = Execution(model, Choices({model.loops[0].signal: Fraction(replicas)}))
     try:
         return Fraction(evaluate(tree, View(run, Fraction(0), run.origin)))
@@ -227,7 +227,7 @@ def _close_instants(name: str, plant: PoolPlant) -> Iterator[str]:
 
 
 def slack(plant: PoolPlant) -> Fraction:
-    """How late a decision, or a replica, may be without a scrape in between (s)."""
+    """Returns how late a decision, or a replica, may be without a scrape in between (s)."""
     return min(plant.scrape - offset for delay in (Fraction(0), plant.boot) for offset in _offsets(plant, delay))
 
 
@@ -238,7 +238,7 @@ def _offsets(plant: PoolPlant, delay: Fraction) -> list[Fraction]:
 
 
 def decided(setup: AutoscalerSetUp, instants: list[Instant]) -> list[tuple[Fraction, int]]:
-    """(time, replicas wanted) of every decision of a run of the executor."""
+    """Returns (time, replicas wanted) of every decision of a run of the executor."""
     phase, period = setup.plant.phase, setup.plant.period
     due = [i for i in instants if i.time >= phase and not (i.time - phase) % period]
     return [(i.time, int(i.after[setup.signal])) for i in due]

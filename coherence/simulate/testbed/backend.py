@@ -1,4 +1,4 @@
-"""A back end with `copies` workers behind one queue, for the testbed.  Runs alone: the standard library only.
+"""Serves requests by `copies` workers behind one queue, for the testbed.  Runs alone: the standard library only.
 
     python backend.py settings.json
 
@@ -162,7 +162,7 @@ class Workers:
         self._begin(worker.due)
 
     def report(self) -> dict[str, Any]:
-        """Every try, every pause, and how late the timers were (s)."""
+        """Returns every try, every pause, and how late the timers were (s)."""
         return {"tries": [one.row() for one in self.tries], "pauses": self.pauses, "lags": self.lags}
 
 

@@ -1,4 +1,4 @@
-"""An open-loop load, for the testbed.  Runs alone: the standard library only.
+"""Sends an open-loop load, for the testbed.  Runs alone: the standard library only.
 
     python load.py settings.json
 
@@ -44,7 +44,7 @@ def arrival_times(rate: float, bursts: Sequence[Sequence[float]], lasts: float, 
 
 
 def _pieces(rate: float, bursts: Sequence[Sequence[float]], lasts: float) -> list[tuple[float, float, float]]:
-    """(start, end, rate) of every stretch of constant rate; of bursts that overlap the first counts."""
+    """Returns (start, end, rate) of every stretch of constant rate; of bursts that overlap the first counts."""
     edges = sorted({0.0, lasts, *(min(lasts, e) for _, start, length in bursts for e in (start, start + length))})
     return [
         (a, b, next((r for r, start, length in bursts if start <= a < start + length), rate))

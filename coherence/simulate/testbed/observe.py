@@ -1,4 +1,4 @@
-"""What happened, by one set of measures for observed and simulated requests alike.
+"""Measures requests by one set of measures, for observed and simulated ones alike.
 
 Windows are of the arrival of requests: `before` the trigger (without the first fifth, a warm-up, and the
 last tenth, whose requests may still be under way when it comes), `during` it, `after` it, and the `end`, the last
@@ -53,7 +53,7 @@ class Measures:
 
 
 def measure(requests: Sequence[Request], course: RunTiming, trigger: tuple[float, float]) -> Measures:
-    """The measures of requests; `trigger` = its start and end, s."""
+    """Returns the measures of requests; `trigger` = its start and end, s."""
     ordered = sorted(requests, key=lambda request: request.start)
     starts = [request.start for request in ordered]
     spans = dict(zip(WINDOWS, _spans(course, trigger), strict=True))
@@ -110,5 +110,5 @@ def recovery_time(after: Sequence[Request], end: float) -> float:
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
-    """The value below which a share of the ordered values lies; nan of none."""
+    """Returns the value below which a share of the ordered values lies; nan of none."""
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else math.nan

@@ -1,4 +1,4 @@
-"""The same set-up predicted: simulated request by request, and by the rule *tries x rate against capacity*.
+"""Predicts a reproduction: simulated request by request, and by the rule *tries x rate against capacity*.
 
 The simulation is fed the arrival times and the service times that the load and the back end draw from the same
 seed, so that it differs from the observation in what is real alone; other seeds give the range of chance.
@@ -78,7 +78,7 @@ def predict(setup: SetUp, timing: RunTiming, *, seeds: int = SEEDS) -> Predictio
 
 
 def simulated(setup: SetUp, timing: RunTiming) -> Measures:
-    """The measures of one simulated run.
+    """Returns the measures of one simulated run.
 
     Tries are those that reach the station, as the back end sees them; the last of a rejected request does not.
     """
@@ -92,7 +92,7 @@ def simulated(setup: SetUp, timing: RunTiming) -> Measures:
 
 
 def program(setup: SetUp, timing: RunTiming) -> Program:
-    """The program of the run: the arrivals and services that the testbed's programs draw, and the pause."""
+    """Returns the program of the run: the arrivals and services that the testbed's programs draw, and the pause."""
     times = tuple(arrival_times(setup.rate, bursts(setup, timing), timing.lasts, timing.seed))
     service = setup.station.service
     drawn = tuple(service_times(service.family, service.mean, service.cv, timing.seed, services(setup, timing)))
@@ -124,7 +124,7 @@ def rule(setup: SetUp, timing: RunTiming) -> OverloadRule:
 
 
 def retrying(setup: SetUp) -> Retrying:
-    """The call as the load map knows it."""
+    """Returns the call as the load map knows it."""
     route, service = setup.route, setup.station.service
     server = Server(setup.station.servers, service.mean, route.per_try, cv=service.cv, cancel=route.cancel)
     budget = route.budget

@@ -1,4 +1,4 @@
-"""Processes on loopback that are always stopped: on success, failure, Ctrl-C, SIGTERM or SIGHUP, each by its id.
+"""Runs processes on loopback that are always stopped, each by its id: on success, failure, Ctrl-C, SIGTERM, SIGHUP.
 
 Every process leads its own group (a terminal's Ctrl-C reaches only us, and its children end with it).  On
 Linux `setpriv` additionally lets the kernel end it should we be killed with SIGKILL (it watches the thread that
@@ -121,7 +121,7 @@ class ProcessGroup:
             time.sleep(0.02)
 
     def output(self, name: str) -> str:
-        """The end of what a process wrote."""
+        """Returns the end of what a process wrote."""
         with contextlib.suppress(OSError):
             return (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace").strip()[-800:]
         return ""
@@ -192,13 +192,13 @@ def listening(port: int) -> bool:
 
 
 def binary(name: str) -> str | None:
-    """The path of a program: on PATH, beside this interpreter (PyPI), or where Debian puts daemons."""
+    """Returns the path of a program: on PATH, beside this interpreter (PyPI), or where Debian puts daemons."""
     places = [os.environ.get("PATH", ""), str(Path(sys.executable).parent), "/usr/sbin", "/usr/local/sbin"]
     return shutil.which(name, path=os.pathsep.join(places))
 
 
 @contextlib.contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A folder that is removed in the end, also when we are interrupted."""
+    """Yields a folder that is removed in the end, also when we are interrupted."""
     with tempfile.TemporaryDirectory(prefix="coherence-", ignore_cleanup_errors=True) as name:
         yield Path(name)

@@ -85,7 +85,7 @@ def backend_settings(setup: SetUp, course: RunTiming, ports: Ports) -> dict[str,
 
 
 def services(setup: SetUp, course: RunTiming) -> int:
-    """How many services can begin during a course, with some to spare."""
+    """Returns how many services can begin during a course, with some to spare."""
     busy = setup.capacity * (course.lasts + setup.longest)
     return math.ceil(SPARE * min(busy, setup.highest_rate * setup.route.tries * course.lasts)) + 100
 
@@ -104,7 +104,7 @@ def load_settings(setup: SetUp, course: RunTiming, ports: Ports) -> dict[str, An
 
 
 def bursts(setup: SetUp, course: RunTiming) -> list[tuple[float, float, float]]:
-    """(rate, start, lasts) of every burst of the design within the course."""
+    """Returns (rate, start, lasts) of every burst of the design within the course."""
     occurrences = []
     for burst in setup.source.arrivals.bursts:
         turns = math.ceil((course.lasts - burst.start) / burst.every) if burst.every > 0 else 1
@@ -140,7 +140,7 @@ def new_ports() -> Ports:
 
 
 def found_binary(chosen: Proxy) -> str:
-    """The path of the proxy.  Raises UsageError that says how to install it."""
+    """Returns the path of the proxy.  Raises UsageError that says how to install it."""
     path = binary(chosen.BINARY)
     if path is None:
         raise UsageError(f"there is no `{chosen.BINARY}` on this machine: install it ({chosen.INSTALL})")
@@ -193,7 +193,7 @@ def _observed(
 
 
 def _get(port: int, path: str) -> bytes | None:
-    """The body of a good answer of loopback; None otherwise."""
+    """Returns the body of a good answer of loopback; None otherwise."""
     with contextlib.suppress(OSError, http.client.HTTPException):
         connection = http.client.HTTPConnection(LOOPBACK, port, timeout=5)
         with contextlib.closing(connection):
@@ -204,7 +204,7 @@ def _get(port: int, path: str) -> bytes | None:
 
 
 def observation(seen: Mapping[str, Any], sent: Mapping[str, Any], setup: SetUp, course: RunTiming) -> Observation:
-    """The reports of the back end and of the load, joined by the number of the request."""
+    """Returns the reports of the back end and of the load, joined by the number of the request."""
     tries: dict[int, int] = {}
     outcomes: dict[str, int] = {}
     for request, _, _, _, outcome in seen["tries"]:

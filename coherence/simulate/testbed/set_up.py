@@ -1,4 +1,4 @@
-"""What is to be run on real processes: the program of a design with one workload, one callee and one call.
+"""Derives what is run on real processes from a design with one workload, one callee and one call.
 
 Everything that a real proxy, one back end and one load cannot show is refused with its place and a remedy.
 """
@@ -93,7 +93,7 @@ def course(*, pause: float, lasts: float, seed: int) -> RunTiming:
 
 
 def set_up(design: Design, *, before: float, pause: float) -> SetUp:
-    """The set-up of a design; with a pause the bursts of the design are left out.
+    """Returns the set-up of a design; with a pause the bursts of the design are left out.
 
     Raises InputError with every reason why it cannot be reproduced.
     """
@@ -134,7 +134,7 @@ def _chain(design: Design, call: Call, program: Program) -> Problem:
 
 
 def _places(design: Design, call: Call) -> dict[str, Place]:
-    """Where the keys stand; the call itself for those that are absent."""
+    """Returns where the keys stand; the call itself for those that are absent."""
     own = call.place or Place(design.file, 1, 1, 1, 1)
     keys = ("deadline", "per_try", "pause", "budget", "on_timeout", "retry_when", "tries")
     places = {key: getattr(getattr(call, key), "place", None) or own for key in keys}

@@ -1,4 +1,4 @@
-"""A reproduction in words: observation beside prediction, as a table and for programs."""
+"""Renders a reproduction: observation beside prediction, as a table and for programs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Reproduction:
 
 
 def text(reproduction: Reproduction) -> str:
-    """A table, the rule, and what was assumed."""
+    """Returns a table, the rule, and what was assumed."""
     setup, timing, observed, predicted = (
         reproduction.setup,
         reproduction.timing,
@@ -116,7 +116,7 @@ def _share(value: float) -> str:
 
 
 def as_json(reproduction: Reproduction) -> dict[str, Any]:
-    """The same for programs; seconds, and null where something never comes or has no value."""
+    """Returns the same for programs; seconds, and null where something never comes or has no value."""
     timing, observed, predicted = reproduction.timing, reproduction.observed, reproduction.predicted
     rule = predicted.rule
     return {

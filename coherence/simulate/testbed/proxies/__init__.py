@@ -44,12 +44,12 @@ class Proxy(Protocol):
 
 
 def names() -> tuple[str, ...]:
-    """The proxies that a design can be written for."""
+    """Returns the proxies that a design can be written for."""
     return tuple(_discovered())
 
 
 def proxy(name: str) -> Proxy:
-    """The proxy of this name.  Raises UsageError for an unknown one."""
+    """Returns the proxy of this name.  Raises UsageError for an unknown one."""
     if name not in _discovered():
         raise UsageError(f"no proxy '{name}': {did_you_mean(name, _discovered())}")
     return _discovered()[name]

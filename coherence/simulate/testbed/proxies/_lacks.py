@@ -1,4 +1,4 @@
-"""What a proxy without pauses, budgets and deadlines over all tries cannot do."""
+"""Lists what a proxy without pauses, budgets and deadlines over all tries cannot do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from coherence.simulate.testbed.set_up import SetUp
 
 
 def plain_retries(name: str, setup: SetUp) -> Iterator[tuple[str, str, str]]:
-    """The keys of a call that only a proxy with retry policies can show."""
+    """Yields the keys of a call that only a proxy with retry policies can show."""
     route, instead = setup.route, "leave it out in a copy of the design, or use --with envoy"
     if route.pause.base > 0 and route.tries > 1:
         yield "pause", f"{name} sends the next try at once: it cannot pause", instead
