@@ -18,6 +18,8 @@ import pytest
 from coherence.causal import checks
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.session.context import Context, Settings
+from coherence.findings.question_input import Question
+from coherence.findings.registry import FITTED, question_modules_of
 from coherence.language.expressions import Tree, parse
 from coherence.language.expressions.lower_numpy import lower_numpy
 from coherence.language.expressions.tree import Call, Name, Number, rename, walk
@@ -90,3 +92,13 @@ def test_case(case: Case) -> None:
     design = read_text(case.text, FILE)
     told = differences(case, checks.findings(Context(design, simulated(case), Settings())))
     assert not told, "\n".join(["", case.name, *told])
+
+
+QUESTIONS = [question for module in question_modules_of(FITTED) for question in module.questions]
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.code)
+def test_every_question_about_telemetry_has_a_case_that_fires_and_one_that_does_not(question: Question) -> None:
+    fires = [question.fires in {m.verdict for m in case.expected if m.code == question.code} for case in ALL]
+    assert any(fires)
+    assert not all(fires)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from coherence.causal.fitting.fit import Node
     from coherence.causal.session.context import Context
 
-QUESTION = Question("COH402", "contradicted-influence", "ai.04 runtime control coherence")
+QUESTION = Question("COH402", "contradicted-influence", "ai.04 runtime control coherence", proves=False)
 QUESTIONS = (QUESTION,)
 LEVEL = 0.01
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from coherence.causal.session.context import Context
     from coherence.causal.session.couplings import Coupling, Tested
 
-QUESTION = Question("COH401", "undeclared-coupling", "ai.04 runtime control coherence")
+QUESTION = Question("COH401", "undeclared-coupling", "ai.04 runtime control coherence", proves=False)
 QUESTIONS = (QUESTION,)
 
 

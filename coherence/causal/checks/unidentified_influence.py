@@ -36,13 +36,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from coherence.base.places import Place
-from coherence.findings.finding import Finding
+from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question
 
 if TYPE_CHECKING:
     from coherence.causal.session.context import Context
 
-QUESTION = Question("COH403", "unidentified-influence", "ai.04 runtime control coherence")
+QUESTION = Question("COH403", "unidentified-influence", "ai.04 runtime control coherence", fires=Verdict.UNDECIDED, proves=False)
 QUESTIONS = (QUESTION,)
 
 

@@ -28,14 +28,14 @@ from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_number
 from coherence.base.places import Place
-from coherence.findings.finding import Evidence, Finding, Grade
+from coherence.findings.finding import Evidence, Finding, Grade, Verdict
 from coherence.findings.question_input import Question
 
 if TYPE_CHECKING:
     from coherence.causal.fitting.fit import Node
     from coherence.causal.session.context import Context
 
-QUESTION = Question("COH404", "unseen-influence", "ai.04 runtime control coherence")
+QUESTION = Question("COH404", "unseen-influence", "ai.04 runtime control coherence", fires=Verdict.NOTE, proves=False)
 QUESTIONS = (QUESTION,)
 
 
