@@ -108,11 +108,17 @@ def test_rules_are_described_where_known_and_indexed() -> None:
     assert known["help"]["markdown"] == "## What\nA `retry`."
 
 
-def test_the_witness_and_exact_figures_are_kept() -> None:
+def test_the_evidence_holds_exact_figures_and_each_step_of_the_witness() -> None:
     (result,) = run(report_of(conflict()))["results"]
     evidence = result["properties"]["evidence"]
-    assert evidence["numbers"]["span"]["exact"] == "86"
-    assert len(evidence["witness"]) == 5
+    assert evidence["numbers"] == {
+        "span": {"exact": "86", "unit": "s", "value": 86.0},
+        "drain": {"exact": "60", "unit": "s", "value": 60.0},
+        "load": {"exact": None, "unit": "req/s", "value": 0.8125},
+    }
+    assert [(step["time"]["exact"], step["text"]) for step in evidence["witness"]] == [
+        ("0", "drain"), ("20", "try 1 ends"), ("22", "try 2"), ("60", "node gone"), ("66", "try 4"),
+    ]  # fmt: skip
 
 
 def test_a_finding_about_no_place_stands_at_the_first_input() -> None:

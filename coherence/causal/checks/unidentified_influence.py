@@ -42,7 +42,9 @@ from coherence.findings.question_input import Question
 if TYPE_CHECKING:
     from coherence.causal.session.context import Context
 
-QUESTION = Question("COH403", "unidentified-influence", "ai.04 runtime control coherence", fires=Verdict.UNDECIDED, proves=False)
+QUESTION = Question(
+    "COH403", "unidentified-influence", "ai.04 runtime control coherence", fires=Verdict.UNDECIDED, proves=False
+)
 QUESTIONS = (QUESTION,)
 
 

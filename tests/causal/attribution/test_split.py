@@ -45,6 +45,7 @@ def test_shares_are_near_the_truth(name: str) -> None:
     made = known_systems()[name](5, 3000)
     found = split(made.series, fit(made.series, made.graph), made.loss, constants=made.constants).attribution
     for share in found.shares:
+        assert 0 < share.amount.error <= 0.05 * made.series[made.loss].mean()
         assert abs(share.amount.value - made.shares[share.cause]) <= 5 * share.amount.error + 1e-9
 
 

@@ -125,10 +125,8 @@ def test_wrong_needs_are_as_many_points() -> None:
 def test_where_bursts_rarely_coincide_there_is_no_interval() -> None:
     """Two services whose capped pools a coincidence hurts, three bursts in the window: nobody knows how often."""
     from coherence.causal.sections.indices import render_indices
-    from coherence.causal.twins.coincidences import coincidences
 
     few, many = (capped(every=every) for every in (400.0, 6.0))
-    assert coincidences(few, 12, 1.2) < 12 < coincidences(many, 12, 1.2)
     found = delay.measure(IndexInputs(few, servers=12))
     assert isinstance(found, MeasuredIndex)
     assert np.isfinite(found.estimate.value)

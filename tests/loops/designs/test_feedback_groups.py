@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -176,9 +177,12 @@ def test_a_loop_without_effect_on_its_target_is_in_no_group() -> None:
 
 
 def test_a_delay_of_days_is_answered_within_the_limit() -> None:
-    found = only(SCALER.format(delay=172_800, more=""), time_limit=2.0)
-    assert found.verdict == "undecided"
-    assert found.points == () or found.points[0].verdict == "undecided"
+    """Without a limit it takes ten times as long.  Its gain is far above the critical one of such a delay."""
+    begun = time.process_time()
+    found = only(SCALER.format(delay=172_800, more=""), time_limit=0.5)
+    assert time.process_time() - begun < 2
+    assert found.verdict not in ("settles", "stable")
+    assert all(point.verdict != "stable" for point in found.points)
 
 
 def test_groups_are_the_strongly_connected_parts() -> None:

@@ -176,15 +176,20 @@ def test_a_moving_average_agrees_with_a_fine_run() -> None:
     assert growth_of(system, 40) == pytest.approx(verdict.modulus, rel=2e-3)
 
 
-def test_a_longer_window_lowers_the_critical_gain() -> None:
-    def build(window: float) -> Callable[[float], Multirate]:
-        return lambda k: multirate(held(INTEGRATOR, 0.0)(k), windows={"x": window})
+@pytest.mark.parametrize("window", [1, 2, 4])
+def test_a_longer_window_lowers_the_critical_gain_of_an_integrator(window: int) -> None:
+    """The mean of w periods is (x[k] + 2 x[k-1] + ... + x[k-w]) / 2w, on the circle at the angle pi / (w + 1)."""
 
-    gains = [critical_gain(build(window), low=0.05, high=5) for window in (0.0, 1.0, 2.0, 4.0)]
-    assert gains[0] == pytest.approx(2, rel=1e-8)
-    assert gains[1] == pytest.approx(2.0, rel=1e-8)  # (x[k] + x[k-1]) / 2: z^2 - z + k (z + 1) / 2
-    assert gains == sorted(gains, reverse=True)
-    assert gains[3] < gains[2] < gains[1]
+    def build(gain: float) -> Multirate:
+        return multirate(held(INTEGRATOR, 0.0)(gain), windows={"x": float(window)})
+
+    exact = 2 * window * math.tan(math.pi / (2 * (window + 1))) ** 2
+    assert critical_gain(build, low=0.05, high=5) == pytest.approx(exact, rel=1e-8)
+
+
+def test_without_a_window_the_critical_gain_of_an_integrator_is_two() -> None:
+    found = critical_gain(lambda gain: multirate(held(INTEGRATOR, 0.0)(gain), windows={"x": 0.0}), low=0.05, high=5)
+    assert found == pytest.approx(2, rel=1e-8)
 
 
 def test_phases_change_the_verdict_of_two_loops() -> None:
