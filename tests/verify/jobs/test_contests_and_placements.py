@@ -40,8 +40,8 @@ from coherence.verify.patterns.placement import (
     preempt_vs_admit,
 )
 from tests.paths import DATA
-from tests.verify.naive_jobs import Jobs, Nodes, share
-from tests.verify.naive_jobs import standstill as naive_standstill
+from tests.verify.jobs.naive_jobs import Jobs, Nodes, share
+from tests.verify.jobs.naive_jobs import standstill as naive_standstill
 
 DESIGNS = DATA / "designs"
 RECLAIM = """coherence: 1

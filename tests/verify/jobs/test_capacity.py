@@ -1,0 +1,51 @@
+"""Room for one more member: the scarcest resource in the worst case of every range, and what is not stated."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from coherence.findings.question_input import Subject
+from coherence.language.reading import read_text
+from coherence.verify.facts.design_facts import known
+from coherence.verify.jobs.capacity import Room, needed, room_for_one, supplies
+
+DESIGN = """
+coherence: 1
+components:
+  node: {{count: 3, cpu: {cpu}, memory: 64 GiB}}
+  web: {{copies: 2, needs: {{cpu: 2, memory: 8 GiB}}, runs_on: node}}
+  batch: {{copies: {batch}, needs: {{cpu: 3}}, runs_on: node}}
+"""
+
+
+def room(count: int, cpu: str = "16", batch: str = "2") -> Room:
+    return room_for_one(known(Subject(read_text(DESIGN.format(cpu=cpu, batch=batch)), {})), "web", count)
+
+
+@pytest.mark.parametrize(("count", "left", "enough"), [(3, 4, True), (4, 2, True), (5, 0, False)])
+def test_what_is_left_of_the_scarcest_resource_decides(count: int, left: int, enough: bool) -> None:
+    found = room(count)
+    assert (found.enough, found.what, found.left, found.need) == (enough, "cpu", left, 2)
+    assert found.supply == "node.cpu"
+
+
+def test_every_range_counts_at_its_worst_end() -> None:
+    assert room(3, cpu="14 .. 16").left == 2
+    assert room(3, batch="1 .. 3").left == 1
+    assert room(3, batch="1 .. 3").enough is False
+
+
+def test_what_is_not_stated_is_named() -> None:
+    text = "coherence: 1\ncomponents: {web: {copies: 2}, job: {copies: 1, needs: {gpu: 1}}}\n"
+    facts = known(Subject(read_text(text), {}))
+    assert room_for_one(facts, "web", 1).missing == "what one copy of web needs, and the capacity left (needs: of web)"
+    assert room_for_one(facts, "job", 1) == Room(None, "the capacity of gpu that job draws on")
+    assert supplies(facts, facts.design.components["job"], "gpu") == ""
+
+
+def test_a_need_in_one_unit_names_its_resource() -> None:
+    text = "coherence: 1\ncomponents: {web: {copies: 2, needs: 4 cpu}}\n"
+    needs = needed(read_text(text).components["web"])
+    assert {resource: quantity.low for resource, quantity in needs.items()} == {"cpu": Fraction(4)}
