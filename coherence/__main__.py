@@ -6,7 +6,7 @@ import sys
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit with its code."""
+    """Runs the command line and exits with its code."""
     words = sys.argv[1:] if arguments is None else arguments
     if words in ([], ["--help"], ["-h"], ["help"]):
         from coherence.cli._help import root_help
@@ -25,10 +25,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _leave(code: int) -> None:
-    """End the process without taking its modules apart, which is a seventh of the time of a policy check.
+    """Ends the process without taking its modules apart, which is a tenth of the time of a policy check.
 
-    Exit handlers are run and output is written first.  Returns where more is to be done: other threads run, somebody
-    measures or traces, or the output cannot be written.
+    Exit handlers are run and output is written first (docs/adr/024).  Returns where more is to be done: other threads
+    run, somebody measures or traces, or the output cannot be written.
     """
     import atexit
     import os

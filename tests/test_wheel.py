@@ -49,6 +49,11 @@ def test_the_package_is_the_installed_one(home: Path) -> None:
     assert Path(printed.strip()).is_relative_to(home / "venv")
 
 
+def test_type_checkers_are_told_that_the_package_has_types(home: Path) -> None:
+    code = "import coherence, pathlib; print(pathlib.Path(coherence.__file__).with_name('py.typed').is_file())"
+    assert must(home / "venv" / BIN / "python", "-c", code, cwd=home).strip() == "True"
+
+
 @pytest.mark.parametrize("catalogue", ["models", "specs"])
 def test_both_catalogues_travel_whole(home: Path, catalogue: str) -> None:
     code = f"import coherence, pathlib; print(pathlib.Path(coherence.__file__).parent / '_shipped' / '{catalogue}')"
