@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 
+from coherence.base.number_text import render_bound
 from coherence.minimums import report
 from coherence.minimums.floors import Floor, over
 from coherence.minimums.registry import bounds, entries, entry
@@ -29,7 +30,7 @@ def floor(name: str, **inputs: tuple[int, int]) -> Floor:
     ],
 )
 def test_a_number_is_shown_in_a_readable_unit(number: Fraction | float, unit: str, text: str) -> None:
-    assert report.shown(number, unit) == text
+    assert render_bound(number, unit) == text
 
 
 def test_a_range_shows_both_ends_unless_they_are_one() -> None:

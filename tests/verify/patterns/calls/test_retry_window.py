@@ -37,6 +37,7 @@ def test_a_wait_longer_than_the_earliest_last_try_is_a_conflict(
     tries: int, pause: str, fails: str, earliest: int
 ) -> None:
     assert answer(earliest - 1, tries=tries, pause=pause, fails=fails).verdict is Verdict.PROVED
+    assert answer(earliest, tries=tries, pause=pause, fails=fails).verdict is Verdict.CONFLICT  # both at once
     assert answer(earliest + 1, tries=tries, pause=pause, fails=fails).verdict is Verdict.CONFLICT
 
 
