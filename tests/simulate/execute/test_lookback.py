@@ -7,10 +7,11 @@ from fractions import Fraction
 import pytest
 
 from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Name
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
-from coherence.simulate.execute.lookback import Reads, durations, longest_streak, look_backs, lookback_of
+from coherence.simulate.execute.lookback import Lookback, Reads, durations, longest_streak, look_backs, lookback_of
 
 LOOP = '  l: {{timescale: {{period: 10 s}}, rules: [{{when: "{when}", to: 1}}], actuation: {{signal: a.u, from: 0}}}}\n'
 
@@ -48,10 +49,12 @@ def test_a_delayed_window_is_cut_after_instants_plus_the_delay_and_nowhere_else(
     assert lookback.cuts(tree, Fraction(3), Fraction(25), past) == [4, 14, 24]
 
 
-def test_a_scraped_window_is_cut_at_multiples_of_the_period() -> None:
-    lookback = lookback_of(model("mean_over(sampled(a.x, 7 s), 30 s) > 0"), {})
-    (tree,) = lookback.watched
-    assert lookback.cuts(tree, Fraction(7), Fraction(28), []) == [14, 21]
+def test_a_scraped_window_is_cut_at_multiples_of_the_period_and_its_delay() -> None:
+    tree, nothing = Name("a.x"), Reads(frozenset(), frozenset())
+    scraped = Reads(frozenset(), frozenset({(Fraction(7), Fraction(2))}))
+    lookback = Lookback(Fraction(30), (tree,), nothing, {tree: scraped}, {})
+    assert lookback.cuts(tree, Fraction(9), Fraction(31), []) == [16, 23, 30]
+    assert lookback.cuts(tree, Fraction(8), Fraction(30), []) == [9, 16, 23]
 
 
 def test_a_delay_by_a_constant_makes_it_a_duration() -> None:

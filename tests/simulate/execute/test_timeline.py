@@ -23,8 +23,8 @@ MODEL = elaborate(read_text(DESIGN))
 def test_writes_in_one_direction_are_one_step_with_their_number_and_end() -> None:
     steps = timeline(MODEL, execute(MODEL, Choices({"a.load": Fraction(2)}), until=Fraction(6)))
     assert [(step.time, step.text) for step in steps] == [
-        (0, "up raises a.u 0 -> 3 in 3 writes until 2 s"),
-        (5, "down lowers a.u 3 -> 0 in 2 writes until 6 s"),
+        (Fraction(0), "up raises a.u 0 -> 3 in 3 writes until 2 s"),
+        (Fraction(5), "down lowers a.u 3 -> 0 in 2 writes until 6 s"),
     ]
 
 
