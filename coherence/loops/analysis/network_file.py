@@ -20,6 +20,7 @@ from typing import Any
 from coherence.base import units
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.base.number_text import render_seconds
+from coherence.base.text_tables import aligned_rows
 from coherence.language import document
 from coherence.language.document import Items, Node, Scalar, Table
 from coherence.loops.margins.network_margins import Margins, margins
@@ -273,17 +274,14 @@ def _rows(analysis: NetworkAnalysis) -> Iterator[tuple[str, str]]:
             yield "unstable multipliers", str(analysis.sampled.unstable)
 
 
-def _margin_table(rows: tuple[Margins, ...]) -> list[str]:
+def _margin_table(rows: Sequence[Margins]) -> list[str]:
     head = ("opened at", "safe factors", "phase", "delay", "disk", "peak sensitivity")
-    table = [head, *(_margin_row(one) for one in rows)]
-    widths = [max(len(row[k]) for row in table) for k in range(len(head))]
-    return ["  " + "  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip() for row in table]
+    return aligned_rows([head, *map(_margin_row, rows)])
 
 
 def _factor_table(rows: Sequence[tuple[str, float, float]]) -> list[str]:
-    width = max(len("opened at"), *(len(name) for name, _, _ in rows))
-    told = [(name, f"{low or 1 / FACTOR:.6g}", f"{min(high, FACTOR):.6g}") for name, low, high in rows]
-    return [f"  {'opened at':<{width}}  safe factors", *(f"  {n:<{width}}  {low} to {high}" for n, low, high in told)]
+    ends = ((name, f"{low or 1 / FACTOR:.6g} to {min(high, FACTOR):.6g}") for name, low, high in rows)
+    return aligned_rows([("opened at", "safe factors"), *ends])
 
 
 def _margin_row(point: Margins) -> tuple[str, ...]:

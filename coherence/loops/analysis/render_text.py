@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from coherence.base.number_text import render_clock, render_seconds
+from coherence.base.text_tables import aligned_rows
 from coherence.loops.analysis.blame import Subset
 from coherence.loops.analysis.design_analysis import Analysis, GroupAnalysis, PointFigures
 from coherence.loops.analysis.law_margins import MOST_GAIN, LoopFigures
@@ -31,7 +32,7 @@ def text(path: str, analysis: Analysis, calls: Sequence[Amplified], tunings: Seq
         lines += ["", "In no feedback:", *(f"  {name}: {why}" for name, why in analysis.alone)]
     if calls:
         lines += ["", "Retries, tries at the end for one request when every try fails:"]
-        lines += _columns([_call(chain) for chain in calls])
+        lines += aligned_rows([_call(chain) for chain in calls])
     if analysis.assumptions:
         lines += ["", "Assumed:", *(f"  {note}" for note in analysis.assumptions)]
     return "\n".join(lines) + "\n"
@@ -70,7 +71,7 @@ def _group(group: GroupAnalysis) -> Iterator[str]:
             if loop.signal in lap
         }
         rows += [("at rest meanwhile", joined([f"{name}{at.get(name, '')}" for name in still]))] if still else []
-    yield from _columns(rows)
+    yield from aligned_rows(rows)
     for point in group.points:
         yield from _point(model, point)
     yield from (f"  note: {note}" for note in group.notes)
@@ -139,7 +140,7 @@ def _point(model: Model, figures: PointFigures) -> Iterator[str]:
         rows.append(("    smallest unstable set", _subset(figures.subset, (), "alone", "together")))
     if figures.dropped:
         rows += [("    " + ("left out" if k == 0 else ""), line) for k, line in enumerate(_dropped(figures.dropped))]
-    yield from _columns(rows, indent="")
+    yield from aligned_rows(rows, indent="")
     yield from _margins(figures)
 
 
@@ -188,7 +189,7 @@ def _margins(one: PointFigures) -> Iterator[str]:
     if not one.loops:
         return
     head = ("    margins", "safe factor on its law", "extra delay", "largest sensitivity")
-    yield from _columns([head, *(_margin(found) for found in one.loops)], indent="")
+    yield from aligned_rows([head, *(_margin(found) for found in one.loops)], indent="")
 
 
 def _margin(margin: LoopFigures) -> tuple[str, ...]:
@@ -230,12 +231,3 @@ def _tunings(tunings: Sequence[Retuning]) -> Iterator[str]:
         yield f"    {tuning.text}"
         for edit in tuning.repair.edits if tuning.repair else ():
             yield f"      {edit.place}: {f'{edit.old} -> ' if edit.old else ''}{edit.new.strip().lstrip(', ')}"
-
-
-def _columns(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
-    """Returns rows under each other, the last column free."""
-    count = max((len(row) for row in rows), default=0)
-    widths = [max((len(row[k]) for row in rows if len(row) > k + 1), default=0) for k in range(count)]
-    widths = [min(width, 90) for width in widths]
-    padded = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)) for row in rows)
-    return [f"{indent}{line}".rstrip() for line in padded]
