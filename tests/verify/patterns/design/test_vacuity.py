@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from coherence.base.solver import Outcome, unsat
 from coherence.language.expressions import parse
 from coherence.model.model import Interval
-from coherence.verify.facts.satisfiability import Question as SatQuery
+from coherence.verify.facts.satisfiability import SatQuery
 from coherence.verify.patterns.design.vacuity import _are_independent
 
 TERMS = ("a", "not a", "b > 3", "4 <= b", "c == 5", "c != 5", "k < 2", "b < c", "b + 1 > 2", "a or d", "c < 5")
