@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
-from coherence.base import units
 from coherence.base.places import Place
+from coherence.base.records import Record
 from coherence.base.units import Dimension
 from coherence.checking.repair.adjustable_numbers import knobs
 from coherence.checking.repair.nearest_repair import Asks
@@ -27,12 +27,15 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule
-from coherence.language import document
-from coherence.language.document import Items, Node, Scalar, Table
+from coherence.language.design import Design
+from coherence.language.schema_kinds import Quantity
 
 FACTORS = (Fraction(2), Fraction(1, 2), Fraction(10), Fraction(1, 10))
 MOST_ASKS = 48  # of a finding
 MOST_ASKS_OF_DESIGN = 96
+NAMED_SECTIONS = (
+    "workload", "components", "claims", "loops", "timers", "limits", "jobs", "places", "placement", "prices",
+)  # fmt: skip
 LABEL = "this value decides too"
 
 
@@ -139,32 +142,33 @@ def stated(subject: Subject) -> tuple[Stated, ...]:
 
 
 def _scalars(subject: Subject) -> Iterator[Stated]:
-    for file, text in subject.sources.items():
-        for one in document.read_text(text, file):
-            root = one.root
-            for section, block in root.entries.items() if isinstance(root, Table) else ():
-                if section == "calls" and isinstance(block, Items):
-                    yield from _of_calls(block)
-                elif section != "promises" and isinstance(block, Table):
-                    for name, inner in block.entries.items():
-                        yield from _numbers(inner, frozenset({name}))
+    """Yields the exact quantities of the entries, as they were read, that stand plainly in the reader's own files."""
+    lines = {file: text.split("\n") for file, text in subject.sources.items()}
+    for owner, entry in _owned_entries(subject.design):
+        for quantity in _quantities(entry):
+            place = quantity.place
+            if quantity.exact and place.file in lines and _is_plain(lines[place.file][place.line - 1], place.column):
+                yield Stated(place, quantity.low, quantity.dimension, frozenset({owner}))
 
 
-def _of_calls(block: Items) -> Iterator[Stated]:
-    for call in block:
-        if isinstance(call, Table):
-            ends = [node.text for key in ("from", "to") if isinstance(node := call.get(key), Scalar)]
-            yield from _numbers(call, frozenset({" -> ".join(ends)}))
+def _is_plain(line: str, column: int) -> bool:
+    """Returns whether a value stands there, and without quotes."""
+    first = line[column - 1 : column]
+    return bool(first) and first not in "'\""
 
 
-def _numbers(node: Node, owners: frozenset[str]) -> Iterator[Stated]:
-    if isinstance(node, Scalar):
-        try:
-            number, dimension = units.quantity(node.text)
-        except units.UnitError:
-            return
-        if not node.quoted:
-            yield Stated(node.place, number, dimension, owners)
-        return
-    for inner in node if isinstance(node, Items) else node.entries.values():
-        yield from _numbers(inner, owners)
+def _owned_entries(design: Design) -> Iterator[tuple[str, object]]:
+    for section in NAMED_SECTIONS:
+        yield from getattr(design, section).items()
+    yield from ((call.name, call) for call in design.calls)
+
+
+def _quantities(node: object) -> Iterator[Quantity]:
+    if isinstance(node, Quantity):
+        yield node
+    elif isinstance(node, Record):
+        for name in node.fields:
+            yield from _quantities(getattr(node, name))
+    elif isinstance(node, dict | tuple):
+        for inner in node.values() if isinstance(node, dict) else node:
+            yield from _quantities(inner)
