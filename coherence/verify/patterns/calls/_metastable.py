@@ -217,7 +217,7 @@ def _by_burst(
     assert burst.rate is not None
     assert burst.lasts is not None
     numbers: Numbers = {**load.numbers, "delay after the burst": (wait, "s")}
-    assumptions, over = [FLUID], burst.lasts.high
+    assumptions = [FLUID]
     measured, points, grown = known or (None, None, float(wait))
     if measured is not None:
         numbers |= {
@@ -228,20 +228,7 @@ def _by_burst(
             numbers |= _points(points)
             assumptions += [MEAN_FIELD]
     slow = min((plan.limit.low for plan in load.retrying if plan.limit is not None), default=Fraction(0))
-    witness = (
-        Step(Fraction(0), f"a burst of {burst.rate.text} begins"),
-        Step(
-            over,
-            f"it ends; the queue of {load.callee} delays by {render_seconds(_round(grown))}, tries end after "
-            f"{render_seconds(slow)}",
-        ),
-        Step(
-            over + slow,
-            f"every try times out and is sent again: {_load_of(load, measured)} against "
-            f"{render_decimal(load.capacity.high)}",
-        ),
-        Step(None, "the queue never becomes shorter than the limit of a try: the burst is over, the overload stays"),
-    )
+    witness = _burst_steps(load, measured, _round(grown), slow)
     message = f"after the burst {_keeps(load)}"
     places = [*load.places, burst.rate.place.labelled("this disturbance reaches it")]
     exact = wait >= slow and (
@@ -253,6 +240,23 @@ def _by_burst(
         else Evidence(Grade.SIMULATED, "fluid of first tries and retries", witness, None, numbers)
     )
     return _conflict(question, subject, load, message, evidence, places, assumptions)
+
+
+def _burst_steps(load: AmplifiedLoad, measured: CallFacts | None, delay: Fraction, slow: Fraction) -> tuple[Step, ...]:
+    """Returns what the burst begins; `delay`: of the queue at its end; `slow`: the shortest limit of a try."""
+    burst = load.workload.burst
+    assert burst is not None
+    assert burst.rate is not None
+    assert burst.lasts is not None
+    over, capacity = burst.lasts.high, render_decimal(load.capacity.high)
+    waits = f"the queue of {load.callee} delays by {render_seconds(delay)}, tries end after {render_seconds(slow)}"
+    again = f"every try times out and is sent again: {_load_of(load, measured)} against {capacity}"
+    return (
+        Step(Fraction(0), f"a burst of {burst.rate.text} begins"),
+        Step(over, f"it ends; {waits}"),
+        Step(over + slow, again),
+        Step(None, "the queue never becomes shorter than the limit of a try: the burst is over, the overload stays"),
+    )
 
 
 def _by_noise(
