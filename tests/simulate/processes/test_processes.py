@@ -101,6 +101,17 @@ def test_limits_of_sends_in_flight(limit: str, route: dict[str, object]) -> None
     assert {name: getattr(found, name) for name in route} == route
 
 
+def test_a_limit_that_several_calls_share_is_kept_by_each_for_itself_and_said() -> None:
+    workload = "  batch: {rate: 5 req/s, service: {mean: 40 ms, cv: 1}}\ncomponents:\n"
+    call = RETRYING.splitlines()[-1].replace("clients", "batch")
+    text = f"{RETRYING.replace('components:' + chr(10), workload)}{call}\n"
+    text += "limits: {cap: {counts: workers in flight, at_most: 20, when_full: reject}}\n"
+    result = made(text)
+    assert [route.breaker for route in result.program.routes] == [20, 20]
+    assert "cap is kept by each of clients -> workers, batch -> workers for itself" in result.assumptions
+    assert "for itself" not in " ".join(made(text.replace(call, "")).assumptions)
+
+
 def test_a_limit_of_what_waits_is_room() -> None:
     text = RETRYING + "limits: {buffer: {counts: workers.backlog, at_most: 200 req, when_full: reject}}\n"
     assert made(text).program.stations[0].room == 200.0
