@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from coherence.base.clock import wall_is_over
@@ -47,8 +47,13 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.expressions import names as used
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Name
+from coherence.language.schema_kinds import Quantity
+from coherence.model.model import EVERYTHING, Interval, interval
 from coherence.verify.actions.loop_directions import Move, loop_trigger, moves
+from coherence.verify.actions.step_cycles import Lap, decide, step_system
 from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.facts.satisfiability import World
+from coherence.verify.facts.state_ranges import whole
 from coherence.verify.facts.writers import TRANSIENT, Writer
 from coherence.verify.patterns.writers import _contradiction as told
 from coherence.verify.patterns.writers._pair import Numbers
@@ -91,23 +96,58 @@ def _pair(subject: Subject, facts: DesignFacts, signal: str, left: Writer, other
         yield from told_
         if told_ or _settled_elsewhere(subject, facts, pairs, signal):
             return
+    turns = _on_lattice(facts, signal, pairs) or _in_turns(facts, signal, pairs)
+    names, places = (left.name, other.name), told.places(*pairs[0])
+    if isinstance(turns, TurnCycle):
+        yield _in_between(signal, turns) if turns.between else _conflict(subject, signal, turns)
+    elif isinstance(turns, str):
+        yield QUESTION.undecided(
+            f"{left.name} and {other.name} may undo each other on {signal}: {turns}", places, names
+        )
+    else:
+        message = f"{left.name} and {other.name} never wake each other on {signal} while all else stands still"
+        yield QUESTION.proved(message, places, names, arithmetic({}, certificate=joined(turns)))
+
+
+def _on_lattice(facts: DesignFacts, signal: str, pairs: list[tuple[Move, Move]]) -> TurnCycle | list[str] | None:
+    """Decides by following every value of a finite lattice; None where the moves have none, or it does not decide."""
+    both = tuple(dict.fromkeys(move for pair in pairs for move in pair))
+    alone = {writer.name for writer in facts.written[signal]} == {move.name for move in both}
+    start = _start([move.writer for move in both]) if alone else EVERYTHING
+    system = step_system(facts, signal, both, start=start, conditions=[told.effective(move) for move in both])
+    outcome = decide(system) if system is not None else None
+    if isinstance(outcome, Lap):
+        writing = {name for name, *_ in outcome.writes}
+        first = next(move for move in both if move.name in writing)
+        second = next(move for move in both if move.name in writing - {first.name})
+        return TurnCycle(first, second, World({**outcome.at}), outcome.writes)
+    certain = system is not None and (system.start is not None or not system.whole or signal in whole(facts))
+    return list(outcome.scripts) if outcome is not None and certain else None
+
+
+def _start(writers: Iterable[Writer]) -> Interval:
+    """The value that the signal begins with, where all who write it state the same; else any."""
+    stated = {writer.loop.actuation.initial for writer in writers if writer.loop.actuation is not None} - {None}
+    only = stated.pop() if len(stated) == 1 else None
+    return interval(only) if isinstance(only, Quantity) else EVERYTHING
+
+
+def _in_turns(facts: DesignFacts, signal: str, pairs: list[tuple[Move, Move]]) -> TurnCycle | list[str] | str:
+    """Asks a solver whether two moves wake each other: a cycle, scripts that exclude one, or why neither."""
     scripts: list[str] = []
     for first, second in pairs:
         try:
             swing = cycle(facts, signal, first, second)
-        except NotExactError:
-            return
+        except NotExactError as error:
+            return str(error)
         if isinstance(swing, TurnCycle):
-            yield _in_between(signal, swing) if swing.between else _conflict(subject, signal, swing)
-            return
+            return swing
         if not swing:
-            return
+            return "each can wake the other once, and whether that goes on for ever was not decided"
         scripts += swing
-    if left.loop.rules or other.loop.rules:
-        return  # a longer cycle may pass through several rules
-    message = f"{left.name} and {other.name} never wake each other on {signal} while all else stands still"
-    places = told.places(*pairs[0])
-    yield QUESTION.proved(message, places, (left.name, other.name), arithmetic({}, certificate=joined(scripts)))
+    if any(move.writer.loop.rules for pair in pairs for move in pair):
+        return "no two of their rules wake each other, and a cycle through more of them was not excluded"
+    return scripts
 
 
 def _plain_moves(facts: DesignFacts, writer: Writer) -> tuple[Move, ...]:
