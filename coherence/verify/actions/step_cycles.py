@@ -48,7 +48,7 @@ FRACTION = "?fraction of the start"
 
 
 @dataclass(frozen=True)
-class Lap:
+class StepLap:
     """A lap that goes on for ever: the value of an open outside signal, and (loop, before, after) of each write."""
 
     at: Mapping[str, Fraction]
@@ -104,8 +104,8 @@ def step_system(
     whole, exact = signal in facts.whole, start.low if start.exact else None
     if len(opened) + (not whole and exact is None) > 1:
         return None
-    one = (opened[0], facts.values.get(opened[0], EVERYTHING)) if opened else None
-    return StepSystem(signal, tuple(zip(moves, trees, strict=True)), values, whole, exact, one)
+    unknown = (opened[0], facts.values.get(opened[0], EVERYTHING)) if opened else None
+    return StepSystem(signal, tuple(zip(moves, trees, strict=True)), values, whole, exact, unknown)
 
 
 def _is_past(node: Tree) -> bool:
@@ -128,7 +128,7 @@ def _affine_sides(tree: Tree) -> bool:
     return all(isinstance(node, Compare | Arithmetic | Name | Number | Logic | Truth) for node in walk(tree))
 
 
-def decide(system: StepSystem) -> Lap | Rest | None:
+def decide(system: StepSystem) -> StepLap | Rest | None:
     """Returns a lap on which at least two loops write for ever, or that every run rests; None beyond the limits."""
     lattice = _lattice(system)
     if lattice is None:
@@ -141,12 +141,12 @@ def decide(system: StepSystem) -> Lap | Rest | None:
         at = {name: sample} if sample is not None else {}
         starts = [number.value + sum(c for _, c in number.gradient) * (sample or 0) for number in lattice]
         try:
-            found = _followed(system, at, [x for x in starts if _within(system.values, x)])
+            outcome = _followed(system, at, [x for x in starts if _within(system.values, x)])
         except (NotExactError, ZeroDivisionError):
             return None
-        if found is None or isinstance(found, Lap):
-            return found
-        scripts.append(_script(system, name, (sample, cell), found))
+        if outcome is None or isinstance(outcome, StepLap):
+            return outcome
+        scripts.append(_script(system, name, (sample, cell), outcome))
     return Rest(tuple(scripts))
 
 
@@ -189,11 +189,11 @@ def _anchored(system: StepSystem) -> list[Fraction]:
     assert high is not None
     bounds = ((move.writer.values.low, move.writer.values.high, move.to) for move, _ in system.moves)
     ends = {end for bound in (*bounds, (system.start,)) for end in bound if end is not None}
-    found = set()
+    values = set[Fraction]()
     for end in ends:
         first = math.ceil((low - end) / system.step)
-        found |= {end + k * system.step for k in range(first, math.floor((high - end) / system.step) + 1)}
-    return sorted(found)
+        values |= {end + k * system.step for k in range(first, math.floor((high - end) / system.step) + 1)}
+    return sorted(values)
 
 
 def _roots(system: StepSystem, name: str, here: Affine) -> Iterator[Fraction]:
@@ -237,7 +237,7 @@ def _within(span: Interval, x: Fraction) -> bool:
 
 def _followed(
     system: StepSystem, at: Mapping[str, Fraction], starts: Iterable[Fraction]
-) -> Lap | dict[Fraction, str] | None:
+) -> StepLap | dict[Fraction, str] | None:
     """The lap from some start, or which loop writes at each value that was reached; None where two write at once."""
     acting: dict[Fraction, str] = {}
     after: dict[Fraction, Fraction] = {}
@@ -253,7 +253,7 @@ def _followed(
         if x in path and after[x] != x:
             lap = _lap(acting, after, x)
             if len({name for name, *_ in lap}) > 1:
-                return Lap({path: level for path, level in at.items() if path != FRACTION}, lap)
+                return StepLap({path: level for path, level in at.items() if path != FRACTION}, lap)
     return acting
 
 

@@ -7,9 +7,11 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coherence.base.solver import unsat
 from coherence.findings.finding import Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
+from coherence.verify.actions.step_cycles import MOST_VALUES
 from coherence.verify.patterns.writers import livelock
 
 STEPS = st.integers(1, 5)
@@ -74,3 +76,21 @@ loops:
     assert finding.verdict is Verdict.CONFLICT
     assert finding.certainty == "possible"
     assert "goes from 4 to 8" in finding.message
+
+
+def test_a_proof_carries_scripts_that_a_solver_confirms() -> None:
+    text = """coherence: 1
+loops:
+  up: {trigger: web.work / pool.n > 1, actuation: {signal: pool.n, law: step, by: 1, bounds: [2, 6], from: 2}}
+  down: {trigger: web.work / pool.n < 0.5, actuation: {signal: pool.n, law: step, by: -1, bounds: [2, 6], from: 2}}
+"""
+    (finding,) = livelock.ask(Subject(read_text(text, "d.yaml")))
+    assert finding.verdict is Verdict.PROVED
+    scripts = (finding.evidence.certificate or "").split("(reset)\n")
+    assert len(scripts) > 5
+    assert all(unsat(script, timeout_ms=2_000).unsat for script in scripts)
+
+
+def test_a_lattice_with_too_many_values_is_left_to_the_solver() -> None:
+    text = design(Fraction(0), 1, Fraction(0), 1, None).replace("[0, 12]", f"[0, {10 * MOST_VALUES}]")
+    assert Verdict.CONFLICT not in verdicts(text)

@@ -50,9 +50,9 @@ from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import EVERYTHING, Interval, interval
 from coherence.verify.actions.loop_directions import Move, loop_trigger, moves
-from coherence.verify.actions.step_cycles import Lap, decide, step_system
+from coherence.verify.actions.step_cycles import StepLap, decide, step_system
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.facts.satisfiability import World
+from coherence.verify.facts.satisfiability import SatState
 from coherence.verify.facts.state_ranges import whole
 from coherence.verify.facts.writers import TRANSIENT, Writer
 from coherence.verify.patterns.writers import _contradiction as told
@@ -116,11 +116,11 @@ def _on_lattice(facts: DesignFacts, signal: str, pairs: list[tuple[Move, Move]])
     start = _start([move.writer for move in both]) if alone else EVERYTHING
     system = step_system(facts, signal, both, start=start, conditions=[told.effective(move) for move in both])
     outcome = decide(system) if system is not None else None
-    if isinstance(outcome, Lap):
+    if isinstance(outcome, StepLap):
         writing = {name for name, *_ in outcome.writes}
         first = next(move for move in both if move.name in writing)
         second = next(move for move in both if move.name in writing - {first.name})
-        return TurnCycle(first, second, World({**outcome.at}), outcome.writes)
+        return TurnCycle(first, second, SatState({**outcome.at}), outcome.writes)
     certain = system is not None and (system.start is not None or not system.whole or signal in whole(facts))
     return list(outcome.scripts) if outcome is not None and certain else None
 
