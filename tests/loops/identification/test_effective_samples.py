@@ -226,3 +226,13 @@ def test_known_answers(case: dict[str, Any]) -> None:
     assert effective_size_ar1(count, phi) == pytest.approx(expected["value"], rel=expected["rtol"])
     found = [effective_size(drift(np.random.default_rng(seed), count, phi)) for seed in range(20)]
     assert np.mean(found) == pytest.approx(expected["value"], rel=expected["rtol"])
+
+
+def test_units_of_what_comes_out_scale_the_gain_and_nothing_else() -> None:
+    rng = np.random.default_rng(3)
+    u = drift(rng, 400, 0.7)
+    u -= u.mean()
+    y = 3 + tier(u, 2.0, 3.3, 4.0) + 0.7 * drift(rng, 400, 0.6)
+    large, small = (response(u, unit * y, 1.0, most_delay=10) for unit in (1.0, 1e-4))
+    assert small.gain.value == pytest.approx(1e-4 * large.gain.value, rel=1e-3)
+    assert (small.delay.low, small.delay.high) == pytest.approx((large.delay.low, large.delay.high), rel=1e-2)

@@ -350,3 +350,12 @@ def test_hops_of_one_name_are_still_different_hops() -> None:
     assert string_stability([double, double]).verdict == "unstable"
     with pytest.raises(UsageError, match="without hops"):
         string_stability([])
+
+
+@pytest.mark.parametrize(
+    ("poles", "unstable"), [((-1, -2), 0), ((1, -2), 1), ((1, 2, -3), 2), ((0, -1), 1), ((3, 4, 5), 3), ((-1,), 0)]
+)
+def test_poles_right_of_the_axis_are_counted_exactly(poles: tuple[int, ...], unstable: int) -> None:
+    assert unstable_poles(Hop("h", (1.0,), tuple(np.poly(poles).tolist()))) == unstable
+    mirrored = Hop("h", (1.0,), tuple(np.poly([2.0 ** np.sign(p) for p in poles]).tolist()), step=1.0)
+    assert unstable_poles(mirrored) == unstable
