@@ -21,7 +21,7 @@ def engines() -> dict[str, str]:
     return {name: f"bench.{name}" for name in sorted(names) if name not in _SHARED and not name.startswith("_")}
 
 
-def as_table(rows: Iterable[Row]) -> str:
+def render_table(rows: Iterable[Row]) -> str:
     """The rows for a reader."""
     lines = [("", "value", "target", "unit", "what", "peer")]
     lines += [
@@ -48,11 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.json:
         print(
             json.dumps(
-                {"rows": [row.as_json() for row in rows], "machine": machine(), "versions": versions()}, indent=2
+                {"rows": [row.to_dict() for row in rows], "machine": machine(), "versions": versions()}, indent=2
             )
         )
     else:
-        print(as_table(rows))
+        print(render_table(rows))
     return 0 if rows and all(row.holds for row in rows) else 1
 
 

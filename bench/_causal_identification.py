@@ -19,7 +19,7 @@ from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.effects import NoLastingEffectError, attribute
 from coherence.causal.fitting.fit import Fitted, fit
 from coherence.causal.fitting.gram import Column
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.causal.fitting.identification import identify
 from coherence.causal.session.couplings import couplings
 
@@ -43,7 +43,7 @@ class System:
     count: int
     truth: Mapping[Key, float]
     latent: frozenset[int]
-    graph: Graph
+    graph: CausalGraph
     series: Series
     means: Floats
 
@@ -56,7 +56,7 @@ def system(seed: int, length: int = LENGTH) -> System:
         count, truth = _drawn(rng)
     latent = frozenset(map(int, rng.choice(count - 1, int(rng.integers(0, 3)), replace=False)))
     values = _run(rng, count, truth, length)
-    graph = Graph(
+    graph = CausalGraph(
         tuple(f"x{n}" for n in range(count)),
         tuple(Influence(f"x{c}", f"x{e}", Fraction(lag), Fraction(lag)) for c, e, lag in truth),
     )
@@ -231,7 +231,7 @@ def _needless() -> Iterator[Row]:
         edges = sorted((c, e) for e in range(count) for c in range(e) if rng.random() < 0.45)
         roots = [n for n in range(count - 1) if all(e != n for _, e in edges)]
         latent = [int(n) for n in rng.choice(roots, min(int(rng.integers(1, 3)), len(roots)), replace=False)]
-        graph = Graph(tuple(f"x{n}" for n in range(count)), tuple(Influence(f"x{c}", f"x{e}") for c, e in edges))
+        graph = CausalGraph(tuple(f"x{n}" for n in range(count)), tuple(Influence(f"x{c}", f"x{e}") for c, e in edges))
         names = tuple(f"x{n}" for n in range(count) if n not in latent)
         plan = identify(graph, names, {(f"x{c}", f"x{e}"): (0,) for c, e in edges if c not in latent}, 1.0)
         fixed = determined(count, edges, latent)
@@ -271,7 +271,7 @@ def _wandering(rng: np.random.Generator, length: int, kind: str) -> Floats:
     return np.asarray(lfilter([1], [1, -float(kind)], rng.standard_normal(length + 200))[200:], np.float64)
 
 
-WAYS = Graph(("a", "lost"), (Influence("a", "lost"),))
+WAYS = CausalGraph(("a", "lost"), (Influence("a", "lost"),))
 
 
 def _families() -> Iterator[Row]:

@@ -16,7 +16,7 @@ from coherence.causal.data.request_log import RequestLog, request_log
 from coherence.causal.indices import MeasuredIndex, control, delay, measured_indices
 from coherence.causal.twins.coordinated_twin import Twin, starts
 from coherence.causal.twins.inversion import solve_rising
-from coherence.causal.twins.queueing import INSTABILITY, LEGITIMATE, LOCAL, Decision, decide
+from coherence.causal.twins.queueing import INSTABILITY, LEGITIMATE, LOCAL, QueueingDecision, decide
 
 Floats = npt.NDArray[np.float64]
 SEEDS, RUNS, SECONDS = 8, 30, 1800.0
@@ -248,7 +248,7 @@ def forced(log: RequestLog) -> float:
     return float((Twin(log.arrival, log.need, log.deadline, 22).delays(1.0) > RETRYING.timeout).mean())
 
 
-def decided(log: RequestLog, servers: int, seed: int) -> Decision:
+def decided(log: RequestLog, servers: int, seed: int) -> QueueingDecision:
     """The decision for a whole window."""
     return decide(IndexInputs(log, servers=servers), seed=seed)
 

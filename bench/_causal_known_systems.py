@@ -21,7 +21,7 @@ from coherence.causal.attribution.queries import do
 from coherence.causal.attribution.split import split
 from coherence.causal.attribution.variance import variance
 from coherence.causal.attribution.windows import compare
-from coherence.causal.fitting.effects import Share
+from coherence.causal.fitting.effects import CauseShare
 from coherence.causal.fitting.fit import fit, supported
 
 SEEDS, MANY, LENGTH = 200, 1000, 2000  # many: where a run takes milliseconds, so that chance decides less
@@ -51,7 +51,7 @@ def inside(truth: float, found: Estimate) -> bool:
 
 def _shares(
     made: KnownSystem,
-) -> tuple[dict[str, Share], Estimate, float, list[frozenset[str]], frozenset[frozenset[str]]]:
+) -> tuple[dict[str, CauseShare], Estimate, float, list[frozenset[str]], frozenset[frozenset[str]]]:
     fitted = fit(made.series, made.graph)
     found = split(made.series, fitted, made.loss, constants=made.constants)
     told = found.attribution

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.harness import Row
-from coherence.causal.ledger.auditability import Signal, audit
+from coherence.causal.ledger.auditability import AuditSignal, audit
 from coherence.causal.ledger.capacity import Fleet, capacity, fleet
-from coherence.causal.ledger.loss_ledger import Ledger, ledger
+from coherence.causal.ledger.loss_ledger import LossLedger, ledger
 from coherence.causal.ledger.recovery import recovery
 from coherence.causal.ledger.times import Times, layout, useful
 
@@ -65,7 +65,7 @@ def _sums() -> list[Row]:
     ]
 
 
-def _checked(found: Ledger) -> tuple[float, float]:
+def _checked(found: LossLedger) -> tuple[float, float]:
     whole = found.totals["provisioned"]
     gap = (found.nominal - found.effective) * found.times.window
     return abs(math.fsum(line.amount for line in found.states) - gap) / whole, (
@@ -117,7 +117,7 @@ def _audits() -> list[Row]:
         names, truth = tuple(f"x{i}" for i in range(count)), random.integers(0, 64, count) / 64
         sums = random.integers(0, 2, (int(random.integers(1, count + 1)), count)).astype(float)
         given = [
-            Signal(f"s{i}", (dict(zip(names, map(float, row), strict=True)),), (float(row @ truth),))
+            AuditSignal(f"s{i}", (dict(zip(names, map(float, row), strict=True)),), (float(row @ truth),))
             for i, row in enumerate(sums)
         ]
         for part, true in zip(audit(names, given).parts, truth, strict=True):

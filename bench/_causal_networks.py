@@ -9,11 +9,11 @@ import numpy as np
 
 from bench.harness import Row
 from coherence.causal.carrier.files import discrete_network, linear_network
-from coherence.causal.carrier.linear_gaussian import Network, joint, network, simulated, to_pgmpy
+from coherence.causal.carrier.linear_gaussian import GaussianNetwork, joint, network, simulated, to_pgmpy
 from coherence.causal.carrier.tables import distances
 from coherence.causal.data.series import Series
 from coherence.causal.fitting.fit import Fitted, fit
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "bayes-networks"
 ROWS = 100_000
@@ -50,15 +50,15 @@ def _linear(path: Path) -> Iterator[Row]:
     )
 
 
-def refitted(truth: Network, *, seed: int, count: int = ROWS) -> Fitted:
+def refitted(truth: GaussianNetwork, *, seed: int, count: int = ROWS) -> Fitted:
     """The fit of `count` draws on the network's own graph."""
     names = tuple(name for name, _ in truth.columns)
     pairs = np.argwhere(truth.matrix)
-    graph = Graph(names, tuple(Influence(names[cause], names[effect]) for effect, cause in pairs.tolist()))
+    graph = CausalGraph(names, tuple(Influence(names[cause], names[effect]) for effect, cause in pairs.tolist()))
     return fit(Series(names, simulated(truth, count, seed), 1.0), graph)
 
 
-def farthest(truth: Network, again: Fitted) -> float:
+def farthest(truth: GaussianNetwork, again: Fitted) -> float:
     """The largest distance of a coefficient from the truth, in its standard errors."""
     names = [name for name, _ in truth.columns]
     return max(

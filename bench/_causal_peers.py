@@ -29,7 +29,7 @@ from bench.harness import BenchError, Row
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.effects import matrix, own, total
 from coherence.causal.fitting.fit import discovered, fit
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 
 NODES, THEIRS, OURS = 10, 1_000, 100_000
 SHIFTS = {3: 1.0, 6: -0.5}  # mechanisms that change between the windows
@@ -61,7 +61,7 @@ def rows() -> Iterator[Row]:
 def change() -> dict[str, float]:
     """Our split of the change."""
     windows = [Series(_names(), draw(OURS, changed, seed), 1.0) for seed, changed in enumerate((False, True))]
-    graph = Graph(_names(), tuple(Influence(f"x{c}", f"x{e}") for c, e in _pairs()))
+    graph = CausalGraph(_names(), tuple(Influence(f"x{c}", f"x{e}") for c, e in _pairs()))
     start = time.process_time()
     first, second = (fit(one, graph) for one in windows)
     (x1, u1), (x2, u2) = (own(one, matrix(one)) for one in (first, second))

@@ -20,7 +20,7 @@ from bench.harness import Row, process
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.fit import discovered, fit, node_of
 from coherence.causal.fitting.fit_streams import fit_chunks
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.causal.fitting.jobs import bootstrap
 
 LAGS = 3  # 0, 1, 2
@@ -37,13 +37,13 @@ class Truth:
     links: dict[tuple[int, int, int], float]
     declared: tuple[tuple[int, int], ...]
 
-    def graph(self) -> Graph:
+    def graph(self) -> CausalGraph:
         """The declared graph: every pair at every lag."""
         from fractions import Fraction
 
         pairs = [*self.declared, *((one, one) for one in range(len(self.names)))]
         reach = Fraction(LAGS - 1)
-        return Graph(self.names, tuple(
+        return CausalGraph(self.names, tuple(
             Influence(self.names[c], self.names[e], Fraction(0), reach if c != e else Fraction(1)) for c, e in pairs
         ))  # fmt: skip
 

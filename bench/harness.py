@@ -47,7 +47,7 @@ class Row:
         relation, limit = self.target.split()
         return bool(_RELATIONS[relation](self.value, float(limit)))
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """The row as `python -m bench --json` prints it."""
         return {
             "what": self.what,

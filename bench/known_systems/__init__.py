@@ -15,7 +15,7 @@ import numpy as np
 
 from coherence.causal.attribution.mechanisms import Range
 from coherence.causal.data.series import Floats, Series
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 
 RHO = 0.6  # autocorrelation of inputs and errors from sample to sample
 
@@ -29,7 +29,7 @@ class KnownSystem:
     """
 
     series: Series
-    graph: Graph
+    graph: CausalGraph
     loss: str
     shares: Mapping[str, float]
     remainder: float
@@ -57,10 +57,12 @@ def series_of(values: Mapping[str, Floats], *, step: float = 1.0) -> Series:
     return Series(tuple(values), np.column_stack(list(values.values())), step)
 
 
-def graph_of(*influences: Influence, latent: tuple[str, ...] = (), computed: frozenset[str] = frozenset()) -> Graph:
+def graph_of(
+    *influences: Influence, latent: tuple[str, ...] = (), computed: frozenset[str] = frozenset()
+) -> CausalGraph:
     """Returns the graph that has these influences and no other node than theirs and the latent ones."""
     nodes = tuple(dict.fromkeys([*latent, *(name for one in influences for name in (one.cause, one.effect))]))
-    return Graph(nodes, influences, computed)
+    return CausalGraph(nodes, influences, computed)
 
 
 def known_systems() -> dict[str, SystemMaker]:

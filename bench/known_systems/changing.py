@@ -8,7 +8,7 @@ import numpy as np
 
 from bench.known_systems import autoregressive, graph_of, series_of
 from coherence.causal.data.series import Floats, Series
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 
 SYSTEMS = ()
 
@@ -19,7 +19,7 @@ class Pair:
 
     before: Series
     after: Series
-    graph: Graph
+    graph: CausalGraph
     contributions: dict[tuple[str, str], float]
     changed: frozenset[str]
 

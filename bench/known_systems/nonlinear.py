@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 
 from bench.known_systems import KnownSystem, autoregressive, series_of
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.language.expressions.parse import parse
 
 SYSTEMS = ("retry_timeout", "barrier_max", "saturating_queue")
@@ -24,7 +24,7 @@ def retry_timeout(seed: int, length: int) -> KnownSystem:
     rest = autoregressive(rng, length, mean=0.3)
     loss = 0.8 * retry * timeout + rest
     pair = 0.8 * float((retry * timeout).mean())
-    graph = Graph(
+    graph = CausalGraph(
         ("retry", "timeout", "loss"), (Influence("retry", "loss"), Influence("timeout", "loss")),
         frozenset({"loss"}), {"loss": parse("k * retry * timeout")},
     )  # fmt: skip
@@ -48,7 +48,7 @@ def barrier_max(seed: int, length: int) -> KnownSystem:
         return float(np.maximum(slow, second * ("second" in there)).mean())
 
     shares = _by_hand(("load", "first", "second"), value)
-    graph = Graph(
+    graph = CausalGraph(
         ("load", "first", "second", "wait"),
         (Influence("load", "first"), Influence("first", "wait"), Influence("second", "wait")),
         frozenset({"wait"}), {"wait": parse("max(first, second)")},
@@ -64,7 +64,7 @@ def saturating_queue(seed: int, length: int) -> KnownSystem:
     capacity = 2 + np.abs(autoregressive(rng, length, mean=1.0, size=0.3))
     rest = autoregressive(rng, length, mean=0.5, size=0.3)
     made = np.minimum(2.0 * demand / capacity, 6.0)
-    graph = Graph(
+    graph = CausalGraph(
         ("demand", "capacity", "queue"), (Influence("demand", "queue"), Influence("capacity", "queue")),
         frozenset({"queue"}), {"queue": parse("min(gain * demand / (2 + capacity), limit)")},
     )  # fmt: skip

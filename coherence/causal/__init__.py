@@ -1,1 +1,1 @@
-"""The causal engine: telemetry in, losses out, each with its causes, its interval, and what cannot be told."""
+"""Fits designs to telemetry: losses with their causes, each with its interval, and what cannot be identified."""

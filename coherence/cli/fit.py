@@ -12,8 +12,8 @@ import click
 from coherence.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from coherence.causal.answers.answer import Answer
-    from coherence.causal.session.context import Context, Settings, Window
+    from coherence.causal.answers.answer import Section
+    from coherence.causal.session.context import Context, FitSettings, Window
     from coherence.language.design import Design
     from coherence.simulate.telemetry.contract import Telemetry
 
@@ -76,13 +76,13 @@ def command(  # noqa: PLR0913  (one parameter per option)
     Every influence that the design declares is fitted; a loss is split over its causes so that the shares and what
     is unexplained sum to it exactly, and what the data cannot tell is refused, with what to measure instead.
     """
-    from coherence.causal.session.context import Settings
+    from coherence.causal.session.context import FitSettings
 
     reading = Reading(**{name: more.pop(name) for name in READING})
     named: dict[str, Any] = {
         name: tuple(said) if isinstance(said, (tuple, list)) else said for name, said in more.items()
     }
-    asked = Settings(
+    asked = FitSettings(
         window=_window("--window", window), against=_window("--against", against),
         reference=dict(_level("--reference", text) for text in reference), do=dict(_level("--do", text) for text in do),
         **named,
@@ -152,7 +152,7 @@ def _telemetry(design: Design, reading: Reading) -> Telemetry:
     return telemetry.queried(reading.prometheus, queries, start=reading.start, end=reading.end, step=reading.step)
 
 
-def _whole(design: Design, reading: Reading, asked: Settings) -> Context:
+def _whole(design: Design, reading: Reading, asked: FitSettings) -> Context:
     from coherence.causal import telemetry
     from coherence.causal.session.context import Context
 
@@ -164,7 +164,7 @@ def _whole(design: Design, reading: Reading, asked: Settings) -> Context:
     return context
 
 
-def _streamed(design: Design, reading: Reading, asked: Settings) -> Context:
+def _streamed(design: Design, reading: Reading, asked: FitSettings) -> Context:
     from itertools import chain
 
     from coherence.causal import telemetry
@@ -183,7 +183,7 @@ def _streamed(design: Design, reading: Reading, asked: Settings) -> Context:
     return Context(design, first, asked, chain([first], every))
 
 
-def _answers(context: Context) -> list[Answer]:
+def _answers(context: Context) -> list[Section]:
     from coherence.causal.sections import answers
     from coherence.cli._progress import Progress
 
@@ -195,18 +195,18 @@ def _answers(context: Context) -> list[Answer]:
     return found
 
 
-def _text(made: Sequence[Answer], sources: Mapping[str, str]) -> str:
-    from coherence.causal.answers.answer import text
+def _text(made: Sequence[Section], sources: Mapping[str, str]) -> str:
+    from coherence.causal.answers.answer import render_answers
     from coherence.findings.finding import Accounting, Report
     from coherence.reporting._options import Options
     from coherence.reporting.text import findings
 
     found = tuple(finding for one in made for finding in one.findings)
     report = Report(found, Accounting(), (), sources)
-    return text(made) + ("\n" + findings(report, options=Options()) if found else "")
+    return render_answers(made) + ("\n" + findings(report, options=Options()) if found else "")
 
 
-def _json(path: str, made: Iterable[Answer]) -> str:
+def _json(path: str, made: Iterable[Section]) -> str:
     from coherence.base.version import VERSION
 
     whole = {"format_version": 1, "tool": "coherence fit", "version": VERSION, "design": path}
@@ -214,7 +214,7 @@ def _json(path: str, made: Iterable[Answer]) -> str:
     return json.dumps({**whole, "sections": sections}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _draw(made: Iterable[Answer], file: str) -> None:
+def _draw(made: Iterable[Section], file: str) -> None:
     from coherence.reporting.pictures.files import write
     from coherence.reporting.pictures.svg import Figure
 
@@ -224,7 +224,7 @@ def _draw(made: Iterable[Answer], file: str) -> None:
     write(Figure("coherence fit", panels, 2), file)
 
 
-def _code(made: Iterable[Answer]) -> int:
+def _code(made: Iterable[Section]) -> int:
     """1 where the telemetry contradicts the design."""
     from coherence.findings.finding import Severity
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from coherence.causal.data.series import Floats, Series
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 
 
 def wandering(rng: np.random.Generator, length: int, memory: float, size: float = 1.0) -> Floats:
@@ -29,7 +29,7 @@ def late(cause: str, effect: str, steps: int = 1, sign: int = 0) -> Influence:
     return Influence(cause, effect, Fraction(steps), Fraction(steps), sign)
 
 
-def graph(*influences: Influence, nodes: tuple[str, ...] = ()) -> Graph:
+def graph(*influences: Influence, nodes: tuple[str, ...] = ()) -> CausalGraph:
     """A graph of these influences."""
     named = [name for one in influences for name in (one.cause, one.effect)]
-    return Graph(tuple(dict.fromkeys([*nodes, *named])), influences)
+    return CausalGraph(tuple(dict.fromkeys([*nodes, *named])), influences)

@@ -17,7 +17,7 @@ import pytest
 
 from coherence.causal import checks
 from coherence.causal.data.series import Floats, Series
-from coherence.causal.session.context import Context, Settings
+from coherence.causal.session.context import Context, FitSettings
 from coherence.findings.question_input import Question
 from coherence.findings.registry import FITTED, question_modules_of
 from coherence.language.expressions import Tree, parse
@@ -90,7 +90,7 @@ ALL = [case for case in cases(CASES) if case.signals]
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in ALL])
 def test_case(case: Case) -> None:
     design = read_text(case.text, FILE)
-    told = differences(case, checks.findings(Context(design, simulated(case), Settings())))
+    told = differences(case, checks.findings(Context(design, simulated(case), FitSettings())))
     assert not told, "\n".join(["", case.name, *told])
 
 

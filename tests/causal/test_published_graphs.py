@@ -12,7 +12,7 @@ import pytest
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.effects import matrix, total
 from coherence.causal.fitting.fit import fit
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.causal.fitting.identification import identify
 
 FOLDER = Path(str(files("pgmpy"))) / "utils" / "example_models"
@@ -20,7 +20,7 @@ ARROW = re.compile(r"^(\S+) (->|<->) (\S+)", re.MULTILINE)
 HEAD = re.compile(r"^(\w+) \[", re.MULTILINE)
 
 
-def published(name: str) -> tuple[Graph, frozenset[str], str, str]:
+def published(name: str) -> tuple[CausalGraph, frozenset[str], str, str]:
     """(graph, latent, exposure, outcome) of a diagram in dagitty's notation; `a <-> b` is a latent cause of both."""
     text = (FOLDER / f"{name}.txt").read_text()
     nodes = HEAD.findall(text)
@@ -37,14 +37,14 @@ def published(name: str) -> tuple[Graph, frozenset[str], str, str]:
     ends = one["exposure"], one["outcome"]
     if ends[1] not in _reached(influences, ends[0]):
         influences.append(Influence(*ends))  # the effect in question
-    return Graph((*nodes, *sorted(latent - set(nodes))), tuple(influences)), frozenset(latent), *ends
+    return CausalGraph((*nodes, *sorted(latent - set(nodes))), tuple(influences)), frozenset(latent), *ends
 
 
 def _reached(influences: list[Influence], start: str) -> frozenset[str]:
-    return Graph((), tuple(Influence(one.effect, one.cause) for one in influences)).ancestors(start)
+    return CausalGraph((), tuple(Influence(one.effect, one.cause) for one in influences)).ancestors(start)
 
 
-def seen(graph: Graph, latent: frozenset[str], only: str) -> tuple[str, ...]:
+def seen(graph: CausalGraph, latent: frozenset[str], only: str) -> tuple[str, ...]:
     """What is measured: `only` these, or everything that is not latent."""
     return tuple(only.split()) or tuple(node for node in graph.nodes if node not in latent)
 
@@ -77,12 +77,12 @@ CASES = [
 ]
 
 
-def told(graph: Graph, names: tuple[str, ...], exposure: str, outcome: str) -> bool:
+def told(graph: CausalGraph, names: tuple[str, ...], exposure: str, outcome: str) -> bool:
     """Is every coefficient on the ways from the exposure to the outcome told?"""
     bare = graph.bypassing(names)
     delays = {(one.cause, one.effect): (0,) for one in bare.influences if {one.cause, one.effect} <= set(names)}
     plan = identify(bare, names, delays, 1.0)
-    inner = Graph(names, tuple(Influence(c, e) for e, one in plan.items() for c, _ in one.columns))
+    inner = CausalGraph(names, tuple(Influence(c, e) for e, one in plan.items() for c, _ in one.columns))
     behind = inner.ancestors(outcome)
     between = [name for name in behind if exposure in inner.ancestors(name) and name != exposure]
     untold = [cause for name in behind if name in plan for cause in (*dict(plan[name].lost), *plan[name].replaced)]

@@ -1,4 +1,4 @@
-"""What a section of `coherence fit` says: tables of text, the same as data, findings and figures."""
+"""Holds what a section of `coherence fit` says: tables of text, the same as data, findings and figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Table:
+class TextTable:
     """Rows under a header; the first `words` columns are text, the others are set flush right."""
 
     header: tuple[str, ...]
@@ -25,40 +25,40 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Section:
     """One section: lines and tables in order, JSON-able data, findings, panels to draw."""
 
     title: str
-    parts: tuple[str | Table, ...]
+    parts: tuple[str | TextTable, ...]
     data: Mapping[str, Any] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     panels: tuple[Panel, ...] = ()
 
 
-def interval(found: Estimate) -> str:
+def render_interval(found: Estimate) -> str:
     """`low .. high`, or nothing where nothing is uncertain."""
     return "" if found.low == found.high else f"{render_number(found.low)} .. {render_number(found.high)}"
 
 
-def as_data(found: Estimate) -> dict[str, float | None]:
+def estimate_to_dict(found: Estimate) -> dict[str, float | None]:
     """An estimate as JSON: a number that is not known is null."""
     figures = {"value": found.value, "low": found.low, "high": found.high, "error": found.error}
     return {name: figure if math.isfinite(figure) else None for name, figure in figures.items()}
 
 
-def text(answers: Iterable[Answer]) -> str:
+def render_answers(answers: Iterable[Section]) -> str:
     """All sections for a terminal."""
     return "\n".join(_section(one) for one in answers)
 
 
-def _section(one: Answer) -> str:
+def _section(one: Section) -> str:
     lines = [one.title]
     for part in one.parts:
-        lines += [f"  {line}" for line in (aligned(part) if isinstance(part, Table) else part.split("\n"))]
+        lines += [f"  {line}" for line in (render_table(part) if isinstance(part, TextTable) else part.split("\n"))]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def aligned(table: Table) -> list[str]:
+def render_table(table: TextTable) -> list[str]:
     """The lines of a table."""
     rows = [table.header, *table.rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(table.header))]

@@ -1,4 +1,4 @@
-"""Intervals of estimates from dependent data: the jackknife over contiguous batches.
+"""Computes intervals of estimates from dependent data: the jackknife over contiguous batches.
 
 A batch is long against the memory of the series, so batches are nearly independent where samples are not.  The
 naive block bootstrap undercovers where bursts outlast its blocks; delete-one-batch with Student's t does not.

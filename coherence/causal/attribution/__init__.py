@@ -1,1 +1,1 @@
-"""A loss split over its causes: declared mechanisms, exact Shapley shares, loops off, windows, changes, variance."""
+"""Splits a loss over its causes: declared mechanisms, exact Shapley shares, loops off, windows, changes, variance."""

@@ -1,4 +1,4 @@
-"""When did the level of a series change?  Self-normalised segmentation: no estimate of the memory is needed.
+"""Detects when the level of a series changed, by self-normalised segmentation: the memory need not be estimated.
 
 The record is cut into blocks.  For every place k the means before and after it, over all nested windows around it,
 are compared; the squared contrast is divided by a normaliser made of the same partial sums,

@@ -1,4 +1,4 @@
-"""What a loss would be with loops off, and how it splits over them.
+"""Estimates what a loss would be with loops off, and splits the difference over them.
 
 Off means: what the loop declares no longer acts, and a signal that no loop writes any more stands at a reference (0
 if none is given).  The players of the split are the loops; where all are on the loss is the measured one.  Means
@@ -57,7 +57,7 @@ class LoopSplit:
 
 
 @dataclass(frozen=True)
-class Switch:
+class LoopSwitch:
     """What a set of loops that are off changes: influences that are cut, and signals that stand still."""
 
     cut: Mapping[str, frozenset[str]]
@@ -132,12 +132,12 @@ def blocked(fitted: Fitted, sources: Iterable[str], loss: str) -> str:
     return ""
 
 
-def _assumed(everything: Switch, reference: Mapping[str, float]) -> tuple[str, ...]:
+def _assumed(everything: LoopSwitch, reference: Mapping[str, float]) -> tuple[str, ...]:
     held = sorted(everything.held)
     return tuple(f"{name} stands at {reference.get(name, 0.0):g} while its loops are off" for name in held)
 
 
-def _switch(fitted: Fitted, off: Iterable[str]) -> Switch:
+def _switch(fitted: Fitted, off: Iterable[str]) -> LoopSwitch:
     gone = set(off)
     cut: dict[str, frozenset[str]] = {}
     held: set[str] = set()
@@ -149,10 +149,10 @@ def _switch(fitted: Fitted, off: Iterable[str]) -> Switch:
             cut[effect] = lost - staying
         if lost and not staying:
             held.add(effect)
-    return Switch(cut, frozenset(held))
+    return LoopSwitch(cut, frozenset(held))
 
 
-def means_after(fitted: Fitted, switch: Switch, reference: Mapping[str, float], do: Mapping[str, float]) -> Floats:
+def means_after(fitted: Fitted, switch: LoopSwitch, reference: Mapping[str, float], do: Mapping[str, float]) -> Floats:
     """(replicates, signals): means after the change, own parts as they were."""
     at = {name: number for number, name in enumerate(fitted.signals)}
     _, u = own(fitted, matrix(fitted))
@@ -179,7 +179,7 @@ def _refuse_growth(fitted: Fitted, cut: Mapping[str, Sequence[str]]) -> None:
 
 
 def _rerun(
-    series: Series, fitted: Fitted, loss: str, switch: Switch, reference: Mapping[str, float],
+    series: Series, fitted: Fitted, loss: str, switch: LoopSwitch, reference: Mapping[str, float],
     constants: Mapping[str, float | Range] | None,
 ) -> Floats:  # fmt: skip
     """(replicates,): mean loss of the structure run again."""

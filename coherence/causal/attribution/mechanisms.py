@@ -1,4 +1,4 @@
-"""Declared non-linear mechanisms: a barrier's maximum, a product, a saturation, a choice, a ratio, kept as declared.
+"""Fits declared non-linear mechanisms as declared: a maximum, a product, a saturation, a choice, a ratio.
 
     x(t) = f(causes, constants) + u(t)
 
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from coherence.base.errors import UsageError
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.gram import Column
-from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.graph import CausalGraph
 from coherence.language.expressions.lower_numpy import lower_numpy
 from coherence.language.expressions.tree import (
     Arithmetic,
@@ -93,7 +93,7 @@ def constants_of(model: Model) -> dict[str, float | Range]:
     return constants
 
 
-def non_linear(graph: Graph, observed: Iterable[str], constants: Mapping[str, float | Range]) -> dict[str, Tree]:
+def non_linear(graph: CausalGraph, observed: Iterable[str], constants: Mapping[str, float | Range]) -> dict[str, Tree]:
     """effect -> its declared expression over observed signals, where that is not linear in them.
 
     What is computed and not observed is put in its place, so that a mechanism reads observed signals alone; one that
@@ -117,7 +117,7 @@ def _readable(tree: Tree) -> bool:
     return not any(isinstance(node, Held) or getattr(node, "function", "") in unreadable for node in walk(tree))
 
 
-def _inlined(tree: Tree, graph: Graph, seen: frozenset[str], above: frozenset[str]) -> Tree:
+def _inlined(tree: Tree, graph: CausalGraph, seen: frozenset[str], above: frozenset[str]) -> Tree:
     def place(path: str) -> str | Tree:
         inner = graph.mechanisms.get(path)
         if path in seen or inner is None or path in above:

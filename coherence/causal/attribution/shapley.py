@@ -1,4 +1,4 @@
-"""Exact Shapley values and interactions of a game whose value is known for every coalition.
+"""Computes exact Shapley values and interactions of a game whose value is known for every coalition.
 
 Coalitions are bit masks: coalition c holds player p where bit p of c is set, so `values[..., c]` has 2^n entries.
 The Harsanyi dividend of a coalition is what its members cause together and no smaller group of them causes:

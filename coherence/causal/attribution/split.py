@@ -1,4 +1,4 @@
-"""How the mean of a loss splits over its causes, non-linear mechanisms and interactions included.
+"""Splits the mean of a loss over its causes, non-linear mechanisms and interactions included.
 
 Players are the signals behind the loss.  The value of a coalition is the mean loss when its members have their
 measured own part, sample by sample, and the others a reference (0, or a level).  What the loss has of its own, which
@@ -19,9 +19,19 @@ from coherence.base.errors import UsageError, did_you_mean
 from coherence.causal.answers.intervals import Estimate, estimate
 from coherence.causal.attribution.mechanisms import Mechanism, Range
 from coherence.causal.attribution.shapley import TOLD, NotSplitError, dividends, members, refuse_many, shapley
-from coherence.causal.attribution.structure import Structure, run, structure
+from coherence.causal.attribution.structure import CausalSystem, run, structure
 from coherence.causal.data.series import Floats, Series
-from coherence.causal.fitting.effects import Attribution, Knot, Share, against, attribute, knots, matrix, own, total
+from coherence.causal.fitting.effects import (
+    Attribution,
+    CauseShare,
+    Knot,
+    against,
+    attribute,
+    knots,
+    matrix,
+    own,
+    total,
+)
 from coherence.causal.fitting.fit import Fitted
 
 NUMBERS_AT_ONCE = 4_000_000  # of one signal, over replicates, coalitions and times
@@ -81,7 +91,7 @@ class _Played:
 
 
 def _teams(
-    fitted: Fitted, system: Structure, loss: str, groups: Mapping[str, Sequence[str]]
+    fitted: Fitted, system: CausalSystem, loss: str, groups: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, Knot]]:
     """player -> its signals.  Signals that cannot be told apart play together; the loss is last."""
     behind = [name for group in system.order for name in group]
@@ -109,7 +119,7 @@ def _teams(
 
 
 def _play(
-    system: Structure, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float]
+    system: CausalSystem, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float]
 ) -> _Played:
     names = tuple(teams)
     lead = _meeting_signals(system)
@@ -126,7 +136,7 @@ def _play(
     return _Played(nobody, alone, values, additive, meeting, float(worths[0, 0]))
 
 
-def _meeting_signals(system: Structure) -> frozenset[str]:
+def _meeting_signals(system: CausalSystem) -> frozenset[str]:
     """Signals that reach the loss through a non-linear mechanism, circles included."""
     signals: set[str] = set()
     waiting = [cause for part in system.parts.values() if isinstance(part, Mechanism) for cause in part.causes]
@@ -139,7 +149,7 @@ def _meeting_signals(system: Structure) -> frozenset[str]:
 
 
 def _values(
-    system: Structure, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float],
+    system: CausalSystem, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float],
     coalitions: Sequence[frozenset[int]],
 ) -> Floats:  # fmt: skip
     """(replicates, coalitions): mean loss of each, over the samples where everything was there."""
@@ -156,7 +166,7 @@ def _values(
     return values
 
 
-def _there(system: Structure, loss: str) -> Floats:
+def _there(system: CausalSystem, loss: str) -> Floats:
     """Which samples count: those at which everything behind the loss is known."""
     drives = {name: rows[:1, None, :] for name, rows in system.own.items()}
     known = np.isfinite(run(system, drives, rows=slice(0, 1))[loss][0, 0])
@@ -166,7 +176,7 @@ def _there(system: Structure, loss: str) -> Floats:
 
 
 def _means(
-    system: Structure, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float],
+    system: CausalSystem, loss: str, teams: Mapping[str, tuple[str, ...]], reference: Mapping[str, float],
     coalitions: Sequence[frozenset[int]], there: Floats,
 ) -> Floats:  # fmt: skip
     drives: dict[str, Floats] = {}
@@ -201,7 +211,7 @@ def _attribution_of(
         knot = knots.get(player)
         amount = estimate(float(parts[0, number]), parts[1:, number])
         if amount.value or amount.error or knot:
-            shares.append(Share(player, amount, names, knot.why if knot else "", knot.measure if knot else ()))
+            shares.append(CauseShare(player, amount, names, knot.why if knot else "", knot.measure if knot else ()))
     rest = parts[:, list(teams).index(loss)] if loss in teams else np.zeros(len(parts))
     exact = float(measured[0] - sum(share.amount.value for share in shares))
     return Attribution(
@@ -237,6 +247,6 @@ def _linear(
         if at:
             amounts = parts[:, at].sum(axis=1)
             members_of = tuple(fitted.signals[number] for number in at)
-            teams.append(Share(player, estimate(float(amounts[0]), amounts[1:]), members_of))
+            teams.append(CauseShare(player, estimate(float(amounts[0]), amounts[1:]), members_of))
             shares = [one for one in shares if one not in chosen]
     return replace(attribution, shares=(*teams, *shares))

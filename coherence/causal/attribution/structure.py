@@ -1,4 +1,4 @@
-"""The fitted system as something that can be run again: other own parts, cut influences, signals held.
+"""Runs the fitted system again with other own parts, influences that are cut, or signals that are held.
 
 Each signal is x(t) = f(causes) + u(t), where f is its fitted linear equation or its declared mechanism and u(t), what
 it has of its own, is x(t) - f(measured causes) sample by sample.  Running it with every u gives the measured signals
@@ -25,7 +25,7 @@ SETTLING = 400  # samples at most that a changed feedback is given to settle bef
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearMechanism:
     """x(t) = sum of coefficients * columns + u(t).  `coefficients` has 1 + B rows."""
 
     effect: str
@@ -39,11 +39,11 @@ class Linear:
 
 
 @dataclass(frozen=True)
-class Structure:
+class CausalSystem:
     """Signals in an order in which they can be computed; those that act on each other together."""
 
     series: Series
-    parts: Mapping[str, Linear | Mechanism]
+    parts: Mapping[str, LinearMechanism | Mechanism]
     order: tuple[tuple[str, ...], ...]  # strongly connected components, causes first
     own: Mapping[str, Floats]  # (1 + B, times); one row where nothing that it needs was estimated
     replicates: int = 1
@@ -55,11 +55,11 @@ class Structure:
 
 def structure(
     series: Series, fitted: Fitted, loss: str, *, constants: Mapping[str, float | Range] | None = None
-) -> Structure:
+) -> CausalSystem:
     """Everything behind a loss, its declared non-linear mechanisms kept as declared."""
     declared = non_linear(fitted.graph, series.names, constants or {})
     stretches = stretches_of(series, fitted)
-    parts: dict[str, Linear | Mechanism] = {}
+    parts: dict[str, LinearMechanism | Mechanism] = {}
     waiting = [loss]
     while waiting:
         name = waiting.pop()
@@ -68,13 +68,13 @@ def structure(
         parts[name] = (
             mechanism(series, name, declared[name], constants or {}, stretches)
             if name in declared
-            else Linear(name, fitted.nodes[name].equation.columns, fitted.nodes[name].coefficients)
+            else LinearMechanism(name, fitted.nodes[name].equation.columns, fitted.nodes[name].coefficients)
         )
         waiting += parts[name].causes
     order = _components(loss, parts)
     _refuse_gaps(series, parts, order)
     own = {name: own_part(series, name, parts.get(name)) for group in order for name in group}
-    return Structure(series, parts, order, own, max(len(rows) for rows in own.values()))
+    return CausalSystem(series, parts, order, own, max(len(rows) for rows in own.values()))
 
 
 def stretches_of(series: Series, fitted: Fitted) -> list[Whole]:
@@ -85,12 +85,12 @@ def stretches_of(series: Series, fitted: Fitted) -> list[Whole]:
     return [whole[part] for part in batches(len(whole), fitted.batches)]
 
 
-def own_part(series: Series, name: str, part: Linear | Mechanism | None) -> Floats:
+def own_part(series: Series, name: str, part: LinearMechanism | Mechanism | None) -> Floats:
     """u of a signal: what was measured less what its causes make, one row for each row of coefficients."""
     measured = series[name]
     if part is None:
         return np.asarray(measured[None], np.float64)
-    if isinstance(part, Linear):
+    if isinstance(part, LinearMechanism):
         rows = np.stack([held_back(series[cause], lag) for cause, lag in part.columns])
         still = bool(np.all(part.coefficients == part.coefficients[0]))
         return np.asarray(measured - (part.coefficients[:1] if still else part.coefficients) @ rows, np.float64)
@@ -98,18 +98,20 @@ def own_part(series: Series, name: str, part: Linear | Mechanism | None) -> Floa
     return np.stack([measured - part(values, number) for number in range(len(part.constants))])
 
 
-def _components(loss: str, parts: Mapping[str, Linear | Mechanism]) -> tuple[tuple[str, ...], ...]:
+def _components(loss: str, parts: Mapping[str, LinearMechanism | Mechanism]) -> tuple[tuple[str, ...], ...]:
     """Strongly connected components behind a signal, causes first."""
     causes = {name: tuple(reversed(part.causes)) for name, part in parts.items()}
     return tuple(components({loss: causes.get(loss, ()), **causes}))
 
 
-def circular(parts: Mapping[str, Linear | Mechanism], group: Sequence[str]) -> bool:
+def circular(parts: Mapping[str, LinearMechanism | Mechanism], group: Sequence[str]) -> bool:
     """Do these signals act on themselves?"""
     return len(group) > 1 or (group[0] in parts and group[0] in parts[group[0]].causes)
 
 
-def _refuse_gaps(series: Series, parts: Mapping[str, Linear | Mechanism], order: Iterable[tuple[str, ...]]) -> None:
+def _refuse_gaps(
+    series: Series, parts: Mapping[str, LinearMechanism | Mechanism], order: Iterable[tuple[str, ...]]
+) -> None:
     for group in order:
         missing = [name for name in group if not np.isfinite(series[name]).all()]
         if missing and circular(parts, group):
@@ -120,7 +122,7 @@ def _refuse_gaps(series: Series, parts: Mapping[str, Linear | Mechanism], order:
 
 
 def run(
-    system: Structure, own: Mapping[str, Floats], *, held: Mapping[str, Floats | float] | None = None,
+    system: CausalSystem, own: Mapping[str, Floats], *, held: Mapping[str, Floats | float] | None = None,
     cut: Mapping[str, Iterable[str]] | None = None, rows: slice = slice(None),
 ) -> dict[str, Floats]:  # fmt: skip
     """signal -> (replicates, runs, times).  `own`: u of each signal, broadcasting to that shape.
@@ -148,7 +150,7 @@ def _shaped(level: Floats | float) -> Floats:
     return made.reshape((1,) * (3 - made.ndim) + made.shape)
 
 
-def _still_circular(system: Structure, left: Sequence[str]) -> bool:
+def _still_circular(system: CausalSystem, left: Sequence[str]) -> bool:
     """Do they wait for each other?  Holding one signal may have opened the circle."""
     try:
         _sorted(system, left)
@@ -161,7 +163,7 @@ class _CircleError(Exception):
     """Signals that wait for each other."""
 
 
-def _sorted(system: Structure, names: Sequence[str], *, now: bool = False) -> list[str]:
+def _sorted(system: CausalSystem, names: Sequence[str], *, now: bool = False) -> list[str]:
     """Causes before effects; `now`: only what acts within one sample counts."""
     waiting = {
         name: {cause for cause, lag in _columns(system, name) if cause in names and not (now and lag)} for name in names
@@ -177,21 +179,21 @@ def _sorted(system: Structure, names: Sequence[str], *, now: bool = False) -> li
     return done
 
 
-def _columns(made: Structure, name: str) -> tuple[Column, ...]:
+def _columns(made: CausalSystem, name: str) -> tuple[Column, ...]:
     part = made.parts.get(name)
     if part is None:
         return ()
-    return part.columns if isinstance(part, Linear) else tuple(part.columns.values())
+    return part.columns if isinstance(part, LinearMechanism) else tuple(part.columns.values())
 
 
 def _driven(
-    system: Structure, name: str, levels: Mapping[str, Floats], gone: frozenset[str], rows: slice
+    system: CausalSystem, name: str, levels: Mapping[str, Floats], gone: frozenset[str], rows: slice
 ) -> Floats | float:
     """f of a signal at the values found."""
     part = system.parts.get(name)
     if part is None:
         return 0.0
-    if isinstance(part, Linear):
+    if isinstance(part, LinearMechanism):
         total: Floats | float = 0.0
         for number, (cause, lag) in enumerate(part.columns):
             if cause not in gone:
@@ -219,7 +221,7 @@ def _row(coefficients: Floats, number: int, rows: slice) -> Floats:
 class _Circle:
     """Signals that act on each other, in the order of one sample, and what acts on them from outside."""
 
-    system: Structure
+    system: CausalSystem
     names: tuple[str, ...]
     levels: Mapping[str, Floats]
     gone: Mapping[str, frozenset[str]]
@@ -228,7 +230,7 @@ class _Circle:
     def outer(self, name: str, own: Floats) -> Floats:
         """What a signal receives from outside, its own part included; a mechanism is evaluated inside."""
         part, total = self.system.parts.get(name), own
-        if isinstance(part, Linear):
+        if isinstance(part, LinearMechanism):
             for number, (cause, lag) in enumerate(part.columns):
                 if cause not in self.gone.get(name, ()) and cause not in self.names:
                     total = total + _row(part.coefficients, number, self.rows) * held_back(self.levels[cause], lag)
@@ -237,7 +239,7 @@ class _Circle:
     def inner(self, name: str, table: Mapping[str, Floats], at: int, time: int) -> Floats | float:
         """What a signal receives inside at place `at` of the table, which is sample `time` of the record."""
         part, gone = self.system.parts[name], self.gone.get(name, ())
-        if isinstance(part, Linear):
+        if isinstance(part, LinearMechanism):
             total: Floats | float = 0.0
             for number, (cause, lag) in enumerate(part.columns):
                 if cause in self.names and cause not in gone:
@@ -274,7 +276,7 @@ def _turning(circle: _Circle, own: Mapping[str, Floats]) -> dict[str, Floats]:
     return {name: values[..., before:] for name, values in table.items()}
 
 
-def _in_turn(system: Structure, group: Sequence[str]) -> tuple[str, ...]:
+def _in_turn(system: CausalSystem, group: Sequence[str]) -> tuple[str, ...]:
     """Signals of a circle in the order of one sample."""
     try:
         return tuple(_sorted(system, group, now=True))
@@ -285,11 +287,11 @@ def _in_turn(system: Structure, group: Sequence[str]) -> tuple[str, ...]:
         ) from None
 
 
-def _replicates(system: Structure, group: Sequence[str], rows: slice) -> Iterator[int]:
+def _replicates(system: CausalSystem, group: Sequence[str], rows: slice) -> Iterator[int]:
     """How many rows of coefficients each signal has among those chosen."""
     yield 1
     for name in group:
         part = system.parts.get(name)
         if part is not None:
-            table = part.coefficients if isinstance(part, Linear) else part.constants
+            table = part.coefficients if isinstance(part, LinearMechanism) else part.constants
             yield len(table) if len(table) == 1 else len(table[rows])

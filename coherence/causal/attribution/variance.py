@@ -1,4 +1,4 @@
-"""Which own part makes which part of a loss's slow variation.
+"""Splits the slow variation of a loss over the own parts of the signals that act on it.
 
 With batch means x_b and own parts u_b = x_b - sum over lags k of M_k x_b(k), where x_b(k) is the mean of the same rows
 k steps before, L_b is the sum over j of T[L, j] u_jb, and what delays carry over the ends of the batch.  So the
@@ -24,7 +24,7 @@ TOLD = 0.05  # share of the variance above which a pair is named
 
 
 @dataclass(frozen=True)
-class Part:
+class VariancePart:
     """What one own part (or one pair: its covariance, twice) makes of the variance; `share` of the whole."""
 
     causes: tuple[str, ...]
@@ -39,9 +39,9 @@ class Variance:
 
     loss: str
     total: Estimate
-    parts: tuple[Part, ...]
+    parts: tuple[VariancePart, ...]
     together: Estimate  # all pairs, and what delays carry from one batch into the next
-    pairs: tuple[Part, ...]  # the large ones among them
+    pairs: tuple[VariancePart, ...]  # the large ones among them
 
     @property
     def error(self) -> float:
@@ -63,13 +63,13 @@ def variance(fitted: Fitted, loss: str) -> Variance:
     tables, whole = _covariances(fitted, loss, [names for names, _ in teams])
     size = float(whole[0])
     parts = [
-        Part(names, _estimate_of(tables[:, n, n]), float(tables[0, n, n]) / size if size else 0.0, why)
+        VariancePart(names, _estimate_of(tables[:, n, n]), float(tables[0, n, n]) / size if size else 0.0, why)
         for n, (names, why) in enumerate(teams)
         if np.any(tables[:, n, n])
     ]
     together = whole - np.trace(tables, axis1=1, axis2=2)
     pairs = [
-        Part((*teams[n][0], *teams[k][0]), _estimate_of(2 * tables[:, n, k]), float(2 * tables[0, n, k]) / size)
+        VariancePart((*teams[n][0], *teams[k][0]), _estimate_of(2 * tables[:, n, k]), float(2 * tables[0, n, k]) / size)
         for n in range(len(teams))
         for k in range(n)
         if size and abs(2 * float(tables[0, n, k])) > TOLD * size

@@ -1,4 +1,4 @@
-"""Two windows compared: did the inputs move, or the mechanisms, and how much of the change of the loss did each make?
+"""Compares two windows: which inputs moved, which mechanisms changed, and what each made of the change of the loss.
 
 Every equation is fitted in both windows.  A Wald test with jackknife covariances (Chow's question, robust to
 autocorrelated errors) says for which signals it changed, with Holm's correction over all signals; the others are
@@ -31,7 +31,7 @@ from coherence.causal.fitting.effects import knots, matrix, radius, total
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.fit import Fitted, from_grams
 from coherence.causal.fitting.gram import Grams, grams
-from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.fitting.planning import believable, planned
 
 FEWEST = 100  # samples of a window
@@ -60,7 +60,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class WindowComparison:
     """before + sum of contributions = after, exactly."""
 
     loss: str
@@ -79,9 +79,9 @@ class Comparison:
 
 
 def compare(
-    before: Series, after: Series, graph: Graph, loss: str, *, equations: Sequence[Equation] = (),
+    before: Series, after: Series, graph: CausalGraph, loss: str, *, equations: Sequence[Equation] = (),
     constants: Mapping[str, float | Range] | None = None, false_alarm: float = FALSE_ALARM,
-) -> Comparison:  # fmt: skip
+) -> WindowComparison:  # fmt: skip
     """What made the mean of a signal change between two windows; `equations` replace those of identification."""
     if loss not in before or loss not in after:
         raise UsageError(f"'{loss}' is not in both windows: {did_you_mean(loss, before.names)}")
@@ -103,7 +103,9 @@ def compare(
     return _split(first, second, both, loss, changed, tests)
 
 
-def _fitted_alike(before: Series, after: Series, graph: Graph, equations: Sequence[Equation]) -> tuple[Fitted, Fitted]:
+def _fitted_alike(
+    before: Series, after: Series, graph: CausalGraph, equations: Sequence[Equation]
+) -> tuple[Fitted, Fitted]:
     """Both windows with one plan, on one scale."""
     plan = planned(before, graph, equations, delays_from=max(before, after, key=len))
     sums = [grams(one, plan.columns) for one in (before, after)]
@@ -196,7 +198,7 @@ def _covariance(without: Floats) -> Floats:
 
 def _through_mechanisms(
     curved: Curved, fits: tuple[Fitted, Fitted, Fitted], loss: str, changed: Sequence[str], tests: tuple[Changed, ...]
-) -> Comparison:
+) -> WindowComparison:
     first, second, both = fits
     (before, after), inputs, changes = shares(curved, both, loss, changed)
     spread = _Spread(len(first.grams.batches), len(second.grams.batches))
@@ -209,12 +211,12 @@ def _through_mechanisms(
         *_inputs(first, loss, whole, spread),
     ]
     note = "windows laid over each other sample by sample from their starts"
-    return Comparison(loss, before, after, tuple(contributions), tests, (note,))
+    return WindowComparison(loss, before, after, tuple(contributions), tests, (note,))
 
 
 def _split(
     former: Fitted, latter: Fitted, both: Fitted, loss: str, changed: Sequence[str], tests: tuple[Changed, ...]
-) -> Comparison:
+) -> WindowComparison:
     first, second = len(former.grams.batches), len(latter.grams.batches)
     # replicate r leaves out a batch of the first window (r <= first), or of the second
     rows_one = [0, *range(1, first + 1), *([0] * second)]
@@ -237,7 +239,7 @@ def _split(
         *_inputs(former, loss, inputs, spread),
     ]
     place = at[loss]
-    return Comparison(loss, float(levels[0][place]), float(levels[1][place]), tuple(contributions), tests)
+    return WindowComparison(loss, float(levels[0][place]), float(levels[1][place]), tuple(contributions), tests)
 
 
 def _shares(m: Floats, n: Floats, u: Floats, v: Floats, changed: Sequence[int], loss: int) -> tuple[Floats, Floats]:

@@ -1,4 +1,4 @@
-"""Two windows compared where declared non-linear mechanisms lie behind the loss: every coalition of changes is run.
+"""Compares two windows where non-linear mechanisms lie behind the loss: every coalition of changes is run.
 
 The mean through a maximum or a product depends on which samples meet, so windows are laid over each other sample by
 sample from their starts (the longer one is cut).  Players: the own part of each signal (old or new) and each mechanism
@@ -16,7 +16,7 @@ import numpy as np
 
 from coherence.causal.attribution.mechanisms import Mechanism, Range
 from coherence.causal.attribution.shapley import members, refuse_many, shapley
-from coherence.causal.attribution.structure import Linear, Structure, own_part, run, structure
+from coherence.causal.attribution.structure import CausalSystem, LinearMechanism, own_part, run, structure
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.fit import Fitted
 
@@ -27,8 +27,8 @@ NUMBERS_AT_ONCE = 4_000_000
 class Curved:
     """Both windows as structures on the same samples; replicates: the whole, less each old batch, less each new one."""
 
-    before: Structure
-    after: Structure
+    before: CausalSystem
+    after: CausalSystem
     names: tuple[str, ...]
     tables: Mapping[str, tuple[Floats, Floats]]  # constants of each mechanism with unknown ones, by window
 
@@ -70,7 +70,7 @@ def shares(
     for mechanism_set in range(1 << len(changed)):
         chosen = {changed[k] for k in members(mechanism_set, len(changed))}
         parts = {name: (new if name in chosen else old).parts[name] for name in old.parts}
-        mixed = Structure(old.series, parts, old.order, old.own, replicates)
+        mixed = CausalSystem(old.series, parts, old.order, old.own, replicates)
         first = mechanism_set << len(curved.names)
         edges = [*range(0, 1 << len(curved.names), sizes), 1 << len(curved.names)]
         for low, high in pairwise(edges):
@@ -80,7 +80,7 @@ def shares(
 
 
 def _means(
-    mixed: Structure, old: Structure, new: Structure, names: Sequence[str], loss: str, coalitions: range
+    mixed: CausalSystem, old: CausalSystem, new: CausalSystem, names: Sequence[str], loss: str, coalitions: range
 ) -> Floats:
     """(replicates, coalitions): mean loss with the own parts of a coalition from the second window."""
     drives = {
@@ -96,25 +96,25 @@ def _means(
     return np.asarray(np.broadcast_to(np.nanmean(losses, axis=-1), shape), np.float64)
 
 
-def _laid(curved: Curved, both: Fitted, changed: Sequence[str], length: int) -> tuple[Structure, Structure]:
+def _laid(curved: Curved, both: Fitted, changed: Sequence[str], length: int) -> tuple[CausalSystem, CausalSystem]:
     """Both windows cut to one length, with one row of coefficients for each replicate of both together."""
     systems = []
     for place, system in enumerate((curved.before, curved.after)):
         series = Series(system.series.names, system.series.values[:length], system.series.step, system.series.start)
         parts = {name: _part(curved, both, name, place, name in changed) for name in system.parts}
         own = {name: own_part(series, name, parts.get(name)) for name in curved.names}
-        systems.append(Structure(series, parts, system.order, own, max(len(rows) for rows in own.values())))
+        systems.append(CausalSystem(series, parts, system.order, own, max(len(rows) for rows in own.values())))
     return systems[0], systems[1]
 
 
-def _part(curved: Curved, both: Fitted, name: str, place: int, own_window: bool) -> Linear | Mechanism:
+def _part(curved: Curved, both: Fitted, name: str, place: int, own_window: bool) -> LinearMechanism | Mechanism:
     part = (curved.before, curved.after)[place].parts[name]
-    if isinstance(part, Linear):
+    if isinstance(part, LinearMechanism):
         other = (curved.after, curved.before)[place].parts[name]
-        assert isinstance(other, Linear)
+        assert isinstance(other, LinearMechanism)
         tables = (part.coefficients, other.coefficients) if not place else (other.coefficients, part.coefficients)
         rows = _spread(*tables)[place] if own_window else both.nodes[name].coefficients
-        return Linear(name, part.columns, rows)
+        return LinearMechanism(name, part.columns, rows)
     if not part.unknown:
         return part
     old, new = _spread(*curved.tables[name])

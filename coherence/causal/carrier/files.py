@@ -18,13 +18,13 @@ import numpy as np
 
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
-from coherence.causal.carrier.linear_gaussian import Network
-from coherence.causal.carrier.tables import Table, Tables
+from coherence.causal.carrier.linear_gaussian import GaussianNetwork
+from coherence.causal.carrier.tables import ProbabilityTable, Tables
 
 _TOKEN = re.compile(r'"[^"]*"|[\[\]{}()|,;]|[^\s\[\]{}()|,;"]+')
 
 
-def linear_network(path: Path) -> Network:
+def linear_network(path: Path) -> GaussianNetwork:
     """Read {nodes, cpds: {node: {coefficients: {"(Intercept)": [c], parent: [a]}, variance: [w], parents}}}."""
     try:
         data: Any = json.loads(_text(path))
@@ -43,7 +43,7 @@ def linear_network(path: Path) -> Network:
         raise _error(path, 1, f"not a linear network: {error!r}", "write {nodes, cpds} as bnlearn does") from error
     if (variance < 0).any():
         raise _error(path, 1, f"a variance of {variance.min():g}", "variances cannot be negative")
-    return Network(tuple((node, 0) for node in nodes), matrix, constant, variance)
+    return GaussianNetwork(tuple((node, 0) for node in nodes), matrix, constant, variance)
 
 
 def discrete_network(path: Path) -> Tables:
@@ -51,7 +51,7 @@ def discrete_network(path: Path) -> Tables:
     words = [*_words(_text(path))]
     reader = _Reader(path, words)
     states: dict[str, tuple[str, ...]] = {}
-    tables: list[Table] = []
+    tables: list[ProbabilityTable] = []
     while not reader.ended:
         match reader.take():
             case "network":
@@ -116,7 +116,7 @@ class _Reader:
         self.until("}")
         return name, words
 
-    def probability(self, states: dict[str, tuple[str, ...]]) -> Table:
+    def probability(self, states: dict[str, tuple[str, ...]]) -> ProbabilityTable:
         self.expect("(")
         head = self.until(")")
         name, parents = head[0], tuple(word for word in head[1:] if word != "|")
@@ -133,7 +133,7 @@ class _Reader:
             table[where] = numbers
         if not np.isfinite(table).all() or not np.allclose(table.sum(axis=-1), 1.0, atol=1e-3):
             raise self.problem(f"the probabilities of '{name}' do not sum to 1 for every state of its causes")
-        return Table(name, parents, table / table.sum(axis=-1, keepdims=True))
+        return ProbabilityTable(name, parents, table / table.sum(axis=-1, keepdims=True))
 
     def _where(self, word: str, parents: tuple[str, ...], states: dict[str, tuple[str, ...]]) -> tuple[int, ...]:
         if word == "table":

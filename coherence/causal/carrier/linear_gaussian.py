@@ -1,4 +1,4 @@
-"""A fitted linear network as pgmpy's LinearGaussianBayesianNetwork, and back.
+"""Converts a fitted linear network to pgmpy's LinearGaussianBayesianNetwork, and back.
 
     x = c + A x + u,  u independent with variances w;  mean (I - A)^-1 c, covariance (I - A)^-1 diag(w) (I - A)^-T
 
@@ -26,7 +26,7 @@ from coherence.causal.fitting.gram import Column
 
 
 @dataclass(frozen=True)
-class Network:
+class GaussianNetwork:
     """`matrix[i, j]`: the direct effect of columns[j] on columns[i]; `constant`, `variance` of what is its own."""
 
     columns: tuple[Column, ...]
@@ -52,7 +52,7 @@ class Carried:
     scale: Mapping[str, float]
 
 
-def network(fitted: Fitted) -> Network:
+def network(fitted: Fitted) -> GaussianNetwork:
     """The network of a fit.  Raises UsageError where causes form a circle within one step: no ordering carries that."""
     columns = tuple(dict.fromkeys(fitted.grams.columns))
     past = [number for number, (_, lag) in enumerate(columns) if lag]
@@ -64,12 +64,12 @@ def network(fitted: Fitted) -> Network:
         here = at[effect, 0]
         matrix[here, [at[column] for column in node.equation.columns]] = node.coefficients[0]
         variance[here] = node.noise**2
-    gaussian = Network(columns, matrix, mean - matrix @ mean, variance)
+    gaussian = GaussianNetwork(columns, matrix, mean - matrix @ mean, variance)
     order(gaussian)
     return gaussian
 
 
-def order(net: Network) -> tuple[int, ...]:
+def order(net: GaussianNetwork) -> tuple[int, ...]:
     """Causes before effects.  Raises UsageError naming a circle."""
     into = {row: set(np.flatnonzero(net.matrix[row]).tolist()) for row in range(len(net.columns))}
     try:
@@ -82,13 +82,13 @@ def order(net: Network) -> tuple[int, ...]:
         ) from None
 
 
-def joint(found: Network) -> tuple[Floats, Floats]:
+def joint(found: GaussianNetwork) -> tuple[Floats, Floats]:
     """(mean, covariance) of all columns."""
     total = np.linalg.inv(np.eye(len(found.columns)) - found.matrix)
     return total @ found.constant, total @ np.diag(found.variance) @ total.T
 
 
-def effect(net: Network, cause: Column, of: Column) -> float:
+def effect(net: GaussianNetwork, cause: Column, of: Column) -> float:
     """What one unit more at `cause`, held from outside, adds to the mean of `of`, through every way.
 
     Among delayed nodes there is no way: their regressions on each other are the memory of the past, not its causes.
@@ -100,7 +100,7 @@ def effect(net: Network, cause: Column, of: Column) -> float:
     return float(column[net.index(of)])
 
 
-def intervened(net: Network, fixed: Mapping[Column, float]) -> Network:
+def intervened(net: GaussianNetwork, fixed: Mapping[Column, float]) -> GaussianNetwork:
     """The network where columns are held at values: nothing acts on them, and they do not vary.
 
     The rest of the past stays distributed as it was: one delayed node tells of another, and does not act on it.
@@ -116,10 +116,10 @@ def intervened(net: Network, fixed: Mapping[Column, float]) -> Network:
     for column, level in fixed.items():
         row = net.index(column)
         matrix[row], constant[row], variance[row] = 0.0, level, 0.0
-    return Network(net.columns, matrix, constant, variance)
+    return GaussianNetwork(net.columns, matrix, constant, variance)
 
 
-def simulated(net: Network, count: int, seed: int) -> Floats:
+def simulated(net: GaussianNetwork, count: int, seed: int) -> Floats:
     """(count, columns): independent draws."""
     drawn = np.random.default_rng(seed).standard_normal((count, len(net.columns))) * np.sqrt(net.variance)
     drawn += net.constant
@@ -130,7 +130,7 @@ def simulated(net: Network, count: int, seed: int) -> Floats:
     return drawn
 
 
-def to_pgmpy(net: Network, *, standard: bool = False) -> Carried:
+def to_pgmpy(net: GaussianNetwork, *, standard: bool = False) -> Carried:
     """The network as a LinearGaussianBayesianNetwork.  `standard`: nodes in standard deviations from their mean.
 
     Raises MissingExtraError without pgmpy, UsageError on a circle.
@@ -164,7 +164,7 @@ def to_pgmpy(net: Network, *, standard: bool = False) -> Carried:
     )
 
 
-def from_pgmpy(carried: Carried) -> Network:
+def from_pgmpy(carried: Carried) -> GaussianNetwork:
     """The network of a carried model (perhaps fitted again by pgmpy), in its own names and units."""
     names = tuple(carried.names)
     at = {name: number for number, name in enumerate(names)}
@@ -178,10 +178,10 @@ def from_pgmpy(carried: Carried) -> Network:
         matrix[row, causes] = np.asarray(cpd.beta[1:], float) * scale[row] / scale[causes]
         constant[row] = offset[row] + scale[row] * float(cpd.beta[0]) - matrix[row] @ offset
         variance[row] = (scale[row] * float(cpd.std)) ** 2
-    return Network(tuple(carried.names.values()), matrix, constant, variance)
+    return GaussianNetwork(tuple(carried.names.values()), matrix, constant, variance)
 
 
-def _past(found: Network) -> list[int]:
+def _past(found: GaussianNetwork) -> list[int]:
     return [row for row, (_, lag) in enumerate(found.columns) if lag]
 
 

@@ -20,7 +20,7 @@ Codes: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Table:
+class ProbabilityTable:
     """`probabilities[states of the parents.., state]` of one variable."""
 
     name: str
@@ -33,7 +33,7 @@ class Tables:
     """A discrete network."""
 
     states: Mapping[str, tuple[str, ...]]
-    tables: tuple[Table, ...]
+    tables: tuple[ProbabilityTable, ...]
 
     def drawn(self, count: int, seed: int) -> dict[str, Codes]:
         """variable -> numbers of the states of `count` independent draws."""
@@ -48,7 +48,7 @@ class Tables:
         return codes
 
 
-def counted(table: Table, drawn: Mapping[str, Codes]) -> tuple[Floats, Floats]:
+def counted(table: ProbabilityTable, drawn: Mapping[str, Codes]) -> tuple[Floats, Floats]:
     """(estimates, numbers of draws with those causes), shaped as the table and as its causes; NaN without a draw."""
     shape = table.probabilities.shape
     flat = np.ravel_multi_index(tuple(drawn[name] for name in (*table.parents, table.name)), shape)
@@ -58,7 +58,7 @@ def counted(table: Table, drawn: Mapping[str, Codes]) -> tuple[Floats, Floats]:
         return counts / given[..., None], given
 
 
-def distances(table: Table, drawn: Mapping[str, Codes], *, fewest: int = 0) -> Floats:
+def distances(table: ProbabilityTable, drawn: Mapping[str, Codes], *, fewest: int = 0) -> Floats:
     """Estimates from the truth, in standard errors, where the causes were drawn more than `fewest` times.
 
     A probability of 0 or 1 has no error: its distance is 0 if it is met exactly, else infinite.

@@ -34,7 +34,7 @@ from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Question
 
 if TYPE_CHECKING:
-    from coherence.causal.fitting.fit import Node
+    from coherence.causal.fitting.fit import FittedNode
     from coherence.causal.session.context import Context
 
 QUESTION = Question("COH402", "contradicted-influence", "ai.04 runtime control coherence", proves=False)
@@ -72,7 +72,7 @@ def _signs(context: Context) -> Mapping[tuple[str, str], int]:
     return {pair: signs.pop() for pair, signs in signs_of.items() if len(signs) == 1 and 0 not in signs}
 
 
-def _strength(node: Node, cause: str) -> tuple[float, float] | None:
+def _strength(node: FittedNode, cause: str) -> tuple[float, float] | None:
     """(lasting coefficient, p of its weakest delay); None where it was not told or its delays disagree."""
     mine = [index for index, (name, _) in enumerate(node.equation.columns) if name == cause]
     if not mine or node.equation.exact or any(node.equation.columns[index] in node.equation.lost for index in mine):

@@ -35,13 +35,13 @@ from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_number
 from coherence.base.places import Place
-from coherence.causal.answers.answer import interval
+from coherence.causal.answers.answer import render_interval
 from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Question
 
 if TYPE_CHECKING:
     from coherence.causal.session.context import Context
-    from coherence.causal.session.couplings import Coupling, Tested
+    from coherence.causal.session.couplings import Tested, UndeclaredCoupling
 
 QUESTION = Question("COH401", "undeclared-coupling", "ai.04 runtime control coherence", proves=False)
 QUESTIONS = (QUESTION,)
@@ -57,14 +57,14 @@ def ask(context: Context) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _message(context: Context, one: Coupling) -> str:
+def _message(context: Context, one: UndeclaredCoupling) -> str:
     late = render_number(one.lag * context.whole.step)
     when = f"{late} s after it" if one.lag else "in the same step, so which of the two acts cannot be seen"
-    per = f"{render_number(one.strength.value)} per unit ({interval(one.strength)})"
+    per = f"{render_number(one.strength.value)} per unit ({render_interval(one.strength)})"
     return f"{one.effect} follows {one.cause} {when}: {per}; the design declares neither this nor a common cause"
 
 
-def _places(context: Context, coupling: Coupling) -> list[Place]:
+def _places(context: Context, coupling: UndeclaredCoupling) -> list[Place]:
     """Where the effect is declared, then where the cause is, if it is."""
     places = context.graph.places
     file = Place(context.design.file, 1, 1, 1, 1)
@@ -74,7 +74,7 @@ def _places(context: Context, coupling: Coupling) -> list[Place]:
     return [first] if same or second is None else [first, second.labelled(f"{coupling.cause} is not among them")]
 
 
-def _evidence(coupling: Coupling, tested: Tested) -> Evidence:
+def _evidence(coupling: UndeclaredCoupling, tested: Tested) -> Evidence:
     numbers = {
         "strength": (coupling.strength.value, ""), "p, family-wise": (coupling.p, ""),
         "share of the variance left that is explained": (coupling.explains, ""), "pairs tested": (tested.tests, ""),

@@ -32,7 +32,7 @@ from coherence.findings.finding import Evidence, Finding, Grade, Verdict
 from coherence.findings.question_input import Question
 
 if TYPE_CHECKING:
-    from coherence.causal.fitting.fit import Node
+    from coherence.causal.fitting.fit import FittedNode
     from coherence.causal.session.context import Context
 
 QUESTION = Question("COH404", "unseen-influence", "ai.04 runtime control coherence", fires=Verdict.NOTE, proves=False)
@@ -58,7 +58,7 @@ def ask(context: Context) -> Iterator[Finding]:
         yield QUESTION.note(message, places[:1] or [context.graph.places.get(effect, file)], (cause, effect), evidence)
 
 
-def _reach(node: Node, cause: str) -> float:
+def _reach(node: FittedNode, cause: str) -> float:
     ends = [
         max(abs(float(node.low[index])), abs(float(node.high[index])))
         for index, (name, _) in enumerate(node.equation.columns)

@@ -1,4 +1,4 @@
-"""The log of requests that an index reads: when each came, what it needed, when it ended, where its time went.
+"""Holds the log of requests that an index reads: when each came, what it needed, when it ended, where its time went.
 
 All times are seconds on one clock.  `need` is the isolated need: the time the request takes alone, on free devices,
 with today's kernels.  An index is as good as it: an error of 5 % in needs is 0.05 of the delay index.
@@ -39,7 +39,7 @@ COLUMNS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Layer:
+class RequestLayer:
     """A stage that requests pass: when each left it (NaN: never), and its share of the isolated need (s)."""
 
     name: str
@@ -68,7 +68,7 @@ class RequestLog:
     classes: tuple[str, ...]
     services: tuple[str, ...]
     until: float
-    layers: tuple[Layer, ...] = ()
+    layers: tuple[RequestLayer, ...] = ()
     lacks: frozenset[str] = frozenset()
     excluded: tuple[Excluded, ...] = field(default=())
 
@@ -107,7 +107,7 @@ class RequestLog:
         """These requests alone."""
         rows = ("arrival", "need", "end", "completed", "deadline", "attempts", "work_class", "service", "devices",
                 "held")  # fmt: skip
-        layers = tuple(Layer(one.name, one.left[chosen], one.need[chosen]) for one in self.layers)
+        layers = tuple(RequestLayer(one.name, one.left[chosen], one.need[chosen]) for one in self.layers)
         return replace(self, **{name: getattr(self, name)[chosen] for name in rows}, layers=layers)
 
     def of_class(self, name: str) -> RequestLog:
@@ -118,7 +118,7 @@ class RequestLog:
     def scaled(self, factor: float) -> RequestLog:
         """The same log in another unit of time: every time and duration `factor` times as large."""
         times = ("arrival", "need", "end", "deadline", "held")
-        layers = tuple(Layer(one.name, one.left * factor, one.need * factor) for one in self.layers)
+        layers = tuple(RequestLayer(one.name, one.left * factor, one.need * factor) for one in self.layers)
         columns = {name: getattr(self, name) * factor for name in times}
         return replace(self, **columns, until=self.until * factor, layers=layers)
 
@@ -231,7 +231,7 @@ def _until(came: Floats, ends: Floats, until: float | None) -> float:
 
 def _layers(
     layers: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike | None]], needs: Floats, order: Ints
-) -> tuple[Layer, ...]:
+) -> tuple[RequestLayer, ...]:
     """Layers with their shares of the need: those without one have none, and the last has what is left."""
     left = needs.copy()
     stages = []
@@ -240,7 +240,7 @@ def _layers(
         if number == len(layers) - 1:
             own = left.copy()
         left -= own
-        stages.append(Layer(name, _floats(times)[order], own[order]))
+        stages.append(RequestLayer(name, _floats(times)[order], own[order]))
     if (left < -1e-9 * needs).any() or any((one.need < -1e-9 * needs[order]).any() for one in stages):
         raise ValueError("the needs of the layers add up to more than the need of the request")
     return tuple(stages)

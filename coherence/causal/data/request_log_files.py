@@ -1,4 +1,4 @@
-"""The log of requests in CSV: one row for each request, one column for each fact; what is wrong is named with its line.
+"""Reads and writes the log of requests in CSV: a row for each request; what is wrong is named with its line.
 
     arrival,need,end,outcome,deadline,attempts,class,service,devices,held,left.queue,left.execution,need.execution
     12.401,0.112,12.583,completed,0.4,1,chat,eu,1,0.131,12.45,12.583,0.112

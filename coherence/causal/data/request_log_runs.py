@@ -1,4 +1,4 @@
-"""The log of requests of a run of the request-level engine."""
+"""Converts a run of the request-level engine to a log of requests."""
 
 from __future__ import annotations
 

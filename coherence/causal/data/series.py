@@ -1,4 +1,4 @@
-"""Signals on one regular clock: what every estimate of this engine reads.
+"""Holds signals on one regular clock, which every estimate of this engine reads.
 
 Missing values stay missing (NaN); what was left out is named with its reason, never dropped in silence.
 """

@@ -1,4 +1,4 @@
-"""Which signals of a record an estimate can use at all; the others are named, with the reason."""
+"""Selects the signals of a record that an estimate can use; the others are named, with the reason."""
 
 from __future__ import annotations
 

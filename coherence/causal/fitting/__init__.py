@@ -1,1 +1,1 @@
-"""Which coefficient can be told, by which estimator, and its estimate."""
+"""Decides which coefficients are identified and by which estimator, and estimates them."""

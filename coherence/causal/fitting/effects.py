@@ -1,4 +1,4 @@
-"""Total effects through every way, feedback included, and how a mean splits exactly over what drove it.
+"""Computes total effects over all paths, feedback included, and splits a mean exactly over what drove it.
 
 With M[i, j] = sum over lags of a[i, j, l], means obey x = M x + u, so x = (I - M)^-1 u = T u: column j of T is what a
 lasting unit at j does to every signal.  What a signal has of its own is u = x - M x, exactly, whatever the
@@ -28,7 +28,7 @@ class NoLastingEffectError(UsageError):
 
 
 @dataclass(frozen=True)
-class Share:
+class CauseShare:
     """What causes contributed, in the loss's unit.
 
     `refused`: why the amount cannot be split over the `members`, and `measure`: what would split it.
@@ -47,7 +47,7 @@ class Attribution:
 
     loss: str
     measured: Estimate
-    shares: tuple[Share, ...]
+    shares: tuple[CauseShare, ...]
     unexplained: Estimate
     unit: str = "1"
     against: str = "every cause at 0"
@@ -179,15 +179,15 @@ def _attribution_of(fitted: Fitted, loss: str, parts: Floats, measured: Floats, 
     shares = [share for share in shares if share.amount.value or share.amount.error]
     for knot in bound:
         amount = _share(knot.members, parts[:, [at[name] for name in knot.members]])
-        shares.append(Share(amount.cause, amount.amount, knot.members, knot.why, knot.measure))
+        shares.append(CauseShare(amount.cause, amount.amount, knot.members, knot.why, knot.measure))
     rest = np.zeros(len(parts)) if loss in tied else parts[:, at[loss]]
     exact = float(measured[0] - sum(share.amount.value for share in shares))
     return Attribution(loss, estimate(float(measured[0]), measured[1:]), tuple(shares), estimate(exact, rest[1:]), unit)
 
 
-def _share(members: tuple[str, ...], parts: Floats) -> Share:
+def _share(members: tuple[str, ...], parts: Floats) -> CauseShare:
     amounts = parts.sum(axis=1)
-    return Share(" + ".join(members), estimate(float(amounts[0]), amounts[1:]), members)
+    return CauseShare(" + ".join(members), estimate(float(amounts[0]), amounts[1:]), members)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What each signal is regressed on: its declared causes, at the delays that the design allows and the data point at."""
+"""Chooses the regressors of each signal: its declared causes, at the delays that design and data allow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.gram import Column
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 
 MOST_SPREAD = 30  # delays of a mean that are all estimated
 MOST_LAGS = 3  # a wider range of delays is searched for its best one
@@ -43,7 +43,7 @@ class Equation:
         return tuple(dict.fromkeys(((self.effect, 0), *self.columns, *self.controls, *self.instruments)))
 
 
-def delays_of(series: Series, graph: Graph) -> dict[tuple[str, str], tuple[int, ...]]:
+def delays_of(series: Series, graph: CausalGraph) -> dict[tuple[str, str], tuple[int, ...]]:
     """(cause, effect) -> delays in steps: all that the design allows if few, else those that the data point at."""
     delays: dict[tuple[str, str], tuple[int, ...]] = {}
     for influence in graph.influences:
@@ -59,14 +59,14 @@ def delays_of(series: Series, graph: Graph) -> dict[tuple[str, str], tuple[int, 
 
 
 def _later(
-    series: Series, graph: Graph, delays: Mapping[tuple[str, str], tuple[int, ...]]
+    series: Series, graph: CausalGraph, delays: Mapping[tuple[str, str], tuple[int, ...]]
 ) -> dict[tuple[str, str], tuple[int, ...]]:
     """Without what cannot be: a sampled loop that sees, within a step, the effect of what it writes."""
     later = dict(delays)
     for influence in graph.influences:
         pair = (influence.cause, influence.effect)
         if 0 in later.get(pair, ()) and float(influence.period) >= series.step * (1 - 1e-9):
-            now = Graph((), tuple(Influence(*ends) for ends, lags in later.items() if 0 in lags and ends != pair))
+            now = CausalGraph((), tuple(Influence(*ends) for ends, lags in later.items() if 0 in lags and ends != pair))
             if influence.effect in now.ancestors(influence.cause):
                 later[pair] = tuple(lag for lag in later[pair] if lag) or (1,)
     return later
@@ -108,7 +108,7 @@ def _changes(values: Floats) -> Floats:
 
 
 def default_equations(
-    graph: Graph, names: Iterable[str], delays: Mapping[tuple[str, str], tuple[int, ...]]
+    graph: CausalGraph, names: Iterable[str], delays: Mapping[tuple[str, str], tuple[int, ...]]
 ) -> Iterator[Equation]:
     """For each observed signal with observed causes: a regression on all of them."""
     for effect in names:

@@ -1,4 +1,4 @@
-"""One linear equation for each signal, from the sums of products alone.
+"""Estimates one linear equation for each signal from sums of products alone.
 
     x_i(t) = intercept_i + sum over (j, l) of a[i, j, l] x_j(t - l) + u_i(t)
 
@@ -20,10 +20,10 @@ from coherence.causal.answers.intervals import jackknife
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.gram import Column, Grams, grams, means
-from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.fitting.groups import nearly
 from coherence.causal.fitting.memory import whitened
-from coherence.causal.fitting.planning import Plan, believable, planned
+from coherence.causal.fitting.planning import EquationPlan, believable, planned
 
 COLLINEAR = 1e-9  # smallest eigenvalue of a correlation matrix that still tells its columns apart
 NEAR = 100.0  # ratio of eigenvalues from which causes may move together too nearly to be told apart
@@ -31,7 +31,7 @@ FALSE_DISCOVERIES = 0.05
 
 
 @dataclass(frozen=True)
-class Node:
+class FittedNode:
     """A fitted equation.  Arrays have 1 + B rows: all batches, then all but each one.
 
     Coefficients that cannot be told (`equation.lost`) are 0: what they carry stays with the effect's own part.
@@ -64,13 +64,13 @@ class Node:
 class Fitted:
     """The fitted graph.  `levels[(signal, lag)]`: mean of each column, (1 + B,)."""
 
-    plan: Plan
-    nodes: Mapping[str, Node]
+    plan: EquationPlan
+    nodes: Mapping[str, FittedNode]
     grams: Grams
     levels: Mapping[Column, Floats]
 
     @property
-    def graph(self) -> Graph:
+    def graph(self) -> CausalGraph:
         return self.plan.graph
 
     @property
@@ -91,7 +91,7 @@ class Fitted:
         return from_grams(self.grams, self.plan.having(new)) if new else self
 
 
-def fit(series: Series, graph: Graph, equations: Iterable[Equation] = ()) -> Fitted:
+def fit(series: Series, graph: CausalGraph, equations: Iterable[Equation] = ()) -> Fitted:
     """Fit every observed signal that has causes in the graph; `equations` replace those that identification chose.
 
     What rests on weak instruments is estimated otherwise or refused.
@@ -104,14 +104,14 @@ def fit(series: Series, graph: Graph, equations: Iterable[Equation] = ()) -> Fit
     return from_grams(sums, better)
 
 
-def from_grams(found: Grams, plan: Plan) -> Fitted:
+def from_grams(found: Grams, plan: EquationPlan) -> Fitted:
     """The fit of a plan on sums of products that exist already."""
     sums = found.stacked
     nodes = {effect: node_of(found, sums, equation) for effect, equation in plan.equations.items()}
     return Fitted(plan, nodes, found, means(found, sums))
 
 
-def node_of(products: Grams, sums: Floats, equation: Equation) -> Node:
+def node_of(products: Grams, sums: Floats, equation: Equation) -> FittedNode:
     """Estimate one equation for every sum of products in `sums` (the first is the whole)."""
     regressors = [0, *products.index((*equation.columns, *equation.controls))]
     target = products.index([(equation.effect, 0)])[0]
@@ -141,7 +141,7 @@ def node_of(products: Grams, sums: Floats, equation: Equation) -> Node:
     )
     noise, explained = _residual(sums[0], [0, *regressors[1 : scaled.shape[1]]], target, scaled[0])
     noise *= float(products.scale[target - 1])
-    return Node(
+    return FittedNode(
         equation,
         coefficients,
         low,

@@ -1,4 +1,4 @@
-"""The same fit from data larger than memory: one pass over chunks that follow each other in time."""
+"""Fits data larger than memory: one pass over chunks that follow each other in time."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from coherence.causal.data.series import Series
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.fit import Fitted, from_grams
 from coherence.causal.fitting.gram import streamed
-from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.fitting.planning import believable, planned
 
 
-def fit_chunks(chunks: Iterable[Series], graph: Graph, equations: Iterable[Equation] = ()) -> Fitted:
+def fit_chunks(chunks: Iterable[Series], graph: CausalGraph, equations: Iterable[Equation] = ()) -> Fitted:
     """As `fit`, in constant memory.  Delays are chosen from the first chunk."""
     every = iter(chunks)
     first = next(every, None)

@@ -1,4 +1,4 @@
-"""One pass over the data: sums of products of lagged signals, kept apart for contiguous batches.
+"""Sums products of lagged signals in one pass over the data, apart for contiguous batches.
 
 Z = [1, z_1 .. z_q] has one column for each (signal, lag); a batch b keeps G_b = Z_b' Z_b, (q+1) x (q+1).  Every least
 squares fit on any subset of columns, over any set of batches, is a solve with a sum of G_b: fits, jackknife and

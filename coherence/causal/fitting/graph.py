@@ -1,4 +1,4 @@
-"""The causal graph of a design: which signal may act on which, how late, in which direction, and who says so.
+"""Holds the causal graph of a design: which signal may act on which, how late, in which direction, by what.
 
 A latent signal is one that the design has and the telemetry has not.  One that is only computed from others (an
 output, or what a loop writes) has no chance of its own: its causes act through it.  Any other latent signal (an
@@ -51,7 +51,7 @@ class Influence:
 
 
 @dataclass(frozen=True)
-class Graph:
+class CausalGraph:
     """Signals and declared influences.
 
     `computed`: functions of others; `mechanisms`: those functions, if declared.  `curved`: what is, by its declaration,
@@ -80,13 +80,13 @@ class Graph:
             self._known.update(_ancestors(self.influences))
         return self._known.get(effect, frozenset({effect}))
 
-    def without(self, loops: Iterable[str]) -> Graph:
+    def without(self, loops: Iterable[str]) -> CausalGraph:
         """The graph with these loops off: what they declare is gone."""
         off = set(loops)
         kept = tuple(one for one in self.influences if one.by not in off)
-        return Graph(self.nodes, kept, self.computed, self.mechanisms, self.places, self.curved)
+        return CausalGraph(self.nodes, kept, self.computed, self.mechanisms, self.places, self.curved)
 
-    def bypassing(self, observed: Iterable[str]) -> Graph:
+    def bypassing(self, observed: Iterable[str]) -> CausalGraph:
         """The graph without latent signals that are only computed: their causes act on their effects directly.
 
         Latent signals with a chance of their own stay, and what acts through them acts directly as well: else nothing
@@ -104,7 +104,7 @@ class Graph:
         for node in hidden:
             curved |= {one.effect for one in self.influences if one.cause == node} if node in curved else set()
         merged = tuple(_merged(influences))
-        return Graph(nodes, merged, self.computed, mechanisms, self.places, frozenset(curved))
+        return CausalGraph(nodes, merged, self.computed, mechanisms, self.places, frozenset(curved))
 
     def latent(self, observed: Iterable[str]) -> tuple[str, ...]:
         """Signals with a chance of their own that the telemetry lacks, and that act on something."""

@@ -1,4 +1,4 @@
-"""Which coefficients the data can tell at all, by which estimator, and what to measure where none can.
+"""Decides which coefficients are identified, by which estimator, and what to measure where none is.
 
 For each effect the ways are tried in order, each on exact moments of generic systems (`trials`):
     its causes          least squares on all observed causes
@@ -21,7 +21,7 @@ import numpy as np
 from coherence.causal.data.series import Floats
 from coherence.causal.fitting.equations import Equation, default_equations
 from coherence.causal.fitting.gram import Column
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.causal.fitting.memory import DEEP, MEMORY, filtered, from_moments
 from coherence.causal.fitting.trials import SAME, Draw, Edge, draws, edges_of
 
@@ -36,7 +36,7 @@ class _Problem:
     `shortened`: the delays are ranks, so no way may use a delay that is not one of them.
     """
 
-    graph: Graph
+    graph: CausalGraph
     edges: tuple[Edge, ...]
     observed: frozenset[str]
     systems: tuple[Draw, ...]
@@ -45,7 +45,7 @@ class _Problem:
 
 
 def identify(
-    graph: Graph, observed: Sequence[str], delays: Mapping[tuple[str, str], tuple[int, ...]], step: float
+    graph: CausalGraph, observed: Sequence[str], delays: Mapping[tuple[str, str], tuple[int, ...]], step: float
 ) -> dict[str, Equation]:
     """effect -> the equation whose coefficients the data can tell, for every observed signal with observed causes."""
     equations = {one.effect: one for one in default_equations(graph, observed, delays)}
@@ -54,7 +54,7 @@ def identify(
     if not doubtful:
         return equations
     relevant = _relevant(graph, doubtful)
-    near = Graph(relevant, tuple(one for one in graph.influences if one.effect in relevant), graph.computed)
+    near = CausalGraph(relevant, tuple(one for one in graph.influences if one.effect in relevant), graph.computed)
     ways = edges_of(near, delays, step)
     large = len(relevant) * (3 * max((lag for *_, lag in ways), default=0) + 4) > LARGEST
     problem = _posed(near, _shortened(ways) if large else ways, frozenset(observed), large)
@@ -65,7 +65,11 @@ def identify(
 
 
 def implied(
-    graph: Graph, observed: Sequence[str], delays: Mapping[tuple[str, str], tuple[int, ...]], step: float, memory: int
+    graph: CausalGraph,
+    observed: Sequence[str],
+    delays: Mapping[tuple[str, str], tuple[int, ...]],
+    step: float,
+    memory: int,
 ) -> Iterator[tuple[str, str, tuple[int, ...]]]:
     """(other, effect, delays in steps) where the graph says: given its causes, the effect has nothing to do with it.
 
@@ -75,7 +79,9 @@ def implied(
     within the step.
     """
     edges = edges_of(graph, delays, step)
-    now = Graph((), tuple(Influence(cause, effect) for cause, effect, lag in edges if lag == 0 and cause != effect))
+    now = CausalGraph(
+        (), tuple(Influence(cause, effect) for cause, effect, lag in edges if lag == 0 and cause != effect)
+    )
     for effect in observed:
         causes = set(graph.causes(effect)) - {effect}
         if not causes & set(observed) or not _plain(graph, edges, frozenset(observed), effect):
@@ -87,22 +93,22 @@ def implied(
                 yield other, effect, tuple(range(int(after), memory + 1))
 
 
-def _plain(graph: Graph, edges: Sequence[Edge], observed: frozenset[str], effect: str) -> bool:
+def _plain(graph: CausalGraph, edges: Sequence[Edge], observed: frozenset[str], effect: str) -> bool:
     """Is plain regression right without a trial?  Nothing latent is behind it, and no circle closes within a step."""
     behind = graph.ancestors(effect)
     if any(name not in observed for name in behind if name != effect):
         return False
-    now = Graph((), tuple(Influence(c, e) for c, e, lag in edges if lag == 0 and c in behind))
+    now = CausalGraph((), tuple(Influence(c, e) for c, e, lag in edges if lag == 0 and c in behind))
     return not any(effect in now.ancestors(cause) for cause in now.causes(effect))
 
 
-def _relevant(graph: Graph, effects: Iterable[str]) -> tuple[str, ...]:
+def _relevant(graph: CausalGraph, effects: Iterable[str]) -> tuple[str, ...]:
     """What can matter for the effects: all behind them, and behind what shares a cause with them."""
     behind = frozenset().union(*(graph.ancestors(effect) for effect in effects))
     return tuple(node for node in graph.nodes if node in behind)
 
 
-def _posed(graph: Graph, edges: tuple[Edge, ...], observed: frozenset[str], shortened: bool) -> _Problem:
+def _posed(graph: CausalGraph, edges: tuple[Edge, ...], observed: frozenset[str], shortened: bool) -> _Problem:
     into: dict[str, tuple[Edge, ...]] = {}
     for edge in edges:
         into[edge[1]] = (*into.get(edge[1], ()), edge)

@@ -1,4 +1,4 @@
-"""Are the instruments strong enough to be believed?  Weak ones give an estimate near the biased one, and no warning.
+"""Tests whether instruments are strong: weak ones give an estimate near the biased one, and no warning.
 
 The smallest eigenvalue of the first stage, as an F value: how much the instruments move the causes beyond what else
 is held fixed.  Below 10 the equation is refused.

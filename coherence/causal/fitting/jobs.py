@@ -1,4 +1,4 @@
-"""Many independent jobs: on this machine's cores through joblib, beyond it through joblib's Dask backend.
+"""Runs many independent jobs: on this machine's cores through joblib, beyond it through joblib's Dask backend.
 
 A job gets its task and a random generator that depends on `seed` and on the job's number alone, so the results are the
 same for any number of workers, any backend, and where a worker dies and its jobs run again.

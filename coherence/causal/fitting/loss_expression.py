@@ -1,4 +1,4 @@
-"""The loss that is to be explained: a signal, or an expression of signals, as one more signal of the graph."""
+"""Adds the loss that is to be explained, a signal or an expression of signals, to the graph as one more signal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.equations import Equation
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.language.expressions import ExpressionError, Tree, names, parse
 from coherence.language.expressions.lower_numpy import lower_numpy
 from coherence.language.expressions.tree import Name
@@ -21,7 +21,7 @@ FORBIDDEN = frozenset({"delayed", "mean_over", "rate_of", "previous", "mean", "q
 
 
 @dataclass(frozen=True)
-class Loss:
+class LossExpression:
     """`name` is the signal; `tree` what it is computed from, None where it is itself measured.
 
     `equation`: its exact coefficients where the expression is linear in the signals; `beside`: signals that it reads
@@ -35,7 +35,7 @@ class Loss:
     beside: Mapping[str, Floats] = field(default_factory=dict)
     unit: str = ""
 
-    def added(self, graph: Graph) -> Graph:
+    def added(self, graph: CausalGraph) -> CausalGraph:
         """The graph with the loss in it."""
         if self.tree is None:
             return graph if self.name in graph.nodes else replace(graph, nodes=(*graph.nodes, self.name))
@@ -55,14 +55,14 @@ class Loss:
         )
 
 
-def _signals(loss: Loss) -> tuple[str, ...]:
+def _signals(loss: LossExpression) -> tuple[str, ...]:
     return names(loss.tree) if loss.tree is not None else ()
 
 
-def loss_of(text: str, series: Series, model: Model) -> Loss:
+def loss_of(text: str, series: Series, model: Model) -> LossExpression:
     """The loss that a text names.  Raises UsageError with what is wrong in it."""
     if text in series:
-        return Loss(text, series[text])
+        return LossExpression(text, series[text])
     tree = _parsed(text)
     known = _constants(model)
     columns: dict[str, Floats] = {}
@@ -77,7 +77,7 @@ def loss_of(text: str, series: Series, model: Model) -> Loss:
     moving = [name for name in columns if name in series or model.resolve(name) in series]
     if isinstance(tree, Name) and len(moving) == 1:
         path = tree.path if tree.path in series else model.resolve(tree.path)
-        return Loss(path, series[path])
+        return LossExpression(path, series[path])
     if not moving:
         raise UsageError(f"--loss: '{text}' does not depend on any signal of the telemetry")
     return _computed(text, tree, columns, moving, series, model)
@@ -85,7 +85,7 @@ def loss_of(text: str, series: Series, model: Model) -> Loss:
 
 def _computed(
     text: str, tree: Tree, columns: Mapping[str, Floats], moving: list[str], series: Series, model: Model
-) -> Loss:
+) -> LossExpression:
     from coherence.language.expressions.tree import Number, rename
 
     def place(name: str) -> str | Tree:
@@ -98,7 +98,7 @@ def _computed(
     paths = list(names(placed))
     slopes = _slopes(placed, paths)
     equation = None if slopes is None else Equation(text, tuple((path, 0) for path in paths), exact=slopes)
-    return Loss(text, values, placed, equation)
+    return LossExpression(text, values, placed, equation)
 
 
 def _slopes(tree: Tree, paths: list[str]) -> tuple[float, ...] | None:

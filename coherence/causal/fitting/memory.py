@@ -1,4 +1,4 @@
-"""Where what a signal has of its own remembers its past, plain regression on that past is wrong; what is right then.
+"""Corrects regressions on a signal's own past where its errors are autocorrelated too: instruments and whitening.
 
 In a circle, the past own part of an effect has reached its causes by now, so causes and own part are related:
     feedback    x(t) = a y(t - l) + u(t), u autocorrelated: both sides filtered by 1 - phi_1 L - .. - phi_p L^p, with a
@@ -21,7 +21,7 @@ import numpy.typing as npt
 from coherence.causal.data.series import Floats
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.gram import Column, Grams
-from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.graph import CausalGraph
 
 OUTSIDE = "its causes, the past of outside signals as instruments"
 MEMORY = 2  # samples of its own past that an own part is allowed to remember
@@ -31,7 +31,7 @@ ROUNDS, NEWTON = 20, 12
 DEEP = 3  # further delays of outside signals that serve as instruments
 
 
-def remembering(graph: Graph, plan: Mapping[str, Equation], observed: Iterable[str]) -> dict[str, Equation]:
+def remembering(graph: CausalGraph, plan: Mapping[str, Equation], observed: Iterable[str]) -> dict[str, Equation]:
     """The plan with the equations of signals in circles replaced by ones that memory does not bias."""
     seen = tuple(observed)
     equations = dict(plan)
@@ -58,7 +58,7 @@ def _pasts(one: Equation, depth: int) -> tuple[Column, ...]:
     return tuple(column for column in dict.fromkeys(found) if column not in one.columns)
 
 
-def _from_outside(graph: Graph, equation: Equation, seen: tuple[str, ...]) -> Equation:
+def _from_outside(graph: CausalGraph, equation: Equation, seen: tuple[str, ...]) -> Equation:
     """Instruments for the effect's own past: what acts on it from outside every circle it is in, and its past."""
     outside = [n for n in seen if n in graph.ancestors(equation.effect) and equation.effect not in graph.ancestors(n)]
     clean = [name for name in outside if not _hidden(graph, name, equation.effect, seen)]
@@ -77,7 +77,7 @@ def _alone(one: Equation) -> Equation:
     return replace(one, lost=one.columns, refused=why, measure=(f"something that acts on {one.effect}",))
 
 
-def _hidden(graph: Graph, name: str, effect: str, seen: Iterable[str]) -> bool:
+def _hidden(graph: CausalGraph, name: str, effect: str, seen: Iterable[str]) -> bool:
     """Do the two have something unmeasured behind both?"""
     unseen = (graph.ancestors(name) & graph.ancestors(effect)) - set(seen) - graph.computed
     return bool(unseen)

@@ -1,4 +1,4 @@
-"""What is regressed on what, for a whole graph: decided once from the graph and the delays, before any estimate."""
+"""Plans the regressions of a whole graph from the graph and the delays, before any estimate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from coherence.causal.data.series import Series
 from coherence.causal.fitting.equations import Equation, delays_of
 from coherence.causal.fitting.gram import Column, Grams
-from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.fitting.identification import identify
 from coherence.causal.fitting.instruments import refused, weak
 from coherence.causal.fitting.memory import remembering
@@ -17,10 +17,10 @@ FEWEST_ROWS = 20  # of an equation, beyond one for each column that it uses
 
 
 @dataclass(frozen=True)
-class Plan:
+class EquationPlan:
     """An equation for each effect; `graph` is without the latent signals that are only computed."""
 
-    graph: Graph
+    graph: CausalGraph
     signals: tuple[str, ...]
     step: float
     delays: Mapping[tuple[str, str], tuple[int, ...]]
@@ -32,14 +32,14 @@ class Plan:
         used = [column for equation in self.equations.values() for column in equation.used]
         return tuple(dict.fromkeys([*((name, 0) for name in self.signals), *used]))
 
-    def having(self, equations: Iterable[Equation]) -> Plan:
+    def having(self, equations: Iterable[Equation]) -> EquationPlan:
         """The plan with these equations in the place of its own."""
         return replace(self, equations={**self.equations, **{one.effect: one for one in equations}})
 
 
 def planned(
-    series: Series, graph: Graph, equations: Iterable[Equation] = (), *, delays_from: Series | None = None
-) -> Plan:
+    series: Series, graph: CausalGraph, equations: Iterable[Equation] = (), *, delays_from: Series | None = None
+) -> EquationPlan:
     """The plan of every observed signal that has causes; `equations` replace those that identification chooses.
 
     `delays_from`: the signals whose data say at which delays the causes act, where those are not `series`.
@@ -47,10 +47,10 @@ def planned(
     seen = graph.bypassing(series.names)
     delays = delays_of(series if delays_from is None else delays_from, seen)
     chosen = remembering(seen, identify(seen, series.names, delays, series.step), series.names)
-    return Plan(seen, series.names, series.step, delays, chosen).having(equations)
+    return EquationPlan(seen, series.names, series.step, delays, chosen).having(equations)
 
 
-def believable(plan: Plan, products: Iterable[Grams], *, once: bool = False) -> Plan:
+def believable(plan: EquationPlan, products: Iterable[Grams], *, once: bool = False) -> EquationPlan:
     """The plan without equations that these data, or any of them, cannot bear: too few rows, or weak instruments.
 
     `once`: the data cannot be read again, so what would need further columns is refused.
@@ -58,7 +58,7 @@ def believable(plan: Plan, products: Iterable[Grams], *, once: bool = False) -> 
     return plan.having(one for sums in products for one in _instead(plan, sums, once))
 
 
-def _instead(plan: Plan, products: Grams, once: bool) -> Iterator[Equation]:
+def _instead(plan: EquationPlan, products: Grams, once: bool) -> Iterator[Equation]:
     there, rows = set(products.columns), int(products.rows.sum())
     long = []
     for equation in plan.equations.values():

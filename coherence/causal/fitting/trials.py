@@ -1,4 +1,4 @@
-"""A causal graph with known random coefficients: does an estimator find them where nothing is left to chance?
+"""Tries estimators on a causal graph with known random coefficients, where nothing is left to chance.
 
 Whether a coefficient can be told from what is observed is a property of the graph.  It is tested on the graph itself:
 coefficients are drawn, the exact second moments of everything observed follow, and the estimator either returns the
@@ -19,7 +19,7 @@ import numpy as np
 
 from coherence.causal.data.series import Floats
 from coherence.causal.fitting.gram import Column
-from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.graph import CausalGraph
 
 Edge: TypeAlias = tuple[str, str, int]  # cause, effect, delay in steps
 DRAWS = 3
@@ -46,7 +46,7 @@ class Draw:
         return np.stack([self.row(one) for one in rows]) @ np.stack([self.row(one) for one in columns]).T
 
 
-def edges_of(graph: Graph, delays: Mapping[tuple[str, str], tuple[int, ...]], step: float) -> tuple[Edge, ...]:
+def edges_of(graph: CausalGraph, delays: Mapping[tuple[str, str], tuple[int, ...]], step: float) -> tuple[Edge, ...]:
     """Every influence with its delays in steps; where the data chose no delay (a latent end), the shortest one."""
     edges = []
     for influence in graph.influences:

@@ -43,7 +43,7 @@ NEED = "the need itself"
 
 
 @dataclass(frozen=True)
-class Chain:
+class LayerChain:
     """Layers, how many requests could still be in time before the first and after each, and which layer lost each.
 
     `lost[i]` is the number of the layer that lost request i; -1 where it was in time.
@@ -65,7 +65,7 @@ class Chain:
         return Fraction(self.counts[-1], self.counts[0])
 
 
-def chain(log: RequestLog) -> Chain:
+def chain(log: RequestLog) -> LayerChain:
     """Which layer lost which request.  Without layers the whole path is one layer."""
     alive = survivors(log)
     names = (NEED, *(layer.name for layer in log.layers or ()))
@@ -76,7 +76,7 @@ def chain(log: RequestLog) -> Chain:
     for number, after in enumerate(alive):
         lost[before & ~after] = number
         before = after
-    return Chain(names, counts, lost)
+    return LayerChain(names, counts, lost)
 
 
 def survivors(log: RequestLog) -> tuple[Bools, ...]:
@@ -118,7 +118,7 @@ def measure(facts: IndexInputs) -> MeasuredIndex | IndexRefusal:
     return MeasuredIndex(INDEX, whole, render_value(passed), parts=tuple(parts), notes=notes)
 
 
-def render_value(passed: Chain) -> str:
+def render_value(passed: LayerChain) -> str:
     """The share in time, and which layer loses most."""
     missed = passed.lost[passed.lost >= 0]
     text = f"{float(passed.product):.1%} were in time"

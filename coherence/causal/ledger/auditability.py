@@ -1,4 +1,4 @@
-"""Which parts of a ledger the logged signals tell, the interval of those they do not, and what else to log.
+"""Decides which parts of a ledger the logged signals identify, bounds the others, and names what else to log.
 
 The parts x >= 0 are known through sums M x = o.  Part j is identified by the signals exactly where e_j is in the row
 space of M (exact rational rank); else it lies in [min x_j, max x_j] under M x = o, x >= 0, and no estimate from these
@@ -19,7 +19,7 @@ import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.causal.data.series import Floats
-from coherence.causal.ledger.capacity_program import NoOptimum, Program, optimum
+from coherence.causal.ledger.capacity_program import CapacityProgram, NoOptimum, optimum
 from coherence.causal.ledger.states import USEFUL
 from coherence.causal.ledger.times import ROUNDING, expanded, layout
 
@@ -29,7 +29,7 @@ Row = Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class Signal:
+class AuditSignal:
     """A logged signal: sums of parts (`rows`, part -> coefficient), and their `values` where it was measured."""
 
     name: str
@@ -39,7 +39,7 @@ class Signal:
 
 
 @dataclass(frozen=True)
-class Part:
+class AuditPart:
     """What is known of one part: it is in [low, high].  `identified`: by the signals, whatever their values."""
 
     name: str
@@ -60,13 +60,13 @@ class Audit:
     `never`: parts that not even all further signals identify.  `contradiction`: signals whose sums no ledger can have.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[AuditPart, ...]
     further: tuple[str, ...]
     order: tuple[str, ...]
     never: tuple[str, ...]
     contradiction: tuple[str, ...] = ()
 
-    def __getitem__(self, name: str) -> Part:
+    def __getitem__(self, name: str) -> AuditPart:
         """One part."""
         parts = {part.name: part for part in self.parts}
         if name not in parts:
@@ -79,7 +79,7 @@ class Audit:
         return sum(part.width for part in self.parts)
 
 
-def audit(parts: Sequence[str], signals: Sequence[Signal], further: Sequence[Signal] = ()) -> Audit:
+def audit(parts: Sequence[str], signals: Sequence[AuditSignal], further: Sequence[AuditSignal] = ()) -> Audit:
     """What `signals` (with values) tell of the parts, and which of the `further` ones (without) would tell the rest.
 
     Raises UsageError: rows that name no part, signals without a value for each row.
@@ -90,7 +90,7 @@ def audit(parts: Sequence[str], signals: Sequence[Signal], further: Sequence[Sig
     wrong = _contradiction(parts, signals)
     slack = 0.0 if wrong or _feasible(rows, values, 0.0) else _rounding(values)
     ends = [(np.nan, np.nan) if wrong else _ends(rows, values, j, slack) for j in range(len(parts))]
-    known = tuple(Part(name, j in identified, *ends[j]) for j, name in enumerate(parts))
+    known = tuple(AuditPart(name, j in identified, *ends[j]) for j, name in enumerate(parts))
     chosen = _cheapest(parts, signals, further)
     everything = _identified(_stacked(parts, (*signals, *further))[0], len(parts))
     return Audit(
@@ -102,7 +102,7 @@ def audit(parts: Sequence[str], signals: Sequence[Signal], further: Sequence[Sig
     )
 
 
-def _check(parts: Sequence[str], signals: Sequence[Signal], further: Sequence[Signal]) -> None:
+def _check(parts: Sequence[str], signals: Sequence[AuditSignal], further: Sequence[AuditSignal]) -> None:
     for signal in (*signals, *further):
         for row in signal.rows:
             for name, a in row.items():
@@ -119,7 +119,7 @@ def _check(parts: Sequence[str], signals: Sequence[Signal], further: Sequence[Si
             )
 
 
-def _stacked(parts: Sequence[str], signals: Iterable[Signal]) -> tuple[Floats, Floats]:
+def _stacked(parts: Sequence[str], signals: Iterable[AuditSignal]) -> tuple[Floats, Floats]:
     given = tuple(signals)
     rows = [[float(row.get(name, 0.0)) for name in parts] for one in given for row in one.rows]
     values = [v for one in given for v in one.values]
@@ -168,11 +168,11 @@ def _ends(rows: Floats, values: Floats, part: int, slack: float) -> tuple[float,
     return least, float("inf") if isinstance(high, NoOptimum) else float(high.value)
 
 
-def _program(gain: Floats, rows: Floats, values: Floats, slack: float) -> Program:
+def _program(gain: Floats, rows: Floats, values: Floats, slack: float) -> CapacityProgram:
     """gain.x under rows x = values, or within `slack` of them."""
     if not slack:
-        return Program(gain, rows, values, (True,) * len(values))
-    return Program(gain, np.vstack([rows, -rows]), np.concatenate([values + slack, slack - values]))
+        return CapacityProgram(gain, rows, values, (True,) * len(values))
+    return CapacityProgram(gain, np.vstack([rows, -rows]), np.concatenate([values + slack, slack - values]))
 
 
 def _feasible(rows: Floats, values: Floats, slack: float) -> bool:
@@ -184,7 +184,7 @@ def _rounding(values: Floats) -> float:
     return ROUNDING * float(np.abs(values).max(initial=0.0))
 
 
-def _contradiction(parts: Sequence[str], signals: Sequence[Signal]) -> tuple[str, ...]:
+def _contradiction(parts: Sequence[str], signals: Sequence[AuditSignal]) -> tuple[str, ...]:
     """A smallest set of signals (none can be left out) whose sums no x >= 0 has, beyond rounding."""
     if _possible(parts, signals):
         return ()
@@ -196,15 +196,17 @@ def _contradiction(parts: Sequence[str], signals: Sequence[Signal]) -> tuple[str
     return tuple(one.name for one in needed)
 
 
-def _possible(parts: Sequence[str], signals: Sequence[Signal]) -> bool:
+def _possible(parts: Sequence[str], signals: Sequence[AuditSignal]) -> bool:
     rows, values = _stacked(parts, signals)
     return _feasible(rows, values, _rounding(values))
 
 
-def _cheapest(parts: Sequence[str], signals: Sequence[Signal], further: Sequence[Signal]) -> tuple[Signal, ...]:
+def _cheapest(
+    parts: Sequence[str], signals: Sequence[AuditSignal], further: Sequence[AuditSignal]
+) -> tuple[AuditSignal, ...]:
     """The cheapest further signals that identify as much as all of them do."""
 
-    def enough(some: Sequence[Signal]) -> bool:
+    def enough(some: Sequence[AuditSignal]) -> bool:
         return len(_reduced(_stacked(parts, (*signals, *some))[0])) == reached
 
     reached = len(_reduced(_stacked(parts, (*signals, *further))[0]))
@@ -214,7 +216,9 @@ def _cheapest(parts: Sequence[str], signals: Sequence[Signal], further: Sequence
     return min((some for some in sets if enough(some)), key=lambda some: sum(one.cost for one in some))
 
 
-def _greedy(further: Sequence[Signal], *, enough: Callable[[Sequence[Signal]], bool]) -> tuple[Signal, ...]:
+def _greedy(
+    further: Sequence[AuditSignal], *, enough: Callable[[Sequence[AuditSignal]], bool]
+) -> tuple[AuditSignal, ...]:
     """Leave out what is not needed, dearest first: for signals of one sum this is the cheapest set (a matroid)."""
     needed = list(further)
     for signal in sorted(further, key=lambda signal: -signal.cost):
@@ -225,14 +229,14 @@ def _greedy(further: Sequence[Signal], *, enough: Callable[[Sequence[Signal]], b
 
 
 def _by_width(
-    parts: Sequence[str], signals: Sequence[Signal], chosen: Sequence[Signal], known: Sequence[Part]
+    parts: Sequence[str], signals: Sequence[AuditSignal], chosen: Sequence[AuditSignal], known: Sequence[AuditPart]
 ) -> Iterator[str]:
     """The chosen signals, at each turn the one that identifies the widest gaps for its cost."""
     there, left = list(signals), list(chosen)
     while left:
         before = _identified(_stacked(parts, there)[0], len(parts))
 
-        def closed(one: Signal, before: set[int] = before) -> float:
+        def closed(one: AuditSignal, before: set[int] = before) -> float:
             now = _identified(_stacked(parts, (*there, one))[0], len(parts))
             width = sum(known[j].width for j in now - before)
             return (width if np.isfinite(width) else np.inf) / one.cost

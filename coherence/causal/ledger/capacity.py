@@ -1,4 +1,4 @@
-"""Nominal capacity of unlike devices: a linear programme whose shadow prices make device-seconds addable.
+"""Computes the nominal capacity of unlike devices: a linear program whose shadow prices add up device-seconds.
 
     C_nom = max theta   with  sum_d x[d,k] r[d,k] >= theta m[k],  sum_k x[d,k] <= N[d],  x >= 0
     dual:  y[d] >= r[d,k] z[k],  sum_k m[k] z[k] = 1,  C_nom = sum_d N[d] y[d]
@@ -18,7 +18,7 @@ import numpy as np
 from coherence.base.errors import InputError, InternalError, Problem
 from coherence.base.places import Place
 from coherence.causal.data.series import Floats
-from coherence.causal.ledger.capacity_program import NoOptimum, Optimum, Program, optimum
+from coherence.causal.ledger.capacity_program import CapacityProgram, NoOptimum, Optimum, optimum
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def capacity(given: Fleet, *, limits: Sequence[tuple[Floats, float]] = ()) -> Ca
     return Capacity(given, float(best.value), x, y, z, not best.degenerate, used, full, bound)
 
 
-def _program(given: Fleet, limits: Sequence[tuple[Floats, float]]) -> Program:
+def _program(given: Fleet, limits: Sequence[tuple[Floats, float]]) -> CapacityProgram:
     devices, classes = given.rate.shape
     work = np.zeros((classes, 1 + devices * classes))
     work[:, 0] = given.mix
@@ -130,10 +130,10 @@ def _program(given: Fleet, limits: Sequence[tuple[Floats, float]]) -> Program:
     gain = np.zeros(1 + devices * classes)
     gain[0] = 1.0
     limit = np.concatenate([np.zeros(classes), given.count, [float(b) for _, b in limits]])
-    return Program(gain, np.vstack([work, held, *more]), limit)
+    return CapacityProgram(gain, np.vstack([work, held, *more]), limit)
 
 
-def _tight(program: Program, best: Optimum, given: Fleet) -> tuple[Floats, Floats, Floats]:
+def _tight(program: CapacityProgram, best: Optimum, given: Fleet) -> tuple[Floats, Floats, Floats]:
     """Where the optimum leaves nothing over, told exactly."""
     from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""The fleet that a design states: devices from its tiers, isolated rates, and the mix of its workloads.
+"""Reads the fleet that a design states: devices from its tiers, isolated rates, and the mix of its workloads.
 
 What to write, each value with its unit:
 - `infrastructure.tiers.<tier>.count`: devices; a tier without workloads' rates is left out, and told;
@@ -35,7 +35,7 @@ class Missing:
 
 
 @dataclass(frozen=True)
-class Stated:
+class StatedFleet:
     """The fleet (None while facts are missing), and pairs of tier and workload that are taken to be impossible."""
 
     fleet: Fleet | None
@@ -43,7 +43,7 @@ class Stated:
     assumed: tuple[str, ...]
 
 
-def fleet_of(design: Design) -> Stated:
+def fleet_of(design: Design) -> StatedFleet:
     """The fleet of a design, or every fact that is missing for it."""
     missing: list[Missing] = []
     count = dict(_counts(design, missing))
@@ -51,7 +51,7 @@ def fleet_of(design: Design) -> Stated:
     mix = _mix(design, missing)
     missing += _nothing(design, rate)
     if missing:
-        return Stated(None, tuple(missing), ())
+        return StatedFleet(None, tuple(missing), ())
     devices = [tier for tier in count if rate[tier]]
     assumed = [f"{tier} holds no device of the ledger: it states no rate" for tier in count if not rate[tier]]
     assumed += [
@@ -67,8 +67,8 @@ def fleet_of(design: Design) -> Stated:
         missing_parts = tuple(
             Missing("infrastructure", f"{one.message}: {one.remedy}", one.place) for one in error.problems
         )
-        return Stated(None, missing_parts, tuple(assumed))
-    return Stated(stated_fleet, (), tuple(assumed))
+        return StatedFleet(None, missing_parts, tuple(assumed))
+    return StatedFleet(stated_fleet, (), tuple(assumed))
 
 
 def _number(found: object) -> Quantity | None:

@@ -1,4 +1,4 @@
-"""The range of a share over all shadow prices, where more than one set of prices is optimal: two programmes a share.
+"""Bounds a share over all shadow prices, where more than one set of prices is optimal: two programs a share.
 
 All optimal prices form one face: y[d] >= r[d,k] z[k], with equality where an optimal plan has d at work on k, y[d] = 0
 where devices are left over, z[k] = 0 where a class is in surplus.  All of this is homogeneous, and so is every amount

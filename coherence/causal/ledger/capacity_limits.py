@@ -1,4 +1,4 @@
-"""What a design's own limits cost: C_nom >= C_mem >= C_reach >= C_virt, each difference the cost of one limit.
+"""Computes what a design's own limits cost: C_nom >= C_mem >= C_reach >= C_virt, one limit at each step.
 
 The limits are added one at a time, in a declared order; the order changes how the loss is split, never its sum.
 SOURCE: definitions.md 1.2.
@@ -17,7 +17,7 @@ from coherence.causal.ledger.capacity import Fleet, capacity
 
 
 @dataclass(frozen=True)
-class Limit:
+class CapacityLimit:
     """sum over d, k of need[d, k] * (devices of kind d at work on k) <= at_most, as `memory`, `reach` or `slices`."""
 
     name: str
@@ -26,7 +26,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Step:
+class CapacityStep:
     """Capacity with this limit and all before it, and what the limit took (>= 0), in work units per second."""
 
     name: str
@@ -34,16 +34,16 @@ class Step:
     lost: float
 
 
-def telescope(fleet: Fleet, limits: Sequence[Limit]) -> tuple[Step, ...]:
+def telescope(fleet: Fleet, limits: Sequence[CapacityLimit]) -> tuple[CapacityStep, ...]:
     """First C_nom alone, then one step for each name, in order; limits of one name are added together."""
     for limit in limits:
         if np.shape(limit.need) != fleet.rate.shape or not np.isfinite(limit.need).all() or not limit.at_most >= 0:
             shape = " x ".join(map(str, fleet.rate.shape))
             raise UsageError(f"limit '{limit.name}' needs finite numbers for {shape} and at_most >= 0: {limit!r}")
-    steps = [Step("nominal", capacity(fleet).value, 0.0)]
+    steps = [CapacityStep("nominal", capacity(fleet).value, 0.0)]
     taken: list[tuple[Floats, float]] = []
     for name in dict.fromkeys(limit.name for limit in limits):
         taken += [(limit.need, limit.at_most) for limit in limits if limit.name == name]
         reached = capacity(fleet, limits=taken).value
-        steps.append(Step(name, reached, steps[-1].value - reached))
+        steps.append(CapacityStep(name, reached, steps[-1].value - reached))
     return tuple(steps)

@@ -1,4 +1,4 @@
-"""Linear programmes in exact rationals: HiGHS finds a basis, and fractions solve and mend it.
+"""Solves linear programs in exact rationals: HiGHS finds a basis, and fractions solve and mend it.
 
 The answer is optimal for the numbers as given, bit by bit: prices and point fulfil every condition with no tolerance.
 SOURCE: Bland 1977 (rules that end); Applegate, Cook, Dash and Espinoza 2007 (exact answers from a floating basis).
@@ -19,7 +19,7 @@ Vector: TypeAlias = Mapping[int, Fraction]  # sparse
 
 
 @dataclass(frozen=True)
-class Program:
+class CapacityProgram:
     """Maximise gain.v over v >= 0 with rows.v <= limit; `equal[i]` makes row i an equation."""
 
     gain: Floats
@@ -49,7 +49,7 @@ class NoOptimum:
     why: str
 
 
-def optimum(program: Program) -> Optimum | NoOptimum:
+def optimum(program: CapacityProgram) -> Optimum | NoOptimum:
     """The exact optimum."""
     try:
         return _Simplex(program, _warm(program)).run()
@@ -62,7 +62,7 @@ class _SingularError(Exception):
     """The columns of a basis depend on each other."""
 
 
-def _warm(program: Program) -> list[int]:
+def _warm(program: CapacityProgram) -> list[int]:
     """The basis that HiGHS ends with (columns, then the slack of each row); the slacks where it finds no optimum."""
     import highspy
 
@@ -84,7 +84,7 @@ def _warm(program: Program) -> list[int]:
     return basic if len(basic) == rows else slacks
 
 
-def _highs(program: Program) -> object:
+def _highs(program: CapacityProgram) -> object:
     import highspy
 
     rows, columns = program.rows.shape
@@ -104,7 +104,7 @@ def _highs(program: Program) -> object:
 class _Simplex:
     """Primal and dual simplex over fractions, each step solved anew from the basis."""
 
-    def __init__(self, program: Program, basis: list[int]) -> None:
+    def __init__(self, program: CapacityProgram, basis: list[int]) -> None:
         self.program = program
         self.rows, self.columns = program.rows.shape
         self.column = [_sparse(program.rows[:, j]) for j in range(self.columns)]

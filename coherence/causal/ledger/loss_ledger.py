@@ -1,4 +1,4 @@
-"""The loss ledger: C_nom T - C_eff T as misplacement and device-seconds at their shadow prices, exactly.
+"""Books C_nom T - C_eff T as misplacement and device-seconds at their shadow prices, exactly.
 
     C_eff = (1/T) sum_k z[k] W[k]
     C_nom T - C_eff T = sum_{d,k} (y[d] - r[d,k] z[k]) t[d, useful k] + sum_d y[d] sum_{s not useful} t[d, s]
@@ -29,7 +29,7 @@ MISPLACED = Column(MISPLACEMENT, "B", "held", "right work on a device that is wo
 
 
 @dataclass(frozen=True)
-class Share:
+class LedgerShare:
     """A part of a denominator; `estimate` is its interval over time, `low` and `high` its range over optimal prices.
 
     NaN where the denominator is 0.  The range is a point where the prices are unique.
@@ -46,7 +46,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Line:
+class LedgerLine:
     """A state or a type: its device-seconds (None: misplacement has none), its amount, its shares."""
 
     name: str
@@ -54,11 +54,11 @@ class Line:
     words: str
     seconds: float | None
     amount: float
-    shares: Mapping[str, Share]
+    shares: Mapping[str, LedgerShare]
 
 
 @dataclass(frozen=True)
-class Ledger:
+class LossLedger:
     """All of it.  Amounts are work units over the window; capacities are work units per second.
 
     `states`: misplacement and every state that is not useful, `idle_slack` last; `types`: their sums by letter.
@@ -67,11 +67,11 @@ class Ledger:
 
     capacity: Capacity
     times: Times
-    states: tuple[Line, ...]
-    types: tuple[Line, ...]
+    states: tuple[LedgerLine, ...]
+    types: tuple[LedgerLine, ...]
     totals: Mapping[str, float]  # the denominators, `useful`, `gap` and `idle_slack`
-    gap: Share  # U_gap
-    structural: Share  # U_struct
+    gap: LedgerShare  # U_gap
+    structural: LedgerShare  # U_struct
     violations: tuple[str, ...]
 
     @property
@@ -100,7 +100,7 @@ class Ledger:
         slack = self.totals["idle_slack"]
         return "cost" if slack > ROUNDING * self.totals["provisioned"] else "throughput"
 
-    def __getitem__(self, name: str) -> Line:
+    def __getitem__(self, name: str) -> LedgerLine:
         """A state by its name or a type by its letter."""
         lines = {line.name: line for line in (*self.types, *self.states)}
         if name not in lines:
@@ -108,7 +108,7 @@ class Ledger:
         return lines[name]
 
 
-def ledger(capacity: Capacity, times: Times, *, level: float = LEVEL, rounding: float = ROUNDING) -> Ledger:
+def ledger(capacity: Capacity, times: Times, *, level: float = LEVEL, rounding: float = ROUNDING) -> LossLedger:
     """The ledger of a fleet's times.  Raises InputError where the states of a device do not add up to N T.
 
     Intervals are by the jackknife over the batches of `times`; with one batch they are infinite.
@@ -118,7 +118,7 @@ def ledger(capacity: Capacity, times: Times, *, level: float = LEVEL, rounding: 
     if problems:
         raise InputError(problems)
     sums = _sums(capacity, times, level)
-    return Ledger(
+    return LossLedger(
         capacity=capacity,
         times=times,
         states=tuple(_line(column, sums) for column in _state_columns()),
@@ -186,7 +186,7 @@ def _amounts(times: Times) -> dict[str, Floats]:
     return amounts
 
 
-def _share(sums: _Sums, name: str, of: str) -> Share:
+def _share(sums: _Sums, name: str, of: str) -> LedgerShare:
     """The ratio of two amounts, with a batch left out in turn, and over all optimal prices."""
     above, below = sums.priced[name], sums.priced[of]
     over, under = float(above.sum()), float(below.sum())
@@ -199,17 +199,17 @@ def _share(sums: _Sums, name: str, of: str) -> Share:
         without = (over - above) / rest if (abs(rest) > sums.floor).all() else above[:0]
         unbounded = estimate(over / under, without, level=sums.level)
     if sums.capacity.unique:
-        return Share(unbounded, over / under, over / under)
-    return Share(unbounded, *extremes(sums.capacity, sums.rows[name].sum(axis=0), sums.rows[of].sum(axis=0)))
+        return LedgerShare(unbounded, over / under, over / under)
+    return LedgerShare(unbounded, *extremes(sums.capacity, sums.rows[name].sum(axis=0), sums.rows[of].sum(axis=0)))
 
 
-_NONE = Share(Estimate(np.nan, np.nan, np.nan, np.nan), np.nan, np.nan)
+_NONE = LedgerShare(Estimate(np.nan, np.nan, np.nan, np.nan), np.nan, np.nan)
 
 
-def _line(column: Column, sums: _Sums) -> Line:
+def _line(column: Column, sums: _Sums) -> LedgerLine:
     shares = {of: _share(sums, column.name, of) for of in DENOMINATORS}
     amount = float(sums.priced[column.name].sum())
-    return Line(column.name, column.letter, column.words, sums.seconds[column.name], amount, shares)
+    return LedgerLine(column.name, column.letter, column.words, sums.seconds[column.name], amount, shares)
 
 
 def _violations(capacity: Capacity, times: Times) -> Iterator[str]:

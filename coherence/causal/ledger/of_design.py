@@ -1,4 +1,4 @@
-"""The ledger of a design and its telemetry, or of a log of its devices: what could be booked, and what is missing.
+"""Books the ledger of a design with its telemetry or a log of its devices, and names what is missing for it.
 
 A signal `<tier>.<state>` is devices of that tier in that state; states without a signal are counted as `unlabelled`
 as far as the others leave time over, and that is told.
@@ -16,12 +16,12 @@ import numpy as np
 from coherence.base.errors import InputError
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.equations import Equation
-from coherence.causal.fitting.graph import Graph
-from coherence.causal.fitting.loss_expression import Loss
+from coherence.causal.fitting.graph import CausalGraph
+from coherence.causal.fitting.loss_expression import LossExpression
 from coherence.causal.ledger.capacity import Fleet, capacity
-from coherence.causal.ledger.capacity_design import Stated, fleet_of
+from coherence.causal.ledger.capacity_design import StatedFleet, fleet_of
 from coherence.causal.ledger.log import read_log, times_of_log
-from coherence.causal.ledger.loss_ledger import Ledger, ledger
+from coherence.causal.ledger.loss_ledger import LossLedger, ledger
 from coherence.causal.ledger.of_series import signals, times_of_series
 from coherence.causal.ledger.states import SLACK, UNLABELLED, USEFUL, columns
 from coherence.causal.ledger.times import ROUNDING, Times, unbalanced, with_rest_unlabelled
@@ -39,10 +39,10 @@ LOST, TEXT = "L_struct", "C_nom - C_eff"  # without and with idle time for want 
 class Booked:
     """`ledger`, or the reasons why there is none (`refused`); `unit`: of work, such as `token`."""
 
-    stated: Stated
+    stated: StatedFleet
     unit: str
     series: Series | None  # what the times are from; None for a log
-    ledger: Ledger | None = None
+    ledger: LossLedger | None = None
     refused: tuple[str, ...] = ()
 
     @property
@@ -53,7 +53,7 @@ class Booked:
 
 def booked(
     design: Design, series: Series, *, log: str | None = None, window: tuple[float, float] | None = None,
-    graph: Graph | None = None, whole: bool = True,
+    graph: CausalGraph | None = None, whole: bool = True,
 ) -> Booked | None:  # fmt: skip
     """The ledger of a log or of telemetry; None where neither speaks of what devices do.
 
@@ -109,7 +109,7 @@ def _tags(one: Workload) -> Iterator[str]:
         yield from (name for name, power in one.rate.dimension.tags.powers if power == 1)
 
 
-def _spoken(fleet: Fleet, series: Series, graph: Graph | None) -> list[str]:
+def _spoken(fleet: Fleet, series: Series, graph: CausalGraph | None) -> list[str]:
     """Signals for the ledger, and signals of a tier that nobody knows, so that they are told."""
     mine, known = set(signals(fleet)), set(graph.nodes) if graph is not None else set()
     sums = {f"{device}.{word}" for device in fleet.devices for word in SUMS}
@@ -119,14 +119,14 @@ def _spoken(fleet: Fleet, series: Series, graph: Graph | None) -> list[str]:
     ]  # fmt: skip
 
 
-def _closed(stated: Stated, unit: str, series: Series | None, times: Times) -> Booked:
+def _closed(stated: StatedFleet, unit: str, series: Series | None, times: Times) -> Booked:
     try:
         return Booked(stated, unit, series, ledger(capacity(times.fleet), times))
     except InputError as error:
         return Booked(stated, unit, series, refused=render_problems(error))
 
 
-def lost_time(given: Ledger, series: Series, unit: str = WORK, *, idle: bool = False) -> Loss:
+def lost_time(given: LossLedger, series: Series, unit: str = WORK, *, idle: bool = False) -> LossExpression:
     """L_struct at each time, in work units per second, as an exact sum over state signals; with `idle` C_nom - C_eff.
 
     Idle time for want of demand is what the other states leave over: a cause that takes less of it saves devices, not
@@ -156,7 +156,9 @@ def lost_time(given: Ledger, series: Series, unit: str = WORK, *, idle: bool = F
         tree = Arithmetic("+", tree, term)
     name = TEXT if idle else LOST
     equation = Equation(name, tuple((name, 0) for name in weights), exact=tuple(weights.values()))
-    return Loss(name, values, tree, equation, {name: beside[name] for name in weights if name in beside}, f"{unit}/s")
+    return LossExpression(
+        name, values, tree, equation, {name: beside[name] for name in weights if name in beside}, f"{unit}/s"
+    )
 
 
 def _weights(

@@ -1,4 +1,4 @@
-"""What the states of a ledger cost: money beside the loss, never added to it.
+"""Prices the states of a ledger: money beside the loss, never added to it.
 
     cost = sum_{d,s} p[d,s] t[d,s]        amplification[s] = (p.t[s] / cost) / (t[s] / (N T))
 

@@ -1,4 +1,4 @@
-"""What switching sources off would win back: a counterfactual, never a share of the ledger.
+"""Estimates what switching sources off would win back: a counterfactual, never a share of the ledger.
 
 C(S) is C_eff on the same arrivals with every source of S off; a caller finds it by executing.
 
@@ -41,7 +41,7 @@ class Gain:
 
 
 @dataclass(frozen=True)
-class Recovery:
+class RecoveryLosses:
     """`gains`: every set of sources, smallest first; `shapley`: phi of each source, adding up to the gain of all.
 
     `overlap`: how far the gains of single sources add up to more than all of them win together.
@@ -66,7 +66,7 @@ def recovery(
     nominal: float,
     ledger: Mapping[str, float] | None = None,
     level: float = LEVEL,
-) -> Recovery:
+) -> RecoveryLosses:
     """The gains of every set of at most 12 sources.
 
     `reached(off)` is C with these sources off, in work units per second: one number, or one for each seed, the same
@@ -84,7 +84,7 @@ def recovery(
     gains = tuple(_gain(off, sources, by_set[off], base, booked, level) for off in sets)
     phi = shapley(values)
     alone = sum((by_set[frozenset([one])] - base for one in sources), np.zeros_like(base))
-    return Recovery(
+    return RecoveryLosses(
         effective=_mean(base, level),
         nominal=nominal,
         gains=gains,

@@ -1,4 +1,4 @@
-"""A ledger as rows of a table, as the steps of a waterfall from C_nom to C_eff, and as a JSON-able dictionary."""
+"""Renders a ledger as rows of a table, as the steps of a waterfall from C_nom to C_eff, and as a dictionary."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from coherence.causal.ledger.auditability import Audit
-from coherence.causal.ledger.loss_ledger import DENOMINATORS, Ledger, Line, Share
+from coherence.causal.ledger.loss_ledger import DENOMINATORS, LedgerLine, LedgerShare, LossLedger
 from coherence.causal.ledger.pricing import Bill, Ghost
-from coherence.causal.ledger.recovery import Recovery
+from coherence.causal.ledger.recovery import RecoveryLosses
 from coherence.causal.ledger.states import SLACK
 
 
 @dataclass(frozen=True)
-class Row:
+class LedgerRow:
     """One line: `low` and `high` are the interval over time, `least` and `most` the range over optimal prices."""
 
     name: str
@@ -30,7 +30,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Bar:
+class WaterfallBar:
     """A step of the waterfall, in work units per second: from `start` to `end`."""
 
     name: str
@@ -41,7 +41,7 @@ class Bar:
     high: float
 
 
-def lines(given: Ledger, *, of: str = "provisioned", states: bool = True) -> tuple[Row, ...]:
+def ledger_rows(given: LossLedger, *, of: str = "provisioned", states: bool = True) -> tuple[LedgerRow, ...]:
     """Rows for a table: the two headlines, types with their shares `of` a denominator, and their states.
 
     `of`: provisioned, demanded, held or loss.  States that took no time are left out.
@@ -49,7 +49,7 @@ def lines(given: Ledger, *, of: str = "provisioned", states: bool = True) -> tup
     return tuple(_lines(given, of, states))
 
 
-def _lines(given: Ledger, of: str, states: bool) -> Iterator[Row]:
+def _lines(given: LossLedger, of: str, states: bool) -> Iterator[LedgerRow]:
     yield _share("U_struct", given.structural, "demanded", "lost of what was demanded: the headline")
     yield _share("U_gap", given.gap, "provisioned", "lost of what is provisioned, idle for want of demand included")
     for line in given.types:
@@ -63,25 +63,25 @@ def _lines(given: Ledger, of: str, states: bool) -> Iterator[Row]:
         yield _share(SLACK, slack.shares["provisioned"], "provisioned", slack.words)
 
 
-def _share(name: str, share: Share, of: str, words: str) -> Row:
+def _share(name: str, share: LedgerShare, of: str, words: str) -> LedgerRow:
     one = share.estimate
-    return Row(name, one.value, "1", of, one.low, one.high, share.low, share.high, words)
+    return LedgerRow(name, one.value, "1", of, one.low, one.high, share.low, share.high, words)
 
 
-def waterfall(given: Ledger) -> tuple[Bar, ...]:
+def waterfall(given: LossLedger) -> tuple[WaterfallBar, ...]:
     """C_nom, each type that lost something, idle for want of demand, C_eff: bars that end where the next begins."""
     nominal = given.nominal
-    bars, at = [Bar("C_nom", "", 0.0, nominal, nominal, nominal)], nominal
+    bars, at = [WaterfallBar("C_nom", "", 0.0, nominal, nominal, nominal)], nominal
     for line in (*given.types, given[SLACK]):
         lost = line.amount / given.times.window
         if lost:
             share = line.shares["provisioned"].estimate
-            bars.append(Bar(line.words, line.letter, at, at - lost, share.low * nominal, share.high * nominal))
+            bars.append(WaterfallBar(line.words, line.letter, at, at - lost, share.low * nominal, share.high * nominal))
             at -= lost
-    return (*bars, Bar("C_eff", "", 0.0, given.effective, given.effective, given.effective))
+    return (*bars, WaterfallBar("C_eff", "", 0.0, given.effective, given.effective, given.effective))
 
 
-def as_json(given: Ledger) -> dict[str, Any]:
+def ledger_to_dict(given: LossLedger) -> dict[str, Any]:
     """Everything a reader of the ledger may need; numbers that are not finite become null."""
     fleet, capacity = given.capacity.fleet, given.capacity
     return _plain(
@@ -112,12 +112,12 @@ def as_json(given: Ledger) -> dict[str, Any]:
     )
 
 
-def _share_json(share: Share) -> dict[str, Any]:
+def _share_json(share: LedgerShare) -> dict[str, Any]:
     one = share.estimate
     return {"value": one.value, "interval": [one.low, one.high], "over_prices": [share.low, share.high]}
 
 
-def _line_json(line: Line) -> dict[str, Any]:
+def _line_json(line: LedgerLine) -> dict[str, Any]:
     shares = {of: _share_json(share) for of, share in line.shares.items()}
     return {
         "type": line.letter, "words": line.words, "seconds": line.seconds, "amount": line.amount, "share_of": shares
@@ -140,7 +140,7 @@ def _bare(value: Any) -> Any:
     return number if math.isfinite(number) else None
 
 
-def recovery_json(given: Recovery) -> dict[str, Any]:
+def recovery_json(given: RecoveryLosses) -> dict[str, Any]:
     """Gains by set of sources, Shapley values, the overlap."""
 
     def interval(one: Any) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def recovery_json(given: Recovery) -> dict[str, Any]:
     return _plain({**head, "gains": gains, "shapley": shapley, "violations": list(given.violations)})
 
 
-def bill_json(given: Bill, ghosts: tuple[Ghost, ...] = ()) -> dict[str, Any]:
+def bill_to_dict(given: Bill, ghosts: tuple[Ghost, ...] = ()) -> dict[str, Any]:
     """Money by state, beside the loss and never added to it."""
     charges = {
         charge.name: {
@@ -180,7 +180,7 @@ def bill_json(given: Bill, ghosts: tuple[Ghost, ...] = ()) -> dict[str, Any]:
     return _plain({**head, "charges": charges, "ghosts": unpriced})
 
 
-def audit_json(given: Audit) -> dict[str, Any]:
+def audit_to_dict(given: Audit) -> dict[str, Any]:
     """Parts with their intervals, and what else to log."""
     parts = {p.name: {"identified": p.identified, "interval": [p.low, p.high], "gap": p.width} for p in given.parts}
     found = {"parts": parts, "gap": given.gap, "further": list(given.further), "order": list(given.order)}

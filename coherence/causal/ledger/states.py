@@ -1,4 +1,4 @@
-"""The states of a device, each in one loss type, and the one order of precedence that makes them exclusive.
+"""Lists the states of a device, each in one loss type, in the order of precedence that makes them exclusive.
 
 Every module of `losses/` declares LOSS; its docstring is the page of the type.  No list is edited: a new file is found
 by the package walk, and a letter or state that is claimed twice is an error naming both modules.
@@ -30,7 +30,7 @@ KINDS = ("held", USEFUL, "rest", "idle", "unknown")  # in the order of precedenc
 
 
 @dataclass(frozen=True)
-class State:
+class DeviceState:
     """`kind`: held (the device is taken), rest (taken, no reason known), idle (free) or unknown."""
 
     name: str
@@ -39,7 +39,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Loss:
+class LossType:
     """One type of loss: its letter, the states that show it, and where the type comes from.
 
     `order`: its turn in the precedence.  `structural`: whether coordination could win it back.
@@ -48,17 +48,17 @@ class Loss:
     letter: str
     name: str
     order: int
-    states: tuple[State, ...]
+    states: tuple[DeviceState, ...]
     words: str
     source: str
     structural: bool = True
 
 
 @dataclass(frozen=True)
-class Entry:
+class LossEntry:
     """A loss type with its page and the module that declares it."""
 
-    loss: Loss
+    loss: LossType
     page: str
     module: str
 
@@ -79,25 +79,25 @@ class Column:
 
 
 @cache
-def entries() -> Mapping[str, Entry]:
+def entries() -> Mapping[str, LossEntry]:
     """Every loss type by letter, in the order of precedence.  Raises InternalError where two claim one name."""
     package = importlib.import_module(FOLDER)
-    states: dict[str, Entry] = {}
+    states: dict[str, LossEntry] = {}
     owner: dict[str, str] = {USEFUL: __name__, SLACK: __name__, MISPLACEMENT: __name__}
     for info in pkgutil.iter_modules(package.__path__, FOLDER + "."):
         module = importlib.import_module(info.name)
-        loss: Loss = module.LOSS
+        loss: LossType = module.LOSS
         for claimed in (loss.letter, *(state.name for state in loss.states)):
             if claimed in owner:
                 raise InternalError(f"'{claimed}' is claimed by {owner[claimed]} and {module.__name__}")
             owner[claimed] = module.__name__
-        states[loss.letter] = Entry(loss, inspect.cleandoc(module.__doc__ or ""), module.__name__)
+        states[loss.letter] = LossEntry(loss, inspect.cleandoc(module.__doc__ or ""), module.__name__)
     ordered = sorted(states.values(), key=lambda entry: entry.loss.order)
     return MappingProxyType({entry.loss.letter: entry for entry in ordered})
 
 
 @cache
-def losses() -> tuple[Loss, ...]:
+def losses() -> tuple[LossType, ...]:
     """Every loss type, in the order of precedence."""
     return tuple(entry.loss for entry in entries().values())
 

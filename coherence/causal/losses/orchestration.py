@@ -10,16 +10,16 @@ Repeated lookups within their validity (D), and attempts repeated after a failur
 Definitions 1.5, row 2.
 """
 
-from coherence.causal.ledger.states import Loss, State
+from coherence.causal.ledger.states import DeviceState, LossType
 
-LOSS = Loss(
+LOSS = LossType(
     letter="C",
     name="orchestration",
     order=2,
     states=(
-        State("abandoned_branch", "a branch whose output no accepted step read"),
-        State("unused_result", "a tool's result that no accepted step read"),
-        State("replanned", "a step that was planned again"),
+        DeviceState("abandoned_branch", "a branch whose output no accepted step read"),
+        DeviceState("unused_result", "a tool's result that no accepted step read"),
+        DeviceState("replanned", "a step that was planned again"),
     ),
     words="work whose output no later accepted step read",
     source="definitions 1.5: type C, orchestration",

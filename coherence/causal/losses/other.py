@@ -7,15 +7,15 @@ Waiting for input data, and hardware that throttles itself.
 Definitions 1.5, row 7.
 """
 
-from coherence.causal.ledger.states import Loss, State
+from coherence.causal.ledger.states import DeviceState, LossType
 
-LOSS = Loss(
+LOSS = LossType(
     letter="O",
     name="not structural",
     order=7,
     states=(
-        State("data_pipeline", "waits for input data"),
-        State("hardware_throttle", "slowed by its power or temperature limit"),
+        DeviceState("data_pipeline", "waits for input data"),
+        DeviceState("hardware_throttle", "slowed by its power or temperature limit"),
     ),
     words="data pipelines and hardware throttling",
     source="definitions 1.5: not structural",

@@ -11,20 +11,20 @@ The capacity that switching recovery off would win: that is a counterfactual (`r
 Definitions 1.5, row 1.
 """
 
-from coherence.causal.ledger.states import Loss, State
+from coherence.causal.ledger.states import DeviceState, LossType
 
-LOSS = Loss(
+LOSS = LossType(
     letter="R",
     name="recovery amplification",
     order=1,
     states=(
-        State("superseded", "an attempt whose work another attempt delivered"),
-        State("timed_out", "an attempt that went on after its caller had left"),
-        State("cancelled", "an attempt that was cancelled before its end"),
-        State("rolled_back", "work that was undone"),
-        State("checkpoint", "state written so that a failure costs less"),
-        State("restart", "a failed job that comes up again"),
-        State("replay", "work since the last checkpoint, done again"),
+        DeviceState("superseded", "an attempt whose work another attempt delivered"),
+        DeviceState("timed_out", "an attempt that went on after its caller had left"),
+        DeviceState("cancelled", "an attempt that was cancelled before its end"),
+        DeviceState("rolled_back", "work that was undone"),
+        DeviceState("checkpoint", "state written so that a failure costs less"),
+        DeviceState("restart", "a failed job that comes up again"),
+        DeviceState("replay", "work since the last checkpoint, done again"),
     ),
     words="work that recovery from failures makes worthless or repeats",
     source="definitions 1.5: secondary type, recovery amplification",

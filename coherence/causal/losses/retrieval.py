@@ -7,16 +7,16 @@ The same query, embedding or context prefix, computed again within its validity.
 Definitions 1.5, row 3.
 """
 
-from coherence.causal.ledger.states import Loss, State
+from coherence.causal.ledger.states import DeviceState, LossType
 
-LOSS = Loss(
+LOSS = LossType(
     letter="D",
     name="retrieval redundancy",
     order=3,
     states=(
-        State("repeated_query", "a query answered again within its validity"),
-        State("repeated_embedding", "an embedding computed again within its validity"),
-        State("repeated_prefix", "a context prefix computed again within its validity"),
+        DeviceState("repeated_query", "a query answered again within its validity"),
+        DeviceState("repeated_embedding", "an embedding computed again within its validity"),
+        DeviceState("repeated_prefix", "a context prefix computed again within its validity"),
     ),
     words="the same query, embedding or prefix computed again within its validity",
     source="definitions 1.5: secondary type, retrieval redundancy",

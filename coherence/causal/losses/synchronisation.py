@@ -7,17 +7,17 @@ Time in barriers, collectives and pipeline bubbles, and time that devices of a g
 Definitions 1.5, row 4.
 """
 
-from coherence.causal.ledger.states import Loss, State
+from coherence.causal.ledger.states import DeviceState, LossType
 
-LOSS = Loss(
+LOSS = LossType(
     letter="A",
     name="synchronisation",
     order=4,
     states=(
-        State("barrier", "waits at a barrier for slower members"),
-        State("collective", "in a collective exchange"),
-        State("bubble", "a pipeline stage without a micro-batch"),
-        State("gang", "held until its gang is whole"),
+        DeviceState("barrier", "waits at a barrier for slower members"),
+        DeviceState("collective", "in a collective exchange"),
+        DeviceState("bubble", "a pipeline stage without a micro-batch"),
+        DeviceState("gang", "held until its gang is whole"),
     ),
     words="held devices that wait for other devices",
     source="definitions 1.5: type A, synchronisation",

@@ -8,15 +8,15 @@ that what is held is never told too small.
 Definitions 1.5, row 7.
 """
 
-from coherence.causal.ledger.states import UNLABELLED, Loss, State
+from coherence.causal.ledger.states import UNLABELLED, DeviceState, LossType
 
-LOSS = Loss(
+LOSS = LossType(
     letter="U",
     name="unexplained",
     order=8,
     states=(
-        State("hidden", "held and not useful, for no logged reason", "rest"),
-        State(UNLABELLED, "nothing is logged of this time", "unknown"),
+        DeviceState("hidden", "held and not useful, for no logged reason", "rest"),
+        DeviceState(UNLABELLED, "nothing is logged of this time", "unknown"),
     ),
     words="time that the logs do not name",
     source="definitions 1.5: unexplained, a share of its own",

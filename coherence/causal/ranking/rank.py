@@ -1,4 +1,4 @@
-"""Root causes of an incident, ranked: which mechanism changed, and how much of the target's excess it explains.
+"""Ranks the root causes of an incident: which mechanism changed, and how much of the target's excess it explains.
 
 A signal's excess over the reference is first explained by the excess of its causes; only what is left is its own.
 The own parts, carried to the target along the graph, split the target's excess exactly.  Each part is then shrunk by
@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from coherence.causal.data.series import Excluded, Floats, Series
-from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.ranking import slopes as linear
-from coherence.causal.ranking.setting import Setting, setting_of
+from coherence.causal.ranking.setting import RankingSetting, setting_of
 from coherence.causal.ranking.slopes import Slopes
 
 ALPHA = 0.05
@@ -105,7 +105,7 @@ def rank(
     return Ranking(target, tuple(ranked), size, p, alpha, reference, len(null), unit, tuple(dict.fromkeys(missing)))
 
 
-def causes_of(series: Series, graph: Graph) -> dict[str, tuple[tuple[str, int], ...]]:
+def causes_of(series: Series, graph: CausalGraph) -> dict[str, tuple[tuple[str, int], ...]]:
     """The declared influences of a candidate graph, as `rank` takes them: effect -> (cause, steps before)."""
     from coherence.causal.fitting.equations import delays_of
 
@@ -116,7 +116,7 @@ def causes_of(series: Series, graph: Graph) -> dict[str, tuple[tuple[str, int], 
     return causes
 
 
-def rows(ranking: Ranking, *, most: int = 5) -> list[str]:
+def render_ranking(ranking: Ranking, *, most: int = 5) -> list[str]:
     """The answer as lines of text."""
     if not ranking.claims_cause:
         why = f"p = {ranking.p:.3g} > {ranking.alpha:g}" if ranking.causes else "nothing exceeds its normal spread"
@@ -129,16 +129,16 @@ def rows(ranking: Ranking, *, most: int = 5) -> list[str]:
     return [head, *lines, *(f"left out: {one.what}: {one.why}" for one in ranking.excluded)]
 
 
-def _windows(setting: Setting) -> Iterator[Floats]:
+def _windows(setting: RankingSetting) -> Iterator[Floats]:
     """Normal windows as long as the incident: side by side, overlapping where they would be few."""
-    length, rows = len(setting.now), len(setting.before)
-    last = rows - length
+    length, render_ranking = len(setting.now), len(setting.before)
+    last = render_ranking - length
     stride = max(1, min(length, last // 100), last // WINDOWS)
     for start in range(0, last + 1, stride):
         yield setting.before[start : start + length]
 
 
-def _reference(setting: Setting) -> tuple[Floats, str]:
+def _reference(setting: RankingSetting) -> tuple[Floats, str]:
     """(excess in the incident, over what): over the window's own mean if the target swings in it, else over normal."""
     own = setting.now - setting.now.mean(axis=0)
     swings = [
@@ -149,12 +149,12 @@ def _reference(setting: Setting) -> tuple[Floats, str]:
     return setting.now, "normal data"
 
 
-def _null(setting: Setting, reference: str) -> Iterator[Floats]:
+def _null(setting: RankingSetting, reference: str) -> Iterator[Floats]:
     for one in _windows(setting):
         yield one - one.mean(axis=0) if reference == "the window" else one
 
 
-def _parts(setting: Setting, excess: Floats) -> Floats:
+def _parts(setting: RankingSetting, excess: Floats) -> Floats:
     """What each signal's own part adds to the target's excess, along the direction of that excess."""
     length = float(np.linalg.norm(excess[:, setting.target]))
     if not length:
@@ -166,7 +166,7 @@ def _parts(setting: Setting, excess: Floats) -> Floats:
     return linear.split(excess, slopes, setting.target, excess[:, setting.target] / length)
 
 
-def _pooled(setting: Setting, excess: Floats, effect: int) -> Floats:
+def _pooled(setting: RankingSetting, excess: Floats, effect: int) -> Floats:
     causes = setting.causes[effect]
     if not causes:
         return setting.steady[effect]
@@ -210,7 +210,7 @@ def _with_hosts(scores: Floats, hosts: Mapping[int, int]) -> Floats:
 
 
 def _ranked(
-    setting: Setting, index: int, scores: Floats, parts: Floats, noise: Floats, size: float, unit: str
+    setting: RankingSetting, index: int, scores: Floats, parts: Floats, noise: Floats, size: float, unit: str
 ) -> Ranked:
     part, usual, score = float(parts[index]), float(noise[index]), float(scores[index])
     share = part / size if size else 0.0

@@ -1,4 +1,4 @@
-"""Simple rules that a ranking of root causes must beat, each on the same windows and the same graph.
+"""Ranks causes by simple rules that a ranking must beat, on the same windows and the same graph.
 
 Every rule takes what `ranking.rank` takes and gives names, most likely first.  A signal is anomalous where its level
 in the incident is farther from its normal mean than `FAR` normal standard deviations.

@@ -1,4 +1,4 @@
-"""What a ranking of root causes starts from: usable signals, their causes and excesses, and slopes learnt before."""
+"""Prepares a ranking of root causes: usable signals, their causes and excesses, and slopes learnt before."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from coherence.causal.ranking.slopes import Cause
 
 
 @dataclass(frozen=True)
-class Setting:
+class RankingSetting:
     """What a ranking reads: the ancestors of the target, their excess in both windows, and slopes learnt before."""
 
     names: tuple[str, ...]
@@ -34,7 +34,7 @@ def setting_of(
     causes: Mapping[str, Iterable[str | tuple[str, int]]],
     target: str,
     calls: bool,
-) -> Setting:
+) -> RankingSetting:
     """Take what can be used, name what cannot.  Raises UsageError where nothing can be asked."""
     for series in (normal, incident):
         if target not in series:
@@ -60,7 +60,7 @@ def setting_of(
     sums = tuple(linear.moments(before, found, effect) for effect, found in enumerate(graph))
     bounds = (0.0, 1.0) if calls else (-np.inf, np.inf)
     steady = tuple(linear.least(*one, bounds) for one in sums)
-    return Setting(names, graph, at[target], before, now, calls, sums, steady, tuple(excluded))
+    return RankingSetting(names, graph, at[target], before, now, calls, sums, steady, tuple(excluded))
 
 
 def _with_lag(one: str | tuple[str, int]) -> tuple[str, int]:

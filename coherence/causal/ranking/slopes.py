@@ -1,4 +1,4 @@
-"""Slopes of each signal on its causes, within bounds, and how an excess splits over what is not explained by them.
+"""Estimates slopes of each signal on its causes, within bounds, and splits an excess over the unexplained parts.
 
     x_i(t) = sum over (j, l) of a[i, j, l] x_j(t - l) + e_i(t)
 

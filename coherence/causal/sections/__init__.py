@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from coherence.base.errors import InternalError
 
 if TYPE_CHECKING:
-    from coherence.causal.answers.answer import Answer
+    from coherence.causal.answers.answer import Section
     from coherence.causal.session.context import Context
 
 
@@ -30,7 +30,7 @@ def sections() -> list[ModuleType]:
     return sorted(modules, key=lambda module: module.ORDER)
 
 
-def answers(context: Context) -> Iterator[tuple[float, Answer | None]]:
+def answers(context: Context) -> Iterator[tuple[float, Section | None]]:
     """(share done, answer) of each section in turn."""
     every = sections()
     for number, module in enumerate(every, start=1):

@@ -1,4 +1,4 @@
-"""What the logged signals tell of where device time went, what they leave open, and what else to log."""
+"""Tells what the logged signals identify of device time, what they leave open, and what else to log."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from coherence.base.number_text import render_number
-from coherence.causal.answers.answer import Answer, Table
+from coherence.causal.answers.answer import Section, TextTable
 from coherence.causal.data.series import Series
-from coherence.causal.ledger.auditability import FIELDS, Audit, Part, Signal, audit, sums_of
+from coherence.causal.ledger.auditability import FIELDS, Audit, AuditPart, AuditSignal, audit, sums_of
 from coherence.causal.ledger.of_design import Booked
-from coherence.causal.ledger.report import audit_json
+from coherence.causal.ledger.report import audit_to_dict
 from coherence.causal.ledger.times import layout
 from coherence.causal.session.context import Context
 
@@ -22,19 +22,19 @@ HOUR, MOST = 3600.0, 4
 ROUNDED = 1e-6  # of provisioned device-seconds: telemetry has so many digits
 
 
-def answer(context: Context) -> Answer | None:
+def answer(context: Context) -> Section | None:
     """Intervals of the states that no signal tells, and the decisions that could be told afterwards."""
     loops = tuple(_decisions(context))
     booked = context.booked
     kinds = dict(_audits(booked)) if booked is not None and booked.series is not None else {}
     if not kinds and not loops:
         return None
-    lines: list[str | Table] = []
+    lines: list[str | TextTable] = []
     for device, of_device in kinds.items():
         lines += _parts(device, of_device, booked) if booked is not None else []
     lines += [f"{name}: {_words(lacks)}" for name, lacks in loops]
-    data: dict[str, Any] = {"devices": {device: audit_json(made) for device, made in kinds.items()}}
-    return Answer(TITLE, tuple(lines), {**data, "loops": [{"loop": n, "missing": list(lacks)} for n, lacks in loops]})
+    data: dict[str, Any] = {"devices": {device: audit_to_dict(made) for device, made in kinds.items()}}
+    return Section(TITLE, tuple(lines), {**data, "loops": [{"loop": n, "missing": list(lacks)} for n, lacks in loops]})
 
 
 def _audits(booked: Booked) -> Iterator[tuple[str, Audit]]:
@@ -56,13 +56,13 @@ def _audit(classes: tuple[str, ...], device: str, count: float, means: dict[str,
     logged = [name for name in sums if f"{device}.{name}" in means and name != "count"]
     alone = sum(means[f"{device}.{name}"] for name in logged if name in parts)
     whole = max(count, alone) if alone <= count * (1 + 1e-6) else count
-    signals = [Signal(name, (sums[name],), (means[f"{device}.{name}"] * window,)) for name in logged]
-    signals.append(Signal("count", (sums["count"],), (whole * window,)))
-    further = [Signal(name, (sums[name],)) for name in sums if name not in logged and name != "count"]
+    signals = [AuditSignal(name, (sums[name],), (means[f"{device}.{name}"] * window,)) for name in logged]
+    signals.append(AuditSignal("count", (sums["count"],), (whole * window,)))
+    further = [AuditSignal(name, (sums[name],)) for name in sums if name not in logged and name != "count"]
     return audit(parts, signals, further)
 
 
-def _parts(device: str, audit: Audit, booked: Booked) -> Iterator[str | Table]:
+def _parts(device: str, audit: Audit, booked: Booked) -> Iterator[str | TextTable]:
     """The widest intervals of one kind of device, and the signals that close them."""
     assert booked.fleet is not None
     if audit.contradiction:
@@ -78,13 +78,15 @@ def _parts(device: str, audit: Audit, booked: Booked) -> Iterator[str | Table]:
     for (low, high), alike in _alike(open_):
         left = f"{100 * (high - low) / provisioned:.1f} %"
         rows.append((_listed([one.name for one in alike]), render_number(low / HOUR), render_number(high / HOUR), left))
-    yield Table((f"states of {device} that are not told", "least device-h", "most device-h", "left open"), tuple(rows))
+    yield TextTable(
+        (f"states of {device} that are not told", "least device-h", "most device-h", "left open"), tuple(rows)
+    )
     yield f"to tell each of them, log {_listed([f'{device}.{name}' for name in audit.order])}"
 
 
-def _alike(parts: Sequence[Part]) -> list[tuple[tuple[float, float], list[Part]]]:
+def _alike(parts: Sequence[AuditPart]) -> list[tuple[tuple[float, float], list[AuditPart]]]:
     """States with the same interval, the widest first."""
-    groups: dict[tuple[float, float], list[Part]] = {}
+    groups: dict[tuple[float, float], list[AuditPart]] = {}
     for part in parts:
         groups.setdefault((float(f"{part.low:.9g}"), float(f"{part.high:.9g}")), []).append(part)
     return sorted(groups.items(), key=lambda group: group[0][0] - group[0][1])

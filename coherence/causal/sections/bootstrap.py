@@ -1,4 +1,4 @@
-"""The block bootstrap beside the jackknife: another interval of every strength and share, from the same batches."""
+"""Sets the block bootstrap beside the jackknife: another interval of every strength and share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from coherence.base.number_text import render_number
-from coherence.causal.answers.answer import Answer, Table
+from coherence.causal.answers.answer import Section, TextTable
 from coherence.causal.data.series import Floats
 from coherence.causal.fitting.effects import NoLastingEffectError, attribute, total
 from coherence.causal.fitting.equations import Equation
@@ -49,14 +49,14 @@ class Drawn:
         return np.asarray(reach * (self.own - direct @ self.own), np.float64)
 
 
-def answer(context: Context) -> Answer | None:
+def answer(context: Context) -> Section | None:
     """Percentile intervals of `--bootstrap N` draws over batches, next to those of the jackknife."""
     count = context.settings.bootstraps
     fitted = context.fitted if count else None
     if fitted is None or not fitted.nodes:
         return None
     if count < FEWEST:
-        return Answer(TITLE, (f"refused: an interval needs {FEWEST} draws or more",), {"refused": f"{count} draws"})
+        return Section(TITLE, (f"refused: an interval needs {FEWEST} draws or more",), {"refused": f"{count} draws"})
     loss = _loss(context)
     own = np.array([fitted.levels[name, 0][0] for name in fitted.signals])
     equations = [node.equation for node in fitted.nodes.values()]
@@ -67,11 +67,11 @@ def answer(context: Context) -> Answer | None:
     )  # fmt: skip
     ends = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     rows = [*_strengths(fitted, ends), *_shares(context, fitted, loss, ends)]
-    table = Table(("cause", "effect", "what", "value", "jackknife", "bootstrap"), tuple(map(_row, rows)), 3)
+    table = TextTable(("cause", "effect", "what", "value", "jackknife", "bootstrap"), tuple(map(_row, rows)), 3)
     caption = (
         f"{count} draws of {fitted.batches} batches; where the two differ much, the longer interval is the safer one"
     )
-    return Answer(TITLE, (caption, table), {"draws": count, "batches": fitted.batches, "estimates": rows})
+    return Section(TITLE, (caption, table), {"draws": count, "batches": fitted.batches, "estimates": rows})
 
 
 def _loss(context: Context) -> str | None:

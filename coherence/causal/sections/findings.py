@@ -1,9 +1,9 @@
-"""What the telemetry says against the design: undeclared couplings, contradicted and unseen influences."""
+"""Tells what the telemetry says against the design: undeclared couplings, contradicted and unseen influences."""
 
 from __future__ import annotations
 
 from coherence.causal import checks
-from coherence.causal.answers.answer import Answer
+from coherence.causal.answers.answer import Section
 from coherence.causal.session.context import Context
 from coherence.causal.session.couplings import Tested
 from coherence.findings.finding import Finding
@@ -11,7 +11,7 @@ from coherence.findings.finding import Finding
 ORDER = 60
 
 
-def answer(context: Context) -> Answer | None:
+def answer(context: Context) -> Section | None:
     """The findings by code, and how many statements of the design were tested."""
     findings = tuple(checks.findings(context))
     tested = context.couplings.tests
@@ -28,7 +28,7 @@ def answer(context: Context) -> Answer | None:
         "tested": tested, "hold": tested - context.couplings.broken, "placebo": moved,
         "findings": [_data(f) for f in findings],
     }  # fmt: skip
-    return Answer("Design against telemetry", tuple(parts), data, findings)
+    return Section("Design against telemetry", tuple(parts), data, findings)
 
 
 def _held(tested: Tested) -> str:

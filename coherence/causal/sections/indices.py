@@ -1,4 +1,4 @@
-"""The indices of coordination: each a number with its interval and its meaning, or what to measure for it."""
+"""Tells the indices of coordination: each a number with its interval and its meaning, or what to measure for it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from coherence.causal.answers.answer import Answer
+from coherence.causal.answers.answer import Section
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.indices import IndexPart, IndexRefusal, MeasuredIndex, index_entries, measured_indices
 from coherence.causal.session.context import Context
-from coherence.causal.session.figures import Bar, bars
+from coherence.causal.session.figures import AmountBar, bars
 from coherence.causal.session.request_inputs import HIGH, LOW
 from coherence.reporting.pictures.svg import Panel
 
@@ -21,13 +21,13 @@ FEW = 100  # requests
 WIDEST = 10.0  # an interval wider than this would hide the others
 
 
-def answer(context: Context) -> Answer | None:
+def answer(context: Context) -> Section | None:
     """CI, DI, WPI, HCL, CC and the score of each layer; nothing without a log of requests or a band of a loop."""
     given = context.request_inputs
     if given is None:
         return None
     if given.facts.log is None and not given.facts.tubes:
-        return Answer(TITLE, tuple(f"refused: {note}" for note in given.notes), {"refused": list(given.notes)})
+        return Section(TITLE, tuple(f"refused: {note}" for note in given.notes), {"refused": list(given.notes)})
     indices = [
         measured_indices(given.facts, [name])[0]
         for name in index_entries()
@@ -48,7 +48,7 @@ def answer(context: Context) -> Answer | None:
         "left_out": [{"what": one.what, "why": one.why, "remedy": one.remedy} for one in left],
         "requests": count if given.facts.log is not None else 0,
     }  # fmt: skip
-    return Answer(TITLE, parts, data, panels=_panels(indices))
+    return Section(TITLE, parts, data, panels=_panels(indices))
 
 
 def _band(name: str) -> str:
@@ -57,7 +57,9 @@ def _band(name: str) -> str:
 
 def _panels(found: list[MeasuredIndex | IndexRefusal]) -> tuple[Panel, ...]:
     """Those whose intervals fit beside each other."""
-    known = [Bar(one.index.name, one.estimate) for one in found if isinstance(one, MeasuredIndex) and not one.bound]
+    known = [
+        AmountBar(one.index.name, one.estimate) for one in found if isinstance(one, MeasuredIndex) and not one.bound
+    ]
     drawn = [bar for bar in known if bar.name in DRAWN and bar.amount.high - bar.amount.low <= WIDEST]
     return (bars("Indices with their intervals", "", drawn),) if drawn else ()
 

@@ -1,4 +1,4 @@
-"""Every declared influence with its fitted strength, its delay, and whether the data show it."""
+"""Tells every declared influence with its fitted strength, its delay, and whether the data show it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from math import isfinite
 from typing import Any
 
 from coherence.base.number_text import render_number
-from coherence.causal.answers.answer import Answer, Table, as_data, interval
+from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
 from coherence.causal.answers.intervals import Estimate
-from coherence.causal.fitting.fit import Fitted, Node, supported
+from coherence.causal.fitting.fit import Fitted, FittedNode, supported
 from coherence.causal.fitting.gram import Column
 from coherence.causal.session.constant_terms import constant_terms, hidden_between
 from coherence.causal.session.context import Context
@@ -19,16 +19,16 @@ ORDER = 20
 HEADER = ("cause", "effect", "delay", "strength", "95 % interval", "seen", "told by")
 
 
-def answer(context: Context) -> Answer | None:
+def answer(context: Context) -> Section | None:
     """The fitted graph."""
     fitted = context.fitted
     if not fitted.nodes:
-        return Answer("Influences", (_nothing(context),))
+        return Section("Influences", (_nothing(context),))
     seen = supported(fitted)
     rows = [_row(fitted, node, column, seen) for node in fitted.nodes.values() for column in node.equation.columns]
     fixed = constant_terms(context.model, fitted.signals)
-    strengths = Table(HEADER, tuple(rows), 2)
-    return Answer("Influences", (*_facts(fitted), strengths, *_refusals(fitted), *_constant(fixed)), {
+    strengths = TextTable(HEADER, tuple(rows), 2)
+    return Section("Influences", (*_facts(fitted), strengths, *_refusals(fitted), *_constant(fixed)), {
         "influences": [_data(fitted, n, c, seen) for n in fitted.nodes.values() for c in n.equation.columns],
         "rows": int(fitted.grams.rows.sum()), "rows_lost": fitted.grams.lost, "batches": fitted.batches,
         "taken_as_constant": {term: list(effects) for term, effects in fixed.items()},
@@ -48,13 +48,13 @@ def _facts(fitted: Fitted) -> Iterator[str]:
     yield f"fitted on {rows} rows of {render_number(fitted.step)} s in {fitted.batches} batches{told}"
 
 
-def _estimate(node: Node, column: Column) -> Estimate:
+def _estimate(node: FittedNode, column: Column) -> Estimate:
     at = node.equation.columns.index(column)
     low, high, error = float(node.low[at]), float(node.high[at]), float(node.error[at])
     return Estimate(float(node.coefficients[0, at]), low, high, error)
 
 
-def _row(fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str], bool]) -> tuple[str, ...]:
+def _row(fitted: Fitted, node: FittedNode, column: Column, seen: dict[tuple[str, str], bool]) -> tuple[str, ...]:
     cause, lag = column
     delay = f"{render_number(lag * fitted.step)} s" if lag else "0 s"
     if column in node.equation.lost:
@@ -64,10 +64,10 @@ def _row(fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str],
     strength = _estimate(node, column)
     method = "known" if node.equation.exact else node.equation.method
     shown = "yes" if seen.get((cause, node.effect)) else "no"
-    return cause, node.effect, delay, render_number(strength.value), interval(strength), shown, method
+    return cause, node.effect, delay, render_number(strength.value), render_interval(strength), shown, method
 
 
-def _tied(node: Node, column: Column) -> bool:
+def _tied(node: FittedNode, column: Column) -> bool:
     """Is it one of several causes of which only the sum can be told?"""
     return any(column in group and len({name for name, _ in group}) > 1 for group in node.groups)
 
@@ -92,12 +92,12 @@ def _refusals(fitted: Fitted) -> Iterator[str]:
             yield f"{node.effect}: {names} move together; only their sum is told"
 
 
-def _data(fitted: Fitted, node: Node, column: Column, seen: dict[tuple[str, str], bool]) -> dict[str, Any]:
+def _data(fitted: Fitted, node: FittedNode, column: Column, seen: dict[tuple[str, str], bool]) -> dict[str, Any]:
     cause, lag = column
     estimated = column not in node.equation.lost and not _tied(node, column)
     return {
         "cause": cause, "effect": node.effect, "delay_s": lag * fitted.step, "told": estimated,
-        "strength": as_data(_estimate(node, column)) if estimated else None,
+        "strength": estimate_to_dict(_estimate(node, column)) if estimated else None,
         "seen": bool(seen.get((cause, node.effect))),
         "method": "exact" if node.equation.exact else node.equation.method, "refused": node.equation.refused,
         "measure": list(node.equation.measure), "condition": node.condition if isfinite(node.condition) else None,

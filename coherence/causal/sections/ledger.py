@@ -1,4 +1,4 @@
-"""Where device time went: nominal and effective capacity, the loss by type and state, and its price beside."""
+"""Tells where device time went: nominal and effective capacity, the loss by type and state, its price beside."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 
 from coherence.base.errors import InputError
 from coherence.base.number_text import render_number
-from coherence.causal.answers.answer import Answer, Table, interval
+from coherence.causal.answers.answer import Section, TextTable, render_interval
 from coherence.causal.answers.intervals import Estimate
-from coherence.causal.ledger.loss_ledger import DENOMINATORS, Ledger, Line, Share
+from coherence.causal.ledger.loss_ledger import DENOMINATORS, LedgerLine, LedgerShare, LossLedger
 from coherence.causal.ledger.of_design import Booked, render_problems
 from coherence.causal.ledger.pricing import Bill, Ghost, bill, ghosts, prices_of
-from coherence.causal.ledger.report import as_json, bill_json
+from coherence.causal.ledger.report import bill_to_dict, ledger_to_dict
 from coherence.causal.ledger.report import waterfall as steps
 from coherence.causal.ledger.states import SLACK, UNLABELLED
 from coherence.causal.session.context import Context
-from coherence.causal.session.figures import Bar, waterfall
+from coherence.causal.session.figures import AmountBar, waterfall
 from coherence.reporting.pictures.svg import Panel
 
 ORDER = 70
@@ -31,44 +31,55 @@ MODES = {
 }
 
 
-def answer(context: Context) -> Answer | None:
+def answer(context: Context) -> Section | None:
     """The ledger; nothing where neither a log nor a signal says what devices do."""
     booked = context.booked
     if booked is None:
         return None
     given = booked.ledger
     if given is None:
-        return Answer(TITLE, tuple(f"refused: {why}" for why in booked.refused), {"refused": list(booked.refused)})
+        return Section(TITLE, tuple(f"refused: {why}" for why in booked.refused), {"refused": list(booked.refused)})
     if given.violations:
         data = {"refused": list(given.violations), "C_nom": given.nominal, "C_eff": given.effective}
-        return Answer(
+        return Section(
             TITLE, ("refused: the numbers contradict each other, so no share is told", *given.violations), data
         )
     paid, lines, priced = _priced(context, given)
-    every: tuple[str | Table, ...] = (_heads(given, booked.unit), *_notes(booked, given), _shares(given), *paid, *lines)
-    return Answer(
-        TITLE, every, {**as_json(given), "unit_of_work": booked.unit, **priced}, panels=(_panel(given, booked.unit),)
+    every: tuple[str | TextTable, ...] = (
+        _heads(given, booked.unit),
+        *_notes(booked, given),
+        _shares(given),
+        *paid,
+        *lines,
+    )
+    return Section(
+        TITLE,
+        every,
+        {**ledger_to_dict(given), "unit_of_work": booked.unit, **priced},
+        panels=(_panel(given, booked.unit),),
     )
 
 
-def _heads(given: Ledger, unit: str) -> Table:
+def _heads(given: LossLedger, unit: str) -> TextTable:
     nominal, gap, window = given.nominal, given.gap.estimate, given.times.window
     lost = Estimate(given.loss_text, nominal * gap.low, nominal * gap.high, nominal * gap.error)
     done = Estimate(given.effective, nominal - lost.high, nominal - lost.low, lost.error)
     slack = given[SLACK].amount / window
     rows = [
         ("C_nom, what the fleet can do alone on its work", _figure(nominal), ""),
-        ("C_eff, what was done in time and used", _figure(given.effective), interval(done)),
-        ("C_nom - C_eff", _figure(given.loss_text), interval(lost)),
+        ("C_eff, what was done in time and used", _figure(given.effective), render_interval(done)),
+        ("C_nom - C_eff", _figure(given.loss_text), render_interval(lost)),
         ("  of it idle for want of demand", _figure(slack), ""),
         ("  of it lost, L_struct", _figure(given.loss_structural), ""),
         ("U_struct, lost of what was demanded", _percent(given.structural.value), _reach(given.structural)),
         ("U_gap, C_nom - C_eff of C_nom", _percent(given.gap.value), _reach(given.gap)),
     ]
-    return Table((f"{render_number(window / HOUR)} h of {_fleet(given)}", f"{unit}/s", "95 % interval"), tuple(rows))
+    return TextTable(
+        (f"{render_number(window / HOUR)} h of {_fleet(given)}", f"{unit}/s", "95 % interval"), tuple(rows)
+    )
 
 
-def _fleet(given: Ledger) -> str:
+def _fleet(given: LossLedger) -> str:
     fleet = given.capacity.fleet
     return " and ".join(f"{count:g} {device}" for device, count in zip(fleet.devices, fleet.count, strict=True))
 
@@ -81,14 +92,14 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %" if np.isfinite(share) else ""
 
 
-def _reach(share: Share) -> str:
+def _reach(share: LedgerShare) -> str:
     one = share.estimate
     if not (np.isfinite(one.low) and np.isfinite(one.high)):
         return "not known"
     return "" if one.low == one.high else f"{100 * one.low:.1f} .. {100 * one.high:.1f} %"
 
 
-def _notes(booked: Booked, given: Ledger) -> Iterator[str]:
+def _notes(booked: Booked, given: LossLedger) -> Iterator[str]:
     yield from _demand(booked, given)
     read = booked.series.excluded if booked.series is not None else ()
     yield from (f"taken as stated: {one}" for one in booked.stated.assumed)
@@ -99,7 +110,7 @@ def _notes(booked: Booked, given: Ledger) -> Iterator[str]:
         yield f"devices may be priced in more than one way: U_struct is {span} over all of them"
 
 
-def _demand(booked: Booked, given: Ledger) -> Iterator[str]:
+def _demand(booked: Booked, given: LossLedger) -> Iterator[str]:
     """What time won back would become; where nothing tells idle time, what U_struct would be if the rest were idle."""
     rest = given[UNLABELLED]
     if not rest.seconds:
@@ -116,7 +127,7 @@ def _demand(booked: Booked, given: Ledger) -> Iterator[str]:
     yield f"if all of that were idle for want of demand, U_struct would be {_percent(least)}: log {SLACK}"
 
 
-def _shares(given: Ledger) -> Table:
+def _shares(given: LossLedger) -> TextTable:
     """Types and their states; the four shares are of different wholes, and only each column adds up."""
     rows = []
     for line in given.types:
@@ -128,41 +139,41 @@ def _shares(given: Ledger) -> Table:
     slack = given[SLACK]
     rows += [] if _nothing(slack) else [(IDLE, _hours(slack), *_of(slack), "")]
     header = ("type and state", "device-h", *(f"of {name}" for name in DENOMINATORS), "95 % of demanded")
-    return Table(header, tuple(rows))
+    return TextTable(header, tuple(rows))
 
 
-def _nothing(line: Line) -> bool:
+def _nothing(line: LedgerLine) -> bool:
     return not line.amount and not line.seconds
 
 
-def _row(name: str, line: Line) -> tuple[str, ...]:
+def _row(name: str, line: LedgerLine) -> tuple[str, ...]:
     return name, _hours(line), *_of(line), _reach(line.shares["demanded"])
 
 
-def _of(line: Line) -> tuple[str, ...]:
+def _of(line: LedgerLine) -> tuple[str, ...]:
     """Idle time for want of demand is a part of what is provisioned alone."""
     return tuple(
         _percent(line.shares[of].value) if line.name != SLACK or of == DENOMINATORS[0] else "" for of in DENOMINATORS
     )
 
 
-def _hours(line: Line) -> str:
+def _hours(line: LedgerLine) -> str:
     return render_number(line.seconds / HOUR) if line.seconds is not None else ""
 
 
-def _panel(given: Ledger, unit: str) -> Panel:
+def _panel(given: LossLedger, unit: str) -> Panel:
     bars = []
     for step in steps(given):
         whole, size = not step.letter and step.start == 0.0, step.end - step.start
         name = f"{step.letter} {step.name}" if step.letter else step.name if whole else IDLE
-        bars.append(Bar(name, Estimate(size, size, size, 0.0), whole))
+        bars.append(AmountBar(name, Estimate(size, size, size, 0.0), whole))
     return waterfall("From C_nom to C_eff", f"{unit}/s", bars)
 
 
 # -- money ----------------------------------------------------------------------------------------
 
 
-def _priced(context: Context, given: Ledger) -> tuple[tuple[Table, ...], tuple[str, ...], dict[str, Any]]:
+def _priced(context: Context, given: LossLedger) -> tuple[tuple[TextTable, ...], tuple[str, ...], dict[str, Any]]:
     """The same time in money, where the design has prices of its devices."""
     fleet = given.capacity.fleet
     if not any(device in context.design.prices for device in fleet.devices):
@@ -172,10 +183,10 @@ def _priced(context: Context, given: Ledger) -> tuple[tuple[Table, ...], tuple[s
     except InputError as error:
         return (), tuple(f"no money is told: {why}" for why in render_problems(error)), {}
     hidden = ghosts(priced)
-    return (_money(priced),), tuple(_ghosts(hidden, priced)), {"money": bill_json(priced, hidden)}
+    return (_money(priced),), tuple(_ghosts(hidden, priced)), {"money": bill_to_dict(priced, hidden)}
 
 
-def _money(priced: Bill) -> Table:
+def _money(priced: Bill) -> TextTable:
     rows = [
         (one.name, _figure(one.cost), _percent(one.of_cost), _percent(one.of_time), render_number(one.amplification, 3))
         for one in priced.charges
@@ -183,7 +194,7 @@ def _money(priced: Bill) -> Table:
     ]
     whole = ("all", _figure(priced.cost), _percent(1.0), _percent(1.0), "")
     head = ("money beside, never added", priced.currency, "of the cost", "of the time", "cost per time")
-    return Table(head, (*rows, whole))
+    return TextTable(head, (*rows, whole))
 
 
 def _ghosts(unpriced: tuple[Ghost, ...], priced: Bill) -> Iterator[str]:

@@ -1,10 +1,10 @@
-"""What the loss would be with loops off, and how it splits over them."""
+"""Tells what the loss would be with loops off, and how the difference splits over them."""
 
 from __future__ import annotations
 
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.base.number_text import render_number
-from coherence.causal.answers.answer import Answer, Table, as_data, interval
+from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
 from coherence.causal.attribution.loops_off import LoopSplit, loop_split, writers
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.shapley import MOST_PLAYERS
@@ -13,7 +13,7 @@ from coherence.causal.session.context import Context
 ORDER = 40
 
 
-def answer(context: Context) -> Answer | None:
+def answer(context: Context) -> Section | None:
     """The loss by loop; those that `--off` names, else every loop that acts on a measured signal behind the loss."""
     known = [loop.name for loop in context.model.loops]
     for name in context.settings.off:
@@ -36,30 +36,32 @@ def answer(context: Context) -> Answer | None:
             constants=constants_of(context.model), reference=context.settings.reference,
         )  # fmt: skip
     except UsageError as refused:
-        return Answer(title, (f"refused: {refused}",), {"refused": str(refused)})
+        return Section(title, (f"refused: {refused}",), {"refused": str(refused)})
     return render_split(title, split)
 
 
-def render_split(title: str, split: LoopSplit) -> Answer:
+def render_split(title: str, split: LoopSplit) -> Section:
     """The split as a table and as data."""
     whole = split.measured.value
     rows = [
         (one.loop, render_number(one.amount.value), f"{100 * one.amount.value / whole:.1f} %" if whole else "",
-         interval(one.amount), render_number(whole - one.alone.value))
+         render_interval(one.amount), render_number(whole - one.alone.value))
         for one in split.shares if not one.refused
     ]  # fmt: skip
-    rows.append(("every loop off", render_number(split.without.value), "", interval(split.without), ""))
-    rows.append(("measured", render_number(whole), "", interval(split.measured), ""))
+    rows.append(("every loop off", render_number(split.without.value), "", render_interval(split.without), ""))
+    rows.append(("measured", render_number(whole), "", render_interval(split.measured), ""))
     header = ("loop", "amount", "of the loss", "95 % interval", "loss with it off")
     notes = [f"{' x '.join(one.players)} together: {render_number(one.amount.value)}" for one in split.interactions]
     refused = [f"{one.loop}: cannot be told, for {one.refused}" for one in split.shares if one.refused]
     data = {
-        "measured": as_data(split.measured), "without": as_data(split.without),
+        "measured": estimate_to_dict(split.measured), "without": estimate_to_dict(split.without),
         "loops": [
-            {"loop": one.loop, "amount": as_data(one.amount), "alone": as_data(one.alone), "refused": one.refused}
+            {"loop": one.loop, "amount": estimate_to_dict(one.amount), "alone": estimate_to_dict(one.alone),
+             "refused": one.refused}
             for one in split.shares
         ],
-        "interactions": [{"loops": list(one.players), "amount": as_data(one.amount)} for one in split.interactions],
+        "interactions": [{"loops": list(one.players), "amount": estimate_to_dict(one.amount)}
+        for one in split.interactions],
         "assumptions": list(split.assumptions),
     }  # fmt: skip
-    return Answer(title, (Table(header, tuple(rows)), *notes, *refused, *split.assumptions), data)
+    return Section(title, (TextTable(header, tuple(rows)), *notes, *refused, *split.assumptions), data)

@@ -1,11 +1,11 @@
-"""What every signal would be if some were set."""
+"""Tells what every signal would be if some were set."""
 
 from __future__ import annotations
 
 from coherence.base.number_text import render_number
-from coherence.causal.answers.answer import Answer, Table, as_data, interval
+from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
 from coherence.causal.attribution.mechanisms import constants_of
-from coherence.causal.attribution.queries import Answer as Level
+from coherence.causal.attribution.queries import InterventionLevel as Level
 from coherence.causal.attribution.queries import do
 from coherence.causal.session.context import Context
 
@@ -13,7 +13,7 @@ ORDER = 41
 ROUNDING = 1e-9
 
 
-def answer(context: Context) -> Answer | None:
+def answer(context: Context) -> Section | None:
     """The levels under `--do`; the loss first, then what the intervention moves."""
     levels_asked = context.settings.do
     if not levels_asked or context.chunks is not None:
@@ -25,7 +25,8 @@ def answer(context: Context) -> Answer | None:
     loss = context.loss.name if context.loss is not None else ""
     moved = sorted((one for one in answers if one.refused or _moves(one)), key=lambda one: one.signal != loss)
     rows = [
-        (one.signal, render_number(one.measured), render_number(one.level.value), interval(one.level)) for one in moved
+        (one.signal, render_number(one.measured), render_number(one.level.value), render_interval(one.level))
+         for one in moved
         if not one.refused
     ]  # fmt: skip
     refused = [f"{one.signal}: cannot be told, for {one.refused}" for one in moved if one.refused]
@@ -33,12 +34,17 @@ def answer(context: Context) -> Answer | None:
     data = {
         "do": dict(levels),
         "signals": [
-            {"signal": one.signal, "measured": one.measured, "level": as_data(one.level), "refused": one.refused}
+            {
+                "signal": one.signal,
+                "measured": one.measured,
+                "level": estimate_to_dict(one.level),
+                "refused": one.refused,
+            }
             for one in answers
         ],
     }
     title = f"If {', '.join(f'{name} were {render_number(level)}' for name, level in levels.items())}"
-    return Answer(title, (Table(header, tuple(rows)), *refused), data)
+    return Section(title, (TextTable(header, tuple(rows)), *refused), data)
 
 
 def _moves(one: Level) -> bool:

@@ -1,4 +1,4 @@
-"""Is the waiting of a burst that of any busy machine, or an instability?"""
+"""Tells whether the waiting of each burst is that of any busy machine, or an instability."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import replace
 from typing import Any
 
 from coherence.base.number_text import render_number
-from coherence.causal.answers.answer import Answer, Table
+from coherence.causal.answers.answer import Section, TextTable
 from coherence.causal.data.index_inputs import ArrivalBurst, IndexInputs, latency_requests, missing_inputs
 from coherence.causal.data.request_log import RequestLog
 from coherence.causal.indices import MeasuredIndex, measured_indices
 from coherence.causal.session.context import Context
 from coherence.causal.twins.bursts import bursts
-from coherence.causal.twins.queueing import LOCAL, Decision, decide
+from coherence.causal.twins.queueing import LOCAL, QueueingDecision, decide
 
 ORDER = 85
 TITLE = "Queueing: of a busy machine, or instability"
 MOST, FEWEST = 20, 100  # bursts told; requests that a decision needs
 
 
-def answer(context: Context) -> Answer | None:
+def answer(context: Context) -> Section | None:
     """One decision for each burst; where none is seen, one for the whole log."""
     given = context.request_inputs
     if given is None or given.facts.log is None:
         return None
     lacks = missing_inputs(given.facts, twin=True)
     if lacks:
-        return Answer(TITLE, tuple(f"refused: measure {what}" for what in lacks), {"refused": list(lacks)})
+        return Section(TITLE, tuple(f"refused: measure {what}" for what in lacks), {"refused": list(lacks)})
     index = measured_indices(given.facts, ["WPI"])[0]
     wave = index.estimate if isinstance(index, MeasuredIndex) else None
     decisions = [
@@ -35,14 +35,16 @@ def answer(context: Context) -> Answer | None:
         for facts, burst in _pieces(given.facts)
     ]
     if not decisions:
-        return Answer(TITLE, (f"refused: a decision needs {FEWEST} requests",), {"refused": [f"{FEWEST} requests"]})
+        return Section(TITLE, (f"refused: a decision needs {FEWEST} requests",), {"refused": [f"{FEWEST} requests"]})
     rows = tuple(_row(burst, one) for burst, one in decisions[:MOST])
     header = ("where", "verdict", "waits", "a coordinated machine", "p")
     more = [f"and {len(decisions) - MOST} more, in -o json"] if len(decisions) > MOST else []
     reasons = [
         f"{_where(burst)}: {why}" for burst, one in decisions[:MOST] if one.verdict != LOCAL for why in one.reasons
     ]
-    return Answer(TITLE, (Table(header, rows, 2), *more, *reasons), {"decisions": [_data(*pair) for pair in decisions]})
+    return Section(
+        TITLE, (TextTable(header, rows, 2), *more, *reasons), {"decisions": [_data(*pair) for pair in decisions]}
+    )
 
 
 def _pieces(facts: IndexInputs) -> Iterator[tuple[IndexInputs, ArrivalBurst | None]]:
@@ -85,14 +87,14 @@ def _where(burst: ArrivalBurst | None) -> str:
     return f"{burst.service} burst at {render_number(burst.start, 6)} s".strip()
 
 
-def _row(burst: ArrivalBurst | None, one: Decision) -> tuple[str, ...]:
+def _row(burst: ArrivalBurst | None, one: QueueingDecision) -> tuple[str, ...]:
     return (
         _where(burst), one.verdict, f"{render_number(one.wait, 3)} s", f"{render_number(one.twin_wait, 3)} s",
         render_number(one.p, 2),
     )  # fmt: skip
 
 
-def _data(burst: ArrivalBurst | None, decision: Decision) -> dict[str, Any]:
+def _data(burst: ArrivalBurst | None, decision: QueueingDecision) -> dict[str, Any]:
     numbers = {
         "p": decision.p, "wait_s": decision.wait, "coordinated_wait_s": decision.twin_wait,
         "attempts": decision.attempts,        "quiet_after_s": decision.quiet_after, "drain_s": decision.drain,

@@ -1,4 +1,4 @@
-"""The root causes of an incident, ranked; what chance and simple rules would say stands beside."""
+"""Tells the root causes of an incident, ranked, beside chance and simple rules."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.base.number_text import render_number
-from coherence.causal.answers.answer import Answer, Table
+from coherence.causal.answers.answer import Section, TextTable
 from coherence.causal.data.usable import without_copies
-from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.ranking.rank import Ranking, causes_of, rank
 from coherence.causal.ranking.rules import RULES, chance
 from coherence.causal.session.context import Context
@@ -21,7 +21,7 @@ MOST, TOP = 5, 3
 LEAST = 0.01  # share of the excess that is worth a line
 
 
-def answer(context: Context) -> Answer | None:
+def answer(context: Context) -> Section | None:
     """The ranking for `--rank SIGNAL` in the stretch of `--window`; normal is `--against`, or all that came before."""
     target_asked, window = context.settings.rank, context.settings.window
     if target_asked is None:
@@ -29,7 +29,7 @@ def answer(context: Context) -> Answer | None:
     if window is None:
         raise UsageError("--rank needs --window A..B, the seconds in which the incident was")
     if context.chunks is not None:
-        return Answer("Root causes", ("refused: streamed telemetry has no windows",), {"refused": "streamed"})
+        return Section("Root causes", ("refused: streamed telemetry has no windows",), {"refused": "streamed"})
     loss = context.loss
     mine = loss is not None and target_asked == loss.name
     series = loss.joined(context.usable[0]) if loss is not None and mine else context.usable[0]
@@ -47,13 +47,13 @@ def answer(context: Context) -> Answer | None:
     try:
         ranking = rank(normal, incident, causes, target)
     except UsageError as refused:
-        return Answer(title, (f"refused: {refused}",), {"refused": str(refused)})
+        return Section(title, (f"refused: {refused}",), {"refused": str(refused)})
     names = {effect: tuple(dict.fromkeys(cause for cause, _ in found)) for effect, found in causes.items()}
     others = {name: rule(normal, incident, names, target) for name, rule in RULES.items()}
     return _ranking_answer(title, ranking, others, _behind(names, target), context.settings.against is None)
 
 
-def _declared(context: Context) -> Graph:
+def _declared(context: Context) -> CausalGraph:
     """The graph without the loss that was asked for."""
     graph, loss = context.graph, context.loss
     if loss is None or loss.tree is None:
@@ -73,11 +73,11 @@ def _behind(causes: Mapping[str, tuple[str, ...]], target: str) -> list[str]:
 
 def _ranking_answer(
     title: str, ranking: Ranking, others: Mapping[str, tuple[str, ...]], behind: list[str], before: bool
-) -> Answer:
+) -> Section:
     candidates = len(behind)
     unit = "" if ranking.unit == "1" else f" {ranking.unit}"
     against = "what was before it" if before else "the stretch of --against"
-    parts: list[str | Table] = []
+    parts: list[str | TextTable] = []
     if ranking.claims_cause:
         parts.append(
             f"{render_number(ranking.excess)}{unit} beyond {ranking.reference} (root mean square); so large a "
@@ -94,7 +94,7 @@ def _ranking_answer(
         f"simple rules name first: {first}; chance has the cause among the first {top} of {candidates} in {share}"
     )
     parts += [f"left out: {one.what}: {one.why}" for one in ranking.excluded if one.what in behind]
-    return Answer(title, tuple(parts), _data(ranking, others, candidates))
+    return Section(title, tuple(parts), _data(ranking, others, candidates))
 
 
 def _nothing(ranking: Ranking, against: str) -> Iterator[str]:
@@ -107,13 +107,13 @@ def _nothing(ranking: Ranking, against: str) -> Iterator[str]:
         yield "looked at for what moved within the stretch: begin it earlier if it holds the incident alone"
 
 
-def _table(ranking: Ranking, unit: str) -> Table:
+def _table(ranking: Ranking, unit: str) -> TextTable:
     rows = [
         (f"{place}. {one.node}", render_number(one.part), f"{100 * one.share:.0f} %", render_number(one.normal))
         for place, one in enumerate(ranking.causes[:MOST], start=1)
         if place == 1 or one.share >= LEAST
     ]
-    return Table(("cause", f"of its own{unit}", "of the excess", "usually"), tuple(rows))
+    return TextTable(("cause", f"of its own{unit}", "of the excess", "usually"), tuple(rows))
 
 
 def _data(ranking: Ranking, others: Mapping[str, tuple[str, ...]], candidates: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How much of the measured loss each cause made, summing exactly, the unexplained remainder beside."""
+"""Tells how much of the measured loss each cause made, summing exactly, the unexplained remainder beside."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 
 from coherence.base.errors import UsageError
 from coherence.base.number_text import render_number
-from coherence.causal.answers.answer import Answer, Table, as_data, interval
+from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
 from coherence.causal.attribution.shapley import NotSplitError
 from coherence.causal.attribution.split import Split
-from coherence.causal.fitting.effects import Attribution, NoLastingEffectError, Share
+from coherence.causal.fitting.effects import Attribution, CauseShare, NoLastingEffectError
 from coherence.causal.session.context import Context
-from coherence.causal.session.figures import Bar, bars, shortened
+from coherence.causal.session.figures import AmountBar, bars, shortened
 
 ORDER = 30
 ROUNDING = 1e-12  # of the loss: a sum of floats
 
 
-def answer(context: Context) -> Answer | None:
+def answer(context: Context) -> Section | None:
     """The shares of the loss that is asked for; nothing where none is."""
     if context.loss is None:
         if context.settings.reference:
@@ -27,26 +27,26 @@ def answer(context: Context) -> Answer | None:
     try:
         whole = context.split
     except (NoLastingEffectError, NotSplitError) as refused:
-        return Answer(f"Shares of {context.loss.name}", (f"refused: {refused}",), {"refused": str(refused)})
+        return Section(f"Shares of {context.loss.name}", (f"refused: {refused}",), {"refused": str(refused)})
     attribution = whole.attribution
     unit = attribution.unit
     rows = [
-        (share.cause, *_figures(share.amount.value, interval(share.amount), attribution))
+        (share.cause, *_figures(share.amount.value, render_interval(share.amount), attribution))
         for share in _ordered(attribution)
     ]
     rows.append(
-        ("unexplained", *_figures(attribution.unexplained.value, interval(attribution.unexplained), attribution))
+        ("unexplained", *_figures(attribution.unexplained.value, render_interval(attribution.unexplained), attribution))
     )
     measured = "measured, beyond that" if context.settings.reference else "measured"
-    rows.append((measured, *_figures(attribution.measured.value, interval(attribution.measured), attribution)))
+    rows.append((measured, *_figures(attribution.measured.value, render_interval(attribution.measured), attribution)))
     header = ("cause", f"amount{f' ({unit})' if unit else ''}", "of the loss", "95 % interval")
     title = f"Shares of {context.loss.name}, against {attribution.against}"
-    drawn = [Bar(share.cause, share.amount) for share in _ordered(attribution)] + [
-        Bar("unexplained", attribution.unexplained)
+    drawn = [AmountBar(share.cause, share.amount) for share in _ordered(attribution)] + [
+        AmountBar("unexplained", attribution.unexplained)
     ]
     panel = bars(f"Shares of {shortened(attribution.loss)}", unit, drawn)
-    return Answer(
-        title, (Table(header, tuple(rows)), *_met(whole), *_refusals(attribution)), _data(whole), panels=(panel,)
+    return Section(
+        title, (TextTable(header, tuple(rows)), *_met(whole), *_refusals(attribution)), _data(whole), panels=(panel,)
     )
 
 
@@ -59,7 +59,7 @@ def _met(division: Split) -> Iterator[str]:
         yield f"kept as declared: {', '.join(division.mechanisms)} ({division.method})"
 
 
-def _ordered(found: Attribution) -> list[Share]:
+def _ordered(found: Attribution) -> list[CauseShare]:
     return sorted(found.shares, key=lambda share: -abs(share.amount.value))
 
 
@@ -81,14 +81,17 @@ def _refusals(attribution: Attribution) -> Iterator[str]:
 def _data(whole: Split) -> dict[str, Any]:
     attribution = whole.attribution
     shares = [
-        {"cause": one.cause, "members": list(one.members), "amount": as_data(one.amount), "refused": one.refused,
+        {"cause": one.cause, "members": list(one.members), "amount": estimate_to_dict(one.amount),
+         "refused": one.refused,
          "measure": list(one.measure)}
         for one in _ordered(attribution)
     ]  # fmt: skip
     return {
-        "loss": attribution.loss, "measured": as_data(attribution.measured), "shares": shares,
+        "loss": attribution.loss, "measured": estimate_to_dict(attribution.measured), "shares": shares,
         "against": attribution.against,
-        "unexplained": as_data(attribution.unexplained), "sum_error": attribution.error, "unit": attribution.unit,
+        "unexplained": estimate_to_dict(attribution.unexplained), "sum_error": attribution.error,
+        "unit": attribution.unit,
         "method": whole.method, "mechanisms": list(whole.mechanisms),
-        "interactions": [{"causes": list(one.players), "amount": as_data(one.amount)} for one in whole.interactions],
+        "interactions": [{"causes": list(one.players), "amount": estimate_to_dict(one.amount)}
+        for one in whole.interactions],
     }  # fmt: skip

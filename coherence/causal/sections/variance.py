@@ -1,4 +1,4 @@
-"""Which cause makes the loss vary, slowly, and when its level changed."""
+"""Tells which cause makes the loss vary slowly, and when its level changed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from typing import Any
 
 from coherence.base.errors import UsageError
 from coherence.base.number_text import render_number
-from coherence.causal.answers.answer import Answer, Table, as_data, interval
+from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
 from coherence.causal.attribution.changes import changes
 from coherence.causal.attribution.shapley import NotSplitError
-from coherence.causal.attribution.variance import Part, Variance, variance
+from coherence.causal.attribution.variance import Variance, VariancePart, variance
 from coherence.causal.fitting.effects import NoLastingEffectError
 from coherence.causal.session.context import Context
 
 ORDER = 43
 
 
-def answer(context: Context) -> Answer | None:
+def answer(context: Context) -> Section | None:
     """The long-run variance of the loss by own part, and its changes of regime."""
     if context.loss is None or context.chunks is not None:
         return None
@@ -24,19 +24,20 @@ def answer(context: Context) -> Answer | None:
     title = f"What makes {name} vary"
     if context.loss.tree is not None and context.loss.equation is None:
         why = "it is not a sum of signals, and the variance of anything else is not split"
-        return Answer(title, (f"refused: {why}",), {"refused": why})
+        return Section(title, (f"refused: {why}",), {"refused": why})
     try:
         shares = variance(context.fitted, name)
     except UsageError as refused:
-        return Answer(title, (f"refused: {refused}",), {"refused": str(refused)})
+        return Section(title, (f"refused: {refused}",), {"refused": str(refused)})
     shown, regimes = _regimes(context, name)
     data = {
-        "total": as_data(shares.total), "together": as_data(shares.together), "sum_error": shares.error,
-        "parts": [_as_data(one) for one in shares.parts], "pairs": [_as_data(one) for one in shares.pairs],
+        "total": estimate_to_dict(shares.total), "together": estimate_to_dict(shares.together),
+        "sum_error": shares.error,
+        "parts": [_part_to_dict(one) for one in shares.parts], "pairs": [_part_to_dict(one) for one in shares.pairs],
         "changes": regimes,
     }  # fmt: skip
     straight = _straightened(context)
-    return Answer(title, (_table(shares, name), *straight, *shown), {**data, "straightened": len(straight) > 0})
+    return Section(title, (_table(shares, name), *straight, *shown), {**data, "straightened": len(straight) > 0})
 
 
 def _straightened(context: Context) -> list[str]:
@@ -49,23 +50,28 @@ def _straightened(context: Context) -> list[str]:
     return [f"{', '.join(bent)}: {how}"] if bent else []
 
 
-def _as_data(one: Part) -> dict[str, Any]:
-    return {"causes": list(one.causes), "amount": as_data(one.amount), "share": one.share}
+def _part_to_dict(one: VariancePart) -> dict[str, Any]:
+    return {"causes": list(one.causes), "amount": estimate_to_dict(one.amount), "share": one.share}
 
 
-def _table(shares: Variance, loss: str) -> Table:
+def _table(shares: Variance, loss: str) -> TextTable:
     size = shares.total.value
     rows = [
         ("unexplained" if one.causes == (loss,) else " + ".join(one.causes), f"{100 * one.share:.1f} %",
-         render_number(one.amount.value), interval(one.amount))
+         render_number(one.amount.value), render_interval(one.amount))
         for one in sorted(shares.parts, key=lambda one: -one.share)
     ]  # fmt: skip
     share = f"{100 * shares.together.value / size:.1f} %" if size else ""
     rows.append(
-        ("pairs that move together, and delays", share, render_number(shares.together.value), interval(shares.together))
+        (
+            "pairs that move together, and delays",
+            share,
+            render_number(shares.together.value),
+            render_interval(shares.together),
+        )
     )
-    rows.append(("long-run variance", "", render_number(size), interval(shares.total)))
-    return Table(("cause", "of the variance", "amount", "95 % interval"), tuple(rows))
+    rows.append(("long-run variance", "", render_number(size), render_interval(shares.total)))
+    return TextTable(("cause", "of the variance", "amount", "95 % interval"), tuple(rows))
 
 
 def _regimes(context: Context, name: str) -> tuple[list[str], list[dict[str, float]]]:

@@ -1,10 +1,10 @@
-"""Two windows compared: inputs that moved, mechanisms that changed, and what each made of the change of the loss."""
+"""Tells how two windows differ: inputs that moved, mechanisms that changed, and what each made of the change."""
 
 from __future__ import annotations
 
 from coherence.base.errors import UsageError
 from coherence.base.number_text import render_number
-from coherence.causal.answers.answer import Answer, Table, as_data, interval
+from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.windows import compare
 from coherence.causal.session.context import Context
@@ -12,7 +12,7 @@ from coherence.causal.session.context import Context
 ORDER = 42
 
 
-def answer(context: Context) -> Answer | None:
+def answer(context: Context) -> Section | None:
     """The change of the loss from `--against` to `--window` (or to all that is after it)."""
     against = context.settings.against
     if against is None or context.chunks is not None:
@@ -35,11 +35,11 @@ def answer(context: Context) -> Answer | None:
             before, after, context.graph, context.loss.name, equations=exact, constants=constants_of(context.model)
         )
     except UsageError as refused:
-        return Answer(title, (f"refused: {refused}",), {"refused": str(refused)})
+        return Section(title, (f"refused: {refused}",), {"refused": str(refused)})
     change = comparison.after - comparison.before
     rows = [
         (one.cause, one.kind, render_number(one.amount.value),
-         f"{100 * one.amount.value / change:.1f} %" if change else "", interval(one.amount))
+         f"{100 * one.amount.value / change:.1f} %" if change else "", render_interval(one.amount))
         for one in sorted(comparison.contributions, key=lambda one: -abs(one.amount.value))
     ]  # fmt: skip
     rows.append(
@@ -60,7 +60,7 @@ def answer(context: Context) -> Answer | None:
     data = {
         "before": comparison.before, "after": comparison.after, "sum_error": comparison.error,
         "contributions": [
-            {"cause": one.cause, "kind": one.kind, "amount": as_data(one.amount), "refused": one.refused}
+            {"cause": one.cause, "kind": one.kind, "amount": estimate_to_dict(one.amount), "refused": one.refused}
             for one in comparison.contributions
         ],
         "mechanisms": [
@@ -70,4 +70,4 @@ def answer(context: Context) -> Answer | None:
         ],
     }  # fmt: skip
     header = ("cause", "what", "amount", "of the change", "95 % interval")
-    return Answer(title, (Table(header, tuple(rows), 2), *notes, *tests, *comparison.assumptions), data)
+    return Section(title, (TextTable(header, tuple(rows), 2), *notes, *tests, *comparison.assumptions), data)

@@ -1,1 +1,1 @@
-"""What one run of `coherence fit` keeps: candidates, couplings, the fitted graph, figures."""
+"""Keeps what one run of `coherence fit` computes: candidates, couplings, the fitted graph, figures."""

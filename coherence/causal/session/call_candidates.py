@@ -1,4 +1,4 @@
-"""What a call declares: load makes tries, tries make a queue, a queue makes time-outs, and time-outs make tries again.
+"""Derives the influences that a call declares: load makes tries, tries a queue, a queue time-outs, these tries again.
 
 The signals are those that `coherence simulate --telemetry` writes (counters are read as rates): of the caller, of the
 call (`caller -> callee.tries`, ...) and of the callee.  A pause between tries is a delay of the retries.

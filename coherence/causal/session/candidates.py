@@ -1,4 +1,4 @@
-"""The candidate graph: every influence that a design declares, with its delays and its sign.
+"""Builds the candidate graph: every influence that a design declares, with its delays and its sign.
 
 An output is acted on by every name in its expression, a state by what its next value or its rate of change reads, and
 what a loop writes by what its sensor, its trigger and its rules read: no earlier than the shortest way through the
@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.causal.attribution.mechanisms import affine, without_past
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.causal.session.call_candidates import influences_of_calls
 from coherence.language.expressions.tree import (
     Arithmetic,
@@ -48,7 +48,7 @@ class _Reads:
     spread: bool = False  # every delay counts, as in a mean
 
 
-def candidates(model: Model, observed: Iterable[str] = ()) -> Graph:
+def candidates(model: Model, observed: Iterable[str] = ()) -> CausalGraph:
     """The graph of a model.  Constants are signals only where they vary or are `observed`."""
     seen = frozenset(observed)
     positive = {path for path, one in model.constants.items() if one.range.low is not None and one.range.low >= 0}
@@ -69,7 +69,7 @@ def candidates(model: Model, observed: Iterable[str] = ()) -> Graph:
     every += [name for one in varying for name in (one.cause, one.effect)]
     nodes = tuple(dict.fromkeys(name for name in every if name not in fixed))
     places = {node: _place(model, node) for node in nodes}
-    return Graph(nodes, varying, computed, dict(model.outputs), places, _curved(model, nodes))
+    return CausalGraph(nodes, varying, computed, dict(model.outputs), places, _curved(model, nodes))
 
 
 def _curved(model: Model, nodes: Iterable[str]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Terms of a measured signal that no telemetry can move: products of ranges alone, none of which has a column.
+"""Finds terms of a measured signal that no telemetry moves: products of ranges alone, none with a column.
 
 A range is one unknown constant unless the design says `varies:` or a column has it.  As a factor beside a signal it is
 a strength, which is fitted; where a whole term has nothing but such ranges, the term is taken as a constant.  What

@@ -1,4 +1,4 @@
-"""What every section of `coherence fit` may ask for; each thing is made once, when it is first needed."""
+"""Computes what the sections of `coherence fit` ask for, each thing once, when it is first needed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from coherence.causal.fitting import loss_expression
 from coherence.causal.fitting.effects import attribute
 from coherence.causal.fitting.fit import Fitted, fit
 from coherence.causal.fitting.fit_streams import fit_chunks
-from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.ledger.of_design import LOST, TEXT, Booked, booked, lost_time, state_signals
 from coherence.causal.session.candidates import candidates
 from coherence.causal.session.couplings import Tested, tested
 from coherence.causal.session.request_inputs import RequestInputs, bands, request_inputs
 
 if TYPE_CHECKING:
-    from coherence.causal.telemetry import Report
+    from coherence.causal.telemetry import TelemetryReport
     from coherence.language.design import Design
     from coherence.model.model import Model
 
@@ -31,7 +31,7 @@ Window = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Settings:
+class FitSettings:
     """What the user asks.  Times in seconds of the telemetry's clock.
 
     `window`: what is explained (default: all of it); `against`: another stretch to compare it with; `reference`: level
@@ -61,10 +61,10 @@ class Context:
     """
 
     def __init__(
-        self, design: Design, series: Series, settings: Settings, chunks: Iterable[Series] | None = None
+        self, design: Design, series: Series, settings: FitSettings, chunks: Iterable[Series] | None = None
     ) -> None:
         self.design, self.whole, self.settings, self.chunks = design, series, settings, chunks
-        self.telemetry_report: Report | None = None
+        self.telemetry_report: TelemetryReport | None = None
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ class Context:
         return usable(self.whole)
 
     @cached_property
-    def loss(self) -> loss_expression.Loss | None:
+    def loss(self) -> loss_expression.LossExpression | None:
         """The loss that is asked for, as a signal of its own."""
         stated = self.settings.loss
         for excluded in self.usable[1]:
@@ -114,7 +114,7 @@ class Context:
         return request_inputs(self.design, self.model, kept, log=self.settings.requests, window=window)
 
     @cached_property
-    def _lost_time(self) -> loss_expression.Loss | None:
+    def _lost_time(self) -> loss_expression.LossExpression | None:
         """What the ledger books as lost, where it is asked for or the design says what acts on a state of a device."""
         stated, booked = self.settings.loss, self.booked
         if booked is None or booked.ledger is None or booked.series is None or booked.ledger.violations:
@@ -128,7 +128,7 @@ class Context:
         return lost_time(booked.ledger, self.whole, booked.unit, idle=stated == TEXT)
 
     @cached_property
-    def _declared(self) -> Graph:
+    def _declared(self) -> CausalGraph:
         """The candidate graph; a signal that is there and never changes is the cause of no change."""
         graph = candidates(self.model, self.usable[0].names)
         still = set(unchanging(self.whole))
@@ -136,7 +136,7 @@ class Context:
         return replace(graph, influences=acting) if still else graph
 
     @cached_property
-    def graph(self) -> Graph:
+    def graph(self) -> CausalGraph:
         """The candidate graph, the loss included."""
         graph = self._declared
         return self.loss.added(graph) if self.loss is not None else graph

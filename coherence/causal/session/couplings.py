@@ -1,4 +1,4 @@
-"""What the data insist on and the design does not declare, and what the design declares and the data deny.
+"""Tests for couplings that the data show and the design does not declare.
 
 A design says that a signal, given its causes, has nothing to do with what is not its effect.  Each such statement that
 can be read off the graph is tested: one regression on the signal's causes, on its own past and theirs (so that
@@ -19,9 +19,9 @@ import numpy as np
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.equations import Equation, delays_of
-from coherence.causal.fitting.fit import Node, node_of
+from coherence.causal.fitting.fit import FittedNode, node_of
 from coherence.causal.fitting.gram import Column, Grams, grams, unexplained
-from coherence.causal.fitting.graph import Graph
+from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.fitting.identification import implied
 from coherence.causal.fitting.planning import FEWEST_ROWS
 
@@ -36,7 +36,7 @@ MOST_MOVED = 60  # signals up to which the couplings are tested again with every
 
 
 @dataclass(frozen=True)
-class Coupling:
+class UndeclaredCoupling:
     """An influence that nobody declared.  `lag` in steps; at 0 only the design could say which of the two acts."""
 
     cause: str
@@ -54,13 +54,13 @@ class Tested:
     `broken`: how many of the statements do not hold; a coupling breaks those of everything that acts through it too.
     """
 
-    couplings: tuple[Coupling, ...]
+    couplings: tuple[UndeclaredCoupling, ...]
     tests: int
     placebo: int | None = None  # found with every other signal moved by half the record, where nothing can act
     broken: int = 0
 
 
-def tested(series: Series, graph: Graph) -> Tested:
+def tested(series: Series, graph: CausalGraph) -> Tested:
     """`couplings`; where very many signals are not of the design, some at a time, with errors held for all together."""
     if len(series) < FEWEST_ROWS:
         return Tested((), 0)
@@ -77,7 +77,7 @@ def tested(series: Series, graph: Graph) -> Tested:
     return Tested(last.couplings, sum(one.tests for one in results) - again, broken=last.broken)
 
 
-def couplings(series: Series, graph: Graph, *, level: float = FAMILYWISE, placebo: bool = False) -> Tested:
+def couplings(series: Series, graph: CausalGraph, *, level: float = FAMILYWISE, placebo: bool = False) -> Tested:
     """Test every independence that the graph implies between an effect and what is not declared to act on it."""
     seen = graph.bypassing(series.names)
     delays = delays_of(series, seen)
@@ -122,7 +122,7 @@ class Pair:
 
 def _couplings_among(
     series: Series, bases: Mapping[str, tuple[Column, ...]], pairs: Sequence[Pair], level: float
-) -> tuple[tuple[Coupling, ...], int]:
+) -> tuple[tuple[UndeclaredCoupling, ...], int]:
     """(direct couplings, number of broken statements)."""
     sums = grams(series, _columns(series.names, bases, pairs))
     stacked = sums.stacked
@@ -140,7 +140,7 @@ def _beside(pair: Pair, base: Iterable[Column]) -> tuple[Column, ...]:
     return tuple(column for column in pair.columns if column not in held)
 
 
-def _p(node: Node, pair: Pair) -> float:
+def _p(node: FittedNode, pair: Pair) -> float:
     """Bonferroni over the delays of one pair."""
     asked = {(pair.cause, lag) for lag in pair.lags}
     p = [p for column, p in zip(node.equation.columns, node.p.tolist(), strict=True) if column in asked]
@@ -148,7 +148,7 @@ def _p(node: Node, pair: Pair) -> float:
 
 
 def _base(
-    graph: Graph, delays: Mapping[tuple[str, str], tuple[int, ...]], effect: str, names: Sequence[str]
+    graph: CausalGraph, delays: Mapping[tuple[str, str], tuple[int, ...]], effect: str, names: Sequence[str]
 ) -> tuple[Column, ...]:
     """The declared causes at their delays and a little further back, and the effect's own past."""
     own = tuple((effect, lag) for lag in range(1, MEMORY + 1))
@@ -211,7 +211,7 @@ def _holm(passing: Iterable[tuple[float, Pair]], tests: int, level: float) -> li
 def _direct(
     sums: Grams, stacked: Floats, bases: Mapping[str, tuple[Column, ...]], rejected: Sequence[tuple[float, Pair]],
     tests: int,
-) -> Iterator[Coupling]:  # fmt: skip
+) -> Iterator[UndeclaredCoupling]:  # fmt: skip
     """Of everything found for one effect, what remains beside the others: the rest acts through them."""
     for effect in dict.fromkeys(pair.effect for _, pair in rejected):
         base = bases[effect]
@@ -228,13 +228,13 @@ def _direct(
         yield from (_coupling_of(node, pair, p, explains) for pair, p in mine.items())
 
 
-def _coupling_of(node: Node, pair: Pair, p: float, explains: float) -> Coupling:
+def _coupling_of(node: FittedNode, pair: Pair, p: float, explains: float) -> UndeclaredCoupling:
     """The delay at which the pair is seen best."""
     places = [number for number, (name, lag) in enumerate(node.equation.columns) if (name, lag) in _columns_of(pair)]
     best = min(places, key=lambda number: float(node.p[number]))
     low, high, error = float(node.low[best]), float(node.high[best]), float(node.error[best])
     strength = Estimate(float(node.coefficients[0, best]), low, high, error)
-    return Coupling(pair.cause, pair.effect, node.equation.columns[best][1], strength, p, explains)
+    return UndeclaredCoupling(pair.cause, pair.effect, node.equation.columns[best][1], strength, p, explains)
 
 
 def _columns_of(pair: Pair) -> set[Column]:

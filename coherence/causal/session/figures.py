@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from coherence.base.number_text import render_number
 from coherence.causal.answers.intervals import Estimate
-from coherence.causal.fitting.fit import Fitted, Node
+from coherence.causal.fitting.fit import Fitted, FittedNode
 from coherence.reporting.pictures.svg import COLOURS, Arrow, Dots, Line, Panel
 
 MOST_BARS, MOST_NODES, MOST_LETTERS = 9, 14, 34
@@ -15,7 +15,7 @@ RISE, FALL, WHOLE = COLOURS[1], COLOURS[2], COLOURS[5]
 
 
 @dataclass(frozen=True)
-class Bar:
+class AmountBar:
     """An amount under a name; `whole`: it stands on zero in a waterfall."""
 
     name: str
@@ -28,7 +28,7 @@ def shortened(name: str) -> str:
     return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 1]}…"
 
 
-def bars(title: str, unit: str, amounts: Sequence[Bar]) -> Panel:
+def bars(title: str, unit: str, amounts: Sequence[AmountBar]) -> Panel:
     """Amounts under each other, largest first, each with its interval as a line."""
     shown = amounts[:MOST_BARS]
     cells, lines, texts = [], [], []
@@ -42,7 +42,7 @@ def bars(title: str, unit: str, amounts: Sequence[Bar]) -> Panel:
     return Panel(title, unit, "", tuple(lines), cells=tuple(cells), texts=tuple(texts), ticks="x", high=0.2)
 
 
-def waterfall(title: str, unit: str, steps: Sequence[Bar]) -> Panel:
+def waterfall(title: str, unit: str, steps: Sequence[AmountBar]) -> Panel:
     """Amounts one after the other from left to right, each beginning where the last one ended."""
     shown, level = steps[:MOST_BARS], 0.0
     cells, texts = [], []
@@ -75,7 +75,7 @@ def graph(fitted: Fitted, target: str | None, seen: Mapping[tuple[str, str], boo
     return Panel("Fitted influences", "", "", room, dots, arrows=tuple(arrows), texts=texts, ticks="", large=True)
 
 
-def _arrow(node: Node, cause: str, at: Mapping[str, tuple[float, float]], *, seen: bool) -> Arrow:
+def _arrow(node: FittedNode, cause: str, at: Mapping[str, tuple[float, float]], *, seen: bool) -> Arrow:
     """One arrow for all delays, with their lasting strength."""
     places = [number_ for number_, (name, _) in enumerate(node.equation.columns) if name == cause]
     lost = any(node.equation.columns[place] in node.equation.lost for place in places)

@@ -1,4 +1,4 @@
-"""What the indices read: the log of requests, what the design says of its latency class, and the bands of its loops.
+"""Gathers what the indices read: the log of requests, the latency class of the design, and the bands of its loops.
 
 Servers that the latency class may claim: `workload.<class>.entitlement`; where the design has one workload and one
 tier, all devices of it.  The band that a loop's signal should have been in: the signals `<signal>.low` and `.high`.

@@ -1,8 +1,8 @@
-"""Telemetry for the causal engine: read, put on one regular clock, and a report of what was missing.
+"""Reads telemetry for the causal engine, puts it on one regular clock, and reports what was missing.
 
-told = read("telemetry/")                 # CSV, Parquet, OTLP; `queried` asks a Prometheus
-series = aligned(told, step=15)           # gauges as sampled, counters as rates, gaps stay gaps
-print("\\n".join(lines(report(told, series))))
+telemetry = read("telemetry/")                 # CSV, Parquet, OTLP; `queried` asks a Prometheus
+series = aligned(telemetry, step=15)          # gauges as sampled, counters as rates, gaps stay gaps
+print("\\n".join(render_report(report(telemetry, series))))
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from __future__ import annotations
 from coherence.causal.telemetry.alignment import aligned
 from coherence.causal.telemetry.chunks import chunks
 from coherence.causal.telemetry.joining import joined
-from coherence.causal.telemetry.missing import Report, as_json, lines, report
+from coherence.causal.telemetry.missing import TelemetryReport, render_report, report, report_to_dict
 from coherence.causal.telemetry.naming import named, queries_of
 from coherence.causal.telemetry.prometheus import queried
 from coherence.causal.telemetry.sources import read
 
 __all__ = [
-    "Report",
+    "TelemetryReport",
     "aligned",
-    "as_json",
     "chunks",
     "joined",
-    "lines",
     "named",
     "queried",
     "queries_of",
     "read",
+    "render_report",
     "report",
+    "report_to_dict",
 ]

@@ -1,4 +1,4 @@
-"""`aligned`: all signals on one regular clock in SI units; what is left out is named with its reason.
+"""Puts all signals on one regular clock in SI units (`aligned`); what is left out is named with its reason.
 
 The step is the median spacing of the signals unless it is stated.  Infinite values become missing at their times and
 are named; a signal that never changes, or has no value, is left out by name (or kept, where asked).
@@ -26,7 +26,7 @@ KEEP = ("constant", "copies")
 
 
 @dataclass(frozen=True)
-class Settings:
+class AlignmentSettings:
     """How signals are put on the clock; see `aligned`."""
 
     means: bool = False
@@ -44,7 +44,7 @@ def aligned(
     `keep`: which of "constant" and "copies" (one signal equal to another at every time) stay in.  Raises UsageError,
     InputError where there are not two times.
     """
-    settings = Settings(means, wraps or {}, _offsets(telemetry, offsets or {}))
+    settings = AlignmentSettings(means, wraps or {}, _offsets(telemetry, offsets or {}))
     _checked(telemetry, step, settings, keep)
     spacings = spacings_of(telemetry)
     grid = grid_of(telemetry, spacings, settings, step)
@@ -57,7 +57,7 @@ def aligned(
     return reduced(telemetry, values, grid, units, excluded, keep)
 
 
-def _checked(telemetry: Telemetry, step: float | None, settings: Settings, keep: Sequence[str]) -> None:
+def _checked(telemetry: Telemetry, step: float | None, settings: AlignmentSettings, keep: Sequence[str]) -> None:
     names = [signal.name for signal in telemetry.signals]
     if step is not None and not (np.isfinite(step) and step > 0):
         raise UsageError(f"step(={step}) must be a number of seconds > 0")
@@ -112,7 +112,9 @@ def spacing_of(times: Floats) -> float:
     return tidy if tidy and abs(tidy - middle) * len(times) < middle / 10 else middle
 
 
-def grid_of(telemetry: Telemetry, spacings: Mapping[str, float], settings: Settings, step: float | None) -> Grid:
+def grid_of(
+    telemetry: Telemetry, spacings: Mapping[str, float], settings: AlignmentSettings, step: float | None
+) -> Grid:
     """The clock of all signals.  Raises InputError without two times, UsageError where it would be endless."""
     shifts = settings.offsets
     there = [(name, one) for name, one in telemetry.samples.items() if len(one)]
@@ -165,7 +167,7 @@ def phase_of(times: Floats, step: float, low: float) -> float:
 class Placing:
     """Places signals on a clock; signals of one table share their times, which are looked up once."""
 
-    def __init__(self, grid: Grid, settings: Settings) -> None:
+    def __init__(self, grid: Grid, settings: AlignmentSettings) -> None:
         self.grid, self.settings = grid, settings
         self._known: tuple[Floats, float, np.ndarray] | None = None
 

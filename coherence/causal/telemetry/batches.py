@@ -1,4 +1,4 @@
-"""Wide tables in batches of rows, in the order of the file or of time, by duckdb: what `chunks` reads.
+"""Reads wide tables in batches of rows by duckdb, in the order of the file or of time, for `chunks`.
 
 Memory holds one batch and what duckdb keeps; sorting goes to the disk where it must.
 """
@@ -19,8 +19,8 @@ from coherence.base.errors import CoherenceError, UsageError
 from coherence.causal.data.series import Floats
 from coherence.causal.telemetry import csv_files
 from coherence.causal.telemetry.cells import ABSENT, Cells
-from coherence.causal.telemetry.clocks import Clock
-from coherence.causal.telemetry.header import Layout, layout
+from coherence.causal.telemetry.clocks import TimeColumn
+from coherence.causal.telemetry.header import HeaderLayout, layout
 from coherence.causal.telemetry.parquet_files import (
     clock_of,
     columns_of,
@@ -29,7 +29,7 @@ from coherence.causal.telemetry.parquet_files import (
     times_of,
     unreadable,
 )  # fmt: skip
-from coherence.causal.telemetry.parts import Options, no_signals
+from coherence.causal.telemetry.parts import TelemetryOptions, no_signals
 from coherence.causal.telemetry.problems import quoted, refuse
 from coherence.simulate.telemetry.contract import Origin
 
@@ -38,12 +38,12 @@ HEAD = 1000  # rows by which a column of a CSV is text or numbers
 
 
 @dataclass(frozen=True)
-class Table:
+class FileTable:
     """A wide table that can be read in batches; `question` reads it, `chosen` are the columns that are signals."""
 
     path: Path
     names: tuple[str, ...]
-    clock: Clock
+    clock: TimeColumn
     question: str
     left_out: tuple[tuple[str, str, str], ...]
     csv: tuple[str, ...] = ()  # names of all columns, where it is a CSV
@@ -56,7 +56,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Batch:
+class RowBatch:
     """Rows: their times (s), and a column of each signal; `row`: of the first of them, counted from 1."""
 
     times: Floats
@@ -64,12 +64,12 @@ class Batch:
     row: int
 
 
-def table_of(path: Path, options: Options, *, parquet: bool) -> Table | None:
+def table_of(path: Path, options: TelemetryOptions, *, parquet: bool) -> FileTable | None:
     """How to read a file in batches; None where it is a long table.  Raises InputError."""
     return _parquet(path, options) if parquet else _csv(path, options)
 
 
-def _parquet(path: Path, options: Options) -> Table | None:
+def _parquet(path: Path, options: TelemetryOptions) -> FileTable | None:
     database = connection(path)
     names, types = columns_of(path, database)
     shape = layout(path, names, time=options.time, long=options.long)
@@ -80,7 +80,7 @@ def _parquet(path: Path, options: Options) -> Table | None:
     return _table(path, names, shape, chosen, left_out, clock, "read_parquet($path)", ())
 
 
-def _csv(path: Path, options: Options) -> Table | None:
+def _csv(path: Path, options: TelemetryOptions) -> FileTable | None:
     names, rows = csv_files.table(path, options.encoding)
     shape = layout(path, names, time=options.time, long=options.long)
     if shape.signal is not None:
@@ -104,7 +104,7 @@ def _csv(path: Path, options: Options) -> Table | None:
         f"read_csv($path, auto_detect = false, header = true, columns = {{{listed}}}, delim = '{separator}', "
         f"quote = '\"', escape = '\"', nullstr = [{nothing}])"
     )
-    clock = Clock(path, names[shape.time], options.time_unit)
+    clock = TimeColumn(path, names[shape.time], options.time_unit)
     return _table(path, names, shape, chosen, left, clock, source, tuple(names))
 
 
@@ -115,19 +115,20 @@ def _one_width(path: Path, rows: Sequence[tuple[int, list[str]]], width: int) ->
 
 
 def _table(  # noqa: PLR0913, PLR0917
-    path: Path, names: Sequence[str], shape: Layout, chosen: Sequence[str], left_out: Sequence[tuple[str, str, str]],
-    clock: Clock, source: str, csv: tuple[str, ...],
-) -> Table:  # fmt: skip
+    path: Path, names: Sequence[str], shape: HeaderLayout, chosen: Sequence[str],
+    left_out: Sequence[tuple[str, str, str]],
+    clock: TimeColumn, source: str, csv: tuple[str, ...],
+) -> FileTable:  # fmt: skip
     signals = [index for index in shape.signals if chosen[index]]
     if not signals:
         raise no_signals(str(path), left_out)
     aliases = ", ".join(f"c{index}" for index in range(len(names)))
     select = ", ".join(f"{chosen[index]} AS v{place}" for place, index in enumerate([shape.time, *signals]))
     question = f"SELECT {select} FROM {source} AS t({aliases})"  # noqa: S608  (our own names)
-    return Table(path, tuple(names[index] for index in signals), clock, question, tuple(left_out), csv)
+    return FileTable(path, tuple(names[index] for index in signals), clock, question, tuple(left_out), csv)
 
 
-def batches(table: Table, rows: int, *, sort: bool, memory: str, folder: str) -> Iterator[Batch]:
+def batches(table: FileTable, rows: int, *, sort: bool, memory: str, folder: str) -> Iterator[RowBatch]:
     """Batches of about `rows` rows in the order of time; `sort` puts them so.  Raises InputError.
 
     `memory`, such as 512MB, is what duckdb may use; `folder` takes what does not fit.
@@ -143,7 +144,7 @@ def batches(table: Table, rows: int, *, sort: bool, memory: str, folder: str) ->
         while len(frame := answer.fetch_df_chunk(max(1, rows // VECTOR))):
             times = times_of(table.path, table.clock, _times(frame["v0"]), row - 1 + bool(table.csv))
             columns = tuple(frame[f"v{place}"].to_numpy(np.float64) for place in range(1, len(table.names) + 1))
-            yield Batch(times, columns, row)
+            yield RowBatch(times, columns, row)
             row += len(times)
     except CoherenceError:
         raise
@@ -161,7 +162,7 @@ def _times(column: Any) -> Any:
     return np.ma.masked_array(data, missing) if missing.any() else data
 
 
-def _unreadable(table: Table, error: Exception) -> CoherenceError:
+def _unreadable(table: FileTable, error: Exception) -> CoherenceError:
     """The error of a cell of a CSV with its line, its value and the name of its column."""
     text = str(error)
     if "Out of Memory" in text:

@@ -1,4 +1,4 @@
-"""Cells of text to floats: nothing is a missing value, `nan` and `inf` are values, anything else is refused by line.
+"""Parses cells of text to floats: empty is missing, `nan` and `inf` are values, anything else is refused by line.
 
 A column that holds no number at all is text and is left out by name; a word among numbers is a problem.
 """

@@ -1,4 +1,4 @@
-"""`chunks`: telemetry larger than memory as a sequence of series, in the order of time, in constant memory.
+"""Reads telemetry larger than memory as a sequence of series in the order of time, in constant memory (`chunks`).
 
 Each chunk continues the clock of the one before; `overlap` repeats its last rows, so that lags reach over the border.
 What is left of a file between two chunks is a few steps of samples.  Chunks hold what `aligned` would give, but for
@@ -19,16 +19,16 @@ from coherence.base.errors import InputError, UsageError, did_you_mean
 from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.telemetry.alignment import (
     MOST_TIMES,
+    AlignmentSettings,
     Placing,
-    Settings,
     aligned,
     phase_of,
     reduced,
     si_unit,
     spacing_of,
 )  # fmt: skip
-from coherence.causal.telemetry.batches import Batch, Table, batches, table_of
-from coherence.causal.telemetry.parts import Options
+from coherence.causal.telemetry.batches import FileTable, RowBatch, batches, table_of
+from coherence.causal.telemetry.parts import TelemetryOptions
 from coherence.causal.telemetry.problems import problem, quoted, refuse, several
 from coherence.causal.telemetry.quantities import stated
 from coherence.causal.telemetry.resampling import Grid
@@ -39,13 +39,13 @@ FINE = 10_000  # first times by which the clock is set
 
 
 @dataclass(frozen=True)
-class Plan:
+class ChunkPlan:
     """The clock and the signals of a stream; `back`: seconds before the next time that samples are kept for."""
 
     signals: tuple[Signal, ...]
     spacings: tuple[float, ...]
     grid: Grid  # its count is not used
-    settings: Settings
+    settings: AlignmentSettings
     back: float
 
 
@@ -65,16 +65,18 @@ def chunks(  # noqa: PLR0913  (the options of `read` and of `aligned`)
     if step is not None and not (np.isfinite(step) and step > 0):
         raise UsageError(f"step(={step}) must be a number of seconds > 0")
     paths = [Path(one) for one in ([sources] if isinstance(sources, (str, Path)) else sources)]
-    options = Options(time, time_unit)
+    options = TelemetryOptions(time, time_unit)
     tables = [_table(path, options) for path in paths]
     if any(table is None for table in tables):
         telemetry = read(paths, time=time, time_unit=time_unit, units=units, kinds=kinds)
         return _cut(aligned(telemetry, step=step, means=means, keep=("constant", "copies")), rows, overlap)
     known = [table for table in tables if table is not None]
-    return _streamed(_alike(known), rows, overlap, Settings(means), (step, sort, memory), units or {}, kinds or {})
+    return _streamed(
+        _alike(known), rows, overlap, AlignmentSettings(means), (step, sort, memory), units or {}, kinds or {}
+    )
 
 
-def _table(path: Path, options: Options) -> Table | None:
+def _table(path: Path, options: TelemetryOptions) -> FileTable | None:
     if not path.exists():
         raise UsageError(f"no file or folder '{path}'")
     if path.is_dir():
@@ -88,7 +90,7 @@ def _table(path: Path, options: Options) -> Table | None:
     return table_of(path, options, parquet=False)
 
 
-def _alike(tables: Sequence[Table]) -> Sequence[Table]:
+def _alike(tables: Sequence[FileTable]) -> Sequence[FileTable]:
     first = set(tables[0].names)
     wrong = [
         problem(table.path, 1, f"its columns differ from those of {tables[0].path}: {_difference(first, table)}",
@@ -101,7 +103,7 @@ def _alike(tables: Sequence[Table]) -> Sequence[Table]:
     return tables
 
 
-def _difference(first: set[str], table: Table) -> str:
+def _difference(first: set[str], table: FileTable) -> str:
     return ", ".join(quoted(name) for name in sorted(first.symmetric_difference(table.names))[:3])
 
 
@@ -114,7 +116,8 @@ def _cut(series: Series, rows: int, overlap: int) -> Iterator[Series]:
 
 
 def _streamed(
-    tables: Sequence[Table], rows: int, overlap: int, settings: Settings, how: tuple[float | None, bool, str],
+    tables: Sequence[FileTable], rows: int, overlap: int, settings: AlignmentSettings,
+    how: tuple[float | None, bool, str],
     units: Mapping[str, str], kinds: Mapping[str, str],
 ) -> Iterator[Series]:  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="coherence-") as folder:
@@ -136,30 +139,32 @@ def _streamed(
             tail = _joined(plan, tail, more, done)  # type: ignore[assignment]
 
 
-def _head(stream: Iterator[Batch]) -> Batch:
+def _head(stream: Iterator[RowBatch]) -> RowBatch:
     """The first rows, enough to set the clock by."""
     first_batches = [next(stream)]
     while sum(len(one.times) for one in first_batches) < FINE and (more := next(stream, None)) is not None:
         first_batches.append(more)
     columns = tuple(np.concatenate(parts) for parts in zip(*(one.columns for one in first_batches), strict=True))
-    return Batch(np.concatenate([one.times for one in first_batches]), columns, first_batches[0].row)
+    return RowBatch(np.concatenate([one.times for one in first_batches]), columns, first_batches[0].row)
 
 
-def _ordered(tables: Sequence[Table], rows: int, sort: bool, memory: str, folder: str) -> Iterator[Batch]:
+def _ordered(tables: Sequence[FileTable], rows: int, sort: bool, memory: str, folder: str) -> Iterator[RowBatch]:
     """Batches of all files, with their columns in the order of the first; each time once, and none goes back."""
     latest: tuple[float, tuple[float, ...]] | None = None
     names = tables[0].names
     for table in tables:
         place = [table.names.index(name) for name in names]
         for batch_of in batches(table, rows, sort=sort, memory=memory, folder=folder):
-            batch = Batch(batch_of.times, tuple(batch_of.columns[index] for index in place), batch_of.row)
+            batch = RowBatch(batch_of.times, tuple(batch_of.columns[index] for index in place), batch_of.row)
             batch = _rising(table, names, batch, latest)
             if len(batch.times):
                 latest = float(batch.times[-1]), tuple(float(column[-1]) for column in batch.columns)
                 yield batch
 
 
-def _rising(table: Table, names: Sequence[str], batch: Batch, latest: tuple[float, tuple[float, ...]] | None) -> Batch:
+def _rising(
+    table: FileTable, names: Sequence[str], batch: RowBatch, latest: tuple[float, tuple[float, ...]] | None
+) -> RowBatch:
     """The batch without rows that repeat the one before.  Raises InputError where time goes back, or a row differs."""
     head = np.array([latest[0] if latest else -np.inf])
     steps = np.diff(np.concatenate([head, batch.times]))
@@ -185,13 +190,13 @@ def _rising(table: Table, names: Sequence[str], batch: Batch, latest: tuple[floa
             raise refuse(
                 table.path, line, message, "name apart what is measured twice, or read it whole with --duplicates last"
             )
-    return Batch(batch.times[~again], tuple(column[~again] for column in batch.columns), batch.row)
+    return RowBatch(batch.times[~again], tuple(column[~again] for column in batch.columns), batch.row)
 
 
 def _plan(
-    table: Table, first: Batch, step: float | None, settings: Settings, units: Mapping[str, str],
+    table: FileTable, first: RowBatch, step: float | None, settings: AlignmentSettings, units: Mapping[str, str],
     kinds: Mapping[str, str],
-) -> Plan:  # fmt: skip
+) -> ChunkPlan:  # fmt: skip
     if len(first.times) < 2 and step is None:
         raise refuse(
             table.path, 2, "there is 1 time in all, and a step needs two", "give more samples, or state the step"
@@ -208,10 +213,10 @@ def _plan(
     low = float(first.times[0])
     alike = max(spacings, key=lambda one: -abs(one / chosen - 1))
     low += phase_of(first.times[:FINE], chosen, low) if abs(alike / chosen - 1) < 0.01 else 0.0
-    return Plan(tuple(signals), tuple(spacings), Grid(low, chosen, 0), settings, 2.5 * max(chosen, *spacings))
+    return ChunkPlan(tuple(signals), tuple(spacings), Grid(low, chosen, 0), settings, 2.5 * max(chosen, *spacings))
 
 
-def _known(table: Table, units: Mapping[str, str], kinds: Mapping[str, str]) -> None:
+def _known(table: FileTable, units: Mapping[str, str], kinds: Mapping[str, str]) -> None:
     for name in (*units, *kinds):
         if name not in table.names:
             raise UsageError(f"telemetry has no signal '{name}': {did_you_mean(name, table.names)}")
@@ -222,7 +227,7 @@ def _known(table: Table, units: Mapping[str, str], kinds: Mapping[str, str]) -> 
             raise UsageError(f"kind(={kind}) of {name} must be counter or gauge")
 
 
-def _ready(plan: Plan, tail: Batch, *, last: bool) -> int:
+def _ready(plan: ChunkPlan, tail: RowBatch, *, last: bool) -> int:
     """How many times of the clock no later sample can change."""
     steps = (float(tail.times[-1]) - plan.grid.start) / plan.grid.step
     count = int(np.floor(steps + 0.5)) + 1 if last else int(np.floor(steps - 0.5))
@@ -233,7 +238,7 @@ def _ready(plan: Plan, tail: Batch, *, last: bool) -> int:
     return max(count, 1 if last else 0)
 
 
-def _placed(plan: Plan, tail: Batch, low: int, high: int, left: tuple[Excluded, ...]) -> Series:
+def _placed(plan: ChunkPlan, tail: RowBatch, low: int, high: int, left: tuple[Excluded, ...]) -> Series:
     """Times low .. high - 1 of the clock; one before them is placed too, for rates."""
     early = 1 if low else 0
     step = plan.grid.step
@@ -260,11 +265,11 @@ def _with_overlap(series: Series, before: Floats, overlap: int) -> Series:
     return Series(series.names, values, series.step, start, series.units, series.excluded)
 
 
-def _joined(plan: Plan, tail: Batch, more: Batch | None, done: int) -> Batch | None:
+def _joined(plan: ChunkPlan, tail: RowBatch, more: RowBatch | None, done: int) -> RowBatch | None:
     """What is still needed of the rows so far, and the next ones."""
     if more is None:
         return None
     edge = plan.grid.start + plan.grid.step * done - plan.back
     first = int(np.searchsorted(tail.times, edge))
     columns = tuple(np.concatenate([a[first:], b]) for a, b in zip(tail.columns, more.columns, strict=True))
-    return Batch(np.concatenate([tail.times[first:], more.times]), columns, more.row)
+    return RowBatch(np.concatenate([tail.times[first:], more.times]), columns, more.row)

@@ -1,4 +1,4 @@
-"""How a file tells the time: seconds from a start, numbers since 1970 judged by their size, or ISO 8601.
+"""Reads the time column of a file: seconds from a start, numbers since 1970 judged by their size, or ISO 8601.
 
 Sizes: a number of 6e8 to 5e9 (years 1989 to 2128) is seconds since 1970; a thousand times that milliseconds, and so
 on to nanoseconds; below 6e8 it is seconds from a start.  Anything between is refused, as are two units in one column:
@@ -39,7 +39,7 @@ def hinted(header: str) -> str | None:
     return _SAME.get(found[1].lower(), found[1].lower()) if found else None
 
 
-class Clock:
+class TimeColumn:
     """The clock of one column of one file: decided by its first cells, and held to it by all the others."""
 
     def __init__(self, file: object, column: str, unit: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Telemetry in a CSV of the user's own: any column names, long or wide, comma, semicolon, tab or bar between fields.
+"""Reads CSV of the user's own: any column names, long or wide, comma, semicolon, tab or bar between fields.
 
 SOURCE: RFC 4180; the first line holds the names.
 """
@@ -14,9 +14,9 @@ import numpy as np
 from coherence.base.csv_records import SEPARATORS, Record, csv_table
 from coherence.base.errors import InputError, Problem
 from coherence.causal.telemetry.cells import Cells
-from coherence.causal.telemetry.clocks import Clock
-from coherence.causal.telemetry.header import Layout, labelled, layout
-from coherence.causal.telemetry.parts import Options, Part, Rows, Story, long_rows, no_signals, part
+from coherence.causal.telemetry.clocks import TimeColumn
+from coherence.causal.telemetry.header import HeaderLayout, labelled, layout
+from coherence.causal.telemetry.parts import Rows, Story, TelemetryOptions, TelemetryPart, long_rows, no_signals, part
 from coherence.causal.telemetry.problems import problem, quoted, refuse, several
 from coherence.causal.telemetry.quantities import stated as parses
 from coherence.simulate.telemetry.contract import KINDS, Signal
@@ -24,11 +24,11 @@ from coherence.simulate.telemetry.contract import KINDS, Signal
 BATCH = 1 << 13  # rows at a time
 
 
-def read_csv(path: Path, options: Options) -> Part:
+def read_csv(path: Path, options: TelemetryOptions) -> TelemetryPart:
     """The signals of one file.  Raises InputError with the lines of what cannot be read."""
     header, rows = table(path, options.encoding)
     shape = layout(path, header, time=options.time, long=options.long)
-    clock = Clock(path, header[shape.time], options.time_unit)
+    clock = TimeColumn(path, header[shape.time], options.time_unit)
     columns = [Cells(name) for name in header]
     times, lines = [np.zeros(0)], array("q")
     texts: list[list[str]] = [[] for _ in header]
@@ -87,9 +87,9 @@ def _enough(path: Path, rows: int) -> None:
 
 
 def _wide(
-    path: Path, shape: Layout, clock: Clock, columns: Sequence[Cells], at: np.ndarray, lines: Sequence[int],
-    options: Options,
-) -> Part:  # fmt: skip
+    path: Path, shape: HeaderLayout, clock: TimeColumn, columns: Sequence[Cells], at: np.ndarray, lines: Sequence[int],
+    options: TelemetryOptions,
+) -> TelemetryPart:  # fmt: skip
     rows, left_out = [], []
     where = np.asarray(lines)
     for index, name in shape.signals.items():
@@ -111,9 +111,10 @@ def _truths(columns: Sequence[Cells]) -> list[str]:
 
 
 def _long(  # noqa: PLR0913, PLR0917
-    path: Path, shape: Layout, clock: Clock, columns: Sequence[Cells], texts: Sequence[Sequence[str]], at: np.ndarray,
-    lines: Sequence[int], options: Options,
-) -> Part:  # fmt: skip
+    path: Path, shape: HeaderLayout, clock: TimeColumn, columns: Sequence[Cells],
+    texts: Sequence[Sequence[str]], at: np.ndarray,
+    lines: Sequence[int], options: TelemetryOptions,
+) -> TelemetryPart:  # fmt: skip
     assert shape.signal is not None
     assert shape.level is not None
     names = _names(path, shape, texts, lines)
@@ -128,7 +129,7 @@ def _long(  # noqa: PLR0913, PLR0917
     return part(str(path), "long CSV", clock.render(), rows, at, story)
 
 
-def _names(path: Path, shape: Layout, texts: Sequence[Sequence[str]], lines: Sequence[int]) -> list[str]:
+def _names(path: Path, shape: HeaderLayout, texts: Sequence[Sequence[str]], lines: Sequence[int]) -> list[str]:
     assert shape.signal is not None
     plain = texts[shape.signal]
     bare = next((index for index, name in enumerate(plain) if not name), None)

@@ -1,4 +1,4 @@
-"""What the columns of a table are, by its header: the time, and signals wide (a column each) or long (a row each).
+"""Decides by the header what the columns of a table are: the time, and signals wide (columns) or long (rows).
 
 Wide: one column of time, every other column a signal.  Long: a column that names the signal (signal, metric, name) and
 one with its value (value); `unit`, `kind` and `source` are what they say, and further columns are labels, which become
@@ -21,7 +21,7 @@ _UNIT = re.compile(r"[ _(\[]+(s|secs?|seconds|ms|millis|milliseconds|us|micros|n
 
 
 @dataclass(frozen=True)
-class Layout:
+class HeaderLayout:
     """Positions of columns.  `signal` None: wide.  `signals`: position -> name (wide); `labels`: the same (long)."""
 
     time: int
@@ -36,7 +36,7 @@ class Layout:
         return "wide" if self.signal is None else "long"
 
 
-def layout(file: object, header: Sequence[str], *, time: str | None = None, long: bool | None = None) -> Layout:
+def layout(file: object, header: Sequence[str], *, time: str | None = None, long: bool | None = None) -> HeaderLayout:
     """What the columns are.  `time` names the column of time, `long` decides the form; else the header does.
 
     Raises InputError where no column tells the time, or two columns have one name.
@@ -51,13 +51,15 @@ def layout(file: object, header: Sequence[str], *, time: str | None = None, long
     if long is None:
         long = name is not None and level is not None
     if not long:
-        return Layout(time_column, signals={i: text for i, text in enumerate(header) if i != time_column})
+        return HeaderLayout(time_column, signals={i: text for i, text in enumerate(header) if i != time_column})
     if name is None or level is None:
         missing = "the signal's name" if name is None else "its value"
         raise InputError([problem(file, 1, f"a long table needs a column of {missing}", "call it signal, or value")])
     facts = {fact: plain.index(fact) for fact in FACTS if fact in plain}
     taken = {time_column, name, level, *facts.values()}
-    return Layout(time_column, name, level, labels={i: t for i, t in enumerate(header) if i not in taken}, facts=facts)
+    return HeaderLayout(
+        time_column, name, level, labels={i: t for i, t in enumerate(header) if i not in taken}, facts=facts
+    )
 
 
 def labelled(name: str, labels: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Parts of several files on one clock.
+"""Joins the parts of several files on one clock.
 
 One name in two files: where their times do not overlap, or agree wherever they meet, it is one signal (rotated files);
 else each is `file.signal`, since two pods that both write `cpu` are two signals.
@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from coherence.causal.telemetry.clocks import LOW
-from coherence.causal.telemetry.parts import Part
+from coherence.causal.telemetry.parts import TelemetryPart
 from coherence.causal.telemetry.problems import refuse, several
 from coherence.simulate.telemetry.contract import Origin, Samples, Signal, Telemetry
 
 
-def joined(parts: Sequence[Part]) -> Telemetry:
+def joined(parts: Sequence[TelemetryPart]) -> Telemetry:
     """Telemetry of the parts.  Raises InputError where one counts from a start and another from 1970."""
     _one_clock(parts)
     ends = stems([one.origin.name for one in parts])
@@ -47,14 +47,14 @@ def joined(parts: Sequence[Part]) -> Telemetry:
     )
 
 
-def _origin(one: Part, renamed: Sequence[str]) -> Origin:
+def _origin(one: TelemetryPart, renamed: Sequence[str]) -> Origin:
     changed = sum(name != signal.name for name, (signal, _) in zip(renamed, one.columns, strict=True))
     told = [f"{several(changed, 'name')} also in another file at the same times: called file.signal"] if changed else []
     old = one.origin
     return Origin(old.name, old.form, old.clock, tuple(renamed), old.rows, (*old.notes, *told), old.left_out)
 
 
-def _one_clock(parts: Sequence[Part]) -> None:
+def _one_clock(parts: Sequence[TelemetryPart]) -> None:
     since = [one for one in parts if len(one.grid) and one.grid[-1] >= LOW]
     start = [one for one in parts if len(one.grid) and one.grid[-1] < LOW]
     if since and start:
@@ -65,7 +65,7 @@ def _one_clock(parts: Sequence[Part]) -> None:
         )  # fmt: skip
 
 
-def _apart(parts: Sequence[Part], homes: dict[str, list[int]]) -> set[str]:
+def _apart(parts: Sequence[TelemetryPart], homes: dict[str, list[int]]) -> set[str]:
     """Names that several files hold at the same times, and other shared names of these files."""
     shared = {name: at for name, at in homes.items() if len(at) > 1}
     names = {
@@ -78,7 +78,7 @@ def _apart(parts: Sequence[Part], homes: dict[str, list[int]]) -> set[str]:
     return {name for name, at in shared.items() if len(clashing.intersection(at)) > 1}
 
 
-def _facts(one: Part, name: str) -> tuple[str, str]:
+def _facts(one: TelemetryPart, name: str) -> tuple[str, str]:
     return next((signal.unit, signal.kind) for signal, _ in one.columns if signal.name == name)
 
 

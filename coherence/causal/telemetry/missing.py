@@ -1,4 +1,4 @@
-"""What was missing: of each signal, of each file, and between the design and the telemetry."""
+"""Reports what was missing: of each signal, of each file, and between the design and the telemetry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from coherence.simulate.telemetry.contract import Origin, Signal, Telemetry
 
 
 @dataclass(frozen=True)
-class Row:
+class SignalGaps:
     """One signal.  `expected`: samples at its own spacing over the time of all; `empty`: times of the clock without."""
 
     name: str
@@ -40,10 +40,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Report:
+class TelemetryReport:
     """All that is not there, or not as it looks."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[SignalGaps, ...]
     files: tuple[Origin, ...]
     skews: tuple[Skew, ...]
     excluded: tuple[Excluded, ...]
@@ -56,7 +56,7 @@ class Report:
     end: float
 
 
-def report(telemetry: Telemetry, series: Series, *, wanted: Iterable[str] = ()) -> Report:
+def report(telemetry: Telemetry, series: Series, *, wanted: Iterable[str] = ()) -> TelemetryReport:
     """Compare telemetry with its series, and with the signals `wanted` by the design (none: not compared)."""
     spacings = spacings_of(telemetry)
     span = (float(telemetry.grid[0]), float(telemetry.grid[-1])) if len(telemetry.grid) else (0.0, 0.0)
@@ -65,13 +65,13 @@ def report(telemetry: Telemetry, series: Series, *, wanted: Iterable[str] = ()) 
     without_column = tuple((name, did_you_mean(name, names)) for name in design if name not in names)
     without_signal = tuple(name for name in names if name not in set(design)) if design else ()
     ends = (float(series.times[0]), float(series.times[-1])) if len(series) else span
-    return Report(
+    return TelemetryReport(
         rows, telemetry.origins, skews(telemetry), series.excluded, without_column, without_signal,
         (*_coarse(rows, series.step), *_copies(series), *_odd(telemetry)), series.step, len(series), *ends,
     )  # fmt: skip
 
 
-def _row(signal: Signal, telemetry: Telemetry, series: Series, spacing: float, span: tuple[float, float]) -> Row:
+def _row(signal: Signal, telemetry: Telemetry, series: Series, spacing: float, span: tuple[float, float]) -> SignalGaps:
     samples = telemetry[signal.name]
     expected = round((span[1] - span[0]) / spacing) + 1 if spacing else max(len(samples), min(1, len(telemetry.grid)))
     slots = len(np.unique(np.round((samples.times - span[0]) / spacing))) if spacing else len(samples)
@@ -79,14 +79,14 @@ def _row(signal: Signal, telemetry: Telemetry, series: Series, spacing: float, s
     longest = float(np.diff(np.concatenate([[span[0]], there, [span[1]]])).max())
     empty = int(np.isnan(series[signal.name]).sum()) if signal.name in series else None
     falls = resets(samples.values) if signal.kind == "counter" else 0
-    return Row(
+    return SignalGaps(
         signal.name, signal.source, signal.kind, signal.unit, len(samples), expected, max(0, expected - slots),
         int(np.isnan(samples.values).sum()), int(np.isinf(samples.values).sum()), falls, spacing, longest,
         empty, len(series),
     )  # fmt: skip
 
 
-def _coarse(rows: Sequence[Row], step: float) -> list[str]:
+def _coarse(rows: Sequence[SignalGaps], step: float) -> list[str]:
     """Signals that are sampled more seldom than the clock ticks."""
     slow = [row for row in rows if row.spacing > 1.5 * step]
     if not slow:
@@ -130,7 +130,7 @@ def _odd(telemetry: Telemetry) -> list[str]:
 # -- in words -----------------------------------------------------------------------------------------
 
 
-def lines(gaps: Report, *, most: int = 40) -> list[str]:
+def render_report(gaps: TelemetryReport, *, most: int = 40) -> list[str]:
     """The report for a terminal; the table shows signals with something missing first, `most` of them."""
     text_lines = [
         f"{several(len(gaps.rows), 'signal')}, {several(gaps.times, 'time')} every {render_decimal(gaps.step)} s"
@@ -156,11 +156,11 @@ def lines(gaps: Report, *, most: int = 40) -> list[str]:
     return text_lines + _list("to know", gaps.notes)
 
 
-def _whole(row: Row) -> bool:
+def _whole(row: SignalGaps) -> bool:
     return not (row.missing or row.not_a_number or row.infinite or row.resets)
 
 
-def _table(rows: Sequence[Row]) -> list[str]:
+def _table(rows: Sequence[SignalGaps]) -> list[str]:
     head = ("signal", "unit", "kind", "samples", "expected", "missing", "nan", "inf", "resets", "longest gap")
     cells = [head] + [
         (shorten(row.name), row.unit, row.kind, f"{row.samples:,}", f"{row.expected:,}", f"{row.missing:,}",
@@ -183,7 +183,7 @@ def _list(title: str, entries: Iterable[str], most: int = 20) -> list[str]:
     return ["", f"{title}:", *(f"  {entry}" for entry in found[:most]), *more] if found else []
 
 
-def as_json(gaps: Report) -> dict[str, Any]:
+def report_to_dict(gaps: TelemetryReport) -> dict[str, Any]:
     """The same for programs; times in seconds."""
     return {
         "step": gaps.step, "times": gaps.times, "start": gaps.start, "end": gaps.end,
@@ -201,7 +201,7 @@ def as_json(gaps: Report) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _fields(found: Row | Skew) -> dict[str, Any]:
+def _fields(found: SignalGaps | Skew) -> dict[str, Any]:
     import dataclasses
 
     return {one.name: getattr(found, one.name) for one in dataclasses.fields(found)}

@@ -1,4 +1,4 @@
-"""The design's `telemetry:` section: signal -> column of a file, or PromQL for a Prometheus."""
+"""Applies the design's `telemetry:` section: signal -> column of a file, or PromQL for a Prometheus."""
 
 from __future__ import annotations
 

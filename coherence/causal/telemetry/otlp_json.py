@@ -1,4 +1,4 @@
-"""OTLP metrics as JSON: one ExportMetricsServiceRequest on each line, as the collector's file exporter writes them.
+"""Reads OTLP metrics as JSON: one ExportMetricsServiceRequest on each line, as the collector's exporter writes them.
 
 SOURCE: OTLP specification, JSON Protobuf encoding: lowerCamelCase keys, 64-bit integers as text, enums as numbers.
 """
@@ -11,21 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from coherence.causal.telemetry.otlp_points import CUMULATIVE, DELTA, NO_VALUE, Notes, Point, bucketed, part_of
-from coherence.causal.telemetry.parts import Options, Part
+from coherence.causal.telemetry.otlp_points import CUMULATIVE, DELTA, NO_VALUE, MetricPoint, Notes, bucketed, part_of
+from coherence.causal.telemetry.parts import TelemetryOptions, TelemetryPart
 from coherence.causal.telemetry.problems import quoted, refuse
 
 TEMPORALITY = {"AGGREGATION_TEMPORALITY_DELTA": DELTA, "AGGREGATION_TEMPORALITY_CUMULATIVE": CUMULATIVE}
 DATA = ("gauge", "sum", "histogram", "exponentialHistogram", "summary")
 
 
-def read_json(path: Path, options: Options) -> Part:
+def read_json(path: Path, options: TelemetryOptions) -> TelemetryPart:
     """The metrics of a file of JSON lines, or of one JSON document.  Raises InputError."""
     notes = Notes()
     return part_of(str(path), "OTLP, JSON", _points(path, notes), notes, options)
 
 
-def _points(path: Path, notes: Notes) -> Iterator[Point]:
+def _points(path: Path, notes: Notes) -> Iterator[MetricPoint]:
     for line, request in _requests(path):
         try:
             yield from points_of(request, notes, line)
@@ -62,7 +62,7 @@ def _whole(text: str) -> Any:
         return None
 
 
-def points_of(request: Any, notes: Notes, number: int) -> Iterator[Point]:
+def points_of(request: Any, notes: Notes, number: int) -> Iterator[MetricPoint]:
     """The points of one request as JSON.  Raises KeyError, TypeError, ValueError where it is none."""
     if not isinstance(request, Mapping):
         raise TypeError(f"{quoted(request)} is not an object")
@@ -76,7 +76,7 @@ def points_of(request: Any, notes: Notes, number: int) -> Iterator[Point]:
                 yield from _metric(metric, attributes, notes, number)
 
 
-def _metric(metric: Any, resource: Mapping[str, str], notes: Notes, number: int) -> Iterator[Point]:
+def _metric(metric: Any, resource: Mapping[str, str], notes: Notes, number: int) -> Iterator[MetricPoint]:
     kind = next((kind for kind in DATA if kind in metric), None)
     if kind is None:
         notes.met["metrics without data"] += 1
@@ -89,18 +89,18 @@ def _metric(metric: Any, resource: Mapping[str, str], notes: Notes, number: int)
         if int(raw.get("flags", 0)) & NO_VALUE:
             notes.met["no recorded value"] += 1
             continue
-        point = Point(
+        point = MetricPoint(
             metric["name"], metric.get("unit", ""), "counter" if counter else "gauge", resource, _attributes(raw),
             int(raw.get("timeUnixNano", 0)), int(raw.get("startTimeUnixNano", 0)), 0.0, delta, number,
         )  # fmt: skip
         yield from _number(point, raw) if kind in ("gauge", "sum") else _buckets(point, kind, raw, notes)
 
 
-def _number(point: Point, raw: Any) -> Iterator[Point]:
+def _number(point: MetricPoint, raw: Any) -> Iterator[MetricPoint]:
     yield replace(point, level=float(raw["asDouble"]) if "asDouble" in raw else float(int(raw["asInt"])))
 
 
-def _buckets(point: Point, kind: str, raw: Any, notes: Notes) -> Iterator[Point]:
+def _buckets(point: MetricPoint, kind: str, raw: Any, notes: Notes) -> Iterator[MetricPoint]:
     total = float(raw.get("sum", 0)) if kind == "summary" or "sum" in raw else None  # summaries leave out a zero
     plain = kind == "histogram"
     buckets = [int(count) for count in raw.get("bucketCounts", ())] if plain else []

@@ -1,4 +1,4 @@
-"""Points of OTLP metrics to signals: names with attributes, cumulative counters, histograms as counters.
+"""Converts points of OTLP metrics to signals: names with attributes, cumulative counters, histograms as counters.
 
 A gauge, and a sum that may fall, is a gauge; a monotonic sum is a counter, a delta one added up; a histogram gives the
 counters `name_count`, `name_sum` and `name_bucket{le="..."}` (cumulative over bounds, as in Prometheus); exponential
@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from coherence.causal.telemetry.header import labelled
-from coherence.causal.telemetry.parts import Options, Part, Rows, Story, part
+from coherence.causal.telemetry.parts import Rows, Story, TelemetryOptions, TelemetryPart, part
 from coherence.causal.telemetry.problems import quoted, refuse, several
 from coherence.simulate.telemetry.contract import Signal
 
@@ -29,7 +29,7 @@ UCUM = {"": "1", "1": "1", "By": "B", "kBy": "kB", "MBy": "MB", "GBy": "GB", "Ki
 
 
 @dataclass(frozen=True)
-class Point:
+class MetricPoint:
     """One number of one series; times in nanoseconds since 1970; `number` is where it stands in the file."""
 
     name: str
@@ -56,13 +56,13 @@ class Notes:
 
 
 def bucketed(
-    point: Point,
+    point: MetricPoint,
     count: int,
     total: float | None,
     buckets: Sequence[int],
     bounds: Sequence[float],
     quantiles: Sequence[tuple[float, float]] = (),
-) -> list[Point]:
+) -> list[MetricPoint]:
     """Returns the counters of a histogram's or summary's point, and the gauges of its (share, quantile) pairs.
 
     Raises ValueError where buckets and bounds do not fit.
@@ -80,7 +80,9 @@ def bucketed(
     return points
 
 
-def _of(point: Point, suffix: str, level: float, *, unit: str | None = None, le: str | None = None) -> Point:
+def _of(
+    point: MetricPoint, suffix: str, level: float, *, unit: str | None = None, le: str | None = None
+) -> MetricPoint:
     return replace(
         point,
         name=point.name + suffix,
@@ -99,9 +101,11 @@ def unit_of(ucum: str) -> str:
     return UCUM.get(bare, bare)
 
 
-def part_of(file: str, form: str, points: Iterable[Point], notes: Notes, options: Options) -> Part:
+def part_of(
+    file: str, form: str, points: Iterable[MetricPoint], notes: Notes, options: TelemetryOptions
+) -> TelemetryPart:
     """The series of the points.  Raises InputError."""
-    series: dict[tuple[object, ...], list[Point]] = {}
+    series: dict[tuple[object, ...], list[MetricPoint]] = {}
     for point in points:
         key = (point.name, *sorted(point.attributes.items()), "\0", *sorted(point.resource.items()))
         series.setdefault(key, []).append(point)
@@ -123,7 +127,7 @@ def part_of(file: str, form: str, points: Iterable[Point], notes: Notes, options
     return part(file, form, "time_unix_nano: nanoseconds since 1970", rows, times, story)
 
 
-def _names(firsts: Sequence[Point]) -> list[str]:
+def _names(firsts: Sequence[MetricPoint]) -> list[str]:
     """Names with attributes, and with those of resources that differ between resources."""
     resources = [one.resource for one in firsts]
     keys = sorted({key for resource in resources for key in resource})
@@ -141,7 +145,7 @@ def _names(firsts: Sequence[Point]) -> list[str]:
     return names
 
 
-def _rows(file: str, name: str, points: list[Point]) -> tuple[Rows, int]:
+def _rows(file: str, name: str, points: list[MetricPoint]) -> tuple[Rows, int]:
     points.sort(key=lambda one: one.time)
     first = points[0]
     for point in points:
@@ -158,7 +162,7 @@ def _rows(file: str, name: str, points: list[Point]) -> tuple[Rows, int]:
     return Rows(signal, times // 10**9 + (times % 10**9) / 1e9, levels, [one.number for one in points]), hidden
 
 
-def _levels(points: Sequence[Point]) -> tuple[np.ndarray, int]:
+def _levels(points: Sequence[MetricPoint]) -> tuple[np.ndarray, int]:
     raw = np.array([one.level for one in points], np.float64)
     if points[0].delta:
         return np.cumsum(raw), 0

@@ -15,18 +15,18 @@ from typing import Any
 
 from coherence.base.errors import InputError, MissingExtraError
 from coherence.causal.telemetry.otlp_json import attribute_text
-from coherence.causal.telemetry.otlp_points import DELTA, NO_VALUE, Notes, Point, bucketed, part_of
-from coherence.causal.telemetry.parts import Options, Part
+from coherence.causal.telemetry.otlp_points import DELTA, NO_VALUE, MetricPoint, Notes, bucketed, part_of
+from coherence.causal.telemetry.parts import TelemetryOptions, TelemetryPart
 from coherence.causal.telemetry.problems import refuse
 
 
-def read_protobuf(path: Path, options: Options) -> Part:
+def read_protobuf(path: Path, options: TelemetryOptions) -> TelemetryPart:
     """Returns the metrics of a file.  Raises InputError, and MissingExtraError without opentelemetry-proto."""
     notes = Notes()
     return part_of(str(path), "OTLP, protobuf", _points(path, notes), notes, options)
 
 
-def _points(path: Path, notes: Notes) -> Iterator[Point]:
+def _points(path: Path, notes: Notes) -> Iterator[MetricPoint]:
     data = path.read_bytes()
     if not data:
         raise refuse(path, 1, "the file is empty", "give OTLP metrics")
@@ -75,7 +75,7 @@ def _requests(path: Path, data: bytes) -> Iterator[bytes]:
         at, number = at + 4 + size, number + 1
 
 
-def points_of(request: Any, notes: Notes, number: int) -> Iterator[Point]:
+def points_of(request: Any, notes: Notes, number: int) -> Iterator[MetricPoint]:
     """Yields the points of one ExportMetricsServiceRequest.  Raises ValueError where a point has no number."""
     for resource in request.resource_metrics:
         attributes = _attributes(resource.resource)
@@ -84,7 +84,7 @@ def points_of(request: Any, notes: Notes, number: int) -> Iterator[Point]:
                 yield from _metric(metric, attributes, notes, number)
 
 
-def _metric(metric: Any, resource: Mapping[str, str], notes: Notes, number: int) -> Iterator[Point]:
+def _metric(metric: Any, resource: Mapping[str, str], notes: Notes, number: int) -> Iterator[MetricPoint]:
     kind = metric.WhichOneof("data")
     if kind is None:
         notes.met["metrics without data"] += 1
@@ -96,7 +96,7 @@ def _metric(metric: Any, resource: Mapping[str, str], notes: Notes, number: int)
         if raw.flags & NO_VALUE:
             notes.met["no recorded value"] += 1
             continue
-        point = Point(
+        point = MetricPoint(
             metric.name, metric.unit, "counter" if counter else "gauge", resource, _attributes(raw),
             raw.time_unix_nano, raw.start_time_unix_nano, _number(raw) if plain else 0.0, delta, number,
         )  # fmt: skip
@@ -110,7 +110,7 @@ def _number(raw: Any) -> float:
     return float(getattr(raw, kind))
 
 
-def _buckets(point: Point, kind: str, raw: Any, notes: Notes) -> Iterator[Point]:
+def _buckets(point: MetricPoint, kind: str, raw: Any, notes: Notes) -> Iterator[MetricPoint]:
     total = raw.sum if kind == "summary" or raw.HasField("sum") else None
     plain = kind == "histogram"
     buckets, bounds = (raw.bucket_counts, raw.explicit_bounds) if plain else ((), ())

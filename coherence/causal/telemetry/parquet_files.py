@@ -1,4 +1,4 @@
-"""Telemetry in Parquet of the user's own, by duckdb: any column names, long or wide, timestamps or numbers.
+"""Reads Parquet of the user's own by duckdb: any column names, long or wide, timestamps or numbers.
 
 NULL is a missing value; NaN is a value that is not a number.
 """
@@ -13,10 +13,10 @@ import numpy as np
 
 from coherence.base.errors import InputError, MissingExtraError
 from coherence.causal.data.series import Floats
-from coherence.causal.telemetry.clocks import Clock
+from coherence.causal.telemetry.clocks import TimeColumn
 from coherence.causal.telemetry.csv_files import long_signals
-from coherence.causal.telemetry.header import Layout, labelled, layout
-from coherence.causal.telemetry.parts import Options, Part, Rows, Story, long_rows, no_signals, part
+from coherence.causal.telemetry.header import HeaderLayout, labelled, layout
+from coherence.causal.telemetry.parts import Rows, Story, TelemetryOptions, TelemetryPart, long_rows, no_signals, part
 from coherence.causal.telemetry.problems import refuse
 from coherence.simulate.telemetry.contract import Signal
 
@@ -65,7 +65,9 @@ def columns_of(path: Path, database: Any) -> tuple[list[str], list[str]]:
     return [name for name, _ in leaves] if flat else [row[0] for row in rows], [row[1] for row in rows]
 
 
-def picked(shape: Layout, types: Sequence[str], names: Sequence[str]) -> tuple[list[str], list[tuple[str, str, str]]]:
+def picked(
+    shape: HeaderLayout, types: Sequence[str], names: Sequence[str]
+) -> tuple[list[str], list[tuple[str, str, str]]]:
     """An expression for each column (empty: not read), and what is left out."""
     chosen, left_out = [""] * len(types), []
     for index, kind in enumerate(types):
@@ -88,12 +90,14 @@ def _time(column: str, kind: str) -> str:
     return f"{column}::BIGINT" if kind.startswith(NUMBERS) else f"{column}::VARCHAR"
 
 
-def clock_of(path: object, shape: Layout, names: Sequence[str], types: Sequence[str], unit: str | None) -> Clock:
+def clock_of(
+    path: object, shape: HeaderLayout, names: Sequence[str], types: Sequence[str], unit: str | None
+) -> TimeColumn:
     """The clock of the column of time; timestamps are whole nanoseconds."""
-    return Clock(path, names[shape.time], "ns" if types[shape.time].startswith(MOMENTS) else unit)
+    return TimeColumn(path, names[shape.time], "ns" if types[shape.time].startswith(MOMENTS) else unit)
 
 
-def read_parquet(path: Path, options: Options) -> Part:
+def read_parquet(path: Path, options: TelemetryOptions) -> TelemetryPart:
     """The signals of one file.  Raises InputError, MissingExtraError."""
     database = connection(path)
     names, types = columns_of(path, database)
@@ -127,7 +131,7 @@ def _arrays(path: Path, database: Any, chosen: Sequence[str]) -> dict[int, Any]:
     return {index: columns[f"v{index}"] for index in wanted}
 
 
-def times_of(path: object, clock: Clock, column: Any, before: int) -> Floats:
+def times_of(path: object, clock: TimeColumn, column: Any, before: int) -> Floats:
     """Seconds of a column of times; `before`: rows that came before it.  Raises InputError."""
     missing = np.ma.getmaskarray(column)
     if missing.any():
@@ -138,7 +142,7 @@ def times_of(path: object, clock: Clock, column: Any, before: int) -> Floats:
     return clock.read([str(cell) for cell in data], lines) if data.dtype.kind == "O" else clock.numbers(data, lines)
 
 
-def _wide(path: Path, shape: Layout, arrays: dict[int, Any], at: Floats) -> list[Rows]:
+def _wide(path: Path, shape: HeaderLayout, arrays: dict[int, Any], at: Floats) -> list[Rows]:
     rows = []
     for index, name in shape.signals.items():
         if index in arrays:
@@ -149,7 +153,7 @@ def _wide(path: Path, shape: Layout, arrays: dict[int, Any], at: Floats) -> list
     return rows
 
 
-def _long(path: Path, shape: Layout, arrays: dict[int, Any], at: Floats) -> list[Rows]:
+def _long(path: Path, shape: HeaderLayout, arrays: dict[int, Any], at: Floats) -> list[Rows]:
     assert shape.signal is not None
     assert shape.level is not None
     lines = range(1, len(at) + 1)

@@ -1,4 +1,4 @@
-"""What one file gave: columns of samples in the order of time, and what had to be said about them.
+"""Holds what one file gave: columns of samples in the order of time, and remarks about them.
 
 Rows out of order are sorted and told.  Two equal values at one time are one; two different ones are refused unless
 `duplicates` says which is meant (last, mean): a silent choice would be a wrong value.
@@ -21,7 +21,7 @@ DUPLICATES = ("refuse", "last", "mean")
 
 
 @dataclass(frozen=True)
-class Options:
+class TelemetryOptions:
     """How files are read.  `time`: the column of time; `time_unit`: s, ms, us, ns; `long`: the form; see `read`."""
 
     time: str | None = None
@@ -32,7 +32,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Part:
+class TelemetryPart:
     """Columns of one file: signal -> samples, every time that the file has, and how it was read.
 
     `kinds`: the file states which signals are counters, so that none is guessed by its name.
@@ -66,7 +66,7 @@ class Story:
     kinds: bool = False
 
 
-def part(file: str, form: str, clock: str, rows: Sequence[Rows], grid: Floats, story: Story) -> Part:
+def part(file: str, form: str, clock: str, rows: Sequence[Rows], grid: Floats, story: Story) -> TelemetryPart:
     """The columns in order of time.  Raises InputError where a signal has two values at one time."""
     columns: list[tuple[Signal, Samples]] = []
     problems: list[Problem] = []
@@ -88,7 +88,7 @@ def part(file: str, form: str, clock: str, rows: Sequence[Rows], grid: Floats, s
         notes.append(f"{several(again, 'time')} stood twice: {choice} was kept")
     names = tuple(signal.name for signal, _ in columns)
     origin = Origin(file, form, clock, names, story.rows, tuple(notes), tuple(story.left_out))
-    return Part(tuple(columns), np.unique(grid), origin, (), story.kinds)
+    return TelemetryPart(tuple(columns), np.unique(grid), origin, (), story.kinds)
 
 
 class _Orders:

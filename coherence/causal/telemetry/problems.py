@@ -1,4 +1,4 @@
-"""Problems of telemetry files: file, line, value, remedy; all of a file at once, up to a number that can be read."""
+"""Collects problems of telemetry files with file, line, value and remedy: all of a file at once, up to a number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Telemetry of a Prometheus server that the user names: range queries over HTTP, nothing else is asked.
+"""Reads telemetry of a Prometheus server that the user names: range queries over HTTP, nothing else is asked.
 
 A range of more than 11,000 steps is asked in pieces.  A point that the answer lacks is missing; NaN and infinities are
 values.  Prometheus repeats the last sample of a series for up to its lookback (5 minutes unless configured) or until a

@@ -1,4 +1,4 @@
-"""Units of telemetry: stated ones become SI; one that does not parse is refused where the user wrote it."""
+"""Converts units of telemetry to SI; one that does not parse is refused where the user wrote it."""
 
 from __future__ import annotations
 

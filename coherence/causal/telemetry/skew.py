@@ -1,4 +1,4 @@
-"""Clocks of two sources that differ, estimated from a signal that both have.
+"""Estimates how far the clocks of two sources differ, from a signal that both have.
 
 The cross-correlation of the two on one clock is largest at the offset; a parabola through its top gives a part of a
 step.  It is told, never applied: state `offsets` to correct.  A periodic signal cannot tell one period from the

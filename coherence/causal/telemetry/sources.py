@@ -1,4 +1,4 @@
-"""`read`: files and folders of telemetry joined on one clock, each found out by what stands in it.
+"""Reads files and folders of telemetry, joined on one clock; the format is found out by the content (`read`).
 
 A folder is read with all that is below it.  Two files with a signal of one name are joined where one continues the
 other, and kept apart as `file.signal` where they run at the same time.
@@ -18,7 +18,7 @@ import numpy as np
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.causal.telemetry import csv_files, otlp_json, otlp_protobuf, parquet_files
 from coherence.causal.telemetry.joining import joined
-from coherence.causal.telemetry.parts import DUPLICATES, Options, Part
+from coherence.causal.telemetry.parts import DUPLICATES, TelemetryOptions, TelemetryPart
 from coherence.causal.telemetry.problems import problem, quoted, refuse, several
 from coherence.causal.telemetry.quantities import stated
 from coherence.simulate.telemetry import files as telemetry_files
@@ -34,7 +34,7 @@ _COUNTER = re.compile(r"_(total|bucket|count|sum)(\{.*)?$", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Facts:
+class TelemetryFacts:
     """What the user states beside the files: units and kinds by the name of the signal."""
 
     units: Mapping[str, str]
@@ -58,7 +58,7 @@ def read(  # noqa: PLR0913  (one front door for all that a file may need said)
         raise UsageError(f"duplicates(={duplicates}) must be one of {', '.join(DUPLICATES)}")
     if time_unit not in (None, "s", "ms", "us", "ns"):
         raise UsageError(f"time_unit(={time_unit}) must be s, ms, us or ns")
-    options = Options(time, time_unit, long, encoding, duplicates)
+    options = TelemetryOptions(time, time_unit, long, encoding, duplicates)
     parts, problems = [], []
     for source in [sources] if isinstance(sources, (str, Path)) else sources:
         parts_of, wrong = _of_source(Path(source), options)
@@ -68,10 +68,12 @@ def read(  # noqa: PLR0913  (one front door for all that a file may need said)
         raise InputError(problems)
     if not parts:
         raise UsageError("no telemetry: give a file or a folder")
-    return joined([_with(one, Facts(units or {}, kinds or {})) for one in _checked(parts, units or {}, kinds or {})])
+    return joined(
+        [_with(one, TelemetryFacts(units or {}, kinds or {})) for one in _checked(parts, units or {}, kinds or {})]
+    )
 
 
-def _of_source(path: Path, options: Options) -> tuple[list[Part], list[Problem]]:
+def _of_source(path: Path, options: TelemetryOptions) -> tuple[list[TelemetryPart], list[Problem]]:
     if not path.exists():
         raise UsageError(f"no file or folder '{path}': {_near(path)}")
     if path.is_dir():
@@ -87,7 +89,7 @@ def _near(path: Path) -> str:
     return did_you_mean(str(path), there) or "give the path of a file or a folder"
 
 
-def _folder(folder: Path, options: Options) -> tuple[list[Part], list[Problem]]:
+def _folder(folder: Path, options: TelemetryOptions) -> tuple[list[TelemetryPart], list[Problem]]:
     for name, wide, parquet in OURS:
         if (folder / name).exists() and (folder / f"signals.{'parquet' if parquet else 'csv'}").exists():
             return [_ours(folder, wide, parquet)], []
@@ -108,7 +110,7 @@ def _folder(folder: Path, options: Options) -> tuple[list[Part], list[Problem]]:
             (str(path), f"{quoted(path.suffix)} is no ending of telemetry", "name the file itself") for path in others
         )
         first = parts[0]
-        parts[0] = Part(first.columns, first.grid, _but(first.origin, first.origin.notes, left))
+        parts[0] = TelemetryPart(first.columns, first.grid, _but(first.origin, first.origin.notes, left))
     return _stated_in(folder, parts), problems
 
 
@@ -122,14 +124,14 @@ def _but(origin: Origin, notes: Iterable[str], left: tuple[tuple[str, str, str],
     )
 
 
-def _ours(folder: Path, wide: bool, parquet: bool) -> Part:
+def _ours(folder: Path, wide: bool, parquet: bool) -> TelemetryPart:
     telemetry = telemetry_files.read(folder, wide=wide, parquet=parquet)
     name = str(folder / telemetry_files._paths(folder, wide=wide, parquet=parquet)[0].name)  # noqa: SLF001
     columns = tuple((signal, telemetry[signal.name]) for signal in telemetry.signals)
     rows = len(telemetry.grid) if wide else sum(len(one) for _, one in columns)
     form = f"{'wide' if wide else 'long'} {'Parquet' if parquet else 'CSV'} with its table of signals"
     names = tuple(signal.name for signal in telemetry.signals)
-    return Part(
+    return TelemetryPart(
         columns,
         telemetry.grid,
         Origin(name, form, "column 'time': seconds from a start", names, rows),
@@ -137,7 +139,7 @@ def _ours(folder: Path, wide: bool, parquet: bool) -> Part:
     )
 
 
-def _stated_in(folder: Path, parts: list[Part]) -> list[Part]:
+def _stated_in(folder: Path, parts: list[TelemetryPart]) -> list[TelemetryPart]:
     """Units and kinds of a table of signals that stands beside files of the user's own."""
     path = folder / "signals.csv"
     if not path.exists():
@@ -148,11 +150,11 @@ def _stated_in(folder: Path, parts: list[Part]) -> list[Part]:
         if row[2] not in ("", *KINDS):
             raise refuse(path, line, f"{quoted(row[2])} is no kind of signal", "write counter or gauge")
         known[row[0]] = row[1], row[2]
-    facts = Facts({n: u for n, (u, _) in known.items() if u}, {n: k for n, (_, k) in known.items() if k})
+    facts = TelemetryFacts({n: u for n, (u, _) in known.items() if u}, {n: k for n, (_, k) in known.items() if k})
     return [_with(one, facts, guess=False) for one in parts]
 
 
-def one_file(path: Path, options: Options) -> Part:
+def one_file(path: Path, options: TelemetryOptions) -> TelemetryPart:
     """The telemetry of one file, by its first bytes.  Raises InputError."""
     try:
         with path.open("rb") as file:
@@ -170,7 +172,7 @@ def one_file(path: Path, options: Options) -> Part:
     return csv_files.read_csv(path, options)
 
 
-def _checked(parts: list[Part], *stated_by_user: Mapping[str, str]) -> list[Part]:
+def _checked(parts: list[TelemetryPart], *stated_by_user: Mapping[str, str]) -> list[TelemetryPart]:
     known = {signal.name for one in parts for signal, _ in one.columns}
     for given in stated_by_user:
         for name in given:
@@ -184,7 +186,7 @@ def _checked(parts: list[Part], *stated_by_user: Mapping[str, str]) -> list[Part
     return parts
 
 
-def _with(part: Part, facts: Facts, *, guess: bool = True) -> Part:
+def _with(part: TelemetryPart, facts: TelemetryFacts, *, guess: bool = True) -> TelemetryPart:
     """The part with stated units and kinds, and counters known by their names."""
     columns, by_name = [], []
     for signal, samples in part.columns:
@@ -199,7 +201,7 @@ def _with(part: Part, facts: Facts, *, guess: bool = True) -> Part:
         shown = ", ".join(by_name[:3]) + (", ..." if len(by_name) > 3 else "")
         notes.append(f"{several(len(by_name), 'signal')} read as counters by their names: {shown}")
     kinds = part.kinds or bool(facts.kinds and not guess)
-    return Part(tuple(columns), part.grid, _but(part.origin, notes), part.causes, kinds)
+    return TelemetryPart(tuple(columns), part.grid, _but(part.origin, notes), part.causes, kinds)
 
 
 def counter_by_name(name: str, values: np.ndarray) -> bool:

@@ -35,7 +35,7 @@ LEGITIMATE, INSTABILITY, LOCAL, UNDECIDED = "legitimate queueing", "instability"
 
 
 @dataclass(frozen=True)
-class Decision:
+class QueueingDecision:
     """What the waiting of a node is, why, and the numbers that decided it.
 
     `p` of step 1; `wait` and `twin_wait` are mean delays (s), measured and median of the twins; `attempts` per request;
@@ -59,7 +59,7 @@ class Decision:
 
 def decide(
     facts: IndexInputs, *, seed: int, node: str = "", burst: ArrivalBurst | None = None, wave: Estimate | None = None
-) -> Decision:
+) -> QueueingDecision:
     """Returns the decision for the latency class of a log, or for one node of it; its window should hold one burst.
 
     `burst` gives the end from which the return is timed (none: it is not timed); `wave` is the wave propagation index
@@ -68,7 +68,7 @@ def decide(
     lacks = missing_inputs(facts, twin=True)
     if lacks:
         nan = math.nan
-        return Decision(UNDECIDED, lacks, nan, nan, nan, nan, nan, nan, overloaded=False, node=node)
+        return QueueingDecision(UNDECIDED, lacks, nan, nan, nan, nan, nan, nan, overloaded=False, node=node)
     log = latency_requests(facts)
     assert facts.servers is not None
     if node:
@@ -84,14 +84,16 @@ def decide(
         why = CAPACITY if overloaded else "a coordinated machine with these arrivals waits as long"
         if "attempts" not in log.lacks and attempts > MOST_ATTEMPTS:
             why += f"; retries add to it ({attempts:.3g} attempts for each request)"
-        return Decision(LEGITIMATE, (why,), chance, *numbers, overloaded=overloaded, node=node)
+        return QueueingDecision(LEGITIMATE, (why,), chance, *numbers, overloaded=overloaded, node=node)
     reasons = tuple(_reasons(log, attempts, quiet, drain, wave))
     if reasons:
-        return Decision(INSTABILITY, reasons, chance, *numbers, overloaded=overloaded, node=node)
+        return QueueingDecision(INSTABILITY, reasons, chance, *numbers, overloaded=overloaded, node=node)
     why = (
         f"it waits {wait:.3g} s where a coordinated machine waits {numbers[1]:.3g} s; it neither spreads, nor amplifies"
     )
-    return Decision(LOCAL, (why + _unknown(log, burst, wave),), chance, *numbers, overloaded=overloaded, node=node)
+    return QueueingDecision(
+        LOCAL, (why + _unknown(log, burst, wave),), chance, *numbers, overloaded=overloaded, node=node
+    )
 
 
 def replicated(log: RequestLog, servers: int, seed: int, count: int = REPLICATIONS) -> Floats:

@@ -12,7 +12,7 @@ from coherence.base.errors import UsageError
 from coherence.causal.attribution.loops_off import executed, loop_split, switched_off
 from coherence.causal.attribution.queries import do
 from coherence.causal.fitting.fit import fit
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.language.expressions.parse import parse
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
@@ -54,12 +54,12 @@ def test_where_a_signal_stands_while_its_loop_is_off_is_said() -> None:
     assert found.without.value - other.without.value == pytest.approx(0.6, abs=0.1)
 
 
-def two_loops(seed: int, length: int) -> tuple[Graph, dict[str, np.ndarray]]:
+def two_loops(seed: int, length: int) -> tuple[CausalGraph, dict[str, np.ndarray]]:
     """Two loops write a and b; the loss is their product."""
     rng = np.random.default_rng(seed)
     d = np.abs(autoregressive(rng, length, mean=3.0))
     a, b = 0.5 * d + 0.1 * autoregressive(rng, length), 0.8 * d + 0.1 * autoregressive(rng, length)
-    graph = Graph(
+    graph = CausalGraph(
         ("d", "a", "b", "loss"),
         (Influence("d", "a", by="first"), Influence("d", "b", by="second"), Influence("a", "loss"),
          Influence("b", "loss")),
@@ -90,7 +90,7 @@ def test_a_loop_behind_a_hidden_common_cause_is_refused() -> None:
     influences = tuple(
         Influence(one.cause, one.effect, by="loop" if one.cause == "a" else "") for one in made.graph.influences
     )
-    graph = Graph(made.graph.nodes, influences)
+    graph = CausalGraph(made.graph.nodes, influences)
     found = loop_split(made.series, fit(made.series, graph), "loss", ["loop"])
     (share,) = found.shares
     assert "h" in share.refused
@@ -104,7 +104,7 @@ def test_without_the_loop_that_holds_it_a_feedback_that_would_grow_is_refused() 
     for time in range(1, 1200):
         y[time] = -0.5 * x[time - 1]
         x[time] = 1.05 * x[time - 1] + y[time - 1] + 0.3 * d[time] + 0.1 * noise[time]
-    graph = Graph(
+    graph = CausalGraph(
         ("d", "x", "y"),
         (Influence("x", "x", ONE, ONE, 1), Influence("d", "x"), Influence("y", "x", ONE, ONE),
          Influence("x", "y", ONE, ONE, by="brake")),

@@ -16,15 +16,15 @@ from coherence.causal.attribution.structure import run, structure
 from coherence.causal.data.series import Series
 from coherence.causal.fitting.effects import attribute
 from coherence.causal.fitting.fit import fit
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.language.expressions.parse import parse
 
 ONE = Fraction(1)
 
 
-def curved(expression: str, signals: dict[str, np.ndarray], effect: str = "loss") -> tuple[Series, Graph]:
+def curved(expression: str, signals: dict[str, np.ndarray], effect: str = "loss") -> tuple[Series, CausalGraph]:
     causes = [name for name in signals if name != effect]
-    graph = Graph(
+    graph = CausalGraph(
         tuple(signals), tuple(Influence(cause, effect) for cause in causes), frozenset({effect}),
         {effect: parse(expression)},
     )  # fmt: skip
@@ -98,7 +98,7 @@ def test_what_no_mechanism_meets_is_not_played_out() -> None:
     rng = np.random.default_rng(0)
     signals = {f"s{n:02d}": np.abs(autoregressive(rng, 300, mean=2.0)) for n in range(20)}
     product = signals["s00"] * signals["s01"]
-    graph = Graph(
+    graph = CausalGraph(
         (*signals, "busy", "loss"),
         (Influence("s00", "busy"), Influence("s01", "busy"), *(Influence(n, "loss") for n in (*signals, "busy"))),
         frozenset({"busy"}), {"busy": parse("s00 * s01")},
@@ -198,7 +198,9 @@ def test_a_mechanism_that_reads_what_nobody_knows_is_left_to_a_linear_fit() -> N
 
 
 def test_computed_signals_that_were_not_measured_are_put_in_their_place() -> None:
-    graph = Graph(("a", "b", "m", "loss"), (), frozenset({"m", "loss"}), {"m": parse("a * b"), "loss": parse("m + 1")})
+    graph = CausalGraph(
+        ("a", "b", "m", "loss"), (), frozenset({"m", "loss"}), {"m": parse("a * b"), "loss": parse("m + 1")}
+    )
     found = non_linear(graph, ["a", "b", "loss"], {})
     assert evaluated(found["loss"], {"a": 2.0, "b": 3.0}) == 7
 

@@ -16,7 +16,7 @@ from coherence.causal.attribution.variance import variance
 from coherence.causal.attribution.windows import _shares, compare
 from coherence.causal.data.series import Series
 from coherence.causal.fitting.fit import fit
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.language.expressions.parse import parse
 
 
@@ -77,11 +77,11 @@ def test_a_declared_product_is_not_called_changed_because_its_inputs_moved(stren
     rng = np.random.default_rng(0)
     before, after = product(rng, price=2.0, strength=0.5), product(rng, price=3.0, strength=strength)
     influences = (Influence("a", "loss"), Influence("b", "loss"))
-    graph = Graph(("a", "b", "loss"), influences, frozenset({"loss"}), {"loss": parse("k * a * b")})
+    graph = CausalGraph(("a", "b", "loss"), influences, frozenset({"loss"}), {"loss": parse("k * a * b")})
     found = compare(before, after, graph, "loss", constants={"k": (0.0, 10.0)})
     assert [one.changed for one in found.mechanisms] == [strength != 0.5]
     assert found.error <= 1e-12
-    linear = compare(before, after, Graph(graph.nodes, influences), "loss")
+    linear = compare(before, after, CausalGraph(graph.nodes, influences), "loss")
     assert [one.changed for one in linear.mechanisms] == [True]  # without the declaration it would be
     amounts = {(one.cause, one.kind): one.amount.value for one in found.contributions}
     if strength == 0.5:

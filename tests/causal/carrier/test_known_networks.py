@@ -16,7 +16,7 @@ from coherence.causal.carrier.linear_gaussian import joint, simulated
 from coherence.causal.carrier.tables import counted, distances
 from coherence.causal.data.series import Series
 from coherence.causal.fitting.fit import fit
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 
 MODELS = Path(str(files("pgmpy"))) / "utils" / "example_models"
 LINEAR = {
@@ -53,7 +53,7 @@ def test_linear_networks_are_refitted_within_five_standard_errors(name: str, nod
     names = tuple(column[0] for column in truth.columns)
     pairs = np.argwhere(truth.matrix).tolist()
     assert (len(names), len(pairs)) == (nodes, arcs)
-    graph = Graph(names, tuple(Influence(names[cause], names[effect]) for effect, cause in pairs))
+    graph = CausalGraph(names, tuple(Influence(names[cause], names[effect]) for effect, cause in pairs))
     again = fit(Series(names, simulated(truth, 100_000, 1), 1.0), graph)
     checked = 0
     for effect, node in again.nodes.items():

@@ -16,7 +16,7 @@ import coherence.causal.carrier.linear_gaussian as module
 from coherence.base.errors import UsageError
 from coherence.causal.carrier.linear_gaussian import (
     Carried,
-    Network,
+    GaussianNetwork,
     effect,
     from_pgmpy,
     intervened,
@@ -28,7 +28,7 @@ from coherence.causal.carrier.linear_gaussian import (
 )
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.fit import fit
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 
 pytest.importorskip("pgmpy")
 pytestmark = [
@@ -42,15 +42,17 @@ def columns(*names: str) -> tuple[tuple[str, int], ...]:
     return tuple((name, 0) for name in names)
 
 
-def random_network(size: int, seed: int) -> Network:
+def random_network(size: int, seed: int) -> GaussianNetwork:
     random = np.random.default_rng(seed)
     matrix = np.tril(random.uniform(-1, 1, (size, size)) * (random.random((size, size)) < 0.5), -1)
     shuffled = random.permutation(size)
     names = columns(*(f"s{number}" for number in range(size)))
-    return Network(names, matrix[np.ix_(shuffled, shuffled)], random.normal(size=size), random.uniform(0.1, 2, size))
+    return GaussianNetwork(
+        names, matrix[np.ix_(shuffled, shuffled)], random.normal(size=size), random.uniform(0.1, 2, size)
+    )
 
 
-def pgmpy_joint(carried: Carried, found: Network) -> tuple[Floats, Floats]:
+def pgmpy_joint(carried: Carried, found: GaussianNetwork) -> tuple[Floats, Floats]:
     """pgmpy's mean and covariance, in the order of the network's columns (its own is topological)."""
     import networkx as nx
 
@@ -81,7 +83,7 @@ def test_any_name_is_carried_and_pgmpy_fits_it_as_we_do() -> None:
 
     size = len(NASTY)
     random = np.random.default_rng(2)
-    found = Network(
+    found = GaussianNetwork(
         columns(*NASTY), np.tril(random.uniform(0.2, 1, (size, size)), -1), np.zeros(size), np.full(size, 0.5)
     )
     carried = to_pgmpy(found)
@@ -92,7 +94,7 @@ def test_any_name_is_carried_and_pgmpy_fits_it_as_we_do() -> None:
     carried.model.fit(pd.DataFrame({names[column]: drawn[:, number] for number, column in enumerate(found.columns)}))
     again = from_pgmpy(carried)
     series = Series(NASTY, drawn, 1.0)
-    graph = Graph(NASTY, tuple(Influence(NASTY[c], NASTY[e]) for e in range(size) for c in range(e)))
+    graph = CausalGraph(NASTY, tuple(Influence(NASTY[c], NASTY[e]) for e in range(size) for c in range(e)))
     ours = network(fit(series, graph))
     for cause, effect_ in itertools.combinations(range(size), 2):
         pair = (again.index(found.columns[effect_]), again.index(found.columns[cause]))
@@ -102,7 +104,9 @@ def test_any_name_is_carried_and_pgmpy_fits_it_as_we_do() -> None:
 
 def test_an_effect_counts_every_way_where_pgmpy_counts_wrongly() -> None:
     """A mediated cause: 0.2 directly and 0.5 through the mediator."""
-    found = Network(columns("x", "m", "y"), np.array([[0, 0, 0], [1.0, 0, 0], [0.2, 0.5, 0]]), np.zeros(3), np.ones(3))
+    found = GaussianNetwork(
+        columns("x", "m", "y"), np.array([[0, 0, 0], [1.0, 0, 0], [0.2, 0.5, 0]]), np.zeros(3), np.ones(3)
+    )
     assert effect(found, ("x", 0), ("y", 0)) == pytest.approx(0.7, abs=1e-15)
     assert effect(found, ("y", 0), ("x", 0)) == 0.0
     apart = [joint(intervened(found, {("x", 0): level}))[0][2] for level in (0.0, 1.0)]
@@ -125,7 +129,9 @@ def test_an_intervention_cuts_what_acts_and_answers_where_pgmpy_does_not() -> No
 
 def test_small_units_survive_pgmpy_s_rounding() -> None:
     """Milliseconds in seconds: variances of 1e-10 are 0 at eight decimals."""
-    found = Network(columns("a", "b"), np.array([[0, 0], [0.5, 0]]), np.array([1e-3, 0]), np.array([1e-10, 1e-10]))
+    found = GaussianNetwork(
+        columns("a", "b"), np.array([[0, 0], [0.5, 0]]), np.array([1e-3, 0]), np.array([1e-10, 1e-10])
+    )
     raw = pgmpy_joint(to_pgmpy(found), found)[1]
     assert raw[1, 1] == 0.0, "the trap"
     scaled = pgmpy_joint(to_pgmpy(found, standard=True), found)[1]
@@ -142,7 +148,7 @@ def lagged_series(count: int) -> Series:
     return Series(("load", "queue", "rate"), made, 1.0)
 
 
-GRAPH = Graph(
+GRAPH = CausalGraph(
     ("load", "queue", "rate"),
     (
         Influence("load", "load", 1, 1), Influence("load", "queue", 2, 2),  # type: ignore[arg-type]
@@ -175,7 +181,7 @@ def test_delays_are_nodes_of_their_own_with_the_past_as_it_was() -> None:
 
 
 def test_circles_within_a_step_and_unknown_nodes_are_refused() -> None:
-    circle = Network(columns("a", "b"), np.array([[0, 0.5], [0.5, 0]]), np.zeros(2), np.ones(2))
+    circle = GaussianNetwork(columns("a", "b"), np.array([[0, 0.5], [0.5, 0]]), np.zeros(2), np.ones(2))
     for ask in (order, to_pgmpy):
         with pytest.raises(UsageError, match=r"causes form a circle within one step \((a -> b -> a|b -> a -> b)\)"):
             ask(circle)

@@ -8,7 +8,7 @@ import pytest
 from coherence.causal.fitting.effects import attribute
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.fit import fit
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.causal.fitting.identification import identify
 from tests.causal.systems import graph, late, table, wandering
 
@@ -79,7 +79,7 @@ def test_two_common_causes_through_a_collider_are_refused_with_both_named() -> N
 
 
 def test_a_latent_signal_that_is_only_computed_is_passed_through() -> None:
-    ways = Graph(("x", "m", "y"), edges("x>m:2 m>y:1"), computed=frozenset({"m", "y"}))
+    ways = CausalGraph(("x", "m", "y"), edges("x>m:2 m>y:1"), computed=frozenset({"m", "y"}))
     assert ways.bypassing(("x", "y")).influences[0].low == Fraction(3)
     assert ways.latent(("x", "y")) == ()
 

@@ -10,7 +10,7 @@ import pytest
 from coherence.causal.fitting.effects import attribute
 from coherence.causal.fitting.equations import delays_of
 from coherence.causal.fitting.fit import fit
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.causal.fitting.identification import identify
 from coherence.causal.session.candidates import candidates
 from coherence.language.reading import read_text
@@ -45,7 +45,7 @@ def test_own_past_alone_is_refused_and_no_share_depends_on_it() -> None:
     assert share.amount.high - share.amount.low < 0.2
 
 
-def hidden_between(memory: float) -> Graph:
+def hidden_between(memory: float) -> CausalGraph:
     own = (late("h", "h"),) if memory else ()
     return graph(Influence("x", "h"), Influence("h", "y"), *own)
 
@@ -71,7 +71,7 @@ def test_what_acts_through_an_unmeasured_signal_that_keeps_its_past_is_refused()
 
 def test_separate_delays_of_one_influence_stay_separate() -> None:
     ways = graph(late("x", "m", 1), late("m", "y", 0), late("x", "y", 6), late("x", "z", 2))
-    bare = Graph(ways.nodes, ways.influences, computed=frozenset({"m"})).bypassing(("x", "y", "z"))
+    bare = CausalGraph(ways.nodes, ways.influences, computed=frozenset({"m"})).bypassing(("x", "y", "z"))
     assert [(one.low, one.high) for one in bare.into("y")] == [(Fraction(1), Fraction(1)), (Fraction(6), Fraction(6))]
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from coherence.base.errors import UsageError
-from coherence.causal.ledger.auditability import Audit, Signal, audit, decisions, sums_of
-from coherence.causal.ledger.report import audit_json
+from coherence.causal.ledger.auditability import Audit, AuditSignal, audit, decisions, sums_of
+from coherence.causal.ledger.report import audit_to_dict
 
 TRUE = {"inference": 0.30, "batch": 0.292, "zombie": 0.034, "switch": 0.05, "gang": 0.084, "stranded": 0.1,
         "slack": 0.14}  # fmt: skip
@@ -15,9 +15,9 @@ PARTS = tuple(TRUE)
 HELD = PARTS[:5]
 
 
-def signal(name: str, *sums: tuple[str, ...]) -> Signal:
+def signal(name: str, *sums: tuple[str, ...]) -> AuditSignal:
     """A signal with the values it has for TRUE."""
-    return Signal(
+    return AuditSignal(
         name, tuple(dict.fromkeys(s, 1.0) for s in sums), tuple(round(sum(TRUE[p] for p in s), 9) for s in sums)
     )
 
@@ -61,15 +61,15 @@ def test_the_worked_example_of_the_definitions() -> None:
 
 def test_a_part_pinned_by_its_values_is_not_identified_by_its_signals() -> None:
     """Nothing was held, so nothing was zombie; another day would not tell."""
-    found = audit(("a", "b"), [Signal("sum", ({"a": 1, "b": 1},), (0.0,))])
+    found = audit(("a", "b"), [AuditSignal("sum", ({"a": 1, "b": 1},), (0.0,))])
     assert (found["a"].low, found["a"].high) == (0, 0)
     assert not found["a"].identified
 
 
 def test_a_part_without_a_bound_reaches_to_infinity() -> None:
-    found = audit(("a", "b"), [Signal("a", ({"a": 1},), (1.0,))])
+    found = audit(("a", "b"), [AuditSignal("a", ({"a": 1},), (1.0,))])
     assert (found["b"].low, found["b"].high) == (0, np.inf)
-    assert audit_json(found)["parts"]["b"]["interval"] == [0, None]
+    assert audit_to_dict(found)["parts"]["b"]["interval"] == [0, None]
 
 
 def test_intervals_hold_the_truth_and_cannot_be_narrower() -> None:
@@ -81,7 +81,8 @@ def test_intervals_hold_the_truth_and_cannot_be_narrower() -> None:
         truth = random.integers(0, 16, count) / 16
         rows = random.integers(0, 2, (int(random.integers(1, count + 1)), count)).astype(float)
         given = [
-            Signal(f"s{i}", (dict(zip(names, row, strict=True)),), (float(row @ truth),)) for i, row in enumerate(rows)
+            AuditSignal(f"s{i}", (dict(zip(names, row, strict=True)),), (float(row @ truth),))
+            for i, row in enumerate(rows)
         ]
         found = audit(names, given)
         assert not found.contradiction
@@ -96,11 +97,11 @@ def test_intervals_hold_the_truth_and_cannot_be_narrower() -> None:
 
 def test_the_cheapest_further_signals() -> None:
     parts = ("a", "b", "c")
-    given = [Signal("sum", ({"a": 1, "b": 1, "c": 1},), (1.0,))]
-    further = [Signal("a", ({"a": 1},), cost=5), Signal("b", ({"b": 1},)), Signal("c", ({"c": 1},)),
-               Signal("a and b", ({"a": 1, "b": 1},), cost=0.5)]  # fmt: skip
+    given = [AuditSignal("sum", ({"a": 1, "b": 1, "c": 1},), (1.0,))]
+    further = [AuditSignal("a", ({"a": 1},), cost=5), AuditSignal("b", ({"b": 1},)), AuditSignal("c", ({"c": 1},)),
+               AuditSignal("a and b", ({"a": 1, "b": 1},), cost=0.5)]  # fmt: skip
     assert set(audit(parts, given, further).further) == {"b", "a and b"}
-    several = [Signal("all", ({"a": 1}, {"b": 1}), cost=1.5), *further[1:]]
+    several = [AuditSignal("all", ({"a": 1}, {"b": 1}), cost=1.5), *further[1:]]
     assert audit(parts, given, several).further in {("all",), ("b", "a and b")}
     assert audit(parts, given, further[:1]).never == ("b", "c")
 
@@ -113,7 +114,7 @@ def test_the_smallest_set_is_smallest() -> None:
     for _ in range(15):
         names = tuple(f"x{i}" for i in range(5))
         further = [
-            Signal(
+            AuditSignal(
                 f"s{i}", tuple(dict(zip(names, map(float, row), strict=True)) for row in random.integers(0, 2, (n, 5)))
             )
             for i, n in enumerate(random.integers(1, 3, 6))
@@ -131,11 +132,11 @@ def _rank(names: tuple[str, ...], some: object) -> int:
 
 
 def test_sums_that_no_ledger_has_name_their_signals() -> None:
-    found = audit(PARTS, [PROVISIONED, HELD_TIME, Signal("useful", ({"inference": 1.0},), (0.9,)), CHANGES])
+    found = audit(PARTS, [PROVISIONED, HELD_TIME, AuditSignal("useful", ({"inference": 1.0},), (0.9,)), CHANGES])
     assert found.contradiction == ("held", "useful")
     assert np.isnan(found["zombie"].low)
-    rounded = audit(("a", "b"), [Signal("a", ({"a": 1},), (0.1,)), Signal("b", ({"b": 1},), (0.2,)),
-                                 Signal("sum", ({"a": 1, "b": 1},), (0.3,))])  # fmt: skip
+    rounded = audit(("a", "b"), [AuditSignal("a", ({"a": 1},), (0.1,)), AuditSignal("b", ({"b": 1},), (0.2,)),
+                                 AuditSignal("sum", ({"a": 1, "b": 1},), (0.3,))])  # fmt: skip
     assert not rounded.contradiction, "0.1 + 0.2 and 0.3 differ by rounding alone"
     assert rounded["a"].high == pytest.approx(0.1, abs=1e-9)
 
@@ -143,9 +144,9 @@ def test_sums_that_no_ledger_has_name_their_signals() -> None:
 def test_the_signals_of_a_ledger() -> None:
     sums = sums_of(("chat", "train"))
     parts = tuple(sums["count"])
-    given = [Signal("count", (sums["count"],), (8.0,)), Signal("held", (sums["held"],), (6.0,)),
-             Signal("useful", (sums["useful"],), (4.0,))]  # fmt: skip
-    found = audit(parts, given, [Signal(name, (sums[name],)) for name in parts])
+    given = [AuditSignal("count", (sums["count"],), (8.0,)), AuditSignal("held", (sums["held"],), (6.0,)),
+             AuditSignal("useful", (sums["useful"],), (4.0,))]  # fmt: skip
+    found = audit(parts, given, [AuditSignal(name, (sums[name],)) for name in parts])
     assert (found["barrier"].low, found["barrier"].high) == (0, 2)
     assert (found["idle_stranded"].low, found["idle_stranded"].high) == (0, 2)
     assert len(found.further) == len(parts) - 3
@@ -153,11 +154,11 @@ def test_the_signals_of_a_ledger() -> None:
 
 def test_bad_signals() -> None:
     with pytest.raises(UsageError, match="did you mean 'zombie'"):
-        audit(PARTS, [Signal("s", ({"zombi": 1},), (1.0,))])
+        audit(PARTS, [AuditSignal("s", ({"zombi": 1},), (1.0,))])
     with pytest.raises(UsageError, match="has 1 sums and the values"):
-        audit(PARTS, [Signal("s", ({"zombie": 1},))])
+        audit(PARTS, [AuditSignal("s", ({"zombie": 1},))])
     with pytest.raises(UsageError, match="finite"):
-        audit(PARTS, [], [Signal("s", ({"zombie": np.nan},))])
+        audit(PARTS, [], [AuditSignal("s", ({"zombie": np.nan},))])
 
 
 def test_decisions_that_can_be_told_again() -> None:

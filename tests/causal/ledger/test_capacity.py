@@ -9,8 +9,8 @@ from coherence.base.errors import InputError, UsageError
 from coherence.causal.ledger import capacity_program
 from coherence.causal.ledger.capacity import Fleet, capacity, fleet
 from coherence.causal.ledger.capacity_face import extremes, value_of
-from coherence.causal.ledger.capacity_limits import Limit, telescope
-from coherence.causal.ledger.capacity_program import NoOptimum, Optimum, Program, optimum
+from coherence.causal.ledger.capacity_limits import CapacityLimit, telescope
+from coherence.causal.ledger.capacity_program import CapacityProgram, NoOptimum, Optimum, optimum
 from tests.causal.ledger.fleets import random_fleet
 
 
@@ -52,7 +52,7 @@ def test_exact_duality_on_random_fleets() -> None:
         assert (found.x.sum(axis=1) <= given.count * (1 + 1e-15)).all()
 
 
-def _program(given: Fleet) -> Program:
+def _program(given: Fleet) -> CapacityProgram:
     from coherence.causal.ledger.capacity import _program as made
 
     return made(given, ())
@@ -71,12 +71,14 @@ def test_the_solver_only_saves_pivots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_programmes_with_equations() -> None:
     """max a with a + b = 1, a - b <= 0.5: (0.75, 0.25); a basis that is infeasible is repaired by the dual method."""
-    found = optimum(Program(np.array([1.0, 0]), np.array([[1.0, 1], [1, -1]]), np.array([1.0, 0.5]), (True, False)))
+    found = optimum(
+        CapacityProgram(np.array([1.0, 0]), np.array([[1.0, 1], [1, -1]]), np.array([1.0, 0.5]), (True, False))
+    )
     assert isinstance(found, Optimum)
     assert [float(x) for x in found.point] == [0.75, 0.25]
     assert [float(x) for x in found.prices] == [0.5, 0.5]
-    infeasible = optimum(Program(np.array([1.0]), np.array([[1.0], [1.0]]), np.array([1.0, 2.0]), (True, True)))
-    unbounded = optimum(Program(np.array([1.0]), np.array([[-1.0]]), np.array([1.0])))
+    infeasible = optimum(CapacityProgram(np.array([1.0]), np.array([[1.0], [1.0]]), np.array([1.0, 2.0]), (True, True)))
+    unbounded = optimum(CapacityProgram(np.array([1.0]), np.array([[-1.0]]), np.array([1.0])))
     assert infeasible == NoOptimum("infeasible")
     assert unbounded == NoOptimum("unbounded")
 
@@ -96,9 +98,9 @@ def test_prices_that_are_not_unique_have_a_range() -> None:
 def test_limits_take_their_part_one_at_a_time() -> None:
     given = fleet({"h100": 10}, {"h100": {"chat": 10}}, {"chat": 1})
     limits = [
-        Limit("memory", np.array([[80.0]]), 640.0),  # 80 GB for each device at work, 640 GB usable: 8 devices
-        Limit("reach", np.array([[1.0]]), 9.0),  # never binds after memory
-        Limit("slices", np.array([[1.0]]), 6.0),
+        CapacityLimit("memory", np.array([[80.0]]), 640.0),  # 80 GB for each device at work, 640 GB usable: 8 devices
+        CapacityLimit("reach", np.array([[1.0]]), 9.0),  # never binds after memory
+        CapacityLimit("slices", np.array([[1.0]]), 6.0),
     ]
     steps = telescope(given, limits)
     assert [(one.name, one.value, one.lost) for one in steps] == [
@@ -113,7 +115,7 @@ def test_limits_never_add_capacity() -> None:
     for _ in range(20):
         given = random_fleet(random)
         limits = [
-            Limit(name, random.random(given.rate.shape), random.uniform(0.1, 1) * given.count.sum())
+            CapacityLimit(name, random.random(given.rate.shape), random.uniform(0.1, 1) * given.count.sum())
             for name in ("memory", "reach", "slices")
         ]
         steps = telescope(given, limits)
@@ -130,4 +132,4 @@ def test_every_problem_of_a_fleet_at_once() -> None:
     with pytest.raises(InputError, match="mix of work is empty"):
         fleet({"h100": 1}, {"h100": {"chat": 1}}, {"chat": 0})
     with pytest.raises(UsageError, match="limit 'memory'"):
-        telescope(fleet({"a": 1}, {"a": {"p": 1}}, {"p": 1}), [Limit("memory", np.ones(2), 1.0)])
+        telescope(fleet({"a": 1}, {"a": {"p": 1}}, {"p": 1}), [CapacityLimit("memory", np.ones(2), 1.0)])

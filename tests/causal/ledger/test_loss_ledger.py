@@ -13,8 +13,8 @@ from coherence.base.errors import InputError, UsageError
 from coherence.causal.answers.intervals import LEVEL
 from coherence.causal.data.series import Floats
 from coherence.causal.ledger.capacity import capacity, fleet
-from coherence.causal.ledger.loss_ledger import DENOMINATORS, Ledger, ledger
-from coherence.causal.ledger.report import as_json, lines, waterfall
+from coherence.causal.ledger.loss_ledger import DENOMINATORS, LossLedger, ledger
+from coherence.causal.ledger.report import ledger_rows, ledger_to_dict, waterfall
 from coherence.causal.ledger.states import KINDS, columns, entries, losses
 from coherence.causal.ledger.times import Times, layout, times, unbalanced, with_rest_unlabelled, with_work
 from tests.causal.ledger.fleets import random_fleet, random_times
@@ -22,13 +22,13 @@ from tests.causal.ledger.fleets import random_fleet, random_times
 ONE = fleet({"h100": 10}, {"h100": {"chat": 10}}, {"chat": 1})
 
 
-def one(window: float = 100, **seconds: float) -> Ledger:
+def one(window: float = 100, **seconds: float) -> LossLedger:
     """A ledger of ten equal devices that finish 10 units a second."""
     named = {name.replace("useful", "useful.chat"): amount for name, amount in seconds.items()}
     return ledger(capacity(ONE), times(ONE, {"h100": named}, window))
 
 
-def sums(given: Ledger) -> tuple[float, float]:
+def sums(given: LossLedger) -> tuple[float, float]:
     """(error of the sum, most negative term), relative to what is provisioned."""
     whole = given.totals["provisioned"]
     gap = (given.nominal - given.effective) * given.times.window
@@ -77,7 +77,7 @@ def test_an_idle_fleet_has_lost_nothing() -> None:
     empty = one(idle_slack=1000)
     assert empty.gap.value == 1
     assert math.isnan(empty.structural.value), "nothing was demanded: nothing can be said"
-    assert as_json(empty)["U_struct"]["value"] is None
+    assert ledger_to_dict(empty)["U_struct"]["value"] is None
 
 
 def test_misplacement_is_right_work_on_the_wrong_device() -> None:
@@ -238,7 +238,7 @@ def test_the_waterfall_ends_at_what_is_effective() -> None:
 
 def test_rows_carry_value_denominator_and_interval() -> None:
     found = one(useful=400, barrier=200, idle_stranded=100, idle_slack=300)
-    rows = {row.name: row for row in lines(found, of="loss")}
+    rows = {row.name: row for row in ledger_rows(found, of="loss")}
     assert rows["U_struct"].of == "demanded"
     assert rows["U_gap"].of == "provisioned"
     assert rows["A"].value == pytest.approx(2 / 3)
@@ -247,7 +247,7 @@ def test_rows_carry_value_denominator_and_interval() -> None:
     assert rows["B.idle_stranded"].words
     assert "R" not in rows
     assert rows["idle_slack"].value == pytest.approx(0.3)
-    told = json.loads(json.dumps(as_json(found), allow_nan=False))
+    told = json.loads(json.dumps(ledger_to_dict(found), allow_nan=False))
     assert told["types"]["A"]["share_of"]["loss"] == {
         "value": pytest.approx(2 / 3), "interval": [None, None], "over_prices": [pytest.approx(2 / 3)] * 2
     }  # fmt: skip

@@ -11,7 +11,7 @@ from coherence.base.errors import InputError
 from coherence.causal.ledger.capacity import capacity, fleet
 from coherence.causal.ledger.loss_ledger import ledger
 from coherence.causal.ledger.pricing import bill, ghosts, prices_of
-from coherence.causal.ledger.report import bill_json
+from coherence.causal.ledger.report import bill_to_dict
 from coherence.causal.ledger.times import times
 from coherence.language.reading import read_text
 from tests.causal.ledger.fleets import random_fleet, random_times
@@ -75,7 +75,7 @@ def test_ghost_costs() -> None:
     _, wrong, _ = ghosts(bill(SPENT, PRICES), tokens_generated=10, tokens_delivered=11, price_of_token=1)
     assert wrong.cost is None
     assert "assumption violated" in wrong.missing
-    json.dumps(bill_json(bill(SPENT, PRICES), (time, tokens, hours)), allow_nan=False)
+    json.dumps(bill_to_dict(bill(SPENT, PRICES), (time, tokens, hours)), allow_nan=False)
 
 
 def test_prices_of_a_design() -> None:

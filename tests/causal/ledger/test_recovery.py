@@ -12,7 +12,7 @@ import pytest
 from coherence.base.errors import UsageError
 from coherence.causal.attribution.shapley import by_orders
 from coherence.causal.ledger.capacity import capacity, fleet
-from coherence.causal.ledger.recovery import Off, Recovery, recovery
+from coherence.causal.ledger.recovery import Off, RecoveryLosses, recovery
 from coherence.causal.ledger.report import recovery_json
 from coherence.simulate.requests.engine import RequestResult, simulate
 from coherence.simulate.requests.program import Arrivals, Outage, Program, Route, Service, Source, Station
@@ -112,7 +112,7 @@ def booked() -> Mapping[str, float]:
     return {"retries": float(np.mean(shares))}
 
 
-def measured() -> Recovery:
+def measured() -> RecoveryLosses:
     given = fleet({"server": SERVERS}, {"server": {"web": RATE}}, {"web": 1})
     return recovery(["retries", "zombies"], goodput, nominal=capacity(given).value, ledger=booked())
 

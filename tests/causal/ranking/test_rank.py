@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
 from coherence.causal.data.series import Floats, Series
-from coherence.causal.fitting.graph import Graph, Influence
-from coherence.causal.ranking.rank import causes_of, rank, rows
+from coherence.causal.fitting.graph import CausalGraph, Influence
+from coherence.causal.ranking.rank import causes_of, rank, render_ranking
 from coherence.causal.ranking.rules import RULES, chance, largest_anomaly, ranked_correlation, traversal
 from coherence.causal.ranking.slopes import Slopes, least, moments, own, split
 
@@ -59,13 +59,13 @@ def test_calm_windows_get_a_cause_as_rarely_as_promised() -> None:
     normal = times(600, 1)
     claims = [rank(normal, times(5, seed), CAUSES, "front", calls=True).claims_cause for seed in range(100, 124)]
     assert sum(claims) <= 5, "5 % of 24 are 1.2; 5 are beyond three standard errors"
-    told = rows(rank(normal, times(5, 100), CAUSES, "front", calls=True))
+    told = render_ranking(rank(normal, times(5, 100), CAUSES, "front", calls=True))
     assert len(told) == 1
     assert "no cause found (p = " in told[0]
 
 
 def test_the_answer_tells_the_part_the_spread_and_the_unit() -> None:
-    told = rows(rank(times(600, 1), times(5, 2, {"store": BUMP}), CAUSES, "front", calls=True))
+    told = render_ranking(rank(times(600, 1), times(5, 2, {"store": BUMP}), CAUSES, "front", calls=True))
     assert told[0].startswith("front: 0.1")
     assert " s beyond the window (root mean square), p = " in told[0]
     assert told[1].startswith("1. store: 0.1")
@@ -107,7 +107,7 @@ def test_delays_and_negative_influences_are_followed() -> None:
     found = rank(made(3000, 0.0), made(30, extra), causes, "late")
     assert found.names[0] == "cache"
     assert found.claims_cause
-    graph = Graph(("late", "store", "cache"), (Influence("store", "late"), Influence("cache", "store")))
+    graph = CausalGraph(("late", "store", "cache"), (Influence("store", "late"), Influence("cache", "store")))
     assert causes_of(made(100, 0.0), graph) == {"late": (("store", 0),), "store": (("cache", 0),)}
 
 
@@ -142,7 +142,7 @@ def test_signals_that_never_move_are_no_cause(level: float) -> None:
     found = rank(still, Series(NAMES, np.full((5, 5), level), 1.0), CAUSES, "front", calls=True)
     assert not found.claims_cause
     assert found.causes == ()
-    assert rows(found)[0].startswith("front: no cause found (nothing exceeds its normal spread")
+    assert render_ranking(found)[0].startswith("front: no cause found (nothing exceeds its normal spread")
 
 
 def test_a_first_failure_ever_is_seen() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from coherence.causal.data.series import Series
-from coherence.causal.fitting.graph import Graph, Influence
+from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.causal.session.couplings import couplings
 from tests.causal.systems import graph, late, table, wandering
 
@@ -60,7 +60,7 @@ def test_of_a_chain_only_the_direct_influence_is_told() -> None:
 
 
 def test_nothing_declared_is_nothing_tested() -> None:
-    assert couplings(table(a=np.arange(9.0), b=np.arange(9.0) ** 2), Graph(("a", "b"), ())).tests == 0
+    assert couplings(table(a=np.arange(9.0), b=np.arange(9.0) ** 2), CausalGraph(("a", "b"), ())).tests == 0
 
 
 def test_a_trend_and_a_day_that_all_signals_share_are_no_couplings() -> None:
@@ -88,6 +88,6 @@ def test_beside_a_step_only_signals_of_another_origin_are_tested() -> None:
     load, other = wandering(rng, 4000, 0.5) + 2, wandering(rng, 4000, 0.5)
     busy, cost = np.where(load > 2, 1.0, 0.0), np.abs(load - 2) + 0.1 * wandering(rng, 4000, 0.5)
     ways = graph(Influence("load", "busy"), Influence("load", "cost"))
-    bent = Graph(ways.nodes, ways.influences, curved=frozenset({"busy", "cost"}))
+    bent = CausalGraph(ways.nodes, ways.influences, curved=frozenset({"busy", "cost"}))
     series = table(load=load, busy=busy, cost=cost + 0.3 * np.roll(other, 1), other=other)
     assert [(one.cause, one.effect, one.lag) for one in couplings(series, bent).couplings] == [("other", "cost", 1)]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
-from coherence.causal.telemetry import aligned, as_json, lines, report
+from coherence.causal.telemetry import aligned, render_report, report, report_to_dict
 from coherence.causal.telemetry.resampling import Grid, increases, mean, resets
 from coherence.causal.telemetry.skew import offset
 from coherence.simulate.telemetry.contract import Origin, Samples, Signal, Telemetry, telemetry
@@ -240,7 +240,7 @@ def test_the_report_counts_and_prints() -> None:
     assert rows["n_total"].resets == 2
     assert found.without_column == (("q_total", "did you mean 'n_total'?"),)
     assert found.without_signal == ("n_total",)
-    text = "\n".join(lines(found))
+    text = "\n".join(render_report(found))
     assert "queue len" in text
     assert "q_total: did you mean 'n_total'?" in text
-    assert as_json(found)["signals"][1]["missing"] == 3
+    assert report_to_dict(found)["signals"][1]["missing"] == 3

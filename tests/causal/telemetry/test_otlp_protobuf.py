@@ -13,7 +13,7 @@ import pytest
 from coherence.base.errors import InputError, MissingExtraError
 from coherence.causal.telemetry import read
 from coherence.causal.telemetry.otlp_json import attribute_text, points_of
-from coherence.causal.telemetry.otlp_points import Notes, Point
+from coherence.causal.telemetry.otlp_points import MetricPoint, Notes
 from coherence.causal.telemetry.otlp_protobuf import points_of as points_of_message
 
 pytest.importorskip("opentelemetry.proto")
@@ -48,7 +48,7 @@ def message(request: dict[str, Any]) -> Any:
 def test_attributes_are_the_same_text_in_json_and_in_protobuf(value: dict[str, Any], text: str) -> None:
     assert attribute_text(value) == text
     request = gauge(value, asDouble=1.5)
-    expected = [Point("g", "", "gauge", {}, {"k": text}, 5, 0, 1.5)]
+    expected = [MetricPoint("g", "", "gauge", {}, {"k": text}, 5, 0, 1.5)]
     assert list(points_of(request, Notes(), 1)) == expected
     assert list(points_of_message(message(request), Notes(), 1)) == expected
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from coherence.base.errors import UsageError
 from coherence.base.places import Place
 from coherence.causal.telemetry import aligned, named, read
-from coherence.causal.telemetry.clocks import Clock
+from coherence.causal.telemetry.clocks import TimeColumn
 from coherence.language.schema_kinds import Word
 from coherence.simulate.telemetry import files
 from coherence.simulate.telemetry.contract import Signal, telemetry
@@ -72,7 +72,7 @@ def test_the_time_is_known_by_its_looks(
 @given(st.integers(10**18, 4 * 10**18))
 @settings(max_examples=100, deadline=None)
 def test_nanoseconds_are_as_exact_as_a_float_can_be(moment: int) -> None:
-    (found,) = Clock("file", "time").read([str(moment)], [2]).tolist()
+    (found,) = TimeColumn("file", "time").read([str(moment)], [2]).tolist()
     assert abs(found - moment / 10**9) <= math.ulp(found)
 
 
