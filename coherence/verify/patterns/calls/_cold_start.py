@@ -84,6 +84,9 @@ def _answer(question: Question, subject: Subject, plan: RetryPolicy, start: Cold
     limit = plan.limit.low if plan.limit else ZERO
     numbers: Numbers = {"start, most": (most_start, "s"), "answer, most": (most_answer, "s"), "a try": (limit, "s")}
     reached = surely_reached(plan, most_start, most_answer)
+    if reached is None and _later_tries_may_reach(plan, start.answer.low):
+        needs = f"whether a try after the first {MOST_TRIES} of {plan.name} still waits when {plan.callee} has started"
+        return question.undecided(needs, start.places, start.of, bound=f"{MOST_TRIES} tries")
     if reached is None:
         return _missed(question, subject, plan, start, numbers)
     there = f"{plan.callee} has started from zero and answered, after {render_seconds(reached.latest)}"
@@ -162,6 +165,16 @@ def perhaps_reached(plan: RetryPolicy, begin: Fraction, answer: Fraction) -> boo
         if in_time and (limit is None or answer <= limit) and (most is None or least <= most):
             return True
     return False
+
+
+def _later_tries_may_reach(plan: RetryPolicy, answer: Fraction) -> bool:
+    """Returns whether tries follow those that are looked at, begin before the deadline and last as long as an
+    answer."""
+    if len(_tries(plan)) < MOST_TRIES or (plan.tries is not None and plan.tries <= MOST_TRIES):
+        return False
+    long_enough = plan.limit is None or plan.limit.high is None or answer <= plan.limit.high
+    deadline = plan.deadline.high if plan.deadline else None
+    return long_enough and (deadline is None or _start(plan, MOST_TRIES)[0] + answer <= deadline)
 
 
 def _tries(plan: RetryPolicy) -> range:

@@ -32,6 +32,10 @@ def answers(ask: Question, subject: Subject, facts: DesignFacts) -> Iterator[Fin
     for group in alike.values():
         for first, second in itertools.islice(itertools.combinations(group, 2), MOST_PAIRS):
             yield from _pair(ask, facts, first, second)
+        if math.comb(len(group), 2) > MOST_PAIRS:
+            places, names = tuple(limit.place for limit in group[:2]), tuple(limit.name for limit in group)
+            needs = f"whether one of {len(group)} limits of one scope hides another: too many pairs"
+            yield ask.undecided(needs, places, names, bound=f"{MOST_PAIRS} pairs")
 
 
 def _pair(ask: Question, facts: DesignFacts, first: Limit, second: Limit) -> Iterator[Finding]:

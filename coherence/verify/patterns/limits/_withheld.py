@@ -34,6 +34,10 @@ def _answer(question: Question, facts: DesignFacts, thing: str, several: list[Re
         if most is not None and bad > most:
             yield _conflict(question, facts, several, (members, most, bad))
             return
+    if high - low > MOST_MEMBERS:
+        names = (*(removal.name for removal in several), thing)
+        places = tuple(dict.fromkeys(place for removal in several for place in removal.places))
+        yield question.undecided(f"needs a smaller range of copies of {thing}", places, names, bound=f"{MOST_MEMBERS}")
 
 
 def _conflict(question: Question, facts: DesignFacts, several: list[Removal], size: tuple[int, int, int]) -> Finding:

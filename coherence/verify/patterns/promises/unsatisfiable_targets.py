@@ -52,7 +52,7 @@ from coherence.base.number_text import render_decimal, render_quantity
 from coherence.base.places import Place
 from coherence.base.solver import unsat
 from coherence.findings import repairs
-from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step
+from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step, Verdict
 from coherence.findings.question_input import Question, Subject
 from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
@@ -84,9 +84,9 @@ def ask(subject: Subject) -> Iterator[Finding]:
     every = list(requirements(subject, facts))
     for group in _groups(every, facts):
         kinds = {one.kind for one in group}
-        if len(group) <= MOST and ("promise" in kinds or ("target" in kinds and len(kinds) > 1)):
+        if "promise" in kinds or ("target" in kinds and len(kinds) > 1):
             for finding in _group(subject, facts, group, deadline):
-                broken.update(finding.of)
+                broken.update(finding.of if finding.verdict is Verdict.CONFLICT else ())
                 yield finding
     rests = [one for one in every if one.kind == "target"]
     for promise in _on_latency(facts):
@@ -139,8 +139,14 @@ def _groups(demands: list[Requirement], facts: DesignFacts) -> list[list[Require
 
 def _group(subject: Subject, facts: DesignFacts, group: list[Requirement], deadline: float) -> Iterator[Finding]:
     """Yields one finding per smallest set; sets may share demands, so each demand of a set is left out in turn."""
+    if len(group) > MOST:
+        yield _not_searched(group, f"{len(group)} demands share signals", f"{MOST} demands")
+        return
     cores, open_, seen = list[frozenset[int]](), [frozenset(range(len(group)))], set[frozenset[int]]()
-    while open_ and len(cores) < MOST_SETS and not wall_is_over(deadline):
+    while open_ and len(cores) < MOST_SETS:
+        if wall_is_over(deadline):
+            yield _not_searched(group, "the time limit", "")
+            return
         left = open_.pop(0)
         if left in seen:
             continue
@@ -159,6 +165,13 @@ def _group(subject: Subject, facts: DesignFacts, group: list[Requirement], deadl
             cores.append(core)
             yield from _core_answer(subject, facts, conditions, [demands[i] for i in chosen], chosen)
         open_ += [left - {one} for one in sorted(core)]
+
+
+def _not_searched(group: list[Requirement], why: str, bound: str) -> Finding:
+    """Returns that no state was sought for these demands, or not every set of them."""
+    names = tuple(dict.fromkeys(demand.name for demand in group))
+    needs = f"whether {len(group)} demands can be kept together: {why}"
+    return QUESTION.undecided(needs, tuple(demand.place for demand in group[:3]), names, bound=bound)
 
 
 def _core_answer(

@@ -18,6 +18,7 @@ from coherence.verify.facts.signs import DOWN, UP, flipped, sign, spread
 from coherence.verify.facts.writers import TRANSIENT, Writer
 from coherence.verify.patterns.writers import _contradiction as found_by
 from coherence.verify.patterns.writers._contradiction import Apart, Clash
+from coherence.verify.patterns.writers._pair import pairs_not_looked_at
 from coherence.verify.promises import exact_runs
 from coherence.verify.promises.exact_runs import ClosedRuns
 
@@ -52,6 +53,7 @@ def answers(ask: Question, subject: Subject, facts: DesignFacts) -> Iterator[Fin
             if opposite and len(names) == 2 and names not in reported and not _ordered(first.writer, second.writer):
                 reported.add(names)
                 yield from _answer(ask, subject, facts, first, second)
+        yield from pairs_not_looked_at(ask, reading, [r.writer for r in regulators], MOST_PAIRS)
 
 
 def _ordered(one: Writer, other: Writer) -> bool:

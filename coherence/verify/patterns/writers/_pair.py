@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,6 +19,14 @@ from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.writers import Writer
 
 Numbers = Mapping[str, tuple[Fraction | float | int, str]]
+
+
+def pairs_not_looked_at(question: Question, signal: str, writers: Sequence[Writer], most: int) -> Iterator[Finding]:
+    """Yields that some pairs of loops were not looked at, where there are more than `most` of them."""
+    if math.comb(len(writers), 2) > most:
+        loops = {writer.name: writer.place for writer in writers}
+        needs = f"whether two of the {len(loops)} loops on {signal} act against each other: too many pairs"
+        yield question.undecided(needs, tuple(loops.values())[-2:], tuple(loops), bound=f"{most} pairs")
 
 
 @dataclass(frozen=True)

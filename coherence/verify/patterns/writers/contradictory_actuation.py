@@ -57,7 +57,7 @@ from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.writers import TRANSIENT, Writer
 from coherence.verify.patterns.writers import _contradiction as found_by
 from coherence.verify.patterns.writers._contradiction import Apart, Clash
-from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.patterns.writers._pair import Numbers, pairs_not_looked_at
 
 if TYPE_CHECKING:
     from coherence.simulate.execute.exact import Instant
@@ -74,6 +74,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
     if len(subject.design.loops) < 2:
         return
     facts, deadline = known(subject), time.monotonic() + subject.time_limit
+    for signal, writers in _present(facts):
+        yield from pairs_not_looked_at(QUESTION, signal, writers, MOST_PAIRS)
     for signal, first, second in _pairs(facts):
         if wall_is_over(deadline):
             yield QUESTION.undecided("the time limit", (first.place, second.place), (first.name, second.name))
@@ -84,9 +86,13 @@ def ask(subject: Subject) -> Iterator[Finding]:
     yield from _opposed_readings.answers(QUESTION, subject, facts)
 
 
-def _pairs(facts: DesignFacts) -> Iterator[tuple[str, Writer, Writer]]:
+def _present(facts: DesignFacts) -> Iterator[tuple[str, list[Writer]]]:
     for signal, writers in facts.written.items():
-        present = [writer for writer in writers if writer.kind not in ("ignore", "unset")]
+        yield signal, [writer for writer in writers if writer.kind not in ("ignore", "unset")]
+
+
+def _pairs(facts: DesignFacts) -> Iterator[tuple[str, Writer, Writer]]:
+    for signal, present in _present(facts):
         for first, second in itertools.islice(itertools.combinations(present, 2), MOST_PAIRS):
             if ours(first, second):
                 yield signal, first, second

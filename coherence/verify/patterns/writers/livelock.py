@@ -56,7 +56,7 @@ from coherence.verify.facts.satisfiability import SatState
 from coherence.verify.facts.state_ranges import whole
 from coherence.verify.facts.writers import TRANSIENT, Writer
 from coherence.verify.patterns.writers import _contradiction as told
-from coherence.verify.patterns.writers._pair import Numbers
+from coherence.verify.patterns.writers._pair import Numbers, pairs_not_looked_at
 from coherence.verify.patterns.writers._turns import TurnCycle, cycle, executed
 
 QUESTION = Question("COH232", "livelock", "ai.04 runtime control coherence")
@@ -76,6 +76,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
                 yield QUESTION.undecided("the time limit", (first.place, second.place), (first.name, second.name))
                 return
             yield from _pair(subject, facts, signal, first, second)
+        yield from pairs_not_looked_at(QUESTION, signal, present, MOST_PAIRS)
 
 
 def _conditional(writer: Writer) -> bool:

@@ -77,9 +77,10 @@ def ask(subject: Subject) -> Iterator[Finding]:
     model = subject.model
     pairs = (pair for pair in itertools.combinations(model.loops, 2) if _open(model, *pair))
     deadline = time.monotonic() + subject.time_limit
-    for first, second in itertools.islice(pairs, MOST_PAIRS):
-        if wall_is_over(deadline):
-            yield QUESTION.undecided("the time limit", (_place(first), _place(second)), (first.name, second.name))
+    for number, (first, second) in enumerate(pairs):
+        if number == MOST_PAIRS or wall_is_over(deadline):
+            why, bound = ("too many pairs", f"{MOST_PAIRS} pairs") if number == MOST_PAIRS else ("the time limit", "")
+            yield QUESTION.undecided(why, (_place(first), _place(second)), (first.name, second.name), bound=bound)
             return
         yield from _pair(subject, first, second)
 
