@@ -167,7 +167,7 @@ def test_words_do_not_decide_what_is_kept(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
-CUT = ("idle-reaper-repaired", "latency-throughput", "saver-filler", "stop-start")
+CUT = ("idle-reaper-repaired", "latency-throughput", "saver-filler", "wrong-sign")
 
 
 @pytest.mark.parametrize("name", [*CUT, "hpa-startup-cpu", "throttle-backfill-repaired"])
