@@ -33,9 +33,14 @@ class Key:
 
 def plain(*, default: Any = None, compare: bool = True) -> Any:
     """A field that no key of the document fills; a type as default makes a new one for each record."""
-    made = isinstance(default, type)
+    is_factory = isinstance(default, type)
     return Key(
-        default if not made else None, "", required=False, rest=False, absent=default if made else None, compare=compare
+        default if not is_factory else None,
+        "",
+        required=False,
+        rest=False,
+        absent=default if is_factory else None,
+        compare=compare,
     )
 
 
@@ -52,22 +57,26 @@ class Record:
         fields: dict[str, Key] = {}
         for name in cls.__dict__.get("__annotations__", {}):  # noqa: RUF063  (inspect costs 10 ms)
             declared = cls.__dict__.get(name)
-            made = declared if isinstance(declared, Key) else Key(declared, "", required=False, rest=False, absent=None)
-            made.name = name
-            fields[name] = made
+            field = (
+                declared if isinstance(declared, Key) else Key(declared, "", required=False, rest=False, absent=None)
+            )
+            field.name = name
+            fields[name] = field
             if name in cls.__dict__:
                 delattr(cls, name)
         cls.fields = fields
         cls.keys = {
-            made.key or name: made
-            for name, made in fields.items()
-            if made.required or (made.kind is not None and hasattr(made.kind, "read"))
+            field.key or name: field
+            for name, field in fields.items()
+            if field.required or (field.kind is not None and hasattr(field.kind, "read"))
         }
 
     def __init__(self, **values: Any) -> None:
         own = self.__dict__
-        for name, made in self.fields.items():
-            own[name] = made.absent() if made.absent is not None else None if hasattr(made.kind, "read") else made.kind
+        for name, field in self.fields.items():
+            own[name] = (
+                field.absent() if field.absent is not None else None if hasattr(field.kind, "read") else field.kind
+            )
         unknown = values.keys() - own.keys()
         if unknown:
             raise TypeError(f"{type(self).__name__} has no field {', '.join(sorted(unknown))}")
@@ -80,7 +89,7 @@ class Record:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be deleted: records are frozen")
 
     def _compared(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name, made in self.fields.items() if made.compare)
+        return tuple(getattr(self, name) for name, field in self.fields.items() if field.compare)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self._compared() == other._compared()

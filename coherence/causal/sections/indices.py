@@ -55,10 +55,10 @@ def _band(name: str) -> str:
     return f"the band of {name} is read from the signals {name}{LOW} and {name}{HIGH}"
 
 
-def _panels(found: list[MeasuredIndex | IndexRefusal]) -> tuple[Panel, ...]:
+def _panels(indices: list[MeasuredIndex | IndexRefusal]) -> tuple[Panel, ...]:
     """Those whose intervals fit beside each other."""
     known = [
-        AmountBar(one.index.name, one.estimate) for one in found if isinstance(one, MeasuredIndex) and not one.bound
+        AmountBar(one.index.name, one.estimate) for one in indices if isinstance(one, MeasuredIndex) and not one.bound
     ]
     drawn = [bar for bar in known if bar.name in DRAWN and bar.amount.high - bar.amount.low <= WIDEST]
     return (bars("Indices with their intervals", "", drawn),) if drawn else ()

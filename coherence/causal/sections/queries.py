@@ -35,12 +35,12 @@ def answer(context: Context) -> Section | None:
         "do": dict(levels),
         "signals": [
             {
-                "signal": one.signal,
-                "measured": one.measured,
-                "level": estimate_to_dict(one.level),
-                "refused": one.refused,
+                "signal": level.signal,
+                "measured": level.measured,
+                "level": estimate_to_dict(level.level),
+                "refused": level.refused,
             }
-            for one in answers
+            for level in answers
         ],
     }
     title = f"If {', '.join(f'{name} were {render_number(level)}' for name, level in levels.items())}"

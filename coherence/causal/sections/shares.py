@@ -81,10 +81,10 @@ def _refusals(attribution: Attribution) -> Iterator[str]:
 def _data(whole: Split) -> dict[str, Any]:
     attribution = whole.attribution
     shares = [
-        {"cause": one.cause, "members": list(one.members), "amount": estimate_to_dict(one.amount),
-         "refused": one.refused,
-         "measure": list(one.measure)}
-        for one in _ordered(attribution)
+        {"cause": share.cause, "members": list(share.members), "amount": estimate_to_dict(share.amount),
+         "refused": share.refused,
+         "measure": list(share.measure)}
+        for share in _ordered(attribution)
     ]  # fmt: skip
     return {
         "loss": attribution.loss, "measured": estimate_to_dict(attribution.measured), "shares": shares,
