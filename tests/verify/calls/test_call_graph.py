@@ -12,6 +12,7 @@ from coherence.verify.calls.call_graph import call_tree, enclosures, ended_by
 from coherence.verify.calls.drains import drains, unlisted
 from coherence.verify.calls.paths import amplification, causes_of, unsaid, ways
 from coherence.verify.calls.retry_policies import known_end, longest_end, retry_end, tries_again
+from tests.verify.affine_rows import figures
 
 CHAIN = """
 coherence: 1
@@ -28,21 +29,21 @@ def design(text: str = CHAIN) -> Design:
 
 def test_the_longest_call_is_its_tries_and_pauses_or_its_deadline() -> None:
     front, middle = call_tree(design()).plans
-    assert (known_end(front), longest_end(front), retry_end(front)) == (10, 10, 10)
-    assert (known_end(middle), longest_end(middle)) == (3 * 4 + 2 * 1, 14)
+    assert figures(known_end(front), longest_end(front), retry_end(front)) == (10, 10, 10)
+    assert figures(known_end(middle), longest_end(middle)) == (3 * 4 + 2 * 1, 14)
     assert (front.tries, front.retries, middle.tries) == (2, True, 3)
 
 
 def test_a_deadline_ends_all_tries() -> None:
     shorter = call_tree(design(CHAIN.replace("20 s", "7 s"))).plans[0]
-    assert (known_end(shorter), longest_end(shorter), retry_end(shorter)) == (7, 7, 7)
+    assert figures(known_end(shorter), longest_end(shorter), retry_end(shorter)) == (7, 7, 7)
 
 
 def test_work_adds_up_along_calls_and_own_service() -> None:
     work = call_tree(design()).work
-    assert (work["back"].known, work["back"].longest) == (3, 3)
-    assert (work["middle"].known, work["middle"].longest) == (14, 16)  # its calls, and 2 s of its own
-    assert (work["front"].known, work["front"].longest) == (10, 10)
+    assert figures(work["back"].known, work["back"].longest) == (3, 3)
+    assert figures(work["middle"].known, work["middle"].longest) == (14, 16)  # its calls, and 2 s of its own
+    assert figures(work["front"].known, work["front"].longest) == (10, 10)
 
 
 def test_a_call_without_a_limit_passes_on_the_time_of_what_it_calls() -> None:
@@ -60,7 +61,7 @@ def test_calls_that_lead_back_are_a_cycle_of_unknown_length() -> None:
 
 def test_the_try_of_a_caller_encloses_what_the_callee_does() -> None:
     tree = call_tree(design())
-    assert [(e.inside, e.limit.low) for e in enclosures(design(), tree)] == [("middle", 5)]
+    assert [figures(e.inside, e.limit.low) for e in enclosures(design(), tree)] == [("middle", 5)]
 
 
 def test_paths_multiply_the_tries_of_their_calls() -> None:
@@ -101,7 +102,7 @@ timers:
   unlist: {from: spot notice, after: 3 s, then: unlist spot}
 """
     stated = design(text)
-    assert [(d.name, d.thing, d.lasts.low, d.lasts.high) for d in drains(stated)] == [
+    assert [figures(d.name, d.thing, d.lasts.low, d.lasts.high) for d in drains(stated)] == [
         ("pool", "pool", 60, 60), ("kill", "spot", 25, 35),
     ]  # fmt: skip
     listed = unlisted(stated, "spot")

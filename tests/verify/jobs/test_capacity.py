@@ -10,6 +10,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
 from coherence.verify.jobs.capacity import Room, needed, room_for_one, supplies
+from tests.verify.affine_rows import figures
 
 DESIGN = """
 coherence: 1
@@ -27,7 +28,7 @@ def room(count: int, cpu: str = "16", batch: str = "2") -> Room:
 @pytest.mark.parametrize(("count", "left", "enough"), [(3, 4, True), (4, 2, True), (5, 0, False)])
 def test_what_is_left_of_the_scarcest_resource_decides(count: int, left: int, enough: bool) -> None:
     found = room(count)
-    assert (found.enough, found.what, found.left, found.need) == (enough, "cpu", left, 2)
+    assert figures(found.enough, found.what, found.left, found.need) == (enough, "cpu", left, 2)
     assert found.supply == "node.cpu"
 
 

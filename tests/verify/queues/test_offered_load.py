@@ -10,6 +10,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.queues.offered_load import each_serves, member_rate, offered
+from tests.verify.affine_rows import figures
 
 CALLED = """
 coherence: 1
@@ -29,13 +30,13 @@ def facts(text: str = CALLED) -> DesignFacts:
 def test_a_workload_offers_its_range_and_its_burst_along_its_calls() -> None:
     rate = offered(facts(), "workers")
     assert rate is not None
-    assert (rate.low, rate.high, rate.peak, rate.names) == (40, 50, 150, ("clients",))
+    assert figures(rate.low, rate.high, rate.peak, rate.names) == (40, 50, 150, ("clients",))
 
 
 def test_two_ways_to_a_thing_offer_twice_the_rate() -> None:
     rate = offered(facts(CALLED + "  - {from: clients, to: workers}\n"), "workers")
     assert rate is not None
-    assert (rate.low, rate.high, rate.peak) == (80, 100, 300)
+    assert figures(rate.low, rate.high, rate.peak) == (80, 100, 300)
 
 
 def test_nothing_is_offered_where_no_call_leads() -> None:
@@ -48,7 +49,7 @@ def test_the_only_server_of_a_workload_serves_one_request_in_its_mean_time() -> 
     assert (service[0].low, service[1]) == (Fraction(40, 1000), False)
     rate = member_rate(facts(), "workers")
     assert rate is not None
-    assert (rate.low, rate.high) == (25, 25)
+    assert figures(rate.low, rate.high) == (25, 25)
 
 
 def test_a_second_server_of_the_workload_leaves_open_whose_time_it_is() -> None:
@@ -62,7 +63,7 @@ def test_a_second_server_of_the_workload_leaves_open_whose_time_it_is() -> None:
 def test_a_stated_rate_of_a_member_counts_where_it_is_above_zero(stated: str, ends: tuple[int, int] | None) -> None:
     text = f"coherence: 1\ncomponents: {{pool: {{copies: 2, rate_per_worker: {stated}, arrivals: 7 req/s}}}}\n"
     rate = member_rate(facts(text), "pool")
-    assert (None if rate is None else (rate.low, rate.high)) == ends
+    assert (None if rate is None else figures(rate.low, rate.high)) == ends
     load = offered(facts(text), "pool")
     assert load is not None
-    assert (load.low, load.high, load.peak) == (7, 7, 7)
+    assert figures(load.low, load.high, load.peak) == (7, 7, 7)
