@@ -42,6 +42,16 @@ def test_exit_codes(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean 'check'?" in capsys.readouterr().err
 
 
+def test_strict_counts_no_notes(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    design.write_text(
+        "coherence: 1\n"
+        "components: {web: {queue: 0 .. 9}}\n"
+        "loops: {a: {trigger: web.queue > 3, actuation: {signal: web.size, law: step, by: 1, bounds: [0, 9]}}}\n"
+    )
+    assert run(["check", str(design), "--strict"]) == 0
+    assert "Found 1 note." in capsys.readouterr().out
+
+
 def test_select_and_ignore(design: Path) -> None:
     assert run(["check", str(design), "--select", "COH3"]) == 0
     assert run(["check", str(design), "--ignore", "COH201"]) == 0
