@@ -26,10 +26,11 @@ def answer(context: Context) -> Section | None:
         return None
     acting = writers(context.fitted)
     behind = context.fitted.graph.ancestors(context.loss.name)
-    loops = context.settings.off or [name for name in known if behind & set(acting.get(name, ()))][:MOST_PLAYERS]
+    every = context.settings.off or [name for name in known if behind & set(acting.get(name, ()))]
+    loops = every if context.settings.off else every[:MOST_PLAYERS]
     if not loops:
         return None
-    title = f"{context.loss.name} by loop"
+    title = title_of(context.loss.name, shown=len(loops), every=len(every))
     try:
         split = loop_split(
             context.series, context.fitted, context.loss.name, loops,
@@ -38,6 +39,11 @@ def answer(context: Context) -> Section | None:
     except UsageError as refused:
         return Section(title, (f"refused: {refused}",), {"refused": str(refused)})
     return render_split(title, split)
+
+
+def title_of(loss: str, *, shown: int, every: int) -> str:
+    """Returns the title, which says where more loops act on the loss than the split is over."""
+    return f"{loss} by loop" + (f" (the first {shown} of {every}; name others with --off)" if shown < every else "")
 
 
 def render_split(title: str, split: LoopSplit) -> Section:

@@ -13,6 +13,7 @@ from coherence.causal.attribution.loops_off import executed, loop_split, switche
 from coherence.causal.attribution.queries import do
 from coherence.causal.fitting.fit import fit
 from coherence.causal.fitting.graph import CausalGraph, Influence
+from coherence.causal.sections.loops_off import title_of
 from coherence.language.expressions.parse import parse
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
@@ -185,3 +186,8 @@ def test_a_mean_is_taken_over_time() -> None:
 def test_an_unknown_loop_of_a_design_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="did you mean 'throttle'"):
         switched_off(fight(), ["throtle"])
+
+
+def test_a_split_over_some_of_the_loops_says_over_how_many() -> None:
+    assert title_of("loss", shown=12, every=20) == "loss by loop (the first 12 of 20; name others with --off)"
+    assert title_of("loss", shown=3, every=3) == "loss by loop"
