@@ -16,7 +16,7 @@ import numpy as np
 from bench._cycles_runs import Lap, Seen, executed, flowing, simulated
 from bench.harness import Row
 from coherence.language.reading import read_text
-from coherence.loops.cycles.cycle_search_result import Answer
+from coherence.loops.cycles.cycle_search_result import CycleSearchResult
 from coherence.loops.cycles.delayed_runs import start_at
 from coherence.loops.cycles.flows import elements_of
 from coherence.loops.cycles.integer_maps import ReplicaLaw, default_histories, replica_cycle
@@ -74,14 +74,14 @@ def _judged(loop: System, x: list[float], run: Callable[[float | None], Seen]) -
     return Case(made, run(made.period if isinstance(made, Lap) else None), _guess(answer, made))
 
 
-def _lap(answer: Answer) -> Seen:
+def _lap(answer: CycleSearchResult) -> Seen:
     if answer.verdict != "cycle":
         return None if answer.verdict == "none" else "undecided"
     cycle = answer.attracting[0]
     return Lap(cycle.period, cycle.lowest[0], cycle.highest[0])
 
 
-def _guess(answer: Answer, made: Seen) -> float:
+def _guess(answer: CycleSearchResult, made: Seen) -> float:
     if not isinstance(made, Lap) or not answer.guesses:
         return 0.0
     return min(abs(2 * g.amplitude / (made.high - made.low) - 1) for g in answer.guesses)

@@ -19,7 +19,7 @@ from coherence.checking.workspace import open_workspace
 from coherence.exploring.sweeps import Store, swept
 from coherence.exploring.swept_numbers import axes
 from coherence.language.reading import read_text
-from coherence.loops.analysis.design_analysis import Analysis, analysed
+from coherence.loops.analysis.design_analysis import DesignAnalysis, analysed
 from coherence.model.elaborate import elaborate
 
 SPECS = Path(__file__).resolve().parents[1] / "specs"
@@ -41,7 +41,7 @@ def critical(d: int) -> float:
     return 2 * math.sin(math.pi / (2 * (2 * d + 1)))
 
 
-def _analysed(gain: float, d: int) -> Analysis:
+def _analysed(gain: float, d: int) -> DesignAnalysis:
     return analysed(elaborate(read_text(STEP.format(gain=gain, delay=15 * d))), time_limit=20.0)
 
 
@@ -94,7 +94,7 @@ def _shipped() -> Iterator[Row]:
     yield Row("serving-hpc-repaired: groups proved to settle", sum(settled), f"== {len(settled)}", "groups")
 
 
-def _of(name: str) -> Analysis:
+def _of(name: str) -> DesignAnalysis:
     (entry,) = open_workspace([SPECS / name]).entries
     return analysed(elaborate(entry.design), time_limit=30.0)
 

@@ -23,7 +23,7 @@ from coherence.checking.design_check import analyse, ask_all
 from coherence.checking.repair.adjustable_numbers import knobs
 from coherence.checking.repair.blame import Stated, stated
 from coherence.checking.repair.nearest_repair import candidates
-from coherence.checking.repair.rechecks import Asked, Key, key_of, slow
+from coherence.checking.repair.rechecks import Key, RecheckContext, key_of, slow
 from coherence.exploring.fixing import fix
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Severity, Verdict
@@ -98,7 +98,7 @@ def blame_row(found: list[tuple[str, Finding]]) -> Row:
 
 def _all_named(text: str, finding: Finding) -> bool:
     subject = _subject(text)
-    asked = Asked(subject, lambda s: read_text(s[FILE], FILE), _own(finding), (), ask_all)
+    asked = RecheckContext(subject, lambda s: read_text(s[FILE], FILE), _own(finding), (), ask_all)
     near = [one for one in stated(subject) if one.owners & set(finding.of)]
     missed = [one for one in near if not _pointed(one, finding) and _decides(one, finding, asked)]
     return not missed and all(place.line >= 1 and place.column >= 1 for place in finding.places)
@@ -110,7 +110,7 @@ def _pointed(one: Stated, finding: Finding) -> bool:
                for p in finding.places)  # fmt: skip
 
 
-def _decides(one: Stated, finding: Finding, asked: Asked) -> bool:
+def _decides(one: Stated, finding: Finding, asked: RecheckContext) -> bool:
     for factor in OTHER_FACTORS:
         other = one.value * factor
         counted = one.value.denominator == 1 and not one.dimension.powers and other.denominator != 1

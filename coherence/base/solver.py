@@ -36,7 +36,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Answer:
+class SolverAnswer:
     """An outcome; why it is unknown; and, when satisfiable, one `name = value` a line, sorted."""
 
     outcome: Outcome
@@ -49,12 +49,12 @@ class Answer:
         return self.outcome is Outcome.UNSAT
 
 
-def unsat(script: str, *, timeout_ms: int) -> Answer:
+def unsat(script: str, *, timeout_ms: int) -> SolverAnswer:
     """Whether z3 finds an SMT-LIB 2 script unsatisfiable.  `timeout_ms` holds for each part of it."""
     return _first_failure(unsat_each(_parts(script), timeout_ms=timeout_ms))
 
 
-def unsat_each(scripts: Iterable[str], *, timeout_ms: int) -> Iterator[Answer]:
+def unsat_each(scripts: Iterable[str], *, timeout_ms: int) -> Iterator[SolverAnswer]:
     """One answer per script (of one part), lazily: the caller may stop at the first that is not unsat.
 
     `timeout_ms` holds for each script.  The scripts share a context but no assertions.
@@ -75,24 +75,24 @@ def _parts(script: str) -> list[str]:
     return _BETWEEN.split(script)
 
 
-def _first_failure(answers: Iterable[Answer]) -> Answer:
-    return next((answer for answer in answers if not answer.unsat), Answer(Outcome.UNSAT))
+def _first_failure(answers: Iterable[SolverAnswer]) -> SolverAnswer:
+    return next((answer for answer in answers if not answer.unsat), SolverAnswer(Outcome.UNSAT))
 
 
-def _ill_posed(script: str) -> Answer | None:
+def _ill_posed(script: str) -> SolverAnswer | None:
     """Refuses scripts whose answer a solver would give for another question than the one written."""
     commands = _COMMENT_OR_SYMBOL.sub("", script)
     asked = commands.count(_QUESTION)
     if asked != 1:
-        return Answer(Outcome.UNKNOWN, f"a script must ask {_QUESTION} once, this one asks {asked} times")
+        return SolverAnswer(Outcome.UNKNOWN, f"a script must ask {_QUESTION} once, this one asks {asked} times")
     if "(assert" in commands.partition(_QUESTION)[2]:
-        return Answer(Outcome.UNKNOWN, f"a script must not assert anything after {_QUESTION}")
+        return SolverAnswer(Outcome.UNKNOWN, f"a script must not assert anything after {_QUESTION}")
     if "(push" in commands or "(pop" in commands or "(reset" in commands:
-        return Answer(Outcome.UNKNOWN, "a script must not use push, pop or reset")
+        return SolverAnswer(Outcome.UNKNOWN, "a script must not use push, pop or reset")
     return None
 
 
-def _ask_z3(z3: Any, context: Any, script: str, timeout_ms: int) -> Answer:
+def _ask_z3(z3: Any, context: Any, script: str, timeout_ms: int) -> SolverAnswer:
     try:
         solver = z3.SimpleSolver(ctx=context)
         solver.set(timeout=max(1, timeout_ms), random_seed=SEED)
@@ -102,9 +102,9 @@ def _ask_z3(z3: Any, context: Any, script: str, timeout_ms: int) -> Answer:
         if reason in TIMED_OUT:
             record_cut()
         model = _model(solver.model()) if outcome is Outcome.SAT else ""
-        return Answer(outcome, reason, model)
+        return SolverAnswer(outcome, reason, model)
     except z3.Z3Exception as error:
-        return Answer(Outcome.UNKNOWN, f"z3: {_text(error)}")
+        return SolverAnswer(Outcome.UNKNOWN, f"z3: {_text(error)}")
 
 
 def _text(error: Exception) -> str:
@@ -125,7 +125,7 @@ def version() -> str:
     return f"z3 {z3.get_version_string()}"
 
 
-def recheck(script: str, *, timeout_ms: int = 60_000) -> Answer:
+def recheck(script: str, *, timeout_ms: int = 60_000) -> SolverAnswer:
     """The same question to cvc5, a solver with no code in common with z3.
 
     Raises MissingExtraError when the Python package cvc5 is not installed.
@@ -137,18 +137,18 @@ def recheck(script: str, *, timeout_ms: int = 60_000) -> Answer:
     return _first_failure(_ill_posed(part) or _ask_cvc5(cvc5, part, timeout_ms) for part in _parts(script))
 
 
-def _ask_cvc5(cvc5: Any, script: str, timeout_ms: int) -> Answer:
+def _ask_cvc5(cvc5: Any, script: str, timeout_ms: int) -> SolverAnswer:
     solver = cvc5.Solver(cvc5.TermManager())
     solver.setOption("tlimit-per", str(max(1, timeout_ms)))
     solver.setOption("seed", str(SEED))
     try:
         said = _run_cvc5(cvc5, solver, script)
     except RuntimeError as error:
-        return Answer(Outcome.UNKNOWN, f"cvc5: {str(error).strip()}")
+        return SolverAnswer(Outcome.UNKNOWN, f"cvc5: {str(error).strip()}")
     known = [line for line in said if line in set(Outcome)]
     if len(known) != 1:
-        return Answer(Outcome.UNKNOWN, f"cvc5 said {' '.join(said) or 'nothing'}")
-    return Answer(Outcome(known[0]), "cvc5 gave up or ran out of time" if known[0] == Outcome.UNKNOWN else "")
+        return SolverAnswer(Outcome.UNKNOWN, f"cvc5 said {' '.join(said) or 'nothing'}")
+    return SolverAnswer(Outcome(known[0]), "cvc5 gave up or ran out of time" if known[0] == Outcome.UNKNOWN else "")
 
 
 def _run_cvc5(cvc5: Any, solver: Any, script: str) -> list[str]:

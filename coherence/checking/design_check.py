@@ -10,8 +10,8 @@ from coherence.base.clock import recorded_cuts, wall_is_over, wall_left_until
 from coherence.base.errors import CoherenceError, InputError, Problem
 from coherence.checking.answers import ModuleAnswer, ask_all, ask_once, carry_over
 from coherence.checking.repair.blame import blamed
-from coherence.checking.repair.rechecks import Asked as Rechecked
 from coherence.checking.repair.rechecks import Rebuild, with_repairs
+from coherence.checking.repair.rechecks import RecheckContext as Rechecked
 from coherence.checking.rereading import reread
 from coherence.checking.slicing import Names, Piece, clashes, pieces, same_entries, whole
 from coherence.findings.accounting import account

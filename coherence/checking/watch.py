@@ -53,7 +53,7 @@ def _later(paths: Sequence[str], every: float, sleep: Callable[[float], None]) -
     return stamp(paths)
 
 
-class Memory:
+class FileTimes:
     """The last analysis of each design."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from coherence.checking.workspace import Entry
     from coherence.cli._progress import Progress
     from coherence.findings.question_input import Subject
-    from coherence.loops.analysis.design_analysis import Analysis
+    from coherence.loops.analysis.design_analysis import DesignAnalysis
     from coherence.loops.analysis.network_file import NetworkAnalysis
     from coherence.loops.analysis.retry_products import Amplified
     from coherence.loops.analysis.retuning import Retuning
@@ -143,7 +143,7 @@ def _entry(path: str) -> Entry:
 
 def _found(
     entry: Entry, subject: Subject, bar: Progress, *, retune: bool
-) -> tuple[Analysis, tuple[Amplified, ...], list[tuple[Retuning, ...]]]:
+) -> tuple[DesignAnalysis, tuple[Amplified, ...], list[tuple[Retuning, ...]]]:
     from coherence.loops.analysis.design_analysis import analysed
     from coherence.loops.analysis.retry_products import amplified
     from coherence.loops.analysis.retuning import retuned

@@ -71,12 +71,12 @@ def _checked(paths: Sequence[str]) -> Report:
     return report(open_workspace(paths), today=time.strftime("%Y-%m-%d"), verify_repairs=False)
 
 
-def _save(file: str, entries: Sequence[baselines.Entry]) -> None:
+def _save(file: str, entries: Sequence[baselines.BaselineEntry]) -> None:
     from coherence.exploring.replace_files import replace_files
 
     replace_files({file: (None, baselines.text(entries).encode("ascii"))})
 
 
-def _told(entries: Sequence[baselines.Entry]) -> str:
+def _told(entries: Sequence[baselines.BaselineEntry]) -> str:
     number = sum(entry.count for entry in entries)
     return f"{number} known finding{'' if number == 1 else 's'}"

@@ -17,7 +17,7 @@ from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
 if TYPE_CHECKING:
     from coherence.checking.workspace import Answering, Workspace
     from coherence.exploring.fixing import Wanted
-    from coherence.findings.baselines import Entry
+    from coherence.findings.baselines import BaselineEntry
 
 SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 
@@ -73,17 +73,17 @@ def command(paths: Sequence[str], **options: Any) -> int:
 
     Manifests given in one command are taken as applied together: they form one design.
     """
-    asked = Asked(**options)
+    asked = CheckOptions(**options)
     _known(asked.select, asked.ignore)
     if sum((asked.fix, asked.diff, asked.watch, asked.expect)) > 1:
         raise UsageError("of --fix, --diff, --watch and --expect only one is done at a time")
     if asked.expect:
         return _expected(paths, asked)
     if asked.watch:
-        from coherence.checking.watch import Memory
+        from coherence.checking.watch import FileTimes
         from coherence.cli._watch import watched
 
-        memory = Memory()
+        memory = FileTimes()
         return watched(
             paths,
             lambda: _reported(paths, asked, answering=memory.answers),
@@ -98,7 +98,7 @@ def command(paths: Sequence[str], **options: Any) -> int:
 
 
 @dataclass(frozen=True)
-class Asked:
+class CheckOptions:
     """The options of one `check`."""
 
     select: tuple[str, ...]
@@ -118,7 +118,7 @@ class Asked:
     verbose: bool
 
 
-def _expected(paths: Sequence[str], asked: Asked) -> int:
+def _expected(paths: Sequence[str], asked: CheckOptions) -> int:
     from pathlib import Path
 
     from coherence.checking.expectations import compare, summary
@@ -129,7 +129,7 @@ def _expected(paths: Sequence[str], asked: Asked) -> int:
 
 
 def _reported(
-    paths: Sequence[str], asked: Asked, opened: Workspace | None = None, answering: Answering | None = None
+    paths: Sequence[str], asked: CheckOptions, opened: Workspace | None = None, answering: Answering | None = None
 ) -> Report:
     from coherence.checking.workspace import open_workspace, report
 
@@ -146,7 +146,7 @@ def _reported(
     return stronger(made if entries is None else _known_left_out(made, entries), asked.min_evidence)
 
 
-def _cached(asked: Asked) -> Answering | None:
+def _cached(asked: CheckOptions) -> Answering | None:
     if asked.no_cache:
         return None
     from coherence.checking.cache import Cache, folder
@@ -154,7 +154,7 @@ def _cached(asked: Asked) -> Answering | None:
     return Cache(folder()).answers
 
 
-def _baseline(asked: Asked) -> Sequence[Entry] | None:
+def _baseline(asked: CheckOptions) -> Sequence[BaselineEntry] | None:
     if asked.baseline is None:
         return None
     from coherence.findings import baselines
@@ -162,14 +162,14 @@ def _baseline(asked: Asked) -> Sequence[Entry] | None:
     return baselines.read(asked.baseline)
 
 
-def _known_left_out(made: Report, entries: Sequence[Entry]) -> Report:
+def _known_left_out(made: Report, entries: Sequence[BaselineEntry]) -> Report:
     from coherence.findings import baselines
 
     split = baselines.compared(made.findings, entries)
     return replace(made, findings=split.new, known=split.known, gone=sum(entry.count for entry in split.gone))
 
 
-def _fixed(paths: Sequence[str], asked: Asked) -> int:
+def _fixed(paths: Sequence[str], asked: CheckOptions) -> int:
     """Repair, then say what is left (`--fix`); or show the repair, and say what there is (`--diff`)."""
     from coherence.checking.workspace import open_workspace
     from coherence.cli import _fix
@@ -189,7 +189,7 @@ def _fixed(paths: Sequence[str], asked: Asked) -> int:
     return exit_code(report, asked.fail_on, strict=asked.strict)
 
 
-def _wanted(asked: Asked, entries: Sequence[Entry]) -> Wanted:
+def _wanted(asked: CheckOptions, entries: Sequence[BaselineEntry]) -> Wanted:
     """The findings that count: chosen, not silenced by a comment, not in the baseline."""
     from coherence.checking.design_check import passes
     from coherence.findings import baselines

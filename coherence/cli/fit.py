@@ -198,12 +198,12 @@ def _answers(context: Context) -> list[Section]:
 def _text(made: Sequence[Section], sources: Mapping[str, str]) -> str:
     from coherence.causal.answers.answer import render_answers
     from coherence.findings.finding import Accounting, Report
-    from coherence.reporting._options import Options
+    from coherence.reporting._options import ReportOptions
     from coherence.reporting.text import findings
 
     found = tuple(finding for one in made for finding in one.findings)
     report = Report(found, Accounting(), (), sources)
-    return render_answers(made) + ("\n" + findings(report, options=Options()) if found else "")
+    return render_answers(made) + ("\n" + findings(report, options=ReportOptions()) if found else "")
 
 
 def _json(path: str, made: Iterable[Section]) -> str:

@@ -12,7 +12,7 @@ from coherence.base.errors import UsageError
 from coherence.cli._seconds import Seconds
 
 if TYPE_CHECKING:
-    from coherence.exploring.regions import Cell, Region
+    from coherence.exploring.regions import Region, RegionCell
     from coherence.exploring.render_half_spaces import Beside
 
 
@@ -99,7 +99,7 @@ def as_data(path: str, made: Region, found: tuple[Beside, ...] = ()) -> dict[str
     }
 
 
-def _ends(cell: Cell, made: Region) -> list[tuple[str, str]]:
+def _ends(cell: RegionCell, made: Region) -> list[tuple[str, str]]:
     from coherence.exploring.regions import spelled
 
     return [(spelled(axis, low), spelled(axis, high)) for axis, (low, high) in zip(made.axes, cell.box, strict=True)]

@@ -22,7 +22,7 @@ from coherence.base import units
 from coherence.base.errors import InternalError
 from coherence.base.places import Place
 from coherence.checking.design_check import ask_all
-from coherence.checking.repair.rechecks import Asked, Key, Rebuild, gone, key_of, with_repairs, worse
+from coherence.checking.repair.rechecks import Key, Rebuild, RecheckContext, gone, key_of, with_repairs, worse
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Verdict
 from coherence.findings.question_input import Subject
@@ -65,12 +65,12 @@ def fix(sources: Mapping[str, str], rebuild: Rebuild, wanted: Wanted, *, time_li
         sources = edited
 
 
-def _ask(sources: Mapping[str, str], rebuild: Rebuild, time_limit: float) -> Asked:
+def _ask(sources: Mapping[str, str], rebuild: Rebuild, time_limit: float) -> RecheckContext:
     subject, every = Subject(rebuild(sources), sources, time_limit), question_modules()
-    return Asked(subject, rebuild, every, ask_all(subject, every), ask_all)
+    return RecheckContext(subject, rebuild, every, ask_all(subject, every), ask_all)
 
 
-def _smallest(targets: Sequence[Finding], asked: Asked) -> tuple[Edit, ...]:
+def _smallest(targets: Sequence[Finding], asked: RecheckContext) -> tuple[Edit, ...]:
     """The lightest edits found after which all targets are gone, else as many as go together."""
     if not targets:
         return ()
@@ -82,7 +82,7 @@ def _smallest(targets: Sequence[Finding], asked: Asked) -> tuple[Edit, ...]:
     return _one_by_one(targets, candidates, asked)
 
 
-def _candidates(targets: Sequence[Finding], asked: Asked) -> list[Candidate]:
+def _candidates(targets: Sequence[Finding], asked: RecheckContext) -> list[Candidate]:
     """Every repair of every target, lightest first, with all targets that it removes alone."""
     made = []
     for repair in dict.fromkeys(Repair(r.edits, "") for f in targets for r in f.repairs):
@@ -114,13 +114,13 @@ def _covers(targets: Sequence[Finding], candidates: Sequence[Candidate]) -> Iter
                 heapq.heappush(open_sets, (weight(edits), more))
 
 
-def _good(edits: tuple[Edit, ...], targets: Iterable[Finding], asked: Asked) -> bool:
+def _good(edits: tuple[Edit, ...], targets: Iterable[Finding], asked: RecheckContext) -> bool:
     """Are all targets gone after the edits, and nothing new?"""
     after = asked.again(edits, asked.modules)
     return after is not None and all(gone(f, after) for f in targets) and not worse(asked.findings, after)
 
 
-def _needed(edits: tuple[Edit, ...], targets: Sequence[Finding], asked: Asked) -> tuple[Edit, ...]:
+def _needed(edits: tuple[Edit, ...], targets: Sequence[Finding], asked: RecheckContext) -> tuple[Edit, ...]:
     """Without each edit that the others make superfluous, heaviest first."""
     for edit in sorted(edits, key=lambda e: (-weight([e]), e.place)):
         fewer = tuple(one for one in edits if one != edit)
@@ -129,7 +129,7 @@ def _needed(edits: tuple[Edit, ...], targets: Sequence[Finding], asked: Asked) -
     return edits
 
 
-def _one_by_one(targets: Sequence[Finding], candidates: Sequence[Candidate], asked: Asked) -> tuple[Edit, ...]:
+def _one_by_one(targets: Sequence[Finding], candidates: Sequence[Candidate], asked: RecheckContext) -> tuple[Edit, ...]:
     """Repairs added as long as they go together: what cannot be repaired with the others is left."""
     edits: tuple[Edit, ...] = ()
     done: list[Finding] = []

@@ -16,7 +16,7 @@ from fractions import Fraction
 from coherence.base.solver import Outcome, unsat
 from coherence.checking.repair.rechecks import Key
 from coherence.exploring.half_spaces import Cell, Outline, Point, Row, inside, outline_rows, row, uncovered
-from coherence.exploring.regions import Answer
+from coherence.exploring.regions import RegionAnswer
 from coherence.exploring.traced_answers import Followed, NotTracedError, Source, followed, plain
 from coherence.findings.registry import QuestionModule
 
@@ -73,7 +73,7 @@ class Seen:
             self.sides.update(dict.fromkeys(found.rows))
         return self.points[point]
 
-    def status(self, found: Answer) -> str:
+    def status(self, found: RegionAnswer) -> str:
         """Of one answer."""
         if found.conflict:
             return UNSAFE

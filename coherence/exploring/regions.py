@@ -36,7 +36,7 @@ Box = tuple[tuple[Fraction, Fraction], ...]  # for each axis its ends (SI)
 
 
 @dataclass(frozen=True)
-class Cell:
+class RegionCell:
     """A box and what is known of it: safe, unsafe or undecided; `why` names the conflicts, or what is not decided."""
 
     box: Box
@@ -49,7 +49,7 @@ class Region:
     """All cells, which fill the whole; `untouched` are conflicts, `left_open` what is undecided whatever the values."""
 
     axes: tuple[Axis, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[RegionCell, ...]
     untouched: tuple[str, ...]
     left_open: tuple[str, ...]
     asks: int
@@ -65,7 +65,7 @@ class Region:
 
 
 @dataclass(frozen=True)
-class Answer:
+class RegionAnswer:
     """What the questions say of one box or point."""
 
     certain: frozenset[Key] = frozenset()
@@ -81,7 +81,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Design:
+class CandidateDesign:
     """A design whose numbers are replaced by ranges, and every answer that was given."""
 
     sources: Mapping[str, str]
@@ -89,11 +89,11 @@ class Design:
     modules: Sequence[QuestionModule]
     axes: tuple[Axis, ...]
     time_limit: float
-    known: dict[Box, Answer] = field(default_factory=dict, compare=False)
+    known: dict[Box, RegionAnswer] = field(default_factory=dict, compare=False)
     untouched: set[Told] = field(default_factory=set, compare=False)
     left_open: set[Key] = field(default_factory=set, compare=False)
 
-    def ask(self, box: Box) -> Answer:
+    def ask(self, box: Box) -> RegionAnswer:
         """What holds for every value in the box."""
         if box not in self.known:
             self.known[box] = self._asked(box)
@@ -105,7 +105,7 @@ class Design:
         told = ((b, a) for b, a in self.known.items() if ranged <= _ranged(b))
         return any(key in a.proved | a.certain | a.possible for _, a in told)
 
-    def _asked(self, box: Box) -> Answer:
+    def _asked(self, box: Box) -> RegionAnswer:
         edited = repairs.apply([edit_of(axis, ends) for axis, ends in zip(self.axes, box, strict=True)], self.sources)
         if edited is None:
             raise UsageError("a key is quoted or stands on several lines: write it as a plain number")
@@ -113,10 +113,10 @@ class Design:
             found = ask_all(Subject(self.rebuild(edited), edited, self.time_limit), self.modules)
             return answer(f for f in found if (key_of(f), f.message) not in self.untouched)
         except (InputError, CoherenceError) as error:
-            return Answer(refused=str(error).split("\n", maxsplit=1)[0])
+            return RegionAnswer(refused=str(error).split("\n", maxsplit=1)[0])
 
 
-def answer(findings: Iterable[Finding]) -> Answer:
+def answer(findings: Iterable[Finding]) -> RegionAnswer:
     """The findings by what they say of all values."""
     findings = tuple(findings)
     kinds: dict[str, set[Key]] = {"certain": set(), "possible": set(), "proved": set(), "undecided": set()}
@@ -131,7 +131,7 @@ def answer(findings: Iterable[Finding]) -> Answer:
             kinds["undecided"].add(key_of(one))
     told = frozenset((key_of(f), f.message) for f in findings if f.verdict in (Verdict.CONFLICT, Verdict.VACUOUS))
     certain, possible, proved, undecided = map(frozenset, kinds.values())
-    return Answer(certain, possible, proved, undecided, told)
+    return RegionAnswer(certain, possible, proved, undecided, told)
 
 
 def region(
@@ -142,7 +142,7 @@ def region(
     chosen = axes(parameters, sources)
     if len(chosen) > MOST_AXES:
         raise UsageError(f"{len(chosen)} keys: a region has at most {MOST_AXES}")
-    design = Design(sources, rebuild, tuple(modules), chosen, time_limit)
+    design = CandidateDesign(sources, rebuild, tuple(modules), chosen, time_limit)
     whole = tuple((min(axis.values), max(axis.values)) for axis in chosen)
     first = [design.ask(box) for box in (whole, *_corners(whole))]
     design.untouched.update(frozenset.intersection(*(one.told for one in first)))
@@ -156,7 +156,7 @@ def region(
     return Region(chosen, merged, untouched, left, len(design.known), stake, open_keys, refused)
 
 
-def _at_stake(design: Design, whole: Box) -> frozenset[Key]:
+def _at_stake(design: CandidateDesign, whole: Box) -> frozenset[Key]:
     """What is not answered alike for all values: conflicts, and what is proved or undecided for some of them only."""
     said, found = design.ask(whole), list(design.known.values())
     conflicts = frozenset[Key]().union(*(one.certain | one.possible for one in found))
@@ -164,7 +164,7 @@ def _at_stake(design: Design, whole: Box) -> frozenset[Key]:
     return conflicts | proved | (frozenset[Key]().union(*(one.undecided for one in found)) - design.left_open)
 
 
-def _cut(design: Design, whole: Box, most_asks: int) -> Iterator[Cell]:
+def _cut(design: CandidateDesign, whole: Box, most_asks: int) -> Iterator[RegionCell]:
     """The largest undecided box first."""
     size = _size(whole, design.axes)
     waiting = [(-size, whole)]
@@ -181,22 +181,22 @@ def _cut(design: Design, whole: Box, most_asks: int) -> Iterator[Cell]:
             heapq.heappush(waiting, (-_size(half, design.axes), half))
 
 
-def _judged(design: Design, box: Box) -> Cell:
+def _judged(design: CandidateDesign, box: Box) -> RegionCell:
     """What is known of one box, with its corners."""
     said, corners = design.ask(box), [design.ask(corner) for corner in _corners(box)]
     if said.certain and all(one.conflict for one in corners):
-        return Cell(box, "unsafe", _all_named(said.certain))
+        return RegionCell(box, "unsafe", _all_named(said.certain))
     if len(corners) == 1 and said.conflict:
-        return Cell(box, "unsafe", _all_named(said.possible) or (said.refused,))
+        return RegionCell(box, "unsafe", _all_named(said.possible) or (said.refused,))
     conflicts = said.possible.union(said.certain, *(one.possible | one.certain for one in corners))
     if conflicts or said.refused or any(one.refused for one in corners):
-        return Cell(box, "undecided", _all_named(conflicts) or (said.refused,))
+        return RegionCell(box, "undecided", _all_named(conflicts) or (said.refused,))
     at_risk = frozenset[Key]().union(*(one.certain | one.possible for one in design.known.values()))
     proved = frozenset[Key]().union(*(one.proved for one in corners))
     silent = frozenset(key for key in at_risk - proved - said.proved if not design.answers(key, box))
     unclear = said.undecided.union(*(one.undecided for one in corners)) - design.left_open
     lost = unclear | silent | (proved - said.proved)
-    return Cell(box, "undecided" if lost else "safe", _all_named(lost))
+    return RegionCell(box, "undecided" if lost else "safe", _all_named(lost))
 
 
 def _ranged(box: Box) -> frozenset[int]:
@@ -264,7 +264,7 @@ def _all_named(keys: Iterable[Key]) -> tuple[str, ...]:
     return tuple(sorted(map(_named, set(keys))))
 
 
-def _merged(cells: Sequence[Cell], chosen: Sequence[Axis]) -> Iterator[Cell]:
+def _merged(cells: Sequence[RegionCell], chosen: Sequence[Axis]) -> Iterator[RegionCell]:
     """Neighbours of one status whose union is a box, as one; each part of a safe box is safe."""
     kept = sorted(cells, key=lambda cell: (cell.status, cell.box))
     merging = True
@@ -280,7 +280,7 @@ def _merged(cells: Sequence[Cell], chosen: Sequence[Axis]) -> Iterator[Cell]:
     yield from sorted(kept, key=lambda cell: (rank[cell.status], cell.box))
 
 
-def _union(one: Cell, other: Cell, chosen: Sequence[Axis]) -> Cell | None:
+def _union(one: RegionCell, other: RegionCell, chosen: Sequence[Axis]) -> RegionCell | None:
     """One cell instead of two that share a whole side, or follow each other where the key counts."""
     if one.status != other.status or one.why != other.why:
         return None
@@ -291,4 +291,4 @@ def _union(one: Cell, other: Cell, chosen: Sequence[Axis]) -> Cell | None:
     (low, high), (from_, to) = sorted((one.box[index], other.box[index]))
     if from_ != high + is_whole(chosen[index]):
         return None
-    return Cell((*one.box[:index], (low, to), *one.box[index + 1 :]), one.status, one.why)
+    return RegionCell((*one.box[:index], (low, to), *one.box[index + 1 :]), one.status, one.why)

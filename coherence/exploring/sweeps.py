@@ -18,7 +18,7 @@ from coherence.base.errors import CoherenceError, InputError, UsageError
 from coherence.exploring.swept_numbers import Axis, edited
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.feedback_groups import Deadline, is_smooth, region, structure
-from coherence.loops.designs.group_runs import Answer, executed
+from coherence.loops.designs.group_runs import RunVerdict, executed
 from coherence.loops.designs.kinks import branches
 from coherence.loops.designs.lap_matrices import closed, opened
 from coherence.loops.designs.lap_roots import roots
@@ -106,7 +106,7 @@ def verdict_of(model: Model, values: tuple[str, ...], deadline: Deadline) -> Cel
         try:
             answer = executed(group.model, signals, deadline, every_start=False)
         except (NotExactError, MissingValueError, CoherenceError) as error:
-            answer = Answer("undecided", str(error), False, None, {}, None, (), 0)
+            answer = RunVerdict("undecided", str(error), False, None, {}, None, (), 0)
         growth = _growth(group.model, answer, deadline) if len(group.loops) <= 8 else None
         period = None if answer.period is None else float(answer.period)
         why = answer.how if answer.verdict == "undecided" else ""
@@ -116,7 +116,7 @@ def verdict_of(model: Model, values: tuple[str, ...], deadline: Deadline) -> Cel
     return worst
 
 
-def _growth(model: Model, answer: Answer, deadline: Deadline) -> float | None:
+def _growth(model: Model, answer: RunVerdict, deadline: Deadline) -> float | None:
     """The largest linear growth per lap of all branches near the run's end, outside of tolerances."""
     run = answer.run
     if run is None or not run.instants or not all(is_smooth(loop) for loop in model.loops):

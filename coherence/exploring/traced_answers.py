@@ -16,7 +16,7 @@ from coherence.base.records import Record
 from coherence.checking.design_check import ask_all
 from coherence.checking.repair.rechecks import Rebuild
 from coherence.exploring.half_spaces import Cell, Form, Point
-from coherence.exploring.regions import Answer, answer, edit_of, spelled
+from coherence.exploring.regions import RegionAnswer, answer, edit_of, spelled
 from coherence.exploring.swept_numbers import Axis, scalars
 from coherence.exploring.traced_numbers import Path, Traced
 from coherence.findings import repairs
@@ -39,7 +39,7 @@ class Followed:
     `pinned`: where more than sums was looked at, which gave the equations.
     """
 
-    answer: Answer
+    answer: RegionAnswer
     rows: Cell
     pins: Cell
     pinned: tuple[str, ...]
@@ -55,7 +55,7 @@ class Source:
     time_limit: float
 
 
-def plain(source: Source, modules: Sequence[QuestionModule], point: Point) -> Answer:
+def plain(source: Source, modules: Sequence[QuestionModule], point: Point) -> RegionAnswer:
     """What the questions answer at a point.  Raises NotTracedError."""
     written = tuple(itertools.starmap(_written, zip(source.axes, point, strict=True)))
     design = _read(source, _edited(source, written))
@@ -64,11 +64,11 @@ def plain(source: Source, modules: Sequence[QuestionModule], point: Point) -> An
     return _answers(source, design, modules)
 
 
-def _answers(source: Source, design: Design, modules: Sequence[QuestionModule]) -> Answer:
+def _answers(source: Source, design: Design, modules: Sequence[QuestionModule]) -> RegionAnswer:
     try:
         return answer(ask_all(Subject(design, {}, source.time_limit), modules))
     except InputError as error:
-        return Answer(refused=str(error).split("\n", maxsplit=1)[0])
+        return RegionAnswer(refused=str(error).split("\n", maxsplit=1)[0])
 
 
 def followed(source: Source, modules: Sequence[QuestionModule], point: Point, *, generic: bool) -> Followed:

@@ -28,7 +28,7 @@ _VERDICTS = frozenset(map(str, Verdict))
 
 
 @dataclass(frozen=True)
-class Entry:
+class BaselineEntry:
     """One kind of finding: what it is, how often it is known (as an error: None, always), and why it is accepted."""
 
     fingerprint: str
@@ -46,7 +46,7 @@ class Compared:
 
     new: tuple[Finding, ...]
     known: tuple[Finding, ...]
-    gone: tuple[Entry, ...]
+    gone: tuple[BaselineEntry, ...]
 
 
 def counts(finding: Finding, *, notes: bool = False) -> bool:
@@ -55,7 +55,9 @@ def counts(finding: Finding, *, notes: bool = False) -> bool:
     return problem and (notes or finding.severity is not Severity.INFO)
 
 
-def made(findings: Iterable[Finding], old: Iterable[Entry] = (), *, notes: bool = False) -> tuple[Entry, ...]:
+def made(
+    findings: Iterable[Finding], old: Iterable[BaselineEntry] = (), *, notes: bool = False
+) -> tuple[BaselineEntry, ...]:
     """The entries of all findings that count; the reasons of old entries stay."""
     reasons = {entry.fingerprint: entry.reason for entry in old}
     kept = [finding for finding in findings if counts(finding, notes=notes)]
@@ -63,17 +65,17 @@ def made(findings: Iterable[Finding], old: Iterable[Entry] = (), *, notes: bool 
     errors = Counter(finding.fingerprint for finding in kept if finding.severity is Severity.ERROR)
     named = {finding.fingerprint: finding for finding in kept}
     entries = (
-        Entry(key, f.code, str(f.verdict), tuple(sorted(f.of)), numbers[key], reasons.get(key, ""), errors[key])
+        BaselineEntry(key, f.code, str(f.verdict), tuple(sorted(f.of)), numbers[key], reasons.get(key, ""), errors[key])
         for key, f in named.items()
     )
     return tuple(sorted(entries, key=_order))
 
 
-def _order(entry: Entry) -> tuple[object, ...]:
+def _order(entry: BaselineEntry) -> tuple[object, ...]:
     return (entry.code, entry.of, entry.verdict, entry.fingerprint)
 
 
-def compared(findings: Iterable[Finding], entries: Iterable[Entry]) -> Compared:
+def compared(findings: Iterable[Finding], entries: Iterable[BaselineEntry]) -> Compared:
     """Which findings are new and which known, in their order; what is more, or worse, than what is known is new."""
     entries = tuple(entries)
     left = Counter({entry.fingerprint: entry.count for entry in entries})
@@ -91,11 +93,11 @@ def compared(findings: Iterable[Finding], entries: Iterable[Entry]) -> Compared:
     return Compared(tuple(new), tuple(known), gone)
 
 
-def _errors(entry: Entry) -> int:
+def _errors(entry: BaselineEntry) -> int:
     return entry.count if entry.errors is None else entry.errors
 
 
-def pruned(entries: Iterable[Entry], gone: Iterable[Entry]) -> tuple[Entry, ...]:
+def pruned(entries: Iterable[BaselineEntry], gone: Iterable[BaselineEntry]) -> tuple[BaselineEntry, ...]:
     """The entries without what is gone."""
     less = {entry.fingerprint: entry.count for entry in gone}
     return tuple(
@@ -103,12 +105,12 @@ def pruned(entries: Iterable[Entry], gone: Iterable[Entry]) -> tuple[Entry, ...]
     )
 
 
-def _counted(entry: Entry, count: int) -> Entry:
+def _counted(entry: BaselineEntry, count: int) -> BaselineEntry:
     errors = None if entry.errors is None else min(entry.errors, count)
-    return Entry(entry.fingerprint, entry.code, entry.verdict, entry.of, count, entry.reason, errors)
+    return BaselineEntry(entry.fingerprint, entry.code, entry.verdict, entry.of, count, entry.reason, errors)
 
 
-def text(entries: Iterable[Entry]) -> str:
+def text(entries: Iterable[BaselineEntry]) -> str:
     """The file: sorted, one entry a line, a newline at the end."""
     rows = [json.dumps(_as_data(entry), sort_keys=True) for entry in sorted(entries, key=_order)]
     listed = ",\n".join(f"    {row}" for row in rows)
@@ -116,7 +118,7 @@ def text(entries: Iterable[Entry]) -> str:
     return f'{{\n  "findings": {body},\n  "format_version": {FORMAT_VERSION},\n  "tool": "coherence"\n}}\n'
 
 
-def _as_data(entry: Entry) -> dict[str, Any]:
+def _as_data(entry: BaselineEntry) -> dict[str, Any]:
     data: dict[str, Any] = {
         "fingerprint": entry.fingerprint,
         "code": entry.code,
@@ -128,7 +130,7 @@ def _as_data(entry: Entry) -> dict[str, Any]:
     return data | ({"reason": entry.reason} if entry.reason else {})
 
 
-def read(path: str) -> tuple[Entry, ...]:
+def read(path: str) -> tuple[BaselineEntry, ...]:
     """The entries of a file.  Raises UsageError, which says what is wrong with it."""
     try:
         with Path(path).open("rb") as file:
@@ -143,7 +145,7 @@ def read(path: str) -> tuple[Entry, ...]:
     return parsed(data, path)
 
 
-def parsed(data: object, path: str) -> tuple[Entry, ...]:
+def parsed(data: object, path: str) -> tuple[BaselineEntry, ...]:
     """The entries of what a file says.  Raises UsageError."""
     if not isinstance(data, dict) or not isinstance(data.get("findings"), list):
         raise UsageError(f"{path} is not a baseline: an object with a list `findings` is expected; {_HOW}")
@@ -157,7 +159,7 @@ def parsed(data: object, path: str) -> tuple[Entry, ...]:
     return tuple(sorted(entries, key=_order))
 
 
-def _entry(data: object, where: str) -> Entry:
+def _entry(data: object, where: str) -> BaselineEntry:
     if not isinstance(data, dict):
         raise UsageError(f"{where} is not an object; {_HOW}")
     unknown = sorted(set(data) - {"fingerprint", "code", "verdict", "of", "count", "errors", "reason"})
@@ -174,7 +176,9 @@ def _entry(data: object, where: str) -> Entry:
     words = {key: _word(data, key, where) for key in ("fingerprint", "code", "verdict", "reason")}
     if words["verdict"] not in _VERDICTS:
         raise UsageError(f"{where}: `verdict` is '{shorten(words['verdict'])}', one of {', '.join(Verdict)} expected")
-    return Entry(words["fingerprint"], words["code"], words["verdict"], tuple(of), count, words["reason"], errors)
+    return BaselineEntry(
+        words["fingerprint"], words["code"], words["verdict"], tuple(of), count, words["reason"], errors
+    )
 
 
 def _word(data: Mapping[str, object], key: str, where: str) -> str:

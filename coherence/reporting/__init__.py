@@ -17,7 +17,7 @@ from typing import Protocol, cast
 
 from coherence.base.errors import InternalError, UsageError, did_you_mean
 from coherence.findings.finding import Report
-from coherence.reporting._options import Options, options_from
+from coherence.reporting._options import ReportOptions, options_from
 from coherence.reporting._versions import versions
 from coherence.reporting._words import anchored, is_proof
 
@@ -29,7 +29,7 @@ class Format(Protocol):
 
     NAME: str
 
-    def render(self, report: Report, *, options: Options) -> str: ...
+    def render(self, report: Report, *, options: ReportOptions) -> str: ...
 
 
 def formats() -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from coherence.findings.finding import QuestionPage
 
 
 @dataclass(frozen=True)
-class Options:
+class ReportOptions:
     """How to write a report.
 
     `colour` adds ANSI codes (text).  `verbose` shows proofs, notes and whole witnesses in full (text,
@@ -27,10 +27,10 @@ class Options:
     problems_only: bool = False
 
 
-def options_from(values: dict[str, object]) -> Options:
+def options_from(values: dict[str, object]) -> ReportOptions:
     """Options by name.  Raises UsageError for a name that no option has."""
-    known = [field.name for field in fields(Options)]
+    known = [field.name for field in fields(ReportOptions)]
     for name in values:
         if name not in known:
             raise UsageError(f"no report option '{name}'; {did_you_mean(name, known)}")
-    return Options(**values)  # type: ignore[arg-type]
+    return ReportOptions(**values)  # type: ignore[arg-type]

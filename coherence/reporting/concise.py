@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from coherence.findings.finding import Finding, Report
-from coherence.reporting._options import Options
+from coherence.reporting._options import ReportOptions
 from coherence.reporting._words import ordered, primary, sentence, visible, where
 
 NAME = "concise"
 
 
-def render(report: Report, *, options: Options) -> str:  # noqa: ARG001  (every format takes options)
+def render(report: Report, *, options: ReportOptions) -> str:  # noqa: ARG001  (every format takes options)
     """The findings and nothing else; a finding without a place begins with `-`."""
     return "".join(f"{_line(finding)}\n" for finding in ordered(report.findings))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from coherence.findings.finding import Finding, Report, Severity
 from coherence.reporting._evidence import notes
-from coherence.reporting._options import Options
+from coherence.reporting._options import ReportOptions
 from coherence.reporting._words import (
     column_of,
     in_file,
@@ -26,12 +26,12 @@ NAME = "github"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
-def render(report: Report, *, options: Options) -> str:
+def render(report: Report, *, options: ReportOptions) -> str:
     """`::error file=...,line=...,col=...::message` lines; proofs are notices, undecided ones at most warnings."""
     return "".join(f"{_command(finding, options)}\n" for finding in ordered(report.findings))
 
 
-def _command(finding: Finding, options: Options) -> str:
+def _command(finding: Finding, options: ReportOptions) -> str:
     level = "notice" if is_proof(finding) else _LEVELS[weight(finding)]
     place = primary(finding)
     properties = {"title": f"{visible(finding.code)} {visible(finding.slug)}"}
@@ -41,7 +41,7 @@ def _command(finding: Finding, options: Options) -> str:
     return f"::{level} {listed}::{_data(_body(finding, options))}"
 
 
-def _body(finding: Finding, options: Options) -> str:
+def _body(finding: Finding, options: ReportOptions) -> str:
     lines = [sentence(finding)]
     lines += [f"{where(place)} {one_line(place.label)}".rstrip() for place in finding.places[1:]]
     for note in notes(finding, width=options.width):

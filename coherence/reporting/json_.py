@@ -19,7 +19,7 @@ from typing import Any
 from coherence.base.number_text import nearest_float, render_exact
 from coherence.base.places import Place
 from coherence.findings.finding import Edit, Evidence, Finding, Report, Severity, Verdict
-from coherence.reporting._options import Options
+from coherence.reporting._options import ReportOptions
 from coherence.reporting._versions import versions
 from coherence.reporting._words import baseline, escape, ordered
 
@@ -29,7 +29,7 @@ POLICIES = ("loops", "calls", "timers", "limits")
 PAIRS = ("conflict", "safe", "undecided", "not_modelled")
 
 
-def render(report: Report, *, options: Options) -> str:  # noqa: ARG001  (every format takes options)
+def render(report: Report, *, options: ReportOptions) -> str:  # noqa: ARG001  (every format takes options)
     """The whole report."""
     return dumps(as_data(report), depth=2)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from coherence.findings.finding import Finding, Report, Severity, Verdict
-from coherence.reporting._options import Options
+from coherence.reporting._options import ReportOptions
 from coherence.reporting._paint import paint
 from coherence.reporting._versions import versions
 from coherence.reporting._words import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 NAME = "junit"
 
 
-def render(report: Report, *, options: Options) -> str:
+def render(report: Report, *, options: ReportOptions) -> str:
     """A `testsuites` document with one suite; a report without findings has one case that passes."""
     cases = [_case(finding, report, options) for finding in ordered(report.findings)]
     cases += [_suppressed(finding) for finding in ordered(report.suppressed)]
@@ -78,7 +78,7 @@ def _testcase(finding: Finding) -> Element:
     return case
 
 
-def _case(finding: Finding, report: Report, options: Options) -> Element:
+def _case(finding: Finding, report: Report, options: ReportOptions) -> Element:
     case = _testcase(finding)
     lines = [*block(finding, report, options), *repairs(finding, report)]
     detail = "\n".join(paint(line, colour=False) for line in lines)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from coherence.findings.finding import Finding, Report
 from coherence.reporting._edits import hunks
-from coherence.reporting._options import Options
+from coherence.reporting._options import ReportOptions
 from coherence.reporting._paint import paint
 from coherence.reporting._words import (
     accounting,
@@ -29,7 +29,7 @@ from coherence.reporting.text import block, is_brief
 NAME = "markdown"
 
 
-def render(report: Report, *, options: Options) -> str:
+def render(report: Report, *, options: ReportOptions) -> str:
     """Accounting, table, and a section for each finding that is no proof or note (`verbose`: for each)."""
     findings = ordered(report.findings)
     parts = ["# Coherence report", f"{summary(report)} {accounting(report)}."]
@@ -51,7 +51,7 @@ def _table(findings: Iterable[Finding]) -> Iterator[str]:
         yield f"| {headword(finding)} | {_cell(code(visible(finding.code)))} | {at} | {escaped(sentence(finding))} |"
 
 
-def _section(finding: Finding, report: Report, options: Options) -> Iterator[str]:
+def _section(finding: Finding, report: Report, options: ReportOptions) -> Iterator[str]:
     yield f"## {code(visible(finding.code))} {escaped(finding.message)}"
     yield fence((paint(line, colour=False) for line in block(finding, report, options)), "text")
     for repair in finding.repairs:

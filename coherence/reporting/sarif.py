@@ -18,7 +18,7 @@ from typing import Any
 from coherence.base.places import Place
 from coherence.findings.finding import Edit, Finding, InputFile, QuestionPage, Repair, Report, Severity
 from coherence.reporting._edits import lines_of
-from coherence.reporting._options import Options
+from coherence.reporting._options import ReportOptions
 from coherence.reporting._versions import versions
 from coherence.reporting._words import (
     column_of,
@@ -40,12 +40,12 @@ FINGERPRINT = "coherence/v1"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-def render(report: Report, *, options: Options) -> str:
+def render(report: Report, *, options: ReportOptions) -> str:
     """One run with its rules, artifacts and results."""
     return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report, options)]}, depth=4)
 
 
-def _run(report: Report, options: Options) -> dict[str, Any]:
+def _run(report: Report, options: ReportOptions) -> dict[str, Any]:
     rules = _rules(report, options.rules)
     index = {rule["id"]: number for number, rule in enumerate(rules)}
     data = as_data(report)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from coherence.findings.finding import Finding, Report, Severity
 from coherence.reporting._edits import hunks
 from coherence.reporting._evidence import notes
-from coherence.reporting._options import Options
+from coherence.reporting._options import ReportOptions
 from coherence.reporting._paint import STYLES, Line, paint
 from coherence.reporting._snippet import snippets
 from coherence.reporting._words import (
@@ -27,7 +27,7 @@ from coherence.reporting._words import (
 NAME = "text"
 
 
-def render(report: Report, *, options: Options) -> str:
+def render(report: Report, *, options: ReportOptions) -> str:
     """Problems in full, then proofs and notes on one line each, then what was counted."""
     lines = [*_findings(report, options)]
     lines += _outside(report, options)
@@ -38,12 +38,12 @@ def render(report: Report, *, options: Options) -> str:
     return "".join(f"{paint(line, colour=options.colour)}\n" for line in lines)
 
 
-def findings(report: Report, *, options: Options) -> str:
+def findings(report: Report, *, options: ReportOptions) -> str:
     """The findings alone, without what was counted."""
     return "".join(f"{paint(line, colour=options.colour)}\n" for line in _findings(report, options))
 
 
-def _findings(report: Report, options: Options) -> Iterator[Line]:
+def _findings(report: Report, options: ReportOptions) -> Iterator[Line]:
     every = ordered(report.findings)
     for finding in every:
         if options.verbose or not is_brief(finding):
@@ -56,7 +56,7 @@ def is_brief(finding: Finding) -> bool:
     return is_proof(finding) or finding.severity is Severity.INFO
 
 
-def block(finding: Finding, report: Report, options: Options) -> Iterator[Line]:
+def block(finding: Finding, report: Report, options: ReportOptions) -> Iterator[Line]:
     """One finding without its repairs: headline, source lines, evidence."""
     style = headword(finding)
     yield [*_title(finding, headword(finding), style), (f"   ({visible(finding.slug)})", "dim")]
@@ -108,7 +108,7 @@ def _indent(finding: Finding, report: Report) -> str:
     return " " * (max(sizes, default=1) + 1)
 
 
-def _outside(report: Report, options: Options) -> Iterator[Line]:
+def _outside(report: Report, options: ReportOptions) -> Iterator[Line]:
     """What was read and is outside the model, and what was assumed throughout."""
     if report.not_modelled and not options.verbose:
         yield [
@@ -121,7 +121,7 @@ def _outside(report: Report, options: Options) -> Iterator[Line]:
         yield [("assumes throughout: ", "dim"), (one_line(text), "plain")]
 
 
-def _footer(report: Report, options: Options) -> Iterator[Line]:
+def _footer(report: Report, options: ReportOptions) -> Iterator[Line]:
     yield [(summary(report), "bold")]
     if report.gone is not None:
         told = ", ".join(f"{number} {word}" for word, number in baseline(report).items())

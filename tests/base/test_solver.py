@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from coherence.base import solver
 from coherence.base.errors import MissingExtraError
-from coherence.base.solver import Answer, Outcome, joined, recheck, unsat, unsat_each, version
+from coherence.base.solver import Outcome, SolverAnswer, joined, recheck, unsat, unsat_each, version
 
 REFUTED = """; two rows that exclude each other
 (set-logic QF_LRA)
@@ -32,14 +32,14 @@ HARD = """(set-logic QF_NIA)
 """
 
 
-def ask(script: str) -> Answer:
+def ask(script: str) -> SolverAnswer:
     return unsat(script, timeout_ms=5000)
 
 
 def test_the_two_answers() -> None:
-    assert ask(REFUTED) == Answer(Outcome.UNSAT)
+    assert ask(REFUTED) == SolverAnswer(Outcome.UNSAT)
     assert ask(REFUTED).unsat
-    assert ask(SATISFIED) == Answer(Outcome.SAT, "", "x y = 1/3")
+    assert ask(SATISFIED) == SolverAnswer(Outcome.SAT, "", "x y = 1/3")
     assert not ask(SATISFIED).unsat
 
 

@@ -254,7 +254,7 @@ def test_a_change_is_seen_once_and_told_in_a_line(
 
 
 def test_a_watched_design_is_asked_again_where_it_changed(design: Path) -> None:
-    memory = watch.Memory()
+    memory = watch.FileTimes()
     other = "  - {from: c, to: d, deadline: 30 s, per_try: 5 s, tries: 4, retry_when: [timeout]}\n"
     for text in (DESIGN, DESIGN + other, DESIGN.replace("10 s", "25 s") + other, DESIGN):
         design.write_text(text)

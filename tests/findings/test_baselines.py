@@ -160,7 +160,7 @@ NAMES = st.text("abcdefgh_", min_size=1, max_size=6)
 @given(st.lists(st.tuples(NAMES, st.lists(NAMES, max_size=3), st.integers(1, 9), st.text(max_size=9)), max_size=6))
 def test_a_file_is_read_as_it_was_written(rows: list[tuple[str, list[str], int, str]]) -> None:
     entries = {
-        key: baselines.Entry(key, "COH201", "conflict", tuple(sorted(of)), count, reason)
+        key: baselines.BaselineEntry(key, "COH201", "conflict", tuple(sorted(of)), count, reason)
         for key, of, count, reason in rows
     }
     text = baselines.text(entries.values())

@@ -22,7 +22,7 @@ from coherence.base.records import Record
 from coherence.base.units import Dimension
 from coherence.checking.repair.adjustable_numbers import knobs
 from coherence.checking.repair.nearest_repair import Asks
-from coherence.checking.repair.rechecks import Asked, charged, key_of, slow
+from coherence.checking.repair.rechecks import RecheckContext, charged, key_of, slow
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Verdict
 from coherence.findings.question_input import Subject
@@ -49,7 +49,7 @@ class Stated:
     owners: frozenset[str]
 
 
-def blamed(asked: Asked, *, thorough: bool = False) -> list[Finding]:
+def blamed(asked: RecheckContext, *, thorough: bool = False) -> list[Finding]:
     """The findings, each conflict with the places of all values of its core.
 
     Questions that execute loops may take seconds each time: they are left to `thorough`.
@@ -59,7 +59,9 @@ def blamed(asked: Asked, *, thorough: bool = False) -> list[Finding]:
     return [_blamed(finding, asked, every, asks, thorough=thorough) for finding in asked.findings]
 
 
-def _blamed(finding: Finding, asked: Asked, every: Sequence[Stated], of_all: Asks, *, thorough: bool) -> Finding:
+def _blamed(
+    finding: Finding, asked: RecheckContext, every: Sequence[Stated], of_all: Asks, *, thorough: bool
+) -> Finding:
     own = [module for module in asked.modules if any(q.code == finding.code for q in module.questions)]
     if finding.verdict is not Verdict.CONFLICT or (any(map(slow, own)) and not thorough):
         return finding
@@ -81,7 +83,9 @@ def _named(place: Place, places: Iterable[Place]) -> bool:
     )
 
 
-def _certain_whatever(near: Sequence[Stated], finding: Finding, asked: Asked, own: Sequence[QuestionModule]) -> bool:
+def _certain_whatever(
+    near: Sequence[Stated], finding: Finding, asked: RecheckContext, own: Sequence[QuestionModule]
+) -> bool:
     """Does every choice of these values break the promise?"""
     edits = [_ranged(one, asked.subject) for one in near]
     if finding.certainty != "certain" or asked.subject.design.spelling or None in edits:
@@ -101,7 +105,7 @@ def _ranged(one: Stated, subject: Subject) -> Edit | None:
     return replace(ends[0], new=f"{ends[0].new} .. {ends[1].new}")
 
 
-def _decides(one: Stated, finding: Finding, asked: Asked, own: Sequence[QuestionModule], asks: Asks) -> bool:
+def _decides(one: Stated, finding: Finding, asked: RecheckContext, own: Sequence[QuestionModule], asks: Asks) -> bool:
     """Is the conflict gone for some other value?"""
     for other in _others(one):
         edit = repairs.rewrite(asked.subject, one.place, other, one.dimension)

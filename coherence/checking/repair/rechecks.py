@@ -37,7 +37,7 @@ INSTANTS_OF_AN_ASK = 100  # so many executed instants count as one ask more
 
 
 @dataclass(frozen=True)
-class Asked:
+class RecheckContext:
     """A design, how to read it again after an edit, and what the questions answered."""
 
     subject: Subject
@@ -64,7 +64,7 @@ class Asked:
             return None
 
 
-def with_repairs(asked: Asked, *, thorough: bool = False) -> list[Finding]:
+def with_repairs(asked: RecheckContext, *, thorough: bool = False) -> list[Finding]:
     """The findings, each conflict with the repairs that hold.
 
     First what the questions propose; a conflict for which none of that holds takes a repair of another conflict that
@@ -91,7 +91,7 @@ def with_repairs(asked: Asked, *, thorough: bool = False) -> list[Finding]:
 
 
 def _holding(
-    finding: Finding, offered: Iterable[Repair], asked: Asked, rechecks: Iterator[int]
+    finding: Finding, offered: Iterable[Repair], asked: RecheckContext, rechecks: Iterator[int]
 ) -> tuple[Repair, ...]:  # fmt: skip
     """Those that hold, at most MOST_REPAIRS."""
     made: list[Repair] = []
@@ -105,7 +105,7 @@ def _holding(
     return tuple(made)
 
 
-def _borrowed(finding: Finding, kept: Mapping[Key, Sequence[Repair]], asked: Asked) -> tuple[Repair, ...]:
+def _borrowed(finding: Finding, kept: Mapping[Key, Sequence[Repair]], asked: RecheckContext) -> tuple[Repair, ...]:
     """Repairs of conflicts of the same policies that remove this one too; their answers are known."""
     near = [r for (_, of), found in kept.items() if set(of) & set(finding.of) for r in found]
     return tuple(
@@ -117,7 +117,7 @@ def _inside(place: Place, fixed: Collection[Place]) -> bool:
     return any(p.file == place.file and p.line == place.line and p.column <= place.column < p.end_column for p in fixed)
 
 
-def _searched(finding: Finding, asked: Asked, asks: Asks, *, thorough: bool) -> Iterator[Repair]:
+def _searched(finding: Finding, asked: RecheckContext, asks: Asks, *, thorough: bool) -> Iterator[Repair]:
     """The nearest repairs, by the question that found the conflict."""
     own = [module for module in asked.modules if any(q.code == finding.code for q in module.questions)]
     allowed = Asks(min(asks.left, SLOW_ASKS * thorough if any(map(slow, own)) else MOST_ASKS))
@@ -145,7 +145,7 @@ def charged(asks: Asks, ask: Callable[[], T]) -> T:
     return answer
 
 
-def recheck(finding: Finding, repair: Repair, asked: Asked, modules: Sequence[QuestionModule]) -> str:
+def recheck(finding: Finding, repair: Repair, asked: RecheckContext, modules: Sequence[QuestionModule]) -> str:
     """What these questions say after the repair, or nothing where it does not hold."""
     after = asked.again(repair.edits, modules)
     if after is None or not gone(finding, after) or worse(asked.findings, after):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from coherence.loops.analysis.design_analysis import Analysis
+from coherence.loops.analysis.design_analysis import DesignAnalysis
 from coherence.loops.analysis.render_text import MOST_NAMES
 from coherence.loops.designs.predicted_cycles import CycleReading
 
 HEAD = "Limit cycles, predicted by their return map and run again by the executor:"
 
 
-def text(analysis: Analysis, cycles: Sequence[CycleReading]) -> Iterator[str]:
+def text(analysis: DesignAnalysis, cycles: Sequence[CycleReading]) -> Iterator[str]:
     """Yields a heading and one line per reading that adds something; nothing where none does."""
     verdicts = {", ".join(group.group.names): group.answer.verdict for group in analysis.groups}
     lines = dict.fromkeys(line for reading in cycles if (line := _line(reading, verdicts.get(reading.loop, ""))))

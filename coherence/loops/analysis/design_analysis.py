@@ -15,7 +15,7 @@ from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.analysis.blame import Subset, smallest_swinging, smallest_unstable
 from coherence.loops.analysis.law_margins import LoopFigures, figures
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError, is_smooth, region, structure
-from coherence.loops.designs.group_runs import Answer, executed, from_bounds
+from coherence.loops.designs.group_runs import RunVerdict, executed, from_bounds
 from coherence.loops.designs.groups import Group
 from coherence.loops.designs.kinks import Branch, branches
 from coherence.loops.designs.lap_matrices import Lap, LapError, closed, opened
@@ -59,11 +59,11 @@ class GroupAnalysis:
 
     group: Group
     lap: Fraction
-    answer: Answer
+    answer: RunVerdict
     points: tuple[PointFigures, ...]
     subset: Subset | None
     notes: tuple[str, ...]
-    from_bounds: Answer | None = None  # of a group that settles: started from the ends of its bounds
+    from_bounds: RunVerdict | None = None  # of a group that settles: started from the ends of its bounds
 
     @property
     def verdict(self) -> str:
@@ -71,7 +71,7 @@ class GroupAnalysis:
 
 
 @dataclass(frozen=True)
-class Analysis:
+class DesignAnalysis:
     """All groups, the loops in none (with the reason), and what the model could not carry."""
 
     groups: tuple[GroupAnalysis, ...]
@@ -85,7 +85,7 @@ def analysed(
     time_limit: float = 20.0,
     choices: Mapping[str, Fraction] | None = None,
     bar: Progress | None = None,
-) -> Analysis:
+) -> DesignAnalysis:
     """Analyses every group, each within its share of the time limit (s).  `choices`:
     values for what the design leaves open.
     """
@@ -96,7 +96,7 @@ def analysed(
         if bar:
             bar(index / len(parts.groups), " and ".join(group.names[:3]))
         groups.append(of_group(group, whole.share(1 / (len(parts.groups) - index)), choices or {}))
-    return Analysis(tuple(groups), parts.alone, model.abstractions)
+    return DesignAnalysis(tuple(groups), parts.alone, model.abstractions)
 
 
 def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -> GroupAnalysis:
@@ -121,18 +121,18 @@ def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -
     return GroupAnalysis(group, lap, answer, points, subset, tuple(dict.fromkeys(notes)), elsewhere)
 
 
-def _laps(answer: Answer, lap: Fraction) -> int:
+def _laps(answer: RunVerdict, lap: Fraction) -> int:
     """Returns twice the number of laps that the whole group takes to its recurrence."""
     run = answer.run
     return max(20, int(2 * run.instants[-1].time / lap) + 1) if run and run.instants else 40
 
 
-def _blocked(why: str) -> Answer:
-    return Answer("undecided", why, False, None, {}, None, (), 0)
+def _blocked(why: str) -> RunVerdict:
+    return RunVerdict("undecided", why, False, None, {}, None, (), 0)
 
 
 def _points(
-    group: Group, first: Choices, answer: Answer, deadline: Deadline, notes: list[str]
+    group: Group, first: Choices, answer: RunVerdict, deadline: Deadline, notes: list[str]
 ) -> tuple[PointFigures, ...]:
     model = group.model
     smooth = [loop.name for loop in group.loops if is_smooth(loop)]
@@ -158,7 +158,7 @@ def _points(
     return tuple(_figures(group, p, deadline.share(0.7), notes) for p in (*settled, *rest))
 
 
-def _no_point(model: Model, smooth: Sequence[str], answer: Answer) -> str:
+def _no_point(model: Model, smooth: Sequence[str], answer: RunVerdict) -> str:
     end = next((end for end in answer.ends if end is not None), None)
     at = [
         loop.name
@@ -178,7 +178,7 @@ def _unreal(points: Sequence[Point]) -> str:
     return f"no operating point of the whole design: {'; '.join(reasons)}"
 
 
-def _levels(model: Model, first: Choices, answer: Answer) -> list[dict[str, Fraction]]:
+def _levels(model: Model, first: Choices, answer: RunVerdict) -> list[dict[str, Fraction]]:
     """Returns levels of all commands: where the run begins, where it ends, and the ends of its orbit."""
     start = {p: first.values.get(p, c.initial.low or Fraction(0)) for p, c in model.commands.items()}
     ends = [dict(end) for end in answer.ends if end is not None][:2]

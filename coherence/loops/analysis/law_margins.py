@@ -14,7 +14,7 @@ from coherence.base.bisection import halved
 from coherence.loops.designs.feedback_groups import Deadline
 from coherence.loops.designs.kinks import Branch
 from coherence.loops.designs.lap_matrices import Closed, Lap, LapError, closed, opened
-from coherence.loops.designs.lap_roots import Array, Response, floats, is_stable, sensitivity, spectral_radius
+from coherence.loops.designs.lap_roots import Array, LapResponse, floats, is_stable, sensitivity, spectral_radius
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.lookback import look_backs
 
@@ -42,7 +42,7 @@ class LoopFigures:
     delay: Fraction | None
     searched: Fraction
     grid: Fraction
-    response: Response | None
+    response: LapResponse | None
     note: str = ""
 
 

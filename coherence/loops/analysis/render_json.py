@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from coherence.loops.analysis.blame import Subset
-from coherence.loops.analysis.design_analysis import Analysis, GroupAnalysis, PointFigures
+from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis, PointFigures
 from coherence.loops.analysis.law_margins import LoopFigures
 from coherence.loops.analysis.retry_products import Amplified
 from coherence.loops.analysis.retuning import Retuning
@@ -16,7 +16,7 @@ from coherence.loops.designs.lap_roots import Roots
 
 
 def as_json(
-    path: str, analysis: Analysis, calls: Sequence[Amplified], tunings: Sequence[Sequence[Retuning]]
+    path: str, analysis: DesignAnalysis, calls: Sequence[Amplified], tunings: Sequence[Sequence[Retuning]]
 ) -> dict[str, Any]:
     """Returns the analysis for programs; numbers as floats, exact ones also as text."""
     pairs = zip(analysis.groups, tunings, strict=True)

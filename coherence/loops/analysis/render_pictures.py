@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from coherence.loops.analysis.design_analysis import Analysis, GroupAnalysis
-from coherence.loops.designs.lap_roots import Response
+from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis
+from coherence.loops.designs.lap_roots import LapResponse
 from coherence.model.model import unit_of
 from coherence.reporting.pictures.svg import Dots, Figure, Line, Panel
 from coherence.simulate.execute.affine import plain
@@ -19,7 +19,7 @@ MOST_GROUPS, MOST_LINES = 6, 4
 SHOWN = 3  # periods of an orbit
 
 
-def of_design(path: str, analysis: Analysis) -> Figure:
+def of_design(path: str, analysis: DesignAnalysis) -> Figure:
     """Draws up to three panels per group."""
     panels = [panel for group in analysis.groups[:MOST_GROUPS] for panel in _group(group)]
     notes = [
@@ -58,7 +58,7 @@ def _group(group: GroupAnalysis) -> Iterator[Panel]:
         )
 
 
-def _curve(found: Response, style: int) -> Line:
+def _curve(found: LapResponse, style: int) -> Line:
     pairs = zip(found.frequencies, found.gains, strict=True)
     return Line(found.loop, tuple((math.tau / omega, gain) for omega, gain in pairs if omega), style)
 

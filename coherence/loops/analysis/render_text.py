@@ -9,11 +9,11 @@ from fractions import Fraction
 from coherence.base.number_text import render_clock, render_seconds
 from coherence.base.text_tables import aligned_rows
 from coherence.loops.analysis.blame import Subset
-from coherence.loops.analysis.design_analysis import Analysis, GroupAnalysis, PointFigures
+from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis, PointFigures
 from coherence.loops.analysis.law_margins import MOST_GAIN, LoopFigures
 from coherence.loops.analysis.retry_products import Amplified
 from coherence.loops.analysis.retuning import Retuning
-from coherence.loops.designs.group_runs import Answer
+from coherence.loops.designs.group_runs import RunVerdict
 from coherence.loops.designs.lap_roots import Roots
 from coherence.loops.designs.operating_points import Point
 from coherence.model.model import Model
@@ -23,7 +23,7 @@ WORDS = {"oscillates": "never settles", "settles": "settles", "undecided": "unde
 MOST_NAMES = 6
 
 
-def text(path: str, analysis: Analysis, calls: Sequence[Amplified], tunings: Sequence[Sequence[Retuning]]) -> str:
+def text(path: str, analysis: DesignAnalysis, calls: Sequence[Amplified], tunings: Sequence[Sequence[Retuning]]) -> str:
     """Renders the analysis of a design."""
     lines = [f"{path}: {_counted(len(analysis.groups), 'group')} of loops in feedback"]
     for group, tuning in zip(analysis.groups, tunings, strict=True):
@@ -102,7 +102,7 @@ def _exact(group: GroupAnalysis) -> str:
     return f"{WORDS[answer.verdict]}, {answer.how} [{grade}]"
 
 
-def _elsewhere(answer: Answer) -> str:
+def _elsewhere(answer: RunVerdict) -> str:
     if answer.verdict == "oscillates" and answer.period is not None:
         return f"never settles when started at the ends of its bounds, period {render_clock(answer.period)} [proved]"
     if answer.verdict == "settles":

@@ -70,7 +70,9 @@ def _pair(
     question: Question, subject: Subject, group: Group, first: SampledLoop, second: SampledLoop
 ) -> Iterator[Finding]:
     views = [
-        View(a, b, time) for a, b in ((first, second), (second, first)) if (time := alone(group.model, a)) is not None
+        OverlapView(a, b, time)
+        for a, b in ((first, second), (second, first))
+        if (time := alone(group.model, a)) is not None
     ]
     if not views:
         return
@@ -83,7 +85,7 @@ def _pair(
 
 
 @dataclass(frozen=True)
-class View:
+class OverlapView:
     """One loop as the faster one: how long it needs alone, and how often the other one acts."""
 
     inner: SampledLoop
@@ -183,7 +185,7 @@ def moving(run: LongRun) -> Fraction:
     return changed[-1] if changed else Fraction(0)
 
 
-def _separated(question: Question, view: View) -> Finding:
+def _separated(question: Question, view: OverlapView) -> Finding:
     """Answers that each start was run; a settling time from the ends of the ranges alone would say nothing certain."""
     facts = (f"(<= settle {rational(view.time.seconds)})", f"(>= wait {rational(view.every)})")
     script = Certificate({"settle": "Real", "wait": "Real"}, facts, "(< settle wait)").script()
@@ -197,7 +199,7 @@ def _separated(question: Question, view: View) -> Finding:
     )  # fmt: skip
 
 
-def _overlap(question: Question, subject: Subject, group: Group, views: list[View]) -> Finding:
+def _overlap(question: Question, subject: Subject, group: Group, views: list[OverlapView]) -> Finding:
     worst = max(views, key=lambda view: view.ratio)  # nearest to being apart: there a slower outer loop costs least
     message = "; ".join(
         f"{view.outer.name} acts every {render_seconds(view.every)}, while {view.inner.name} needs "

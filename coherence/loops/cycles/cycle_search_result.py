@@ -37,7 +37,7 @@ class Cycle:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CycleSearchResult:
     """All cycles found, and what the other runs do.
 
     `ends`: how many runs ended as "cycle", "rest", "away", "sliding" or "undecided".  `reason` says in

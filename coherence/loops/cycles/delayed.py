@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from coherence.base.bisection import halved
-from coherence.loops.cycles.cycle_search_result import Answer, Cycle, describe_ends, same
+from coherence.loops.cycles.cycle_search_result import Cycle, CycleSearchResult, describe_ends, same
 from coherence.loops.cycles.delayed_runs import Start
 from coherence.loops.cycles.delayed_runs_sloped import SlopedRun
 from coherence.loops.cycles.delayed_runs_smooth import Rate
@@ -32,7 +32,7 @@ MOST_STEPS = 4_000
 SHRINKS, EVENLY = 0.7, 1.02  # over three stretches, from ratio to ratio: a swing that shrinks so comes to rest
 
 
-def limit_cycles_delayed(system: System, starts: Sequence[Start] = ()) -> Answer:
+def limit_cycles_delayed(system: System, starts: Sequence[Start] = ()) -> CycleSearchResult:
     """Searches as `limit_cycles` does; undecided for a sloped element that acts later one way than the other."""
     for element, up, down in zip(system.elements, system.rise, system.fall, strict=True):
         if isinstance(element, Pieces) and up != down:
@@ -44,7 +44,7 @@ def limit_cycles_delayed(system: System, starts: Sequence[Start] = ()) -> Answer
     return _collocated(system, starts or default_starts(system))
 
 
-def _collocated(system: System, begins: Sequence[Start]) -> Answer:
+def _collocated(system: System, begins: Sequence[Start]) -> CycleSearchResult:
     starts = [start.z[:-1].tolist() for start in begins]
     delay = max(system.rise)
     answer = smooth_cycles(
@@ -58,8 +58,8 @@ def _slowest(system: System) -> float:
     return 4 / fastest if fastest else 0.0
 
 
-def _undecided(what: str) -> Answer:
-    return Answer((), {"undecided": 1}, f"undecided: {what} has no exact method here", ())
+def _undecided(what: str) -> CycleSearchResult:
+    return CycleSearchResult((), {"undecided": 1}, f"undecided: {what} has no exact method here", ())
 
 
 def _without_memory(element: Element) -> bool:
@@ -86,12 +86,12 @@ def _as_pieces(element: Element) -> Pieces:
     return Pieces(element.up, (0.0,) * len(element.levels), element.levels)
 
 
-def _followed(system: System, starts: Sequence[Start]) -> Answer:
+def _followed(system: System, starts: Sequence[Start]) -> CycleSearchResult:
     """Runs from the starts, each to its end."""
     met: list[Cycle] = []
     ends = Counter(follow_sloped(SlopedRun(system, start), met) for start in starts)
     cycles = tuple(sorted(met, key=lambda cycle: cycle.period))
-    return Answer(cycles, dict(ends), describe_ends(cycles, ends), screen(system))
+    return CycleSearchResult(cycles, dict(ends), describe_ends(cycles, ends), screen(system))
 
 
 def follow_sloped(run: SlopedRun, cycles: list[Cycle]) -> str:

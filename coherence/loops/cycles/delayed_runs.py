@@ -24,7 +24,7 @@ Levels = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Event:
+class RunEvent:
     """`element` passes `threshold` to `level` (a crossing, `source` None), or takes `level` on (an arrival of
     the crossing number `source`).  `acts`: a crossing that takes effect at once.
     """
@@ -55,7 +55,7 @@ class Segment:
     held: Levels
     seen: Levels
     duration: float
-    event: Event
+    event: RunEvent
     number: int
 
 
@@ -110,8 +110,8 @@ class Run:
         self._count(duration)
         return segment
 
-    def _crossing(self, flow: Flow, within: float) -> tuple[float, Event] | None:
-        best: tuple[float, Event] | None = None
+    def _crossing(self, flow: Flow, within: float) -> tuple[float, RunEvent] | None:
+        best: tuple[float, RunEvent] | None = None
         self.sizes = np.maximum(self.sizes, flow.weights @ np.abs(self.z))
         for index, (element, level) in enumerate(zip(self.system.elements, self.seen, strict=True)):
             low, high = element.bounds(level)
@@ -120,14 +120,14 @@ class Run:
             if leaving is not None and (best is None or leaving[0] < best[0]):
                 acts = (self.system.rise if leaving[1] > 0 else self.system.fall)[index] == 0
                 threshold = high if leaving[1] > 0 else low
-                best = leaving[0], Event(index, level + leaving[1], threshold, None, acts)
+                best = leaving[0], RunEvent(index, level + leaving[1], threshold, None, acts)
         return best
 
-    def _arrival(self) -> Event:
+    def _arrival(self) -> RunEvent:
         first = self.pending[0]
-        return Event(first.element, first.level, math.nan, first.source)
+        return RunEvent(first.element, first.level, math.nan, first.source)
 
-    def _take(self, event: Event) -> None:
+    def _take(self, event: RunEvent) -> None:
         if event.source is not None:
             self.pending.pop(0)
             self.held = _with(self.held, event.element, event.level)
@@ -146,7 +146,7 @@ class Run:
         if self._beyond(event):
             self.ended = "away"
 
-    def _beyond(self, event: Event) -> bool:
+    def _beyond(self, event: RunEvent) -> bool:
         element = self.system.elements[event.element]
         return element.endless and event.level in {0, _count(element) - 1}
 

@@ -30,7 +30,7 @@ HUGE = 1e9  # times the size of the start: run away
 
 
 @dataclass(frozen=True)
-class Piece:
+class SlopedPiece:
     """x on [start, end]: coefficients (size, degree + 1), ascending powers of (t - start) / length."""
 
     start: float
@@ -62,7 +62,7 @@ class SlopedRun:
         self.seen, self.held = start.seen, start.held
         self.pending = sorted(start.pending, key=lambda p: p.time)
         self.breaks: list[tuple[float, int]] = []
-        self.pieces: list[Piece] = []
+        self.pieces: list[SlopedPiece] = []
         self.starts: list[float] = []
         self.ended, self.instant, self.events = "", 0, 0
         self.size = 1 + float(np.max(np.abs(self.x), initial=0.0))
@@ -93,10 +93,10 @@ class SlopedRun:
         matrix, constant, slopes = flow_of(self.system, self.held, self.delays)
         end = self.time + self._longest(matrix)
         length = end - self.time
-        piece = Piece(self.time, end, length, self._solved(matrix, constant, slopes, length))
+        piece = SlopedPiece(self.time, end, length, self._solved(matrix, constant, slopes, length))
         crossing = self._crossing(piece)
         if crossing is not None:
-            piece = Piece(self.time, self.time + crossing[0] * length, length, piece.coefficients)
+            piece = SlopedPiece(self.time, self.time + crossing[0] * length, length, piece.coefficients)
         if piece.end > piece.start:
             self.pieces.append(piece)
             self.starts.append(piece.start)
@@ -139,7 +139,7 @@ class SlopedRun:
             coefficients[:, k + 1] = (matrix @ coefficients[:, k] + forcing[:, k]) * (length / (k + 1))
         return coefficients
 
-    def _crossing(self, piece: Piece) -> tuple[float, int, int] | None:
+    def _crossing(self, piece: SlopedPiece) -> tuple[float, int, int] | None:
         """Returns (place in the step, element, direction) of the first crossing."""
         best: tuple[float, int, int] | None = None
         for index, (element, level) in enumerate(zip(self.system.elements, self.seen, strict=True)):

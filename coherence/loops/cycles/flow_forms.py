@@ -16,7 +16,7 @@ class KinkError(NotExactError):
     """A rate that is no linear function of the states."""
 
 
-class Form:
+class LinearForm:
     """const + sum of weight * state; conditions on states are refused, those on numbers are taken."""
 
     __slots__ = ("const", "terms")
@@ -25,25 +25,25 @@ class Form:
     def __init__(self, const: Num, terms: Mapping[str, Num]) -> None:
         self.const, self.terms = const, terms
 
-    def __add__(self, other: Form | Num) -> Form:
+    def __add__(self, other: LinearForm | Num) -> LinearForm:
         right = form(other)
         terms = dict(self.terms)
         for name, weight in right.terms.items():
             terms[name] = terms.get(name, Fraction(0)) + weight
-        return Form(self.const + right.const, {name: w for name, w in terms.items() if w})
+        return LinearForm(self.const + right.const, {name: w for name, w in terms.items() if w})
 
     __radd__ = __add__
 
-    def __neg__(self) -> Form:
+    def __neg__(self) -> LinearForm:
         return self * -1
 
-    def __sub__(self, other: Form | Num) -> Form:
+    def __sub__(self, other: LinearForm | Num) -> LinearForm:
         return self + form(other) * -1
 
-    def __rsub__(self, other: Num) -> Form:
+    def __rsub__(self, other: Num) -> LinearForm:
         return form(other) + self * -1
 
-    def __mul__(self, other: Form | Num) -> Form:
+    def __mul__(self, other: LinearForm | Num) -> LinearForm:
         right = form(other)
         if self.terms and right.terms:
             raise KinkError("a product of states in a flow")
@@ -51,18 +51,18 @@ class Form:
             return right._times(self.const)
         return self._times(right.const)
 
-    def _times(self, factor: Num) -> Form:
-        return Form(self.const * factor, {n: w * factor for n, w in self.terms.items() if w * factor})
+    def _times(self, factor: Num) -> LinearForm:
+        return LinearForm(self.const * factor, {n: w * factor for n, w in self.terms.items() if w * factor})
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Form | Num) -> Form:
+    def __truediv__(self, other: LinearForm | Num) -> LinearForm:
         right = form(other)
         if right.terms:
             raise KinkError("a flow divided by a state")
         return self._times(Fraction(1) / right.const)
 
-    def __rtruediv__(self, other: Num) -> Form:
+    def __rtruediv__(self, other: Num) -> LinearForm:
         return form(other) / self
 
     def _number(self) -> Num:
@@ -70,8 +70,8 @@ class Form:
             raise KinkError(f"a kink of {', '.join(self.terms)} in a flow")
         return self.const
 
-    def __abs__(self) -> Form:
-        return Form(abs(self._number()), {})
+    def __abs__(self) -> LinearForm:
+        return LinearForm(abs(self._number()), {})
 
     def __floor__(self) -> int:
         made: int = math.floor(self._number())
@@ -81,22 +81,22 @@ class Form:
         made: int = math.ceil(self._number())
         return made
 
-    def __lt__(self, other: Form | Num) -> bool:
+    def __lt__(self, other: LinearForm | Num) -> bool:
         return bool((self - form(other))._number() < 0)
 
-    def __le__(self, other: Form | Num) -> bool:
+    def __le__(self, other: LinearForm | Num) -> bool:
         return bool((self - form(other))._number() <= 0)
 
-    def __gt__(self, other: Form | Num) -> bool:
+    def __gt__(self, other: LinearForm | Num) -> bool:
         return bool((self - form(other))._number() > 0)
 
-    def __ge__(self, other: Form | Num) -> bool:
+    def __ge__(self, other: LinearForm | Num) -> bool:
         return bool((self - form(other))._number() >= 0)
 
     def __eq__(self, other: object) -> bool:
         return bool((self - form(other))._number() == 0)
 
 
-def form(number: Form | Num) -> Form:
+def form(number: LinearForm | Num) -> LinearForm:
     """Returns a number as a form."""
-    return number if isinstance(number, Form) else Form(number, {})
+    return number if isinstance(number, LinearForm) else LinearForm(number, {})

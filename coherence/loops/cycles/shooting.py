@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from coherence.loops.cycles.delayed_runs import Event, Levels, Pending, Run, Segment, Start, flow_of
+from coherence.loops.cycles.delayed_runs import Levels, Pending, Run, RunEvent, Segment, Start, flow_of
 from coherence.loops.cycles.delayed_runs_flow import Flow
 from coherence.loops.cycles.relay import Array, System
 
@@ -27,7 +27,7 @@ SAME = 1e-6  # of the period: largest difference of events in the confirming run
 
 
 @dataclass(frozen=True)
-class Step:
+class ShootingStep:
     """One segment of a word: what is held, and the event at its end.
 
     An arrival names its crossing by its position among the crossings of the word and the number of
@@ -35,24 +35,24 @@ class Step:
     """
 
     held: Levels
-    event: Event
+    event: RunEvent
     crossing: int = -1
     periods: int = 0
 
 
 @dataclass(frozen=True)
-class Word:
+class ShootingWord:
     """The events of one period, with the levels seen at its beginning."""
 
     seen: Levels
-    steps: tuple[Step, ...]
+    steps: tuple[ShootingStep, ...]
 
 
 @dataclass(frozen=True)
 class Solution:
     """A periodic run: its word, the state at its beginning, and the length of each segment."""
 
-    word: Word
+    word: ShootingWord
     z: Array
     durations: tuple[float, ...]
 
@@ -61,7 +61,7 @@ class Solution:
         return sum(self.durations)
 
 
-def word_of(segments: Sequence[Segment]) -> Word:
+def word_of(segments: Sequence[Segment]) -> ShootingWord:
     """Returns the word of segments that begin just after a crossing and end with one."""
     crossings = [s.number for s in segments if s.event.source is None]
     first, count = crossings[0], len(crossings)
@@ -69,14 +69,14 @@ def word_of(segments: Sequence[Segment]) -> Word:
     for segment in segments:
         source = segment.event.source
         if source is None:
-            steps.append(Step(segment.held, segment.event))
+            steps.append(ShootingStep(segment.held, segment.event))
         else:
             periods, crossing = divmod(source - first, count)
-            steps.append(Step(segment.held, segment.event, crossing, -periods))
-    return Word(segments[0].seen, tuple(steps))
+            steps.append(ShootingStep(segment.held, segment.event, crossing, -periods))
+    return ShootingWord(segments[0].seen, tuple(steps))
 
 
-def solve(system: System, word: Word, z: Array, durations: Sequence[float]) -> Solution | None:
+def solve(system: System, word: ShootingWord, z: Array, durations: Sequence[float]) -> Solution | None:
     """Solves by Newton's method from a guess; None without convergence, or where a segment would have negative
     length.
     """
@@ -113,7 +113,7 @@ def _share(durations: Array, change: Array) -> float:
     return float(min(1.0, np.min(-0.9 * (durations[falling] + 1e-12) / change[falling], initial=1.0)))
 
 
-def _equations(system: System, word: Word, unknown: Array) -> tuple[Array, Array]:
+def _equations(system: System, word: ShootingWord, unknown: Array) -> tuple[Array, Array]:
     """Returns the residuals (one per segment, then the closing of the period) and their derivatives."""
     size, count = system.size, len(word.steps)
     z = np.append(unknown[:size], 1.0)
@@ -142,12 +142,12 @@ def _equations(system: System, word: Word, unknown: Array) -> tuple[Array, Array
     return residual, rows
 
 
-def _delay(system: System, word: Word, step: Step) -> float:
+def _delay(system: System, word: ShootingWord, step: ShootingStep) -> float:
     cause = [s for s in word.steps if s.event.source is None][step.crossing]
     return delay_of(system, word, cause)
 
 
-def delay_of(system: System, word: Word, cause: Step) -> float:
+def delay_of(system: System, word: ShootingWord, cause: ShootingStep) -> float:
     """Returns seconds from a crossing to its effect: upwards and downwards may differ."""
     seen = list(word.seen)
     for step in word.steps:
@@ -248,7 +248,7 @@ def _shift(flow: Flow, element: int, z: Array, state: Array) -> Array:
     return np.asarray(-(output[:-1] @ state) / rate) if rate else np.full(state.shape[1], np.inf)
 
 
-def _pending_at_start(word: Word) -> list[tuple[int, int]]:
+def _pending_at_start(word: ShootingWord) -> list[tuple[int, int]]:
     arrivals = [(s.crossing, s.periods) for s in word.steps if s.event.source is not None]
     return sorted({(crossing, back) for crossing, periods in arrivals for back in range(1, periods + 1)})
 

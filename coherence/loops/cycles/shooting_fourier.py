@@ -25,7 +25,7 @@ NODES = 20
 
 
 @dataclass(frozen=True)
-class Loop:
+class HarmonicLoop:
     """A periodic run: values (size, points) at equal distances over one period.
 
     `error`: how much period and range changed, relatively, when the number of points was last doubled.
@@ -64,9 +64,9 @@ def shifted(values: Array, places: Array) -> Array:
     return np.asarray(np.real(np.fft.fft(values, axis=1) @ waves) / count)
 
 
-def polished(system: Smooth, values: Array, period: float) -> Loop | None:
+def polished(system: Smooth, values: Array, period: float) -> HarmonicLoop | None:
     """Returns the cycle near a guess, with ever more points until it no longer changes; None without convergence."""
-    before: Loop | None = None
+    before: HarmonicLoop | None = None
     for count in POINTS:
         guess = before.values if before else values
         start = shifted(guess, np.arange(count) / count)
@@ -77,16 +77,16 @@ def polished(system: Smooth, values: Array, period: float) -> Loop | None:
             if before is None:
                 return None
             return before if before.error < 1e-4 else None
-        loop = Loop(solved[0], solved[1], 1.0)
+        loop = HarmonicLoop(solved[0], solved[1], 1.0)
         if before is not None:
-            loop = Loop(loop.values, loop.period, _change(before, loop))
+            loop = HarmonicLoop(loop.values, loop.period, _change(before, loop))
             if loop.error < ACCURATE:
                 return loop
         before = loop
     return before
 
 
-def _change(one: Loop, other: Loop) -> float:
+def _change(one: HarmonicLoop, other: HarmonicLoop) -> float:
     (low, high), (low2, high2) = one.range(), other.range()
     swing = float(np.max(high2 - low2)) or 1.0
     moved = max(float(np.max(np.abs(low - low2))), float(np.max(np.abs(high - high2)))) / swing
@@ -160,7 +160,7 @@ def jacobians(rate: Rate, values: Array, past: Array) -> tuple[Array, Array]:
     return now, then
 
 
-def multipliers(system: Smooth, loop: Loop) -> Array:
+def multipliers(system: Smooth, loop: HarmonicLoop) -> Array:
     """Returns the moduli of the Floquet multipliers, largest first, without the trivial one of a shift in time.
 
     The variational equation is solved by Chebyshev collocation over stretches of one delay (without delay:
@@ -184,7 +184,7 @@ def multipliers(system: Smooth, loop: Loop) -> Array:
     return np.asarray(np.sort(np.abs(np.delete(values, int(np.argmin(np.abs(values - 1))))))[::-1])
 
 
-def _carried(system: Smooth, loop: Loop, times: Array, derive: Array) -> Array:
+def _carried(system: Smooth, loop: HarmonicLoop, times: Array, derive: Array) -> Array:
     """Returns the matrix from a deviation at the nodes of one stretch to those of the next."""
     size, count = system.size, len(times)
     values = loop.at(times)

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from coherence.loops.cycles.cycle_search_result import Answer, Cycle, describe_ends
+from coherence.loops.cycles.cycle_search_result import Cycle, CycleSearchResult, describe_ends
 from coherence.loops.cycles.delayed_runs_smooth import HUGE, Rate, Smooth, accurate, many
 from coherence.loops.cycles.relay import Array
-from coherence.loops.cycles.shooting_fourier import Loop, multipliers, polished
+from coherence.loops.cycles.shooting_fourier import HarmonicLoop, multipliers, polished
 
 STEPS_PER_DELAY = 48
 LAPS = 60  # delays (or, without delay, time scales) that the proposing runs last
@@ -38,7 +38,7 @@ def smooth_cycles(
     starts: Sequence[Sequence[float]] = (),
     scale: float = 0.0,
     outputs: Array | None = None,
-) -> Answer:
+) -> CycleSearchResult:
     """Returns cycles of x'(t) = rate(x(t), x(t - delay)); `rate` gets arrays (size, many) and works column by column.
 
     `starts`: constant histories (default: a spread about 0).  `scale`: seconds in which x changes much
@@ -52,7 +52,7 @@ def smooth_cycles(
     search = _Search(system, step, np.eye(size) if outputs is None else outputs, [])
     ends = Counter(search.end(runs[:, :, k]) for k in range(begins.shape[1]))
     cycles = tuple(sorted((c for c, _ in search.cycles), key=lambda c: (not c.attracts, c.period)))
-    return Answer(cycles, dict(ends), describe_ends(cycles, ends), ())
+    return CycleSearchResult(cycles, dict(ends), describe_ends(cycles, ends), ())
 
 
 def _spread(size: int) -> Array:
@@ -109,7 +109,7 @@ class _Search:
             return steady and self._add(measured(self.system, later, self.step, self.outputs))
         return self._add((cycle_of(self.system, loop, self.outputs), np.array(loop.range())))
 
-    def _near(self, loop: Loop, seen: Array) -> bool:
+    def _near(self, loop: HarmonicLoop, seen: Array) -> bool:
         low, high = loop.range()
         swing = float(np.max(seen[1] - seen[0]))
         return 0.1 * swing < float(np.max(high - low)) < 10 * swing
@@ -205,7 +205,7 @@ def last_lap(run: Array, step: float) -> tuple[Array, float] | None:
     return values, float(times[-1] - times[-1 - laps]) * step
 
 
-def closes(system: Smooth, loop: Loop) -> bool:
+def closes(system: Smooth, loop: HarmonicLoop) -> bool:
     """Decides whether an accurate run over one period comes back to where it began."""
 
     def history(time: float) -> Array:
@@ -217,10 +217,10 @@ def closes(system: Smooth, loop: Loop) -> bool:
     return bool(apart <= max(CONFIRMED, 50 * loop.error) * np.max(high - low))
 
 
-def cycle_of(system: Smooth, loop: Loop, outputs: Array) -> Cycle:
+def cycle_of(system: Smooth, loop: HarmonicLoop, outputs: Array) -> Cycle:
     """Returns what a solved loop says.  `duty`: mean of each output between its extremes."""
     values = multipliers(system, loop)
-    seen = Loop(outputs @ loop.values, loop.period, loop.error)
+    seen = HarmonicLoop(outputs @ loop.values, loop.period, loop.error)
     low, high = seen.range()
     span = np.where(high > low, high - low, 1.0)
     return Cycle(

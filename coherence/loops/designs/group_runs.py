@@ -21,7 +21,7 @@ LONGEST = 512  # bits of numbers that may still recur
 
 
 @dataclass(frozen=True)
-class Answer:
+class RunVerdict:
     """What exact execution says.
 
     `verdict`: oscillates, settles, undecided.  `period` in s and `ranges` (signal -> lowest, highest) of an
@@ -74,7 +74,7 @@ def pushed(model: Model) -> Iterator[Choices]:
             yield Choices(values, nominal.phases, nominal.order)
 
 
-def from_bounds(model: Model, signals: Sequence[str], deadline: Deadline) -> Answer:
+def from_bounds(model: Model, signals: Sequence[str], deadline: Deadline) -> RunVerdict:
     """Runs as `executed` does, from the ends of the bounds: what a disturbance may leave behind."""
     runs: list[LongRun] = []
     try:
@@ -86,7 +86,7 @@ def from_bounds(model: Model, signals: Sequence[str], deadline: Deadline) -> Ans
         return _none(runs, _reason(error))
     if not runs or not all(run.orbit is not None for run in runs):
         return _none(runs, _growing(runs, signals) if runs else "no bounds to start from")
-    return Answer(
+    return RunVerdict(
         "settles", _tried(runs, "the ends of its bounds"), False, None, {}, runs[0], tuple(map(_end, runs)), len(runs)
     )
 
@@ -98,7 +98,7 @@ def turning(run: LongRun, signals: Iterable[str]) -> bool:
 
 def executed(
     model: Model, signals: Sequence[str], deadline: Deadline, *, every_start: bool = True, laps: int = LAPS
-) -> Answer:
+) -> RunVerdict:
     """Returns the verdict on a model; `signals` are the commands that may oscillate."""
     runs: list[LongRun] = []
     try:
@@ -114,26 +114,26 @@ def executed(
     if other is not None:
         return _swings([*runs, other], signals)
     how = f"from {ran}" if ran else _tried(runs, why)
-    return Answer("settles", how, bool(ran), None, {}, runs[0], tuple(map(_end, runs)), len(runs))
+    return RunVerdict("settles", how, bool(ran), None, {}, runs[0], tuple(map(_end, runs)), len(runs))
 
 
 def _tried(runs: Sequence[LongRun], why: str) -> str:
     return f"from {len(runs)} start{'s' if len(runs) > 1 else ''} tried ({why})"
 
 
-def _swings(runs: list[LongRun], signals: Sequence[str]) -> Answer:
+def _swings(runs: list[LongRun], signals: Sequence[str]) -> RunVerdict:
     orbit = runs[-1].orbit
     assert orbit is not None
     moving = [s for s in dict.fromkeys((*signals, *orbit.lap[0].after)) if s in orbit.lap[0].after]
     numbers = [s for s in moving if not isinstance(orbit.lap[0].after[s], bool)]
     ranges = {signal: orbit.range_of(signal) for signal in numbers if orbit.turns(signal)}
     how = "exact run to a recurrence" if orbit.exact else "exact run, rational orbit that attracts"
-    return Answer("oscillates", how, True, orbit.period, ranges, runs[-1], tuple(map(_end, runs)), len(runs))
+    return RunVerdict("oscillates", how, True, orbit.period, ranges, runs[-1], tuple(map(_end, runs)), len(runs))
 
 
-def _none(runs: list[LongRun], why: str) -> Answer:
+def _none(runs: list[LongRun], why: str) -> RunVerdict:
     run = runs[-1] if runs else None
-    return Answer("undecided", why, False, None, {}, run, tuple(map(_end, runs)), len(runs))
+    return RunVerdict("undecided", why, False, None, {}, run, tuple(map(_end, runs)), len(runs))
 
 
 def _reason(error: Exception) -> str:

@@ -131,7 +131,7 @@ def _damping(growth: float, period: float | None, length: Fraction) -> float:
 
 
 @dataclass(frozen=True)
-class Response:
+class LapResponse:
     """Sensitivity at one loop's actuation, 1 / (1 + L): what becomes of an error of its decisions, by frequency.
 
     `frequencies` in rad/s up to the loop's own Nyquist frequency; `gains`: of the same frequency; `peak`: the
@@ -145,7 +145,7 @@ class Response:
     at: float
 
 
-def sensitivity(opened: Closed, lap: Lap, loop: str, *, points: int = 240) -> Response | None:
+def sensitivity(opened: Closed, lap: Lap, loop: str, *, points: int = 240) -> LapResponse | None:
     """Returns the sensitivity of a lap with this loop open and all others closed;
     None where the loop decides nothing.
     """
@@ -166,7 +166,7 @@ def sensitivity(opened: Closed, lap: Lap, loop: str, *, points: int = 240) -> Re
         gains.append(abs(np.vdot(wave, whole @ wave)) / count)
         norms.append(float(np.linalg.norm(whole, 2)))
     peak, at = _refined((a, b, c, d), length, omegas, np.array(norms))
-    return Response(loop, tuple(map(float, omegas)), tuple(map(float, gains)), peak, at)
+    return LapResponse(loop, tuple(map(float, omegas)), tuple(map(float, gains)), peak, at)
 
 
 def _sensitivity(a: Array, b: Array, c: Array, d: Array, z: complex) -> Array:

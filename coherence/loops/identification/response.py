@@ -29,7 +29,7 @@ FASTEST = 0.05  # time constant in scrape intervals below which a lag cannot be 
 
 
 @dataclass(frozen=True)
-class Response:
+class TierResponse:
     """`gain` (output per input at rest), `delay` and `time_constant` in s; `fit`: share of the variance explained."""
 
     gain: IntervalEstimate
@@ -41,7 +41,7 @@ class Response:
 
 def response(
     given: ArrayLike, seen: ArrayLike, interval: float, *, most_delay: float, confidence: float = 0.95
-) -> Response:
+) -> TierResponse:
     """Fits series scraped every `interval` seconds, for delays from 0 to `most_delay` seconds."""
     u, y = cleaned(given), cleaned(seen)
     if len(u) != len(y) or not interval > 0 or not 0 <= most_delay < interval * len(u) / 2:
@@ -109,7 +109,7 @@ def _fitted(start: Array, u: Array, y: Array, most: float, correlation: float) -
 
 def _response_of(
     p: Array, u: Array, y: Array, correlation: float, interval: float, most: float, confidence: float
-) -> Response:
+) -> TierResponse:
     from scipy.stats import t
 
     linear = _linear(p, u, y, correlation)
@@ -125,7 +125,7 @@ def _response_of(
     delay, lag = max(float(p[0]), 0.0) * interval, math.exp(float(p[1])) * interval
     wide, fade, gain = float(quantile * error[0] * interval), min(float(quantile * error[1]), 700.0), float(linear[1])
     total = y - _columns(p, u) @ linear
-    return Response(
+    return TierResponse(
         IntervalEstimate(gain, gain - quantile * float(error[3]), gain + quantile * float(error[3]), confidence),
         IntervalEstimate(delay, max(delay - wide, 0.0), min(delay + wide, most), confidence),
         IntervalEstimate(lag, lag * math.exp(-fade), lag * math.exp(fade), confidence),

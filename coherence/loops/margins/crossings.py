@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import brentq
 
-from coherence.loops.margins.peaks_response import Local, Response, at, local
+from coherence.loops.margins.peaks_response import ClosedLoopResponse, Local, at, local
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,7 +43,7 @@ UNIT: Part = (lambda s: np.asarray(s.real - 0.5), lambda s: np.asarray(s.real)) 
 REAL: Part = (lambda s: np.asarray(s.imag), lambda s: np.asarray(s.imag))  # L real
 
 
-def crossings(of: Response, part: Part, edge: float, skip: Skip) -> Crossings:
+def crossings(of: ClosedLoopResponse, part: Part, edge: float, skip: Skip) -> Crossings:
     """Returns all zeros of the part of S (one row, one column) in [0, edge], but where `skip(S(m), reach)` allows to
     leave out.
 
@@ -81,7 +81,7 @@ def _bend(found: Local) -> Real:
     return np.where(found.contraction < 1, found.bend, np.inf)
 
 
-def _zero(of: Response, function: Callable[[Complex], Real], low: float, high: float) -> list[float]:
+def _zero(of: ClosedLoopResponse, function: Callable[[Complex], Real], low: float, high: float) -> list[float]:
     """Returns the only zero in an interval where the function is monotone, if there is one."""
 
     def of_one(omega: float) -> float:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.loops.margins.peaks_response import Local, Response, local, response
+from coherence.loops.margins.peaks_response import ClosedLoopResponse, Local, local, response
 from coherence.loops.margins.peaks_tail import FAR, first_edge, tail
 from coherence.loops.networks.network import Block, Network
 from coherence.loops.networks.stability import Judge, stability
@@ -39,7 +39,7 @@ NARROW = 1e-9
 
 
 @dataclass(frozen=True)
-class Certificate:
+class SeparationCertificate:
     """`holds`: the radius stays below 1 at every frequency; `radius`: the largest bound met, at `frequency` rad/s."""
 
     holds: bool
@@ -48,13 +48,13 @@ class Certificate:
     frequency: float | None = None
 
 
-def small_gain(network: Network, *, judge: Judge = stability) -> Certificate:
+def small_gain(network: Network, *, judge: Judge = stability) -> SeparationCertificate:
     """Returns a certificate that a network and every part of it are stable."""
     alone = [network.part([name]) for name in network.names]
     for part in alone:
         verdict = judge(part)
         if verdict.verdict != "stable":
-            return Certificate(False, f"{part.names[0]} alone is not shown stable: {verdict.reason}")
+            return SeparationCertificate(False, f"{part.names[0]} alone is not shown stable: {verdict.reason}")
     parts = [response(part) for part in alone]
     gains = np.abs(response(network).gains)
     np.fill_diagonal(gains, 0)
@@ -71,7 +71,7 @@ def small_gain(network: Network, *, judge: Judge = stability) -> Certificate:
     return _contracts(entries, beyond, "the loops are, with all their parts,")
 
 
-def separation(network: Network, fast: Sequence[str], *, judge: Judge = stability) -> Certificate:
+def separation(network: Network, fast: Sequence[str], *, judge: Judge = stability) -> SeparationCertificate:
     """Returns a certificate that a network is stable because some blocks are so fast that their static gain may
     stand for them.
 
@@ -84,16 +84,20 @@ def separation(network: Network, fast: Sequence[str], *, judge: Judge = stabilit
     for block in chosen:
         lag = judge(Network((block,), ()))
         if lag.verdict != "stable":
-            return Certificate(False, f"the fast block {block.name} has no static gain to stand for it: {lag.reason}")
+            return SeparationCertificate(
+                False, f"the fast block {block.name} has no static gain to stand for it: {lag.reason}"
+            )
     slow = Network(tuple(_static(b) if b.name in fast else b for b in network.blocks), network.couplings)
     verdict = judge(slow)
     if verdict.verdict != "stable":
-        return Certificate(False, f"the network of the slow blocks alone is not shown stable: {verdict.reason}")
+        return SeparationCertificate(
+            False, f"the network of the slow blocks alone is not shown stable: {verdict.reason}"
+        )
     errors = [response(Network((b,), ()), outputs=[b.name], inputs=[b.name], shift=_gain(b)) for b in chosen]
     return _separated(errors, response(slow, inputs=list(fast), sensitivity=True))
 
 
-def _separated(errors: Sequence[Response], slow: Response) -> Certificate:
+def _separated(errors: Sequence[ClosedLoopResponse], slow: ClosedLoopResponse) -> SeparationCertificate:
     feeding = slow.gains[list(slow.columns)]
     size = float(np.linalg.norm(feeding, 2))
 
@@ -130,13 +134,13 @@ def _sizes(taylor: Local, half: Real) -> tuple[Real, Real]:
     return size, size + np.abs(taylor.slope) * wide + bend * wide**2 / 2
 
 
-def _contracts(entries: Entries, beyond: Callable[[float], Real], what: str) -> Certificate:
+def _contracts(entries: Entries, beyond: Callable[[float], Real], what: str) -> SeparationCertificate:
     """Decides whether the spectral radius stays below 1 from 0 to infinity."""
     with np.errstate(invalid="ignore"):
         edge = first_edge(lambda start: bool(_radius(beyond(start)[None])[0] < 1)) or FAR
         highest, where, spent = float(_radius(beyond(edge)[None])[0]), math.inf, 0
     if not highest < 1:
-        return Certificate(False, "the interaction does not fall below 1 at high frequencies", highest)
+        return SeparationCertificate(False, "the interaction does not fall below 1 at high frequencies", highest)
     middle, half = np.array([edge / 2]), np.array([edge / 2])
     while len(middle):
         spent += len(middle)
@@ -146,15 +150,19 @@ def _contracts(entries: Entries, beyond: Callable[[float], Real], what: str) -> 
         fail = ~(least < 1)
         if fail.any():
             at = int(fail.argmax())
-            return Certificate(False, "the interaction is not below 1", float(least[at]), float(middle[at]))
+            return SeparationCertificate(False, "the interaction is not below 1", float(least[at]), float(middle[at]))
         done = most < 1
         if done.any() and float(most[done].max()) > highest:
             highest, where = float(most[done].max()), float(middle[done][most[done].argmax()])
         middle, half = middle[~done], half[~done] / 2
         if spent > INTERVALS or bool((half < NARROW * edge * 1e-6).any()):
-            return Certificate(False, "the interaction comes too near to 1 to be bounded", 1.0, float(middle[0]))
+            return SeparationCertificate(
+                False, "the interaction comes too near to 1 to be bounded", 1.0, float(middle[0])
+            )
         middle, half = np.concatenate([middle - half, middle + half]), np.concatenate([half, half])
-    return Certificate(True, f"{what} stable: the interaction stays below 1 at every frequency", highest, where)
+    return SeparationCertificate(
+        True, f"{what} stable: the interaction stays below 1 at every frequency", highest, where
+    )
 
 
 def _radius(matrices: Real) -> Real:

@@ -25,7 +25,7 @@ import numpy as np
 from coherence.base.errors import UsageError
 from coherence.loops.margins.crossings import REAL, UNIT, Crossings, crossings
 from coherence.loops.margins.peaks import Peak, largest
-from coherence.loops.margins.peaks_response import Response, at, response
+from coherence.loops.margins.peaks_response import ClosedLoopResponse, at, response
 from coherence.loops.margins.peaks_tail import FAR, Tail, first_edge, largest_factor, tail
 from coherence.loops.networks.stability import Judge, Stability, stability
 
@@ -133,7 +133,9 @@ def margins(
         return Judged(verdict, _margins(network, of, name, skew, searched, tolerance))
 
 
-def _margins(network: Network, of: Response, name: str, skew: float, searched: float, tolerance: float) -> Margins:
+def _margins(
+    network: Network, of: ClosedLoopResponse, name: str, skew: float, searched: float, tolerance: float
+) -> Margins:
     real, limit = gain_crossings(of, searched)
     unit = unit_crossings(of)
     gains = tuple(GainCrossing(w, k) for w in (*real.zeros, *real.open) for k in _factors(of, w, searched))
@@ -158,7 +160,7 @@ def _margins(network: Network, of: Response, name: str, skew: float, searched: f
     )
 
 
-def gain_crossings(of: Response, searched: float) -> tuple[Crossings, float]:
+def gain_crossings(of: ClosedLoopResponse, searched: float) -> tuple[Crossings, float]:
     """Returns frequencies at which L is real with a factor of 1/searched .. searched, and the least factor beyond
     them all.
     """
@@ -173,7 +175,7 @@ def gain_crossings(of: Response, searched: float) -> tuple[Crossings, float]:
     return crossings(of, REAL, edge, skip), beyond
 
 
-def unit_crossings(of: Response) -> Crossings:
+def unit_crossings(of: ClosedLoopResponse) -> Crossings:
     """Returns frequencies at which |L| = 1."""
 
     def skip(s: NDArray[np.complex128], reach: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -182,12 +184,12 @@ def unit_crossings(of: Response) -> Crossings:
     return crossings(of, UNIT, _last_unit(of), skip)
 
 
-def _first(of: Response, holds: Callable[[Tail], bool]) -> float:
+def _first(of: ClosedLoopResponse, holds: Callable[[Tail], bool]) -> float:
     """Returns the frequency from which a tail has a property; a very high one where none has."""
     return first_edge(lambda edge: holds(tail(of, edge))) or FAR
 
 
-def _last_unit(of: Response) -> float:
+def _last_unit(of: ClosedLoopResponse) -> float:
     """Returns a frequency beyond which |L| = 1 cannot be.
 
     Feedback E that contracts gives 2 S - I = (I + E)(I - E)^-1 a positive real part, in the scaling in which its norm
@@ -199,7 +201,7 @@ def _last_unit(of: Response) -> float:
     return _first(of, lambda t: t.distance < abs(far.real - 0.5))
 
 
-def _last_real(of: Response, least: float) -> tuple[float, float]:
+def _last_real(of: ClosedLoopResponse, least: float) -> tuple[float, float]:
     """Returns a frequency, and the least factor by which a loop can oscillate beyond it."""
     limit = tail(of, FAR)
     if not limit.attained:
@@ -215,7 +217,7 @@ def _last_real(of: Response, least: float) -> tuple[float, float]:
     return _first(of, lambda t: t.distance < 1e-6), far / (far - 1)
 
 
-def _far(of: Response) -> float:
+def _far(of: ClosedLoopResponse) -> float:
     """Returns a bound of |L| at high frequency."""
     beyond = tail(of, FAR)
     if not beyond.attained:
@@ -224,13 +226,13 @@ def _far(of: Response) -> float:
     return abs(1 / s - 1) if s else math.inf
 
 
-def _factors(of: Response, omega: float, searched: float) -> list[float]:
+def _factors(of: ClosedLoopResponse, omega: float, searched: float) -> list[float]:
     s = float(at(of, np.array([omega]))[0, 0, 0].real)
     factor = s / (s - 1) if s != 1 else math.inf
     return [factor] if 1 / searched <= factor <= searched else []
 
 
-def _phase(of: Response, omega: float) -> PhaseCrossing:
+def _phase(of: ClosedLoopResponse, omega: float) -> PhaseCrossing:
     step = 1e-6 * omega
     s = at(of, np.array([omega, omega - step, omega + step]))[:, 0, 0]
     turned = open_loop(s)

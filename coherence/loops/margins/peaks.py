@@ -21,7 +21,7 @@ import numpy as np
 
 from coherence.loops.margins.peaks_climb import Top, climbed, halved
 from coherence.loops.margins.peaks_levels import serves
-from coherence.loops.margins.peaks_response import Local, Response, local, response, separate
+from coherence.loops.margins.peaks_response import ClosedLoopResponse, Local, local, response, separate
 from coherence.loops.margins.peaks_tail import outset, tail
 from coherence.loops.networks.stability import Judge, Stability, stability
 
@@ -98,7 +98,7 @@ def complementary_peak(
     return _judged(network, response(network, outputs=at, inputs=at, sensitivity=True, shift=1.0), tolerance, judge)
 
 
-def _judged(network: Network, of: Response, tolerance: float, judge: Judge) -> Amplification:
+def _judged(network: Network, of: ClosedLoopResponse, tolerance: float, judge: Judge) -> Amplification:
     found = judge(network)
     return Amplification(found, largest(of, tolerance=tolerance) if found.verdict == "stable" else None)
 
@@ -139,7 +139,7 @@ def _norm(matrices: Complex) -> Real:
     return norms
 
 
-def largest(of: Response, *, tolerance: float = 1e-8, bound: Bound = spectral) -> Peak:
+def largest(of: ClosedLoopResponse, *, tolerance: float = 1e-8, bound: Bound = spectral) -> Peak:
     """Returns the largest singular value (or another size, given its bound) of a response over all frequencies >= 0.
 
     Says nothing about stability: ask that first.
@@ -156,7 +156,7 @@ def largest(of: Response, *, tolerance: float = 1e-8, bound: Bound = spectral) -
     return _peak(holder, top, tolerance, exact=bound is spectral)
 
 
-def _searched(of: Response, tolerance: float, bound: Bound, best: float) -> Top:
+def _searched(of: ClosedLoopResponse, tolerance: float, bound: Bound, best: float) -> Top:
     """Returns the largest size above `best` with its bound, from bounds of all intervals."""
     where, settled, wide = math.nan, best, tolerance
     edge = last = outset(of)
@@ -185,7 +185,7 @@ def _searched(of: Response, tolerance: float, bound: Bound, best: float) -> Top:
     return Top(best, where, max(best, settled, end, float(bounds.max(initial=0.0))))
 
 
-def _end(of: Response, edge: float, bound: Bound) -> tuple[float, float]:
+def _end(of: ClosedLoopResponse, edge: float, bound: Bound) -> tuple[float, float]:
     """Returns (bound of the size beyond the edge, the size in the limit if there is one)."""
     beyond = tail(of, edge)
     still = Local(beyond.limit[None], 0 * beyond.limit[None], np.zeros(1), np.zeros(1))
@@ -193,7 +193,7 @@ def _end(of: Response, edge: float, bound: Bound) -> tuple[float, float]:
     return size + beyond.distance, size if beyond.attained else 0.0
 
 
-def _peak(of: Response, top: Top, tolerance: float, *, exact: bool) -> Peak:
+def _peak(of: ClosedLoopResponse, top: Top, tolerance: float, *, exact: bool) -> Peak:
     where = 0.0 if math.isnan(top.where) else top.where
     if not top.bound:  # nothing leads from the inputs to the outputs
         matrix = np.zeros((len(of.rows), len(of.columns)), dtype=complex)

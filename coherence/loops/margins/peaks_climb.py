@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from coherence.loops.margins.peaks_levels import Test, level, transfer
-from coherence.loops.margins.peaks_response import Response
+from coherence.loops.margins.peaks_response import ClosedLoopResponse
 from coherence.loops.margins.peaks_tail import outset, tail
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Top:
     bound: float
 
 
-def climbed(of: Response, tolerance: float, best: float) -> Top | None:
+def climbed(of: ClosedLoopResponse, tolerance: float, best: float) -> Top | None:
     """Returns the largest singular value over all frequencies, if above `best`;
     nothing where levels do not settle it.
     """

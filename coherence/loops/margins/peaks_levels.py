@@ -21,7 +21,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg.lapack import zpotrf
 
-from coherence.loops.margins.peaks_response import Response, delayed, delayed_reach, matrix, norms, reach, taylor
+from coherence.loops.margins.peaks_response import (
+    ClosedLoopResponse,
+    delayed,
+    delayed_reach,
+    matrix,
+    norms,
+    reach,
+    taylor,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +41,7 @@ LARGE, LOOSE = 12, 1e-5  # blocks, and the tolerance, from which on these levels
 POWERS = 12  # steps towards the largest singular value
 
 
-def serves(of: Response, tolerance: float) -> bool:
+def serves(of: ClosedLoopResponse, tolerance: float) -> bool:
     """Decides whether levels decide about this response."""
     return of.size >= LARGE and tolerance >= LOOSE and not of.shift and len(set(of.rows)) == of.size
 
@@ -53,7 +61,7 @@ class Level:
     left: Real
 
 
-def level(of: Response, middle: Real, half: Real, *, width: float | None = None) -> Level:
+def level(of: ClosedLoopResponse, middle: Real, half: Real, *, width: float | None = None) -> Level:
     """Returns what the test of any level needs of some intervals; `width` is |K|, computed if not given."""
     top, bottom = taylor(of.numerators, middle), taylor(of.denominators, middle)
     far_top, far_bottom = reach(top, half), reach(bottom, half)
@@ -74,7 +82,7 @@ def level(of: Response, middle: Real, half: Real, *, width: float | None = None)
 class Test:
     """Tests of levels on one response."""
 
-    def __init__(self, of: Response) -> None:
+    def __init__(self, of: ClosedLoopResponse) -> None:
         self.of = of
         self.across = np.ascontiguousarray(of.gains.T)
         self.products = of.gains @ of.gains.T
@@ -153,7 +161,7 @@ def _diagonal(whole: Complex) -> Complex:
     return np.asarray(np.einsum("ii->i", whole))
 
 
-def transfer(of: Response, omega: float) -> Complex | None:
+def transfer(of: ClosedLoopResponse, omega: float) -> Complex | None:
     """Returns T at one frequency, all outputs; nothing where A is singular."""
     middle = np.array([omega])
     top, bottom = taylor(of.numerators, middle), taylor(of.denominators, middle)

@@ -38,7 +38,7 @@ WORK = 400_000  # complex numbers of one batch of matrices
 
 
 @dataclass(frozen=True)
-class Response:
+class ClosedLoopResponse:
     """The arrays of a network, or of a part of its closed loop: entries [rows, columns] of T - shift I.
 
     `sensitivity`: T = S; otherwise T = y from r.  Polynomials stand ascending, `taylor[l]` holds those of
@@ -92,7 +92,7 @@ def response(
     inputs: Sequence[str] | None = None,
     sensitivity: bool = False,
     shift: float = 0.0,
-) -> Response:
+) -> ClosedLoopResponse:
     """Returns the closed loop from some inputs to some outputs (all, where none are named).
 
     Raises UsageError for unknown names and for sampled blocks, which have no transfer function of s.
@@ -110,7 +110,7 @@ def response(
     for coupling in network.couplings:
         gains[network.index[coupling.target], network.index[coupling.source]] += coupling.gain
     everything = tuple(range(len(network.blocks)))
-    return Response(
+    return ClosedLoopResponse(
         network.names,
         _ascending([block.numerator for block in network.blocks]),
         _ascending([block.denominator for block in network.blocks]),
@@ -123,7 +123,7 @@ def response(
     )
 
 
-def separate(of: Response) -> list[Response]:
+def separate(of: ClosedLoopResponse) -> list[ClosedLoopResponse]:
     """Returns the parts that nothing couples to each other and that have inputs and outputs: theirs is the gain."""
     count, labels = connected_components(of.gains != 0, directed=False)
     responses = []
@@ -135,7 +135,7 @@ def separate(of: Response) -> list[Response]:
         if rows and columns:
             arrays = of.numerators[inside], of.denominators[inside], of.delays[inside], of.gains[np.ix_(inside, inside)]
             names = tuple(of.names[block] for block in inside)
-            responses.append(Response(names, *arrays, rows, columns, of.sensitivity, of.shift))
+            responses.append(ClosedLoopResponse(names, *arrays, rows, columns, of.sensitivity, of.shift))
     return responses
 
 
@@ -147,12 +147,12 @@ def _ascending(polynomials: Sequence[Sequence[float]]) -> Real:
     return rows
 
 
-def at(of: Response, omega: Real) -> Complex:
+def at(of: ClosedLoopResponse, omega: Real) -> Complex:
     """Returns T - shift I at some frequencies, one matrix each."""
     return local(of, np.asarray(omega, dtype=float), np.zeros(len(omega))).value
 
 
-def frames(of: Response, middle: Real, half: Real) -> Frames:
+def frames(of: ClosedLoopResponse, middle: Real, half: Real) -> Frames:
     """Returns A and B at j middle with their derivatives along the axis, and what these reach within `half` of it."""
     top, bottom = taylor(of.numerators, middle), taylor(of.denominators, middle)
     n, d = delayed(top, of.delays, middle), tuple(bottom[k] * (1j**k * math.factorial(k)) for k in range(3))
@@ -203,7 +203,7 @@ def reach(terms: Sequence[Complex], half: Real) -> tuple[Real, ...]:
     return tuple(bound(order) for order in range(4))
 
 
-def norms(of: Response, diagonal: Real, scaled: Real, *, width: float | None = None) -> Real:
+def norms(of: ClosedLoopResponse, diagonal: Real, scaled: Real, *, width: float | None = None) -> Real:
     """Returns a bound of |diag(x) - diag(y) K| for all complex |x| <= diagonal, |y| <= scaled; `width` is |K|."""
     lengths = np.linalg.norm(of.gains, axis=1)
     width = float(np.linalg.norm(of.gains, 2)) if width is None else width
@@ -211,7 +211,7 @@ def norms(of: Response, diagonal: Real, scaled: Real, *, width: float | None = N
     return np.asarray(diagonal.max(axis=1) + coupled)
 
 
-def matrix(of: Response, diagonal: Complex, scaled: Complex) -> Complex:
+def matrix(of: ClosedLoopResponse, diagonal: Complex, scaled: Complex) -> Complex:
     """Returns diag(x) - diag(y) K."""
     entries = -scaled[:, :, None] * of.gains
     index = np.arange(of.size)
@@ -219,7 +219,7 @@ def matrix(of: Response, diagonal: Complex, scaled: Complex) -> Complex:
     return np.asarray(entries)
 
 
-def local(of: Response, middle: Real, half: Real) -> Local:
+def local(of: ClosedLoopResponse, middle: Real, half: Real) -> Local:
     """Returns value, slope and bend of T - shift I over the intervals middle - half .. middle + half."""
     step = max(1, WORK // of.size**2)
     parts = [_local(of, middle[k : k + step], half[k : k + step]) for k in range(0, len(middle), step)]
@@ -231,7 +231,7 @@ def local(of: Response, middle: Real, half: Real) -> Local:
     )
 
 
-def _local(of: Response, middle: Real, half: Real) -> Local:
+def _local(of: ClosedLoopResponse, middle: Real, half: Real) -> Local:
     frame = frames(of, middle, half)
     with np.errstate(all="ignore"):
         inverse = _inverse(frame.a[0])

@@ -15,7 +15,7 @@ import numpy as np
 
 from coherence.base.bisection import halved, whole_mean
 from coherence.base.errors import UsageError
-from coherence.loops.margins.peaks_response import Response
+from coherence.loops.margins.peaks_response import ClosedLoopResponse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -41,7 +41,7 @@ class Tail:
     attained: bool
 
 
-def tail(of: Response, start: float) -> Tail:
+def tail(of: ClosedLoopResponse, start: float) -> Tail:
     """Returns what holds for every frequency >= start, and in the right half plane for every |s| >= start.
 
     Entry by entry |S - S(oo)| <= ((I - M)^-1 - I) |S(oo)| for any M >= |S(oo) (G - D) K| of spectral radius < 1.
@@ -57,7 +57,7 @@ def tail(of: Response, start: float) -> Tail:
     return Tail(limit, distance, contraction, attained)
 
 
-def _remaining(of: Response, start: float, direct: Real, closed: Real) -> tuple[float, float]:
+def _remaining(of: ClosedLoopResponse, start: float, direct: Real, closed: Real) -> tuple[float, float]:
     """Returns the spectral radius of M from `start` on, and the bound of the distance from the limit."""
     rest = _beyond(of, start, direct)
     if not np.isfinite(rest).all():
@@ -76,7 +76,7 @@ def _remaining(of: Response, start: float, direct: Real, closed: Real) -> tuple[
     return radius, float(np.linalg.norm(away[np.ix_(of.rows, of.columns)], 2))
 
 
-def largest_factor(of: Response, start: float, row: int, most: float) -> float:
+def largest_factor(of: ClosedLoopResponse, start: float, row: int, most: float) -> float:
     """Returns the factors on the gain of one block from 1 on to this one (at most `most`) that let what remains
     contract.
 
@@ -101,7 +101,7 @@ def largest_factor(of: Response, start: float, row: int, most: float) -> float:
     return halved(contracts, low, low * step, near=lambda low, high: high - low <= 1e-9 * low)[0]
 
 
-def _contraction(of: Response, rest: Real, closed: Real) -> float:
+def _contraction(of: ClosedLoopResponse, rest: Real, closed: Real) -> float:
     if not np.isfinite(rest).all():
         return math.inf
     return _radius(np.abs(closed) @ (rest[:, None] * np.abs(of.gains)))
@@ -123,7 +123,7 @@ def _radius(matrix: Real) -> float:
     return float(np.abs(np.linalg.eigvals(matrix)).max())
 
 
-def outset(of: Response) -> float:
+def outset(of: ClosedLoopResponse) -> float:
     """Returns a frequency beyond which the remaining feedback contracts, or a large one where it never does."""
     enough = max(0.5, (1 + tail(of, FAR).contraction) / 2)
     edge = first_edge(lambda start: tail(of, start).contraction < enough) or FAR
@@ -141,7 +141,7 @@ def first_edge(holds: Callable[[float], bool]) -> float | None:
     return 1e-9 * 2.0 ** halved(lambda power: holds(1e-9 * 2.0**power), high, low, middle=whole_mean)[0]
 
 
-def closing(of: Response, direct: Real) -> Real:
+def closing(of: ClosedLoopResponse, direct: Real) -> Real:
     """Returns (I - D K)^-1 of the undelayed feedthrough D."""
     if not direct.any():
         return np.eye(of.size)
@@ -151,14 +151,14 @@ def closing(of: Response, direct: Real) -> Real:
     return np.asarray(np.linalg.inv(matrix))
 
 
-def _direct(of: Response) -> Real:
+def _direct(of: ClosedLoopResponse) -> Real:
     """Returns G at infinite frequency without delays."""
     degree, top = _leading(of)
     rows = np.arange(of.size)
     return np.asarray(top[rows, degree] / of.denominators[rows, degree])
 
 
-def _leading(of: Response) -> tuple[NDArray[np.intp], Real]:
+def _leading(of: ClosedLoopResponse) -> tuple[NDArray[np.intp], Real]:
     """Returns the degrees of the denominators, and the numerators padded to the denominators' length."""
     width = of.denominators.shape[1]
     top = np.zeros((of.size, width))
@@ -167,7 +167,7 @@ def _leading(of: Response) -> tuple[NDArray[np.intp], Real]:
     return width - 1 - (of.denominators[:, ::-1] != 0).argmax(axis=1), top
 
 
-def _beyond(of: Response, start: float, direct: Real) -> Real:
+def _beyond(of: ClosedLoopResponse, start: float, direct: Real) -> Real:
     """Returns bounds of |G_i(s) - direct_i| for |s| >= start, Re s >= 0."""
     degree, top = _leading(of)
     rows, order = np.arange(of.size), np.arange(of.denominators.shape[1])

@@ -24,13 +24,13 @@ from coherence.loops.networks.network import Block, Network
 from coherence.loops.networks.stability import Judge, Stability, stability
 
 if TYPE_CHECKING:
-    from coherence.loops.margins.peaks_response import Response
+    from coherence.loops.margins.peaks_response import ClosedLoopResponse
 
 TOGETHER = 1e-9  # relative distance within which two ends are one (a pole of S on the axis blurs them)
 
 
 @dataclass(frozen=True)
-class Window:
+class StabilityWindow:
     """From `low` to `high`, ends excluded, the verdict is one; `frequency` in rad/s: of the roots at `high`."""
 
     low: float
@@ -43,7 +43,7 @@ class Window:
 class Windows:
     """All windows of one parameter in increasing order; `gap` says what is not certain, or is empty."""
 
-    windows: tuple[Window, ...]
+    windows: tuple[StabilityWindow, ...]
     gap: str = ""
 
     @property
@@ -88,11 +88,11 @@ def gain_windows(
     return _windows(ends, highest, verdict_at, complete=real.complete, low=lowest)
 
 
-def _at(network: Network, block: str) -> Response:
+def _at(network: Network, block: str) -> ClosedLoopResponse:
     return response(network, outputs=[block], inputs=[block], sensitivity=True)
 
 
-def _lag(of: Response, omega: float) -> float:
+def _lag(of: ClosedLoopResponse, omega: float) -> float:
     """Returns the seconds of more delay that bring L(j omega) of modulus 1 to -1."""
     turned = complex(open_loop(at(of, np.array([omega]))[:, 0, 0])[0])
     return (math.atan2(turned.imag, turned.real) + math.pi) / omega
@@ -120,6 +120,7 @@ def _windows(
             edges.append((where, omega))
     edges.append((highest, None))
     windows = tuple(
-        Window(start, stop, verdict_at((start + stop) / 2), omega) for (start, _), (stop, omega) in pairwise(edges)
+        StabilityWindow(start, stop, verdict_at((start + stop) / 2), omega)
+        for (start, _), (stop, omega) in pairwise(edges)
     )
     return Windows(windows, "" if complete else "the search met its work limit: windows may be missing")

@@ -33,7 +33,7 @@ Test: TypeAlias = "Callable[[Build, float], bool]"
 
 
 @dataclass(frozen=True)
-class Crossing:
+class MultiplierCrossing:
     """A gain at which a root stands on the circle, at `angle` (radians per step); `period` in steps."""
 
     gain: float
@@ -46,7 +46,7 @@ class Crossing:
 
 
 @dataclass(frozen=True)
-class Window:
+class GainWindow:
     """Gains between two crossings: stable throughout or nowhere, proved by one exact count inside."""
 
     low: float
@@ -54,7 +54,7 @@ class Window:
     stable: bool
 
 
-def crossings(p: Sequence[Fraction | float], q: Sequence[Fraction | float]) -> tuple[Crossing, ...]:
+def crossings(p: Sequence[Fraction | float], q: Sequence[Fraction | float]) -> tuple[MultiplierCrossing, ...]:
     """Returns gains k > 0 at which p(z) + k q(z) has a root on the unit circle, ascending.
 
     There k = -p/q is real: p(z) z^n q(1/z) - q(z) z^n p(1/z) = 0.  The polynomials have descending powers.
@@ -70,7 +70,7 @@ def crossings(p: Sequence[Fraction | float], q: Sequence[Fraction | float]) -> t
         if abs(below) > 1e-12 * float(np.abs(bottom).sum()):
             k = -np.polyval(top, z) / below
             if k.real > 1e-12 and abs(k.imag) <= 1e-7 * abs(k):
-                places.append(Crossing(float(k.real), angle))
+                places.append(MultiplierCrossing(float(k.real), angle))
     return tuple(sorted(places, key=lambda crossing: crossing.gain))
 
 
@@ -98,20 +98,20 @@ def _angles(both: Any) -> Iterator[float]:
         yield min(max(angle, 0.0), math.pi)
 
 
-def windows(p: Sequence[Fraction | float], q: Sequence[Fraction | float]) -> tuple[Window, ...]:
+def windows(p: Sequence[Fraction | float], q: Sequence[Fraction | float]) -> tuple[GainWindow, ...]:
     """Returns the gains k > 0 by stability of p(z) + k q(z);
     each window is decided by an exact count at one gain inside.
     """
     ends = [0.0, *_apart([crossing.gain for crossing in crossings(p, q)])]
     inner = [(a + b) / 2 for a, b in itertools.pairwise(ends)] + [2 * ends[-1] + 1]
-    merged: list[Window] = []
+    merged: list[GainWindow] = []
     for low, high, middle in zip(ends, [*ends[1:], math.inf], inner, strict=True):
         counts = count_roots(_sum(p, q, Fraction(middle)))
         stable = counts.outside == counts.on == 0 and counts.degree == max(len(p), len(q)) - 1
         if merged and merged[-1].stable == stable:
-            merged[-1] = Window(merged[-1].low, high, stable)
+            merged[-1] = GainWindow(merged[-1].low, high, stable)
         else:
-            merged.append(Window(low, high, stable))
+            merged.append(GainWindow(low, high, stable))
     return tuple(merged)
 
 

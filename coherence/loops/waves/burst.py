@@ -25,7 +25,7 @@ Curve = list[tuple[float, float]]  # corners (time in s, requests so far)
 
 
 @dataclass(frozen=True)
-class Burst:
+class TierBurst:
     """`curves[n]`: corners of what has left tier n (0: what came in) up to `horizon` s; `service` per tier, 1/s."""
 
     curves: tuple[tuple[tuple[float, float], ...], ...]
@@ -87,7 +87,7 @@ class Burst:
 
 def burst(
     service: Sequence[float], *, load: float, extra: float, at: float = 0.0, lasting: float = 0.0, horizon: float
-) -> Burst:
+) -> TierBurst:
     """Returns what `extra` requests at `at` seconds, at once or spread over `lasting`, do upon a steady load (1/s).
 
     Raises UsageError where a tier is slower than the load: its backlog never clears.
@@ -105,7 +105,7 @@ def burst(
     curves = [_plain(curve)]
     for rate in service:
         curves.append(_served(curves[-1], rate))
-    return Burst(tuple(map(tuple, curves)), tuple(service), horizon)
+    return TierBurst(tuple(map(tuple, curves)), tuple(service), horizon)
 
 
 def _served(arrived: Curve, rate: float) -> Curve:

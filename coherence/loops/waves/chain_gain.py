@@ -28,7 +28,7 @@ TAIL = 1e-14  # of an impulse response that is left out
 
 
 @dataclass(frozen=True)
-class Peak:
+class ChainPeak:
     """A largest gain at `frequency` (rad/s; infinity: in the limit), proved to lie below `bound`."""
 
     value: float
@@ -41,7 +41,7 @@ class Peak:
         return math.tau / self.frequency if self.frequency else math.inf
 
 
-def peak(hops: Hop | Sequence[Hop]) -> Peak:
+def peak(hops: Hop | Sequence[Hop]) -> ChainPeak:
     """Returns the largest gain from the first tier to the last.  UsageError: a hop that does not settle.
 
     Of different hops the value is searched for and `bound` is the product of their own bounds.
@@ -50,10 +50,10 @@ def peak(hops: Hop | Sequence[Hop]) -> Peak:
     distinct = {(h.numerator, h.denominator, h.step): h for h in chain}
     if len(distinct) == 1:
         hop_peak = _peak(chain[0])
-        return Peak(hop_peak.value ** len(chain), hop_peak.frequency, hop_peak.bound ** len(chain))
+        return ChainPeak(hop_peak.value ** len(chain), hop_peak.frequency, hop_peak.bound ** len(chain))
     bound = math.prod(_peak(hop).bound for hop in chain)
     where = _searched(chain)
-    return Peak(float(_size(chain, where)), where, bound)
+    return ChainPeak(float(_size(chain, where)), where, bound)
 
 
 def growth(hops: Sequence[Hop], frequency: float) -> tuple[float, ...]:
@@ -74,7 +74,7 @@ def _settling(hops: Hop | Sequence[Hop]) -> list[Hop]:
     return chain
 
 
-def _peak(hop: Hop) -> Peak:
+def _peak(hop: Hop) -> ChainPeak:
     candidates = [0.0, *_stationary(hop)]
     if hop.step is not None:
         candidates.append(math.pi / hop.step)
@@ -86,7 +86,7 @@ def _peak(hop: Hop) -> Peak:
         if limit > value_:
             value_, where = limit, math.inf
     level = Fraction(value_) * (1 + PROOF)
-    return Peak(value_, where, float(level) if passes_nothing_above(hop, level) else math.inf)
+    return ChainPeak(value_, where, float(level) if passes_nothing_above(hop, level) else math.inf)
 
 
 def _stationary(hop: Hop) -> list[float]:

@@ -28,14 +28,14 @@ class TierGain:
 
 
 @dataclass(frozen=True)
-class Path:
+class NetworkPath:
     """The tiers in order and the verdict: stable if no tier can exceed the one before it at its worst frequency."""
 
     verdict: StringVerdict
     tiers: tuple[TierGain, ...]
 
 
-def along(network: Network, path: Sequence[str], *, tolerance: float = 1e-8, judge: Judge = stability) -> Path:
+def along(network: Network, path: Sequence[str], *, tolerance: float = 1e-8, judge: Judge = stability) -> NetworkPath:
     """Returns what a disturbance at the input of the first block does at every block of the path, feedback included.
 
     No tiers where the closed loop is not proved stable.  Raises UsageError for unknown blocks.
@@ -48,11 +48,13 @@ def along(network: Network, path: Sequence[str], *, tolerance: float = 1e-8, jud
     for name in path:
         answer = amplification(network, inputs=[path[0]], outputs=[name], tolerance=tolerance, judge=judge)
         if answer.peak is None:
-            return Path(StringVerdict(answer.stability.verdict, f"the closed loop: {answer.stability.reason}"), ())
+            return NetworkPath(
+                StringVerdict(answer.stability.verdict, f"the closed loop: {answer.stability.reason}"), ()
+            )
         before = tiers[-1].gain if tiers else 1.0
         ratio = answer.peak.value / before if before else float("inf")
         tiers.append(TierGain(name, answer.peak.value, answer.peak.frequency, answer.peak.bound, ratio))
-    return Path(_judged(tiers, tolerance), tuple(tiers))
+    return NetworkPath(_judged(tiers, tolerance), tuple(tiers))
 
 
 def _judged(tiers: Sequence[TierGain], tolerance: float) -> StringVerdict:

@@ -71,7 +71,7 @@ def _links(fabric: Fabric) -> dict[tuple[str, str], int]:
     return {step: int(rate) for step, rate in rates.items()}
 
 
-def decided(made: Fabric, steps: int, *, rounds: int = 1, timeout_ms: int = 5000) -> solver.Answer:
+def decided(made: Fabric, steps: int, *, rounds: int = 1, timeout_ms: int = 5000) -> solver.SolverAnswer:
     """unsat: there is no schedule; sat: the model is one."""
     return solver.unsat(script(made, steps, rounds=rounds), timeout_ms=timeout_ms)
 
@@ -100,7 +100,7 @@ def fewest(fabric: Fabric, *, rounds: int = 1, most: int = 12, timeout_ms: int =
     raise UsageError(f"{fabric.name} needs more than {most} steps: give a larger `most`")
 
 
-def schedule(fabric: Fabric, answer: solver.Answer) -> tuple[Sent, ...]:
+def schedule(fabric: Fabric, answer: solver.SolverAnswer) -> tuple[Sent, ...]:
     """Returns the schedule in a model."""
     nodes = fabric.nodes
     sent = []

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.solver import Answer, Outcome, unsat, unsat_each
+from coherence.base.solver import Outcome, SolverAnswer, unsat, unsat_each
 from coherence.findings.question_input import Certificate, rational
 from coherence.language.expressions import walk
 from coherence.language.expressions.evaluate import Constants, NotExactError, evaluate
@@ -198,12 +198,12 @@ def sat_query(facts: DesignFacts, conditions: Iterable[Tree], *, steady: bool) -
     return SatQuery(tuple(plain(tree, steady=steady) for tree in expanded), spans, whole(facts))
 
 
-def solve_query(query: SatQuery) -> SatState | Answer:
+def solve_query(query: SatQuery) -> SatState | SolverAnswer:
     """Returns an exact state in which all conditions hold, or the solver's answer (unsat, or unknown, with reason)."""
     try:
         answer = unsat(query.script(), timeout_ms=TIMEOUT_MS)
     except NotExactError as error:
-        return Answer(Outcome.UNKNOWN, str(error))
+        return SolverAnswer(Outcome.UNKNOWN, str(error))
     if answer.outcome is not Outcome.SAT:
         return answer
     state = SatState({**_fixed(query), **read_model(answer.model)})
@@ -211,7 +211,7 @@ def solve_query(query: SatQuery) -> SatState | Answer:
         return SatState(
             rounder(state.at, query.values, lambda at: all(SatState(at).holds(t) for t in query.conditions))
         )
-    return Answer(Outcome.UNKNOWN, "the state that was found is not defined everywhere")
+    return SolverAnswer(Outcome.UNKNOWN, "the state that was found is not defined everywhere")
 
 
 def _fixed(query: SatQuery) -> dict[str, Fraction | bool]:

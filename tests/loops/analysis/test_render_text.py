@@ -11,7 +11,7 @@ import pytest
 from coherence.language.reading import read_text
 from coherence.loops.analysis import cycle_comparison, render_json, render_pictures
 from coherence.loops.analysis.blame import smallest_swinging, smallest_unstable
-from coherence.loops.analysis.design_analysis import Analysis, GroupAnalysis, analysed
+from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis, analysed
 from coherence.loops.analysis.render_text import joined, mode, text
 from coherence.loops.analysis.retry_products import Amplified
 from coherence.loops.designs.feedback_groups import Deadline, frozen
@@ -22,7 +22,7 @@ from coherence.loops.designs.predicted_cycles import CycleReading
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 
-NOTHING = Analysis((), (("cron", "reads no signal"),), ("sensors are exact",))
+NOTHING = DesignAnalysis((), (("cron", "reads no signal"),), ("sensors are exact",))
 SWING = """coherence: 1
 components: {{web: {{load: 100, usage: load / desired}}, late: {{usage: 1}}}}
 loops:
@@ -38,11 +38,11 @@ def model(signal: str = "delayed(web.usage, 30 s)") -> Model:
 
 
 @pytest.fixture(scope="module")
-def swinging() -> Analysis:
+def swinging() -> DesignAnalysis:
     return analysed(model())
 
 
-def group_of(analysis: Analysis) -> GroupAnalysis:
+def group_of(analysis: DesignAnalysis) -> GroupAnalysis:
     (group,) = analysis.groups
     return group
 
@@ -75,7 +75,7 @@ def test_a_design_without_feedback_says_why_its_loops_are_in_none() -> None:
     assert [panel.title for panel in render_pictures.of_design("x.yaml", NOTHING).panels] == ["no loops in feedback"]
 
 
-def test_a_swing_is_told_with_its_grade_and_period(swinging: Analysis) -> None:
+def test_a_swing_is_told_with_its_grade_and_period(swinging: DesignAnalysis) -> None:
     rendered = text("x.yaml", swinging, [], [()])
     period = group_of(swinging).answer.period
     assert period is not None
@@ -92,7 +92,7 @@ def test_a_swing_is_told_with_its_grade_and_period(swinging: Analysis) -> None:
     assert point["margins"][0]["factor_high"] == pytest.approx(0.618034, rel=1e-5)  # 2 sin(pi / 10)
 
 
-def test_a_swing_is_drawn_with_its_sensitivity_and_roots(swinging: Analysis) -> None:
+def test_a_swing_is_drawn_with_its_sensitivity_and_roots(swinging: DesignAnalysis) -> None:
     figure = render_pictures.of_design("x.yaml", swinging)
     titles = [panel.title for panel in figure.panels]
     assert titles[0] == "exact run: hpa"
@@ -100,7 +100,7 @@ def test_a_swing_is_drawn_with_its_sensitivity_and_roots(swinging: Analysis) -> 
     assert figure.notes == ("hpa: oscillates by exact execution",)
 
 
-def test_a_prediction_that_repeats_execution_or_decides_nothing_is_left_out(swinging: Analysis) -> None:
+def test_a_prediction_that_repeats_execution_or_decides_nothing_is_left_out(swinging: DesignAnalysis) -> None:
     cycle = CycleReading("hpa", "cycle", 60.0, (("web.desired", 100.0, 400.0),), method="word", confirmed=True)
     lines = list(cycle_comparison.text(swinging, [cycle, cycle]))
     assert lines[:2] == ["", cycle_comparison.HEAD]
@@ -127,7 +127,7 @@ def test_the_one_loop_of_an_unstable_lap_is_to_blame_and_none_of_a_stable_one() 
         assert (subset and subset.names) == names
 
 
-def test_a_loop_that_swings_by_itself_is_the_smallest_set(swinging: Analysis) -> None:
+def test_a_loop_that_swings_by_itself_is_the_smallest_set(swinging: DesignAnalysis) -> None:
     group = group_of(swinging).group
     subset = smallest_swinging(group, ["web.desired"], [{"web.desired": Fraction(200)}], Deadline(30.0), laps=40)
     assert subset is not None

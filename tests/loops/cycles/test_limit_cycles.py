@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from coherence.base.errors import UsageError
 from coherence.loops.cycles.delayed_runs import Run, start_at
 from coherence.loops.cycles.describing_functions import screen
-from coherence.loops.cycles.limit_cycles import Answer, Cycle, limit_cycles
+from coherence.loops.cycles.limit_cycles import Cycle, CycleSearchResult, limit_cycles
 from coherence.loops.cycles.relay import (
     Pieces,
     System,
@@ -34,7 +34,7 @@ def third_order(gain: float) -> tuple[list[float], list[float]]:
     return [gain], [1.0, 3.0, 2.0, 0.0]
 
 
-def only(answer: Answer) -> tuple[float, float, float]:
+def only(answer: CycleSearchResult) -> tuple[float, float, float]:
     """(period, lowest, highest) of the one attracting cycle."""
     assert len(answer.attracting) == 1, answer
     cycle = answer.attracting[0]

@@ -10,7 +10,7 @@ import pytest
 from coherence.loops.cycles.delayed_runs_smooth import Smooth
 from coherence.loops.cycles.relay import Array
 from coherence.loops.cycles.shooting_fourier import (
-    Loop,
+    HarmonicLoop,
     barycentric,
     chebyshev,
     jacobians,
@@ -60,7 +60,7 @@ def test_interpolation_between_equal_points_is_exact_for_low_harmonics() -> None
     places = np.array([0.0, 0.123, 0.7])
     found_at = shifted(np.array([1 + np.sin(2 * ANGLES)]), places)[0]
     assert found_at == pytest.approx(1 + np.sin(4 * math.pi * places), abs=1e-12)
-    assert Loop(np.array([np.cos(ANGLES)]), 8.0, 0.0).at(np.array([2.0]))[0] == pytest.approx(0, abs=1e-12)
+    assert HarmonicLoop(np.array([np.cos(ANGLES)]), 8.0, 0.0).at(np.array([2.0]))[0] == pytest.approx(0, abs=1e-12)
 
 
 def test_chebyshev_points_differentiate_and_interpolate_polynomials_exactly() -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from coherence.loops.cycles.limit_cycles import Answer
+from coherence.loops.cycles.limit_cycles import CycleSearchResult
 from coherence.loops.cycles.relay import Array
 from coherence.loops.cycles.smooth import smooth_cycles
 
 
-def hutchinson(r: float) -> Answer:
+def hutchinson(r: float) -> CycleSearchResult:
     return smooth_cycles(lambda n, past: r * n * (1 - past), 1, delay=1.0, starts=[[0.5], [1.1]])
 
 
-def van_der_pol(eps: float) -> Answer:
+def van_der_pol(eps: float) -> CycleSearchResult:
     def rate(x: Array, _: Array) -> Array:
         return np.stack([x[1], eps * (1 - x[0] ** 2) * x[1] - x[0]])
 

@@ -13,7 +13,7 @@ from coherence.loops.margins.peaks import _searched, largest, spectral
 from coherence.loops.margins.peaks_climb import climbed
 from coherence.loops.margins.peaks_levels import Test as Levels
 from coherence.loops.margins.peaks_levels import level, serves
-from coherence.loops.margins.peaks_response import Response, at, response, separate
+from coherence.loops.margins.peaks_response import ClosedLoopResponse, at, response, separate
 from coherence.loops.networks.components import Characteristic
 from coherence.loops.networks.network import Block, Coupling, Network, loop, network
 from coherence.loops.networks.rightmost import _states, generator_roots
@@ -33,7 +33,7 @@ def dense(seed: int, size: int = 14) -> Network:
     return network(blocks, [Coupling(f"b{j}", f"b{i}", gains[i, j]) for i in range(size) for j in range(size)])
 
 
-def some(seed: int) -> Response:
+def some(seed: int) -> ClosedLoopResponse:
     made = dense(seed)
     inputs = list(made.names[: 1 + seed % 14]) if seed % 3 else None
     return response(made, inputs=inputs, sensitivity=bool(seed % 2))

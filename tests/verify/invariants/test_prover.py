@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from coherence.base.solver import Answer, Outcome, joined, recheck, unsat
+from coherence.base.solver import Outcome, SolverAnswer, joined, recheck, unsat
 from coherence.verify.invariants.proof import InvariantProof, Unproved
 from coherence.verify.invariants.prover import prove
 from coherence.verify.invariants.smtlib import certificate, obligations
@@ -134,7 +134,9 @@ def test_every_initial_set_edge_and_bad_set_has_its_obligation_and_cvc5_agrees()
 
 
 def test_a_certificate_in_parts_stands_in_where_the_whole_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("coherence.verify.invariants.search.unsat", lambda *_, **__: Answer(Outcome.UNKNOWN, "timeout"))
+    monkeypatch.setattr(
+        "coherence.verify.invariants.search.unsat", lambda *_, **__: SolverAnswer(Outcome.UNKNOWN, "timeout")
+    )
     result = prove(power(54))
     assert isinstance(result, InvariantProof)
     assert result.certificate == joined(claim.smtlib for claim in result.obligations)

@@ -35,7 +35,7 @@ from functools import partial
 from coherence.base.clock import wall_left_until
 from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
-from coherence.base.solver import Answer, Outcome, unsat
+from coherence.base.solver import Outcome, SolverAnswer, unsat
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Limit, Loop, Relay
@@ -139,9 +139,9 @@ class States:
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
         self._end = time.monotonic() + subject.time_limit
-        self._known: dict[tuple[Tree, ...], tuple[Answer, str]] = {}
+        self._known: dict[tuple[Tree, ...], tuple[SolverAnswer, str]] = {}
 
-    def satisfiable(self, trees: Iterable[Tree]) -> tuple[Answer, str]:
+    def satisfiable(self, trees: Iterable[Tree]) -> tuple[SolverAnswer, str]:
         """Returns the solver's answer about all conditions at once, and what it was asked."""
         conditions = tuple(self._resolved(tree) for tree in trees)
         if conditions not in self._known:
@@ -155,21 +155,21 @@ class States:
     def _resolved(self, tree: Tree) -> Tree:
         return rename(tree, lambda path: resolve(path, self.subject.design))
 
-    def _asked(self, conditions: tuple[Tree, ...]) -> tuple[Answer, str]:
+    def _asked(self, conditions: tuple[Tree, ...]) -> tuple[SolverAnswer, str]:
         design = self.subject.design
         used = {path: _never.constant(path, design) for tree in conditions for path in names_of(tree)}
         values = {path: interval(stated) for path, stated in used.items() if stated is not None}
         past = {name: span for tree in conditions for name, span in past_ranges(tree, values).items()}
         query = SatQuery(tuple(plain(tree, steady=False) for tree in conditions), {**values, **past})
         if _are_independent(query.conditions, query.values):
-            return Answer(Outcome.SAT), ""
+            return SolverAnswer(Outcome.SAT), ""
         left = wall_left_until(self._end)
         if left <= 0:
-            return Answer(Outcome.UNKNOWN, "the time limit"), ""
+            return SolverAnswer(Outcome.UNKNOWN, "the time limit"), ""
         try:
             script = query.script()
         except NotExactError as error:
-            return Answer(Outcome.UNKNOWN, str(error)), ""
+            return SolverAnswer(Outcome.UNKNOWN, str(error)), ""
         return unsat(script, timeout_ms=min(TIMEOUT_MS, math.ceil(left * 1000))), script
 
 
