@@ -37,9 +37,9 @@ from coherence.model.laws import (
     stays_whole,
 )
 from coherence.model.model import SampledLoop
+from coherence.simulate.execute.certificates.run_followed import Follower
 from coherence.simulate.execute.exact import Choices, Execution, execute
 from coherence.simulate.execute.orbits import LongRun
-from coherence.simulate.execute.run_followed import Follower
 from coherence.simulate.testbed.autoscaler_law import Behaviour, Controller, Policy, recommendation
 from coherence.verify.systems.cases import Symbols, exactly, numbers
 from coherence.verify.systems.terms import constant

@@ -17,9 +17,9 @@ import numpy as np
 from coherence.base.csv_records import most_frequent
 from coherence.base.errors import CoherenceError, UsageError
 from coherence.causal.data.series import Floats
-from coherence.causal.telemetry import csv_files
 from coherence.causal.telemetry.cells import ABSENT, Cells
 from coherence.causal.telemetry.clocks import TimeColumn
+from coherence.causal.telemetry.csv_files import table
 from coherence.causal.telemetry.header import HeaderLayout, layout
 from coherence.causal.telemetry.parquet_files import (
     clock_of,
@@ -81,7 +81,7 @@ def _parquet(path: Path, options: TelemetryOptions) -> FileTable | None:
 
 
 def _csv(path: Path, options: TelemetryOptions) -> FileTable | None:
-    names, rows = csv_files.table(path, options.encoding)
+    names, rows = table(path, options.encoding)
     shape = layout(path, names, time=options.time, long=options.long)
     if shape.signal is not None:
         return None

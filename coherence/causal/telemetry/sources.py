@@ -16,8 +16,11 @@ from typing import TypeAlias
 import numpy as np
 
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
-from coherence.causal.telemetry import csv_files, otlp_json, otlp_protobuf, parquet_files
+from coherence.causal.telemetry.csv_files import read_csv
 from coherence.causal.telemetry.joining import joined
+from coherence.causal.telemetry.otlp_json import read_json
+from coherence.causal.telemetry.otlp_protobuf import read_protobuf
+from coherence.causal.telemetry.parquet_files import read_parquet
 from coherence.causal.telemetry.parts import DUPLICATES, TelemetryOptions, TelemetryPart
 from coherence.causal.telemetry.problems import problem, quoted, refuse, several
 from coherence.causal.telemetry.quantities import stated
@@ -164,12 +167,12 @@ def one_file(path: Path, options: TelemetryOptions) -> TelemetryPart:
     if head.startswith(b"PAR1") or path.suffix.lower() in (".parquet", ".pq"):
         if not os.path.getsize(path):  # noqa: PTH202
             raise refuse(path, 1, "the file is empty", "write it anew")
-        return parquet_files.read_parquet(path, options)
+        return read_parquet(path, options)
     if path.suffix.lower() in (".pb", ".otlp", ".binpb") and head.lstrip()[:1] != b"{":
-        return otlp_protobuf.read_protobuf(path, options)
+        return read_protobuf(path, options)
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") or path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
-        return otlp_json.read_json(path, options)
-    return csv_files.read_csv(path, options)
+        return read_json(path, options)
+    return read_csv(path, options)
 
 
 def _checked(parts: list[TelemetryPart], *stated_by_user: Mapping[str, str]) -> list[TelemetryPart]:

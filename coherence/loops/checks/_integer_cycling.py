@@ -27,10 +27,10 @@ from coherence.loops.checks._groups import (
 from coherence.loops.designs.groups import LAPS, MOST_INSTANTS, Group
 from coherence.loops.designs.linear import Linear
 from coherence.model.model import Model, SampledLoop
+from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.lookback import trees_of
 from coherence.simulate.execute.orbits import LongRun, hyperperiod
-from coherence.simulate.execute.run_certificates import certificate
 from coherence.simulate.execute.single_loop_runs import every_rest
 from coherence.simulate.execute.timeline import shown, told_choices
 

@@ -18,7 +18,7 @@ import numpy as np
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Tree
 from coherence.loops.cycles.delayed_runs_flow import Flow
-from coherence.loops.cycles.flow_forms import KinkError, LinearForm, form
+from coherence.loops.cycles.flow_forms import FlowForm, KinkError, form
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.exact import MissingValueError
 from coherence.simulate.execute.laws import Memory, decide
@@ -162,7 +162,7 @@ class SampledRun:
         for state in due:
             yield state.path, fresh[state.path] in (state.range.low, state.range.high)
 
-    def _forms(self) -> list[LinearForm]:
+    def _forms(self) -> list[FlowForm]:
         view = _Rates(self, self.base(), self.number)
         flows = [self.model.states[path].flow for path in self.flowing]
         return [form(evaluate(flow, view)) for flow in flows if flow is not None]
@@ -277,14 +277,14 @@ class _Rates(_View):
         super().__init__(run, base, number, None)
 
     def value(self, path: str) -> Num:
-        return LinearForm(Fraction(0), {path: Fraction(1)}) if path in self.run.flowing else super().value(path)
+        return FlowForm(Fraction(0), {path: Fraction(1)}) if path in self.run.flowing else super().value(path)
 
     def delayed(self, tree: Tree, delay: Fraction) -> Num:
         if not delay:
             return evaluate(tree, self)
         before = self.number - int(delay / self.run.clock.tick)
         value = evaluate(tree, _Rates(self.run, self.run.remembered(before, after=True), before))
-        if isinstance(value, LinearForm) and value.terms:
+        if isinstance(value, FlowForm) and value.terms:
             raise KinkError("a flow that looks back at a state, beside sampled loops")
         return value
 

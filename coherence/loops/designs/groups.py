@@ -18,9 +18,9 @@ from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.linear import Linear, linearise
 from coherence.model.model import Model, SampledLoop, unit_of
 from coherence.simulate.execute.affine import plain
+from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import MissingValueError, replay
 from coherence.simulate.execute.orbits import LongRun, long_run
-from coherence.simulate.execute.run_certificates import certificate
 from coherence.simulate.execute.single_loop_runs import Rests, every, every_rest
 from coherence.simulate.execute.slices import blocked, feedback_groups, sliced
 from coherence.simulate.execute.starts import corners

@@ -6,25 +6,35 @@ import itertools
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from coherence.language.expressions.evaluate import COMPARE, NotExactError
 from coherence.language.expressions.lower_numpy import lower_numpy
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Tree
 from coherence.simulate.execute.lookback import LOOK_BACK
-
-if TYPE_CHECKING:
-    from coherence.simulate.batched.executor import Lanes
+from coherence.simulate.execute.run_state import RunState
 
 Array = Any  # numpy array: one entry per point
 TIE = 1e-12  # relative: differences up to it may be rounding
 _SPECIAL = "\0"
 
 
+class PointRun(RunState, Protocol):
+    """A run of many points, as their view reads it."""
+
+    @property
+    def lowered(self) -> dict[int, tuple[Tree, Tree, dict[str, Tree]]]: ...
+    @property
+    def memories(self) -> Mapping[str, Any]: ...
+
+    def near(self, left: Array, right: Array, size: Array | None = None) -> None:
+        """Marks the points at which rounding may decide a comparison."""
+
+
 class LanesView(dict[str, Any]):
     """The world of all points at one time, as `lower_numpy` reads it; the past and comparisons when asked for."""
 
-    def __init__(self, run: Lanes, time: Fraction, base: Mapping[str, Any], loop: str = "") -> None:
+    def __init__(self, run: PointRun, time: Fraction, base: Mapping[str, Any], loop: str = "") -> None:
         super().__init__(base)
         self.run, self.time, self.loop = run, time, loop
         self.special: dict[str, Tree] = {}

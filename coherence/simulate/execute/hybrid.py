@@ -23,6 +23,7 @@ from coherence.simulate.execute.history import HistoryEntry
 from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.motion import Course, FlowView, Steady
 from coherence.simulate.execute.ode import ROUNDING, Integral
+from coherence.simulate.execute.run_state import RunState
 
 Num = Any
 Array = Any
@@ -33,7 +34,7 @@ class Curve:
 
     turns = None
 
-    def __init__(self, run: Execution, rates: dict[str, Num], stopped: dict[str, int], track: Track) -> None:
+    def __init__(self, run: RunState, rates: dict[str, Num], stopped: dict[str, int], track: Track) -> None:
         import numpy as np
 
         self.run, self.time, self.base = run, run.time, run.base()
@@ -101,12 +102,12 @@ class Integrated(Steady):
         bent = any(isinstance(r, Moving) and (r.slope or r.curved) for r in rates.values())
         return (rates, stopped, track) if bent or track.curved else super().course(rates, stopped, track)
 
-    def settle(self, run: Execution, slack: float = 0.0) -> Any:
+    def settle(self, run: RunState, slack: float = 0.0) -> Any:
         """Returns the course from now on, straight or curved."""
         made: Any = super().settle(run, slack)
         return made if isinstance(made, Course) else Curve(run, *made)
 
-    def events(self, run: Execution, limit: Fraction | None) -> Iterable[Fraction]:
+    def events(self, run: RunState, limit: Fraction | None) -> Iterable[Fraction]:
         """Returns when the course ends by itself, before `limit`; the end of the run is an instant too."""
         if run.flowing and run.time < self.until:
             yield self.until
@@ -118,14 +119,14 @@ class Integrated(Steady):
         if seconds is not None:
             yield run.time + Fraction(seconds)
 
-    def slack(self, run: Execution, time: Fraction) -> float:
+    def slack(self, run: RunState, time: Fraction) -> float:
         """Returns the distance that a located event still has from its end, with room for rounding."""
         curve = run.course
         if not isinstance(curve, Curve) or curve.integral.event is None:
             return 0.0
         return 2 * curve.integral.residual if time == run.time + Fraction(curve.integral.event) else 0.0
 
-    def move(self, run: Execution, time: Fraction) -> dict[str, Num]:
+    def move(self, run: RunState, time: Fraction) -> dict[str, Num]:
         """Returns the values at a time before the next event; what reaches an end but for rounding is there."""
         moved = super().move(run, time)
         for path in run.flowing:
@@ -135,7 +136,7 @@ class Integrated(Steady):
                     moved[path] = edge
         return moved
 
-    def span(self, run: Execution, tree: Tree, low: Fraction, high: Fraction) -> tuple[Num, Num]:
+    def span(self, run: RunState, tree: Tree, low: Fraction, high: Fraction) -> tuple[Num, Num]:
         """Returns (mean, largest) over a part of one course: in closed form on straight ones, else by quadrature."""
         try:
             if not isinstance(run.course_from(low), Curve):
@@ -145,7 +146,7 @@ class Integrated(Steady):
         return _quadrature(run, tree, low, high)
 
 
-def _quadrature(run: Execution, tree: Tree, low: Fraction, high: Fraction) -> tuple[float, float]:
+def _quadrature(run: RunState, tree: Tree, low: Fraction, high: Fraction) -> tuple[float, float]:
     """Gauss and Legendre, eight nodes on each of eight parts; the largest of nodes and ends."""
     import numpy as np
 
@@ -172,7 +173,7 @@ class Trajectory:
     """A hybrid run: its instants, and the values at any time between them."""
 
     instants: tuple[Instant, ...]
-    run: Execution
+    run: RunState
     entries: tuple[HistoryEntry, ...]
 
     def at(self, time: Fraction | float) -> dict[str, Num]:

@@ -20,7 +20,7 @@ from coherence.simulate.execute.dual_numbers import Moving, Track, plain_or_floa
 
 if TYPE_CHECKING:
     from coherence.model.model import State
-    from coherence.simulate.execute.exact import Execution
+    from coherence.simulate.execute.run_state import RunState
 
 Num = Any
 MOST_ROUNDS = 12  # rates, then branches by these rates, then rates again, until both agree
@@ -64,7 +64,7 @@ class FlowView:
 
     def __init__(
         self,
-        run: Execution,
+        run: RunState,
         time: Fraction,
         values: dict[str, Num],
         slopes: dict[str, Num],
@@ -127,7 +127,7 @@ class Steady:
         """A value that does not move, for a flow; Affine numbers do not mix with moving ones and are wrapped."""
         return number if isinstance(number, bool | int | Fraction | float) else wrap(number, 0)
 
-    def settle(self, run: Execution, slack: float = 0.0) -> Any:
+    def settle(self, run: RunState, slack: float = 0.0) -> Any:
         """Returns the course from now on.  Raises SlidingError, NotExactError."""
         if not run.flowing:
             return STILL
@@ -143,7 +143,7 @@ class Steady:
             speeds = slopes
         raise SlidingError(f"{', '.join(p for p in slopes if slopes[p])}: each side of a kink pushes back across it")
 
-    def _rates(self, run: Execution, track: Track, speeds: dict[str, Num]) -> tuple[dict[str, Num], dict[str, int]]:
+    def _rates(self, run: RunState, track: Track, speeds: dict[str, Num]) -> tuple[dict[str, Num], dict[str, int]]:
         view = self._view(run, track, speeds)
         rates: dict[str, Num] = {}
         stopped: dict[str, int] = {}
@@ -156,10 +156,10 @@ class Steady:
             rates[path] = Fraction(0) if side else rate
         return rates, stopped
 
-    def _view(self, run: Execution, track: Track, speeds: dict[str, Num]) -> FlowView:
+    def _view(self, run: RunState, track: Track, speeds: dict[str, Num]) -> FlowView:
         return FlowView(run, run.time, run.base(), speeds, lambda v, slope: Moving(v, slope, track))
 
-    def _watch(self, run: Execution, track: Track, speeds: dict[str, Num]) -> None:
+    def _watch(self, run: RunState, track: Track, speeds: dict[str, Num]) -> None:
         """Kinks of what windows look at are kinks of the run."""
         view = self._view(run, track, speeds)
         for tree in run.watched:
@@ -174,7 +174,7 @@ class Steady:
             raise NotExactError("a condition of a flow does not move in a straight line")
         return Course({p: _slope(r) for p, r in rates.items()}, stopped, tuple(track.outcomes), track.turns)
 
-    def events(self, run: Execution, limit: Fraction | None) -> Iterable[Fraction]:
+    def events(self, run: RunState, limit: Fraction | None) -> Iterable[Fraction]:
         """Returns when the course ends by itself: the next stop at an end of a range, the next kink."""
         del limit
         if run.course.turns is not None:
@@ -185,7 +185,7 @@ class Steady:
             if speed and edge is not None and here != edge:
                 yield run.time + Fraction((edge - here) / speed)
 
-    def warped(self, run: Execution, time: Fraction) -> bool:
+    def warped(self, run: RunState, time: Fraction) -> bool:
         """Does the course end by itself at this time, and would it end elsewhere from another start?
 
         The derivative of the run by its start does not follow the time of such an event.
@@ -194,17 +194,17 @@ class Steady:
         marked = any(isinstance(number, Affine) and number.gradient for number in numbers)
         return marked and time in set(self.events(run, None))
 
-    def slack(self, run: Execution, time: Fraction) -> float:
+    def slack(self, run: RunState, time: Fraction) -> float:
         """Returns how far from its end the event at a time was found; 0 where times are exact."""
         del run, time
         return 0.0
 
-    def move(self, run: Execution, time: Fraction) -> dict[str, Num]:
+    def move(self, run: RunState, time: Fraction) -> dict[str, Num]:
         """Returns the values at a time before the next event."""
         moved: dict[str, Num] = run.course.after(run.values, self.number(time - run.time))
         return moved
 
-    def span(self, run: Execution, tree: Tree, low: Fraction, high: Fraction) -> tuple[Num, Num]:
+    def span(self, run: RunState, tree: Tree, low: Fraction, high: Fraction) -> tuple[Num, Num]:
         """Returns (mean, largest) of a tree over a part of one course, which holds no kink of it."""
         track = Track(exact=self.exact)
         values, slopes = run.course_at(low)

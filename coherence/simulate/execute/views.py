@@ -17,7 +17,7 @@ from coherence.language.expressions.tree import Tree
 from coherence.simulate.execute.windows import Sums
 
 if TYPE_CHECKING:
-    from coherence.simulate.execute.exact import Execution
+    from coherence.simulate.execute.run_state import RunState
 
 Num = Any
 
@@ -27,7 +27,7 @@ class View:
 
     __slots__ = ("base", "cache", "loop", "run", "time")
 
-    def __init__(self, run: Execution, time: Fraction, base: dict[str, Num], loop: str = "") -> None:
+    def __init__(self, run: RunState, time: Fraction, base: dict[str, Num], loop: str = "") -> None:
         self.run, self.time, self.base, self.loop = run, time, base, loop
         self.cache: dict[str, Num] = {}
 
@@ -53,7 +53,7 @@ class View:
 
     def held(self, condition: Tree, duration: Fraction) -> bool:
         memory = self.run.memory.get(self.loop) or self.run.watch
-        return memory.held(condition, bool(evaluate(condition, self)), self.time, duration)
+        return bool(memory.held(condition, bool(evaluate(condition, self)), self.time, duration))
 
     def previous(self, tree: Tree) -> Num:
         memory = self.run.memory.get(self.loop) or self.run.watch
@@ -91,7 +91,8 @@ def _pieces(now: View, tree: Tree, window: Fraction) -> list[tuple[Fraction, Num
 def piece(now: View, tree: Tree, low: Fraction, high: Fraction) -> tuple[Num, Num]:
     """Returns (mean, largest) of a tree between two times without a change of it between them."""
     if now.run.flowing and low >= 0:
-        return now.run.motion.span(now.run, tree, low, high)
+        extremes: tuple[Num, Num] = now.run.motion.span(now.run, tree, low, high)
+        return extremes
     level = evaluate(tree, now.run.view_at((low + high) / 2, now))
     return level, level
 

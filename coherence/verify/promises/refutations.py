@@ -10,10 +10,10 @@ from coherence.base.clock import is_over
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Call, Held, Tree, walk
 from coherence.model.model import Model
+from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
 from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.orbits import LongRun, hyperperiod, long_run, looked_at
-from coherence.simulate.execute.run_certificates import certificate
 from coherence.simulate.execute.schedules import schedules
 from coherence.simulate.execute.starts import corners, finite
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted

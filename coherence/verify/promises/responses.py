@@ -21,10 +21,10 @@ from coherence.language.schema_kinds import Formula
 from coherence.language.sentences import Event, Promise
 from coherence.model.model import Model
 from coherence.simulate.execute.bounded_response import BoundedResponse, ResponseSample, Wait, Waiting, observed, waits
+from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError
 from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.orbits import LongRun, hyperperiod, long_run
-from coherence.simulate.execute.run_certificates import certificate
 from coherence.simulate.execute.schedules import NotCommensurateError, schedules
 from coherence.simulate.execute.slices import blocked, signals_in, sliced
 from coherence.simulate.execute.starts import corners, finite

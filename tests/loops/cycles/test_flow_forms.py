@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from coherence.loops.cycles.flow_forms import KinkError, LinearForm, form
+from coherence.loops.cycles.flow_forms import FlowForm, KinkError, form
 
-X, Y = LinearForm(Fraction(0), {"x": Fraction(1)}), LinearForm(Fraction(0), {"y": Fraction(1)})
+X, Y = FlowForm(Fraction(0), {"x": Fraction(1)}), FlowForm(Fraction(0), {"y": Fraction(1)})
 
 
-def parts(whole: LinearForm) -> tuple[Any, dict[str, Any]]:
+def parts(whole: FlowForm) -> tuple[Any, dict[str, Any]]:
     return whole.const, dict(whole.terms)
 
 
@@ -27,7 +27,7 @@ def test_sums_collect_weights_and_drop_those_that_vanish() -> None:
 
 
 def test_products_and_quotients_of_states_are_refused() -> None:
-    bad: Callable[[], LinearForm]
+    bad: Callable[[], FlowForm]
     for bad in (lambda: X * Y, lambda: 1 / X, lambda: Y / X):
         with pytest.raises(KinkError):
             bad()

@@ -13,10 +13,10 @@ from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.bounded_response import BoundedResponse
+from coherence.simulate.execute.certificates.run_certificates import certificate
+from coherence.simulate.execute.certificates.run_followed import Follower
 from coherence.simulate.execute.exact import Choices, Instant
 from coherence.simulate.execute.orbits import LongRun, long_run
-from coherence.simulate.execute.run_certificates import certificate
-from coherence.simulate.execute.run_followed import Follower
 
 HPA = """
 coherence: 1

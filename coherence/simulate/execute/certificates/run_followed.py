@@ -18,9 +18,9 @@ from coherence.language.expressions.lower_smt import lower_smt, real
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Number, Tree
 from coherence.model.model import Interval, Model, RateLimit, SampledLoop
 from coherence.simulate.execute.affine import plain
+from coherence.simulate.execute.certificates.run_frames import Frame, RunFrames, equal, leaf, number_of, while_moving
 from coherence.simulate.execute.exact import Execution, Instant
 from coherence.simulate.execute.orbits import LongRun
-from coherence.simulate.execute.run_frames import Frame, RunFrames, equal, leaf, number_of, while_moving
 from coherence.simulate.execute.schedules import is_due
 
 ZERO = Fraction(0)

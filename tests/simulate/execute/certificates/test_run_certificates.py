@@ -11,9 +11,9 @@ from coherence.base.solver import recheck
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
+from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.orbits import LongRun, long_run
-from coherence.simulate.execute.run_certificates import certificate
 
 SCALER = """
 coherence: 1

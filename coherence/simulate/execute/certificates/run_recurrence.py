@@ -11,11 +11,11 @@ from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Held, Tree, walk
 from coherence.model.model import SampledLoop
 from coherence.simulate.execute.affine import plain
+from coherence.simulate.execute.certificates.run_followed import Follower, Remembered
+from coherence.simulate.execute.certificates.run_frames import literal
 from coherence.simulate.execute.exact import Instant
 from coherence.simulate.execute.lookback import longest_streak
 from coherence.simulate.execute.orbits import hyperperiod
-from coherence.simulate.execute.run_followed import Follower, Remembered
-from coherence.simulate.execute.run_frames import literal
 
 Known = dict[str, Any]
 

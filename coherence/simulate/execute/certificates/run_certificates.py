@@ -19,11 +19,11 @@ from coherence.language.expressions.tree import Tree
 from coherence.model.model import Interval, Model
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.bounded_response import BoundedResponse, ResponseSample, waits
+from coherence.simulate.execute.certificates.run_followed import Follower
+from coherence.simulate.execute.certificates.run_frames import CLOCK, MOST_WORK, Frame, literal, while_moving
+from coherence.simulate.execute.certificates.run_recurrence import Known, known, recurs
 from coherence.simulate.execute.exact import Instant, MissingValueError
 from coherence.simulate.execute.orbits import LongRun
-from coherence.simulate.execute.run_followed import Follower
-from coherence.simulate.execute.run_frames import CLOCK, MOST_WORK, Frame, literal, while_moving
-from coherence.simulate.execute.run_recurrence import Known, known, recurs
 
 MOST_CLAIMS, MOST_INSTANTS, CHECK_MS = 6_000, 12_000, 2_000
 NOT_CARRIED = (NotExactError, MissingValueError, ZeroDivisionError, KeyError)
