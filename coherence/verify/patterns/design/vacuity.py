@@ -32,7 +32,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
-from coherence.base.clock import wall_left_until
+from coherence.base.clock import wall_is_over, wall_left_until
 from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.base.solver import Outcome, SolverAnswer, unsat
@@ -100,11 +100,19 @@ def _promises(states: States) -> Iterator[Finding]:
         findings = list(_told(states, [tree], never, [promise.place], (name,)))
         broken |= {name} if findings else set()
         yield from findings
-    for one, other in itertools.combinations(sorted(stated.keys() - broken), 2):
-        (first, a), (second, b) = stated[one], stated[other]
-        if states.names(a) & states.names(b):
-            message = f"no run keeps both {one} and {other}"
-            yield from _told(states, [a, b], message, [first.place, second.place], (one, other))
+    pairs = [
+        (left, right)
+        for left, right in itertools.combinations(sorted(stated.keys() - broken), 2)
+        if states.names(stated[left][1]) & states.names(stated[right][1])
+    ]
+    for number, (left, right) in enumerate(pairs):
+        (first, a), (second, b) = stated[left], stated[right]
+        places = [first.place, second.place]
+        if states.time_is_over():
+            needs = f"whether any of {len(pairs) - number} pairs of promises excludes itself: the time limit"
+            yield QUESTION.undecided(needs, places, (left, right), bound="the time limit")
+            return
+        yield from _told(states, [a, b], f"no run keeps both {left} and {right}", places, (left, right))
 
 
 def _told(
@@ -140,6 +148,10 @@ class States:
         self.subject = subject
         self._end = time.monotonic() + subject.time_limit
         self._known: dict[tuple[Tree, ...], tuple[SolverAnswer, str]] = {}
+
+    def time_is_over(self) -> bool:
+        """Returns whether the time for all questions about states is spent, and notes the cut."""
+        return wall_is_over(self._end)
 
     def satisfiable(self, trees: Iterable[Tree]) -> tuple[SolverAnswer, str]:
         """Returns the solver's answer about all conditions at once, and what it was asked."""

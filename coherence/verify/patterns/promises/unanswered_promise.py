@@ -37,7 +37,7 @@ from coherence.language.expressions import walk
 from coherence.language.expressions.tree import Call
 from coherence.language.sentences import Promise
 
-QUESTION = Question("COH106", "unanswered-promise")
+QUESTION = Question("COH106", "unanswered-promise", fires=Verdict.UNDECIDED, proves=False)
 QUESTIONS = (QUESTION,)
 # the worst that any question says is the answer
 ORDER = (Verdict.CONFLICT, Verdict.VACUOUS, Verdict.PROVED, Verdict.UNDECIDED)
