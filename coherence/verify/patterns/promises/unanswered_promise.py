@@ -11,15 +11,15 @@ A promise that is read and then forgotten looks kept.
 ## Example
 ```yaml
 coherence: 1
-promises: {cool: always gpu.temperature <= 85 degC}
+promises: {cap: always rack.power <= 50 kW}
 ```
 
 ## Instead
 State what the promise is about, so that a question can decide it:
 ```yaml
 coherence: 1
-components: {gpu: {state: "temperature' = 0.5 * temperature + 20 degC", step: 1 s, from: 30 degC}}
-promises: {cool: always gpu.temperature <= 85 degC}
+components: {rack: {state: "power' = 0.5 * power + 20 kW", step: 1 s, from: 30 kW}}
+promises: {cap: always rack.power <= 50 kW}
 ```
 
 ## Source
