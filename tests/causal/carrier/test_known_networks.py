@@ -19,6 +19,20 @@ from coherence.causal.fitting.fit import fit
 from coherence.causal.fitting.graph import CausalGraph, Influence
 
 MODELS = Path(str(files("pgmpy"))) / "utils" / "example_models"
+# those whose probabilities are large enough for a normal interval of 100,000 draws
+DISCRETE = (
+    "alarm",
+    "asia",
+    "cancer",
+    "child",
+    "earthquake",
+    "hepar2",
+    "insurance",
+    "sachs",
+    "survey",
+    "water",
+    "win95pts",
+)
 LINEAR = {
     "nodes": ["b", "a"],
     "cpds": {
@@ -72,8 +86,8 @@ def test_discrete_networks_are_counted_within_five_standard_errors(name: str) ->
 
 @pytest.mark.slow
 def test_every_discrete_network_is_counted_within_five_standard_errors() -> None:
-    for path in sorted(MODELS.glob("*.bif.gz")):
-        _counted(path)
+    for name in DISCRETE:
+        _counted(MODELS / f"{name}.bif.gz")
 
 
 def _counted(path: Path) -> None:
