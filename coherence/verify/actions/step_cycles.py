@@ -102,7 +102,7 @@ def step_system(
     values = Interval(min(end for end in low if end is not None), max(end for end in high if end is not None))
     opened = tuple(dict.fromkeys(path for tree in trees for path in names(tree) if path != signal))
     whole, exact = signal in facts.whole, start.low if start.exact else None
-    if len(opened) + (not whole and exact is None) > 1:
+    if len(opened) + (not whole and exact is None) > 1 or (exact is not None and not _within(values, exact)):
         return None
     unknown = (opened[0], facts.values.get(opened[0], EVERYTHING)) if opened else None
     return StepSystem(signal, tuple(zip(moves, trees, strict=True)), values, whole, exact, unknown)

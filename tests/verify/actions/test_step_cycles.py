@@ -94,3 +94,7 @@ loops:
 def test_a_lattice_with_too_many_values_is_left_to_the_solver() -> None:
     text = design(Fraction(0), 1, Fraction(0), 1, None).replace("[0, 12]", f"[0, {10 * MOST_VALUES}]")
     assert Verdict.CONFLICT not in verdicts(text)
+
+
+def test_a_start_outside_the_bounds_is_no_proof_of_rest() -> None:
+    assert Verdict.PROVED not in verdicts(design(Fraction(5), 4, Fraction(11, 2), 3, Fraction(20)))
