@@ -1,4 +1,4 @@
-"""The executed ticker against the windows that the timer questions use."""
+"""Compares the windows of the timer questions with an executed ticker (probe_ticker.py)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.verify.timers.firing import earliest_kill, latest_kill
-from coherence.verify.timers.probes import fires, probes
+from tests.verify.timers.probe_ticker import fires, probes
 
 S = Fraction
 spans = st.fractions(S(1, 10), 20, max_denominator=10)
