@@ -49,7 +49,7 @@ class Environment(Protocol):
         """The tree's largest value in the last `window` seconds."""
 
     def held(self, condition: Tree, duration: Fraction) -> bool:
-        """True at every sample in the closed window of the last `duration` seconds."""
+        """Decides whether the time since the first of the true samples in a row is at least the duration."""
 
     def previous(self, tree: Tree) -> Value:
         """The tree's value at the sample before this one."""

@@ -87,7 +87,10 @@ class Choose:
 
 @dataclass(frozen=True)
 class Held:
-    """`condition for duration`: true at every sample in the closed window [t - duration, t]."""
+    """`condition for duration`: the time since the first of the true samples in a row is at least the duration.
+
+    As the `for` of Prometheus rules.  Before 0 nothing has held; `for 0 s` is the condition itself.
+    """
 
     condition: Tree
     duration: Fraction

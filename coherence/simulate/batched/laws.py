@@ -41,7 +41,7 @@ class Memories:
         self.changed, self.done = np.full(self.count, np.nan), np.zeros(self.count, bool)
 
     def held(self, condition: Tree, now: Array, time: Fraction, duration: Fraction) -> Array:
-        """Where the condition has been true at every sample of [time - duration, time]."""
+        """Tells where the time since the first of the true samples in a row is at least the duration."""
         import numpy as np
 
         start = self.since.get(condition, np.full(self.count, np.nan))

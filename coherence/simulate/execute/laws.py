@@ -34,7 +34,7 @@ class Memory:
     earlier: dict[Tree, tuple[Fraction, Num, Num]] = field(default_factory=dict)
 
     def held(self, condition: Tree, now: bool, time: Fraction, duration: Fraction) -> bool:
-        """Has the condition been true at every sample of the closed window [time - duration, time]?"""
+        """Decides whether the time since the first of the true samples in a row is at least the duration."""
         if not now:
             self.since[condition] = None
             return False

@@ -149,3 +149,13 @@ def test_a_memory_is_compared_relative_to_now() -> None:
 @pytest.mark.parametrize("wanted", [0, 3])
 def test_no_law_writes_nothing(wanted: int) -> None:
     assert Samples(loop(law="none")).at(0, wanted) == Decision(True, None, "on")
+
+
+@pytest.mark.parametrize(("duration", "first"), [(0, 0), (1, 2), (2, 2), (3, 4), (4, 4), (5, 6)])
+def test_for_counts_from_the_first_true_sample_in_a_row(duration: int, first: int) -> None:
+    memory, condition = Memory(), Name("a.on")
+    memory.held(condition, now=False, time=F(-2), duration=F(duration))
+    holds = {time: memory.held(condition, now=True, time=F(time), duration=F(duration)) for time in range(0, 10, 2)}
+    assert [time for time, now in holds.items() if now] == list(range(first, 10, 2))
+    memory.held(condition, now=False, time=F(10), duration=F(duration))
+    assert memory.held(condition, now=True, time=F(12), duration=F(duration)) is (duration == 0)

@@ -320,3 +320,24 @@ promises: {{p: always x <= 40}}
 """
     assert enumerable_commands(elaborate(read_text(text.format(low=1, rate=""))))
     assert not enumerable_commands(elaborate(read_text(text.format(low=1, rate=", rate: [{by: 0.5, per: 1 s}]"))))
+
+
+STREAK = """
+coherence: 1
+components: {{tank: {{state: "x' = x + 1 if x < {high} else 0", step: 1 s, from: {start}}}}}
+loops:
+  l:
+    timescale: {{period: 2 s, phase: 0 s}}
+    trigger: x >= 4 for {seconds} s
+    actuation: {{signal: out.u, law: step, by: 1, bounds: [0, 3], from: 0}}
+promises: {{p: always out.u <= 0}}
+"""
+
+
+@pytest.mark.parametrize("high", [7, 9, 11])
+@pytest.mark.parametrize("seconds", range(8))
+def test_run_and_proof_count_for_from_the_first_true_sample_in_a_row(high: int, seconds: int) -> None:
+    """x is even at samples and at least 4 from 4 s to high - 1 s: the first true sample is then high - 5 s ago."""
+    acts = seconds <= high - 5
+    for start in ("0", "0 .. 0.5"):  # one start, which a run decides; a range of them, which a proof decides
+        assert isinstance(outcome(STREAK.format(high=high, seconds=seconds, start=start)), Refuted if acts else Proved)

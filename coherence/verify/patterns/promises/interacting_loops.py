@@ -11,6 +11,11 @@ t is in time), by one at which `b` holds; a loop's name is the condition that it
 What comes to rest is proved by sets that shrink into the goal, with a bound in time.  A proof in which
 a limit is approached and never reached is a warning: it has no margin.  A fact that a run reads at one
 end of its range (`cooldown: 1 s .. 5 s`) is never proved by that end: the answer names it.
+`x for h` holds when the time since the first of the true samples in a row is at least h, as in Prometheus rules:
+with a sample every 2 s, `x for 3 s` takes three true samples, `x for 1 s` two; before 0 nothing has held.
+`hold_down` keeps the highest wish of its window, but never above the command given last, landed or not.
+`cooldown` is closed: a change exactly one cooldown after the last one still waits (with cooldown = period the loop
+acts in every second period, unlike autoscalers that compare with `<`).
 
 ## Why it hurts
 Throttle and backfill are both right: one protects the feed, the other fills idle capacity.

@@ -6,6 +6,9 @@ W >= 2 T; with W <= T it never does; between them a share (2 T - W) / T of all m
 loop that reads every P seconds meets such a moment for certain when P <= 2 T - W.  k lost scrapes need
 W >= (k + 2) T.  `last W` returns nothing once the last sample is older than W.  A scrape slower than the loop
 is harmless: the loop then reads the same sample again.
+`x for h` of a loop holds when the time since the first of the true samples in a row is at least h, as in Prometheus
+rules.  Where h is shorter than the loop's period no sample but one lies in it: the loop waits for a second one, a
+whole period, and a note says so.
 
 ## Why it hurts
 The query returns nothing.  An autoscaler without a metric stands still, an alert goes back to inactive, and
@@ -40,7 +43,10 @@ from coherence.base.units import SECOND
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
-from coherence.language.design import Loop
+from coherence.language.design import Loop, Relay
+from coherence.language.expressions import walk
+from coherence.language.expressions.tree import Held
+from coherence.language.schema_kinds import Formula
 from coherence.language.sentences import SensorLink
 from coherence.verify.patterns.sensors._samples import NEEDED, windows
 from coherence.verify.patterns.writers._pair import Numbers
@@ -54,6 +60,28 @@ def ask(subject: Subject) -> Iterator[Finding]:
     for loop in subject.design.loops.values():
         for sampler, link in windows(loop):
             yield _answer(subject, loop, sampler, link)
+        yield from _short_waits(loop)
+
+
+def _short_waits(loop: Loop) -> Iterator[Finding]:
+    """Yields a note for each `for` of the loop's conditions that ends before its next sample."""
+    period = loop.timescale.period if loop.timescale else None
+    if period is None:
+        return
+    for formula in _conditions(loop):
+        for held in (node for node in walk(formula.tree) if isinstance(node, Held) and 0 < node.duration < period.low):
+            message = (
+                f"`for {render_seconds(held.duration)}` of {loop.name} is one sample long: it samples every {period}, "
+                f"and waits for a second true sample, {period} after the first"
+            )
+            places = (formula.place.labelled("shorter than"), period.place.labelled("the time between two samples"))
+            yield QUESTION.note(message, places, (loop.name,), arithmetic({"for": (held.duration, "s")}))
+
+
+def _conditions(loop: Loop) -> Iterator[Formula]:
+    """Yields the conditions under which the loop acts, as written."""
+    triggers = (loop.trigger.enter, loop.trigger.leave) if isinstance(loop.trigger, Relay) else (loop.trigger,)
+    yield from (formula for formula in (*triggers, *(rule.when for rule in loop.rules)) if isinstance(formula, Formula))
 
 
 def _answer(subject: Subject, loop: Loop, sampler: SensorLink | None, link: SensorLink) -> Finding:
