@@ -26,7 +26,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from coherence.base.places import Place
 from coherence.checking.design_check import Answers
-from coherence.checking.workspace import Entry, asked
+from coherence.checking.workspace import Entry, ask
 from coherence.findings.finding import Accounting, Edit, Evidence, Finding, Grade, Repair, Severity, Step, Verdict
 from coherence.language import catalogue
 
@@ -51,7 +51,7 @@ class Cache:
         key = key_of(entry.sources, options)
         known = self.get(key)
         if known is None:
-            known = asked(entry, options)
+            known = ask(entry, options)
             self.put(key, known)
         return known
 
@@ -63,10 +63,10 @@ class Cache:
             digest, _, body = data.partition(b"\n")
             if hashlib.sha256(body).hexdigest().encode() != digest:
                 return None
-            made = decoded(json.loads(body))
+            answers = decoded(json.loads(body))
         except Exception:  # noqa: BLE001  (whatever is there, the questions can be asked)
             return None
-        return made if fits(made, Answers) else None
+        return answers if fits(answers, Answers) else None
 
     def put(self, key: str, answers: Answers) -> None:
         """Keep the answers, if they can be given back as they are."""
@@ -93,8 +93,8 @@ class Cache:
 
     def _forget(self) -> None:
         """Keep the latest files alone."""
-        with os.scandir(self.folder) as found:
-            files = [(one.stat().st_mtime_ns, one.path) for one in found if one.is_file(follow_symlinks=False)]
+        with os.scandir(self.folder) as entries:
+            files = [(one.stat().st_mtime_ns, one.path) for one in entries if one.is_file(follow_symlinks=False)]
         for _, path in sorted(files)[:-MOST_FILES]:
             with contextlib.suppress(OSError):
                 os.unlink(path)
@@ -110,30 +110,30 @@ def folder() -> str:
 
 def key_of(sources: Mapping[str, str], options: Mapping[str, object]) -> str:
     """The name of the answers about these texts."""
-    told = [FORMAT, tool(), sorted(sources.items()), sorted(options.items())]
-    return hashlib.sha256(json.dumps(told).encode("ascii")).hexdigest()
+    content = [FORMAT, tool(), sorted(sources.items()), sorted(options.items())]
+    return hashlib.sha256(json.dumps(content).encode("ascii")).hexdigest()
 
 
 @once
 def tool() -> str:
     """What this tool is made of: its files, its parts, Python and the libraries that decide."""
     package, parts = os.path.dirname(os.path.dirname(os.path.realpath(__file__))), str(catalogue.shipped("models"))
-    made = [sys.version, *sorted(_libraries())]
+    components = [sys.version, *sorted(_libraries())]
     for root in (package, parts):
-        made += sorted(f"{os.path.relpath(path, root)} {size} {time}" for path, size, time in _files(root))
-    return hashlib.sha256("\n".join(made).encode("utf-8", "surrogateescape")).hexdigest()
+        components += sorted(f"{os.path.relpath(path, root)} {size} {time}" for path, size, time in _files(root))
+    return hashlib.sha256("\n".join(components).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _files(root: str) -> Iterator[tuple[str, int, int]]:
     stack = [root]
     while stack:
-        with os.scandir(stack.pop()) as found:
-            for one in found:
-                if one.is_dir(follow_symlinks=False):
-                    stack += [one.path] if one.name != "__pycache__" else []
-                elif one.name.endswith((".py", ".yaml")):
-                    status = one.stat()
-                    yield one.path, status.st_size, status.st_mtime_ns
+        with os.scandir(stack.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    stack += [entry.path] if entry.name != "__pycache__" else []
+                elif entry.name.endswith((".py", ".yaml")):
+                    status = entry.stat()
+                    yield entry.path, status.st_size, status.st_mtime_ns
 
 
 def _libraries() -> Iterator[str]:
@@ -145,46 +145,46 @@ def _libraries() -> Iterator[str]:
             )
 
 
-def encoded(one: Any) -> Any:
+def encoded(value: Any) -> Any:
     """A value as JSON.  Raises TypeError for what is no part of an answer."""
-    kind = type(one)
-    if one is None or kind in (str, int, bool):
-        return one
+    kind = type(value)
+    if value is None or kind in (str, int, bool):
+        return value
     if kind in (tuple, list):
-        return [encoded(item) for item in one]
+        return [encoded(item) for item in value]
     name = kind.__name__
     if _VALUES.get(name) is kind:
-        return {name: [encoded(getattr(one, field)) for field in kind.__dataclass_fields__]}
+        return {name: [encoded(getattr(value, field)) for field in kind.__dataclass_fields__]}
     if _WORDS.get(name) is kind:
-        return {name: str(one)}
+        return {name: str(value)}
     if kind is Fraction:
-        return {"Fraction": [str(one.numerator), str(one.denominator)]}
+        return {"Fraction": [str(value.numerator), str(value.denominator)]}
     if kind is float:
-        return {"float": one.hex()}
+        return {"float": value.hex()}
     if kind is dict:
-        return {"dict": [[encoded(key), encoded(item)] for key, item in one.items()]}
+        return {"dict": [[encoded(key), encoded(item)] for key, item in value.items()]}
     raise TypeError(f"{name} is not kept")
 
 
-def fits(one: Any, kind: Any) -> bool:
+def fits(value: Any, kind: Any) -> bool:
     """Is it of the type, with everything inside it?  Places stand on lines and columns from 1 on."""
     inside = get_args(kind)
     if isinstance(kind, UnionType):
-        return any(fits(one, option) for option in inside)
+        return any(fits(value, option) for option in inside)
     if get_origin(kind) is tuple:
-        if not isinstance(one, tuple):
+        if not isinstance(value, tuple):
             return False
-        kinds = inside[:1] * len(one) if inside[1:] == (...,) else inside
-        return len(one) == len(kinds) and all(map(fits, one, kinds))
+        kinds = inside[:1] * len(value) if inside[1:] == (...,) else inside
+        return len(value) == len(kinds) and all(map(fits, value, kinds))
     if get_origin(kind) is Mapping:
-        return type(one) is dict and all(fits(item, inside) for item in one.items())
+        return type(value) is dict and all(fits(item, inside) for item in value.items())
     if isinstance(kind, tuple):  # a key and its value
-        return fits(one[0], kind[0]) and fits(one[1], kind[1])
-    if type(one) is not kind:
+        return fits(value[0], kind[0]) and fits(value[1], kind[1])
+    if type(value) is not kind:
         return False
-    if kind.__name__ in _VALUES and not all(fits(getattr(one, name), type_) for name, type_ in _types(kind.__name__)):
+    if kind.__name__ in _VALUES and not all(fits(getattr(value, name), type_) for name, type_ in _types(kind.__name__)):
         return False
-    return kind is not Place or min(one.line, one.column, one.end_line, one.end_column) > 0
+    return kind is not Place or min(value.line, value.column, value.end_line, value.end_column) > 0
 
 
 @once

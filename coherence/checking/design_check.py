@@ -68,7 +68,7 @@ class PieceAnswers:
     """A piece of a design, what the question modules said about it, and the findings with their repairs."""
 
     piece: Piece
-    said: tuple[Finding, ...]
+    unrepaired: tuple[Finding, ...]
     findings: tuple[Finding, ...] = ()
     cut_short: bool = False
 
@@ -123,12 +123,12 @@ def _joined(
     design: Design, sources: Mapping[str, str], rebuild: Rebuild, options: Options, parts: Sequence[Piece], known: Known
 ) -> Analysis:
     fresh = [part for part in parts if part.names not in known or not same_entries(known[part.names].piece, part)]
-    asked = ask_pieces(fresh, known, sources, options)
-    if options.verify_repairs and not all(_may_repair(answers, known, rebuild) for answers in asked):
+    fresh_answers = ask_pieces(fresh, known, sources, options)
+    if options.verify_repairs and not all(_may_repair(answers, known, rebuild) for answers in fresh_answers):
         return _joined(design, sources, rebuild, options, (whole(design),), {})
     taken = frozenset(names.things(design)) if fresh else frozenset()
     end = time.monotonic() + REPAIRS * options.time_limit
-    repaired = (_repaired(answers, sources, rebuild, options, taken, end) for answers in asked)
+    repaired = (_repaired(answers, sources, rebuild, options, taken, end) for answers in fresh_answers)
     every = {**known, **{answers.piece.names: answers for answers in repaired}}
     answered = {part.names: every[part.names] for part in parts}
     findings = tuple(_unique(f for answers in answered.values() for f in answers.findings))
@@ -148,7 +148,7 @@ def _reviewed(subject: Subject, answers: Sequence[Finding], options: Options) ->
 
 def _may_repair(answers: PieceAnswers, known: Known, rebuild: Rebuild) -> bool:
     """Returns whether the piece can be read by itself after an edit, where that will be done."""
-    if not any(f.verdict is Verdict.CONFLICT for f in answers.said) or not answers.piece.total:
+    if not any(f.verdict is Verdict.CONFLICT for f in answers.unrepaired) or not answers.piece.total:
         return True  # nothing will be edited, or the piece has the whole text
     piece, before = answers.piece, known.get(answers.piece.names)
     if before is not None and before.piece.total == piece.total:
@@ -160,7 +160,7 @@ def _repaired(
     answers: PieceAnswers, sources: Mapping[str, str], rebuild: Rebuild, options: Options, taken: frozenset[str],
     end: float,
 ) -> PieceAnswers:  # fmt: skip
-    own = [_own_place_first(finding, sources) for finding in answers.said if options.wants(finding.code)]
+    own = [_own_place_first(finding, sources) for finding in answers.unrepaired if options.wants(finding.code)]
     if not options.verify_repairs:
         return replace(answers, findings=tuple(replace(f, repairs=()) for f in own))
     free = [replace(f, repairs=tuple(r for r in f.repairs if not clashes(r, taken))) for f in own]
@@ -179,10 +179,10 @@ def _repaired(
         carry_over(piece.design, edited.design)
         return [finding for module in modules for finding in ask_once(edited, module).findings]
 
-    asked = Rechecked(subject, again, options.modules(), free, ask_again)
+    context = Rechecked(subject, again, options.modules(), free, ask_again)
     with recorded_cuts() as cuts:
-        asked = replace(asked, findings=blamed(asked, thorough=options.thorough))
-        repaired = tuple(with_repairs(asked, thorough=options.thorough))
+        context = replace(context, findings=blamed(context, thorough=options.thorough))
+        repaired = tuple(with_repairs(context, thorough=options.thorough))
     return replace(answers, findings=repaired, cut_short=answers.cut_short or cuts.happened)
 
 

@@ -43,12 +43,12 @@ class Expected:
 
 def compare(paths: Iterable[Path], *, time_limit: float = 20.0, base: Path | None = None) -> list[Result]:
     """Every `expected.yaml` against the design beside it; names relative to `base`.  Raises InputError."""
-    found = [
+    files = [
         f
         for path in paths
         for f in (sorted(path.rglob("expected.yaml")) if path.is_dir() else [path.parent / "expected.yaml"])
     ]
-    if not found:
+    if not files:
         raise InputError(
             [
                 Problem(
@@ -58,38 +58,38 @@ def compare(paths: Iterable[Path], *, time_limit: float = 20.0, base: Path | Non
                 )
             ]
         )
-    return [_one(path, time_limit, base) for path in found]
+    return [_result(path, time_limit, base) for path in files]
 
 
-def _one(path: Path, time_limit: float, base: Path | None) -> Result:
+def _result(path: Path, time_limit: float, base: Path | None) -> Result:
     from coherence.checking.workspace import open_workspace, report
 
     root = document.read(read_bytes(path, str(path)), str(path))[0].root
     inputs = [
         p for p in sorted(path.parent.iterdir()) if p.suffix in (".yaml", ".yml", ".json") and p.name != "expected.yaml"
     ]
-    made = report(open_workspace(inputs, root=base), time_limit=time_limit, verify_repairs=False)
-    return Result(path.parent.relative_to(base) if base else path.parent, made, tuple(differences(root, made)))
+    answered = report(open_workspace(inputs, root=base), time_limit=time_limit, verify_repairs=False)
+    return Result(path.parent.relative_to(base) if base else path.parent, answered, tuple(differences(root, answered)))
 
 
-def differences(root: Node, made: Report) -> list[str]:
+def differences(root: Node, report: Report) -> list[str]:
     """What is expected and absent, what is there and not expected, and numbers that are off."""
     if not isinstance(root, Table):
         return ["expected.yaml is not a mapping"]
     wanted = _wanted(root)
-    loud = [f for f in made.findings if f.severity is not Severity.INFO or f.verdict is Verdict.CONFLICT]
-    missing = [f"expected and absent: {one}" for one in wanted if not any(one.meets(f) for f in made.findings)]
+    loud = [f for f in report.findings if f.severity is not Severity.INFO or f.verdict is Verdict.CONFLICT]
+    missing = [f"expected and absent: {one}" for one in wanted if not any(one.meets(f) for f in report.findings)]
     surplus = [
         f"found and not expected: {f.code} {f.verdict} of {', '.join(f.of)}: {f.message}"
         for f in loud
         if not any(one.meets(f) for one in wanted)
     ]
-    return missing + surplus + _numbers(root, made)
+    return missing + surplus + _numbers(root, report)
 
 
 def _wanted(root: Table) -> list[Expected]:
     block = root.get("findings")
-    made = []
+    expected = []
     for item in block if isinstance(block, Items) else ():
         if isinstance(item, Table):
             names = item.get("of")
@@ -98,8 +98,8 @@ def _wanted(root: Table) -> list[Expected]:
                 if isinstance(names, Items)
                 else frozenset[str]()
             )
-            made.append(Expected(_text(item, "code"), _text(item, "verdict"), of))
-    return made
+            expected.append(Expected(_text(item, "code"), _text(item, "verdict"), of))
+    return expected
 
 
 def _text(table: Table, key: str) -> str:
@@ -107,13 +107,13 @@ def _text(table: Table, key: str) -> str:
     return node.text if isinstance(node, Scalar) else ""
 
 
-def _numbers(root: Table, made: Report) -> list[str]:
+def _numbers(root: Table, report: Report) -> list[str]:
     """Each `numbers: {name: {value, unit, rtol}}` against the numbers of the findings."""
     block = root.get("numbers")
-    found: dict[str, list[Fraction]] = {}
-    for finding in made.findings:
+    figures: dict[str, list[Fraction]] = {}
+    for finding in report.findings:
         for name, (figure, _) in finding.evidence.numbers.items():
-            found.setdefault(name, []).append(Fraction(figure))
+            figures.setdefault(name, []).append(Fraction(figure))
     wrong = []
     for name, entry in block.entries.items() if isinstance(block, Table) else ():
         if not isinstance(entry, Table):
@@ -121,8 +121,8 @@ def _numbers(root: Table, made: Report) -> list[str]:
         text = f"{_text(entry, 'value')} {_text(entry, 'unit')}".strip()
         value = units.quantity(text)[0]
         tolerance = Fraction(_text(entry, "rtol") or "0")
-        if not any(abs(one - value) <= tolerance * abs(value) for one in found.get(name, ())):
-            seen = ", ".join(render_decimal(one) for one in found.get(name, ())) or "nothing"
+        if not any(abs(one - value) <= tolerance * abs(value) for one in figures.get(name, ())):
+            seen = ", ".join(render_decimal(one) for one in figures.get(name, ())) or "nothing"
             wrong.append(f"{name}: {text} expected, {seen} found")
     return wrong
 

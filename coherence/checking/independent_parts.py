@@ -49,7 +49,7 @@ class Words:
     words: frozenset[str]
     heads: frozenset[str]
     awaited: frozenset[str]
-    made: frozenset[str]
+    emitted: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -75,34 +75,34 @@ def units_of(design: Design) -> tuple[Unit, ...]:
     return tuple(_unit(design, shared, section, name, entry) for section, name, entry in _all_entries(design))
 
 
-def carry(previous: Design, made: Design, touched: Iterable[Unit]) -> bool:
+def carry(previous: Design, edited: Design, touched: Iterable[Unit]) -> bool:
     """Take over the units and parts of a design of which these entries were edited, where they share what they shared.
 
     For designs that declare the same names and differ in entries alone.  False where all must be looked at again.
     """
-    old, new = _shared(previous), [(unit, getattr(made, unit.section)[unit.name]) for unit in touched]
-    if (_redoes(previous), _capacities(previous)) != (_redoes(made), _capacities(made)):
+    old, new = _shared(previous), [(unit, getattr(edited, unit.section)[unit.name]) for unit in touched]
+    if (_redoes(previous), _capacities(previous)) != (_redoes(edited), _capacities(edited)):
         return False
     for unit, entry in new:
         before, after = words_of(getattr(previous, unit.section)[unit.name]), words_of(entry)
-        if (before.heads, before.awaited, before.made) != (after.heads, after.awaited, after.made):
+        if (before.heads, before.awaited, before.emitted) != (after.heads, after.awaited, after.emitted):
             return False
-        if _unit(made, old, unit.section, unit.name, entry) != unit:
+        if _unit(edited, old, unit.section, unit.name, entry) != unit:
             return False
     for query in (units_of, parts, _shared):
         query(previous)
-        made.queries.carry(previous.queries, (query,))
+        edited.queries.carry(previous.queries, (query,))
     return True
 
 
-def _parts(found: Sequence[Unit]) -> tuple[tuple[Unit, ...], ...]:
+def _parts(units: Sequence[Unit]) -> tuple[tuple[Unit, ...], ...]:
     parent: dict[str, str] = {}
-    for unit in found:
+    for unit in units:
         first, *rest = sorted(unit.mentions) or [f"<{unit.section} {unit.name}>"]
         for other in rest:
             _join(parent, first, other)
     groups: dict[str, list[Unit]] = {}
-    for unit in found:
+    for unit in units:
         key = min(unit.mentions, default=f"<{unit.section} {unit.name}>")
         groups.setdefault(_root(parent, key), []).append(unit)
     return tuple(tuple(group) for group in groups.values())
@@ -124,20 +124,20 @@ def _join(parent: dict[str, str], one: str, other: str) -> None:
 @cached
 def _shared(design: Design) -> Shared:
     """Returns what joins the entries of a design."""
-    told = [words_of(entry) for _, _, entry in _all_entries(design)]
-    declared = _declared(design).union(*(one.heads for one in told))
-    awaited = frozenset(event for one in told for event in one.awaited)
+    words = [words_of(entry) for _, _, entry in _all_entries(design)]
+    declared = _declared(design).union(*(one.heads for one in words))
+    awaited = frozenset(event for one in words for event in one.awaited)
     return Shared(declared, names.bare_names(design), awaited, _context(design, declared))
 
 
 def _unit(design: Design, shared: Shared, section: str, name: str | int, entry: Any) -> Unit:
-    one, bare, context = words_of(entry), shared.bare, shared.context
-    mentions = {*(one.words & shared.declared), *one.heads}
-    mentions.update(bare[word].split(".")[0] for word in one.words if word in bare)
-    if one.awaited or one.made:
-        mentions.update(f"<event {event}>" for event in (*one.awaited, *one.made) if event in shared.awaited)
-    mentions.update(f"<event {word}>" for word in one.words & shared.awaited)
-    mentions |= _own(section, name, design) | _memory(section, one, design)
+    words, bare, context = words_of(entry), shared.bare, shared.context
+    mentions = {*(words.words & shared.declared), *words.heads}
+    mentions.update(bare[word].split(".")[0] for word in words.words if word in bare)
+    if words.awaited or words.emitted:
+        mentions.update(f"<event {event}>" for event in (*words.awaited, *words.emitted) if event in shared.awaited)
+    mentions.update(f"<event {word}>" for word in words.words & shared.awaited)
+    mentions |= _own(section, name, design) | _memory(section, words, design)
     return Unit(section, name, _line(entry), frozenset(context.get(word, word) for word in mentions))
 
 
@@ -153,21 +153,21 @@ def _entries(section: Any) -> Iterator[tuple[str | int, Any]]:
 
 def _own(section: str, name: str | int, design: Design) -> frozenset[str]:
     """The entry's own name, where it is that of a thing; and what all of its kind share."""
-    found = {str(name)} if section not in ("calls", "promises") else set()
+    shared = {str(name)} if section not in ("calls", "promises") else set()
     if section == "jobs":
-        found.add(JOBS)
+        shared.add(JOBS)
     if section in ("jobs", "placement") and _capacities(design):
-        found.add(PLACES)
-    return frozenset(found)
+        shared.add(PLACES)
+    return frozenset(shared)
 
 
-def _memory(section: str, told: Words, design: Design) -> frozenset[str]:
+def _memory(section: str, words: Words, design: Design) -> frozenset[str]:
     """`sum of request.tokens` is about the workload `requests`, all that is admitted, and what is done again."""
     if not _redoes(design):
         return frozenset()
-    many = {f"{head}s" for head in told.heads if f"{head}s" in design.workload}
-    shares = {"sum", "running", "ongoing", "admitted"} & told.words if section == "limits" else {"redone"} & told.words
-    return frozenset(many | ({MEMORY} if shares else set()))
+    many = {f"{head}s" for head in words.heads if f"{head}s" in design.workload}
+    shared = {"sum", "running", "ongoing", "admitted"} if section == "limits" else {"redone"}
+    return frozenset(many | ({MEMORY} if shared & words.words else set()))
 
 
 @cached
@@ -276,12 +276,12 @@ def part_of(design: Design, members: Sequence[Unit]) -> Design:
     chosen: dict[str, list[str | int]] = {section: [] for section in SECTIONS}
     for unit in members:
         chosen[unit.section].append(unit.name)
-    made: dict[str, Any] = {}
+    sections: dict[str, Any] = {}
     for section in SECTIONS:
         whole = getattr(design, section)
-        made[section] = _only(whole, chosen[section])
+        sections[section] = _only(whole, chosen[section])
     keeps_order = design.order is not None and any(JOBS in unit.mentions or unit.section == "jobs" for unit in members)
-    return design.replace(**made, order=design.order if keeps_order else None)
+    return design.replace(**sections, order=design.order if keeps_order else None)
 
 
 def _only(whole: Any, chosen: Iterable[str | int]) -> Any:

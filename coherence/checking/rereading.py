@@ -62,15 +62,15 @@ def _has_anchors(design: Design) -> bool:
 def _entries(text: str, touched: Sequence[Unit], file: str) -> Design | None:
     """The touched entries alone; None where the text has others."""
     try:
-        (one,) = document.read_text(text, file)
-        assert isinstance(one.root, Table)
-        made = design_from_table(one.root, file=file, text=text, whole=False)
+        (root_document,) = document.read_text(text, file)
+        assert isinstance(root_document.root, Table)
+        entries = design_from_table(root_document.root, file=file, text=text, whole=False)
     except (InputError, ValueError):
         return None
-    found = {(section, name) for section in SECTIONS for name in _names(getattr(made, section))}
+    names = {(section, name) for section in SECTIONS for name in _names(getattr(entries, section))}
     calls = sum(unit.section == "calls" for unit in touched)
     wanted = {(unit.section, unit.name) for unit in touched if unit.section != "calls"}
-    return made if found == wanted | {("calls", n) for n in range(calls)} else None
+    return entries if names == wanted | {("calls", n) for n in range(calls)} else None
 
 
 def _names(section: Any) -> Iterable[str | int]:
@@ -89,24 +89,24 @@ def _put(
         else:
             numbers = dict(zip(sorted(int(u.name) for u in touched if u.section == section), new, strict=True))
             fields[section] = tuple(numbers.get(n, old) for n, old in enumerate(whole))
-    made = previous.replace(**fields, text=text, comments=tuple(document.comments(text)))
-    same = names.things(previous) == names.things(made) and names.bare_names(previous) == names.bare_names(made)
-    if same and carry(previous, made, touched):
-        carry_layout(previous, made, edited)
-    made.queries.carry(previous.queries, (_has_anchors,))  # an edit with anchors has the whole text read
-    _check(made, touched, same=same)
-    return made
+    design = previous.replace(**fields, text=text, comments=tuple(document.comments(text)))
+    same = names.things(previous) == names.things(design) and names.bare_names(previous) == names.bare_names(design)
+    if same and carry(previous, design, touched):
+        carry_layout(previous, design, edited)
+    design.queries.carry(previous.queries, (_has_anchors,))  # an edit with anchors has the whole text read
+    _check(design, touched, same=same)
+    return design
 
 
-def _check(made: Design, touched: Sequence[Unit], *, same: bool) -> None:
+def _check(edited: Design, touched: Sequence[Unit], *, same: bool) -> None:
     """The checks of a reading, of what the touched entries share something with; of everything where names changed."""
     reading = Reading()
     keys = {(unit.section, unit.name) for unit in touched}
-    near = [group for group in parts(made) if any((unit.section, unit.name) in keys for unit in group)]
-    members = [part_of(made, group) for group in near]
-    for one in members if same else [made]:
-        names.check(one, reading, whole=made)
-    for one in members:
-        dimensions.check(one, reading)
+    near = [group for group in parts(edited) if any((unit.section, unit.name) in keys for unit in group)]
+    members = [part_of(edited, group) for group in near]
+    for part in members if same else [edited]:
+        names.check(part, reading, whole=edited)
+    for part in members:
+        dimensions.check(part, reading)
     if reading.problems:
         raise InputError(reading.problems)

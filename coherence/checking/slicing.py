@@ -85,17 +85,17 @@ def pieces(
 
     Beside it the pieces before an edit: those of the same entries need not be checked again.
     """
-    found = parts(design)
-    lines = _lines(design, sources) if len(found) > 1 else None
-    layout = _layout(design, lines, found) if lines is not None else None
+    groups = parts(design)
+    lines = _lines(design, sources) if len(groups) > 1 else None
+    layout = _layout(design, lines, groups) if lines is not None else None
     if lines is None or layout is None:
         return (whole(design),)
-    made = tuple(
+    candidates = tuple(
         Piece(group, part_of(design, group), tuple([lines[n - 1] for n in row]), row, len(lines))
-        for group, row in zip(found, layout.rows, strict=True)
+        for group, row in zip(groups, layout.rows, strict=True)
     )
-    fresh = (one for one in made if (old := before.get(one.names)) is None or not same_entries(old, one))
-    return made if all(map(_complete, fresh)) else (whole(design),)
+    fresh = (one for one in candidates if (old := before.get(one.names)) is None or not same_entries(old, one))
+    return candidates if all(map(_complete, fresh)) else (whole(design),)
 
 
 def _complete(piece: Piece) -> bool:
@@ -108,14 +108,14 @@ def _complete(piece: Piece) -> bool:
 
 def same_entries(piece: Piece, other: Piece) -> bool:
     """Returns whether two pieces consist of the same values, not of equal ones: places are the same too."""
-    compared = {name for name, made in Design.fields.items() if made.compare}
+    compared = {name for name, declared in Design.fields.items() if declared.compare}
     return bool(piece.total) == bool(other.total) and not compared & changed_fields(piece.design, other.design)
 
 
-def _layout(design: Design, lines: Sequence[str], found: Sequence[tuple[Unit, ...]]) -> Layout | None:
+def _layout(design: Design, lines: Sequence[str], groups: Sequence[tuple[Unit, ...]]) -> Layout | None:
     """Whose lines the lines are; kept with a design that has them."""
     if "\n".join(lines) != design.text:
-        return _laid_out(lines, found)
+        return _laid_out(lines, groups)
     return layout_of(design)
 
 
@@ -125,22 +125,22 @@ def layout_of(design: Design) -> Layout | None:
     return _laid_out(design.text.split("\n"), parts(design))
 
 
-def _laid_out(lines: Sequence[str], found: Sequence[tuple[Unit, ...]]) -> Layout | None:
-    owners = owned(lines, [unit for group in found for unit in group])
+def _laid_out(lines: Sequence[str], grouped: Sequence[tuple[Unit, ...]]) -> Layout | None:
+    owners = owned(lines, [unit for group in grouped for unit in group])
     if owners is None:
         return None
-    groups = {(unit.section, unit.name): n for n, group in enumerate(found) for unit in group}
-    return Layout(tuple(owners), tuple(map(tuple, rows_of(lines, owners, groups, len(found)))))
+    groups = {(unit.section, unit.name): n for n, group in enumerate(grouped) for unit in group}
+    return Layout(tuple(owners), tuple(map(tuple, rows_of(lines, owners, groups, len(grouped)))))
 
 
-def carry_layout(previous: Design, made: Design, edited: Iterable[tuple[int, str]]) -> None:
+def carry_layout(previous: Design, after: Design, edited: Iterable[tuple[int, str]]) -> None:
     """Keep the layout where the edited lines (number from 0, text), each of some unit, still belong to their units."""
     old = layout_of(previous)
     if old is None:
         return
     if all(not _TOP.match(line) or (owner is not None and owner.line == number + 1)
            for number, line in edited for owner in (old.owners[number],)):  # fmt: skip
-        made.queries.carry(previous.queries, (layout_of,))
+        after.queries.carry(previous.queries, (layout_of,))
 
 
 def rows_of(
@@ -190,22 +190,22 @@ def _lines(design: Design, sources: Mapping[str, str]) -> list[str] | None:
     return text.split("\n")
 
 
-def owned(lines: Sequence[str], found: Iterable[Unit]) -> list[Unit | None] | None:
+def owned(lines: Sequence[str], units: Iterable[Unit]) -> list[Unit | None] | None:
     """Whose line each line is (None: of no unit); None where two units stand on one line."""
     starts = {}
-    for unit in found:
+    for unit in units:
         if unit.line in starts or not 0 < unit.line <= len(lines):
             return None
         starts[unit.line] = unit
-    made: list[Unit | None] = []
+    owners: list[Unit | None] = []
     owner: Unit | None = None
     for number, line in enumerate(lines, 1):
         if number in starts:
             owner = starts[number]
         elif line[:1] not in _INNER and _TOP.match(line):
             owner = None
-        made.append(owner)
-    return made
+        owners.append(owner)
+    return owners
 
 
 def clashes(repair: Repair, taken: Collection[str]) -> bool:

@@ -26,10 +26,10 @@ def stamp(paths: Sequence[str]) -> Stamp:
 
 def _status(path: str) -> tuple[int, int, int]:
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except (OSError, ValueError):
         return (0, 0, 0)
-    return (found.st_mtime_ns, found.st_size, found.st_ino)
+    return (status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 def changes(
@@ -64,11 +64,11 @@ class FileTimes:
         key, chosen = tuple(sorted(entry.sources)), Options(**options)
         before = self.known.get(key)
         if before is None or before.options != chosen:
-            made = analysis(entry.design, entry.sources, entry.rebuild, options=chosen)
+            latest = analysis(entry.design, entry.sources, entry.rebuild, options=chosen)
         else:
-            made = reanalyse(before, _sharing(before.design, entry), entry.sources, entry.rebuild)
-        self.known[key] = made
-        return made.answers
+            latest = reanalyse(before, _sharing(before.design, entry), entry.sources, entry.rebuild)
+        self.known[key] = latest
+        return latest.answers
 
 
 def _sharing(previous: Design, entry: Entry) -> Design:

@@ -49,34 +49,34 @@ class Workspace:
 
 def open_workspace(paths: Iterable[str | Path], *, root: Path | None = None) -> Workspace:
     """Read every file; names are shown relative to `root`.  Raises InputError with the problems of all at once."""
-    made = Workspace()
+    workspace = Workspace()
     problems: list[Problem] = []
     manifests: list[Document] = []
     for path, explicit in files(paths):
         try:
-            manifests += _add(made, path, os.path.relpath(path, root) if root else path, explicit=explicit)
+            manifests += _add(workspace, path, os.path.relpath(path, root) if root else path, explicit=explicit)
         except InputError as error:
             problems += error.problems
     if manifests:
         try:
-            made.entries.append(_imported(manifests, made.sources))
+            workspace.entries.append(_imported(manifests, workspace.sources))
         except InputError as error:
             problems += error.problems
     if problems:
         raise InputError(problems)
-    return made
+    return workspace
 
 
 def files(paths: Iterable[str | Path]) -> list[tuple[str, bool]]:
     """Every file to read, and whether it was named itself; a folder is walked in order of names."""
-    found: dict[str, bool] = {}
+    explicit: dict[str, bool] = {}
     for path in map(str, paths):
         if not os.path.isdir(path):
-            found[path] = True
+            explicit[path] = True
             continue
         for inner in sorted(_below(path)):
-            found.setdefault(inner, False)
-    return list(found.items())
+            explicit.setdefault(inner, False)
+    return list(explicit.items())
 
 
 def _below(folder: str) -> Iterator[str]:
@@ -88,10 +88,10 @@ def _below(folder: str) -> Iterator[str]:
                     yield path
 
 
-def _add(made: Workspace, path: str, name: str, *, explicit: bool) -> list[Document]:
+def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[Document]:
     """Add a design, or give back the manifests of the file."""
     data = read_bytes(path, name)
-    documents = _documents(made, data, name, explicit=explicit)
+    documents = _documents(workspace, data, name, explicit=explicit)
     roots = [d for d in documents if not (isinstance(d.root, document.Scalar) and d.root.is_null())]
     text = roots[0].text if roots else ""
     if any(is_design(d.root) for d in roots):
@@ -106,13 +106,13 @@ def _add(made: Workspace, path: str, name: str, *, explicit: bool) -> list[Docum
                 ]
             )
         design = design_of(roots[0])
-        _remember(made, name, text, data)
-        made.entries.append(Entry(design, {name: text}, lambda sources: read_text(sources[name], name)))
+        _remember(workspace, name, text, data)
+        workspace.entries.append(Entry(design, {name: text}, lambda sources: read_text(sources[name], name)))
         return []
     from coherence import importers
 
     if any(importers.recognises(d) for d in roots):
-        _remember(made, name, text, data)
+        _remember(workspace, name, text, data)
         return roots
     if explicit:
         place = roots[0].root.place if roots else Place(name, 1, 1, 1, 1)
@@ -129,7 +129,7 @@ def _add(made: Workspace, path: str, name: str, *, explicit: bool) -> list[Docum
     return []
 
 
-def _documents(made: Workspace, data: bytes, name: str, *, explicit: bool) -> list[Document]:
+def _documents(workspace: Workspace, data: bytes, name: str, *, explicit: bool) -> list[Document]:
     """The documents of a file.  A manifest may write a key twice; a file of a folder that is no YAML is listed."""
     try:
         return document.read(data, name)
@@ -141,15 +141,15 @@ def _documents(made: Workspace, data: bytes, name: str, *, explicit: bool) -> li
         except InputError:
             if explicit:
                 raise error from None
-            made.skipped.append((error.problems[0].place, f"{name}: not read: {error.problems[0].message}"))
+            workspace.skipped.append((error.problems[0].place, f"{name}: not read: {error.problems[0].message}"))
             return []
-        made.skipped += [note for d in again[:1] for note in d.notes]
+        workspace.skipped += [note for d in again[:1] for note in d.notes]
         return again
 
 
-def _remember(made: Workspace, name: str, text: str, data: bytes) -> None:
-    made.sources[name] = text
-    made.inputs.append(InputFile(name, data))
+def _remember(workspace: Workspace, name: str, text: str, data: bytes) -> None:
+    workspace.sources[name] = text
+    workspace.inputs.append(InputFile(name, data))
 
 
 def _imported(manifests: Sequence[Document], sources: dict[str, str]) -> Entry:
@@ -178,38 +178,38 @@ def report(  # noqa: PLR0913  (one parameter for each option)
         "select": tuple(select), "ignore": tuple(ignore), "time_limit": time_limit, "verify_repairs": verify_repairs,
         "thorough": thorough,
     }  # fmt: skip
-    made = Report(
+    joined = Report(
         (), Accounting(), tuple(workspace.inputs), dict(workspace.sources), not_modelled=tuple(workspace.skipped)
     )
     for entry in workspace.entries:
-        answers = (answering or asked)(entry, options)
-        made = _joined(made, entry, answers, today, lambda code: passes(code, select, ignore))
-    findings = tuple(sorted(made.findings, key=order_key))
-    return replace(made, findings=findings, sources={**made.sources, **_part_sources(findings)})
+        answers = (answering or ask)(entry, options)
+        joined = _joined(joined, entry, answers, today, lambda code: passes(code, select, ignore))
+    findings = tuple(sorted(joined.findings, key=order_key))
+    return replace(joined, findings=findings, sources={**joined.sources, **_part_sources(findings)})
 
 
-def asked(entry: Entry, options: Mapping[str, Any]) -> Answers:
+def ask(entry: Entry, options: Mapping[str, Any]) -> Answers:
     """Every question of one design asked."""
     return analyse(entry.design, entry.sources, entry.rebuild, **options)
 
 
-def _joined(made: Report, entry: Entry, answers: Answers, today: str, wanted: Callable[[str], bool]) -> Report:
-    kept, silenced = apply_suppressions(entry.sources, answers.findings, today, wanted)
+def _joined(previous: Report, entry: Entry, answers: Answers, today: str, wanted: Callable[[str], bool]) -> Report:
+    unsilenced, silenced = apply_suppressions(entry.sources, answers.findings, today, wanted)
     return replace(
-        made,
-        findings=made.findings + kept,
-        suppressed=made.suppressed + silenced,
-        accounting=_sum(made.accounting, answers.accounting),
-        assumptions=tuple(dict.fromkeys(made.assumptions + answers.assumptions)),
-        not_modelled=made.not_modelled + entry.design.not_modelled,
+        previous,
+        findings=previous.findings + unsilenced,
+        suppressed=previous.suppressed + silenced,
+        accounting=_sum(previous.accounting, answers.accounting),
+        assumptions=tuple(dict.fromkeys(previous.assumptions + answers.assumptions)),
+        not_modelled=previous.not_modelled + entry.design.not_modelled,
     )
 
 
-def _sum(one: Accounting, other: Accounting) -> Accounting:
+def _sum(sums: Accounting, more: Accounting) -> Accounting:
     return Accounting(
-        one.loops + other.loops, one.calls + other.calls, one.timers + other.timers, one.limits + other.limits,
-        one.promises + other.promises, one.conflict + other.conflict, one.safe + other.safe,
-        one.undecided + other.undecided, one.not_modelled + other.not_modelled,
+        sums.loops + more.loops, sums.calls + more.calls, sums.timers + more.timers, sums.limits + more.limits,
+        sums.promises + more.promises, sums.conflict + more.conflict, sums.safe + more.safe,
+        sums.undecided + more.undecided, sums.not_modelled + more.not_modelled,
     )  # fmt: skip
 
 

@@ -23,17 +23,17 @@ def fixes(workspace: Workspace, wanted: Wanted, *, time_limit: float) -> list[tu
     return [(one, fix(one.sources, one.rebuild, wanted, time_limit=time_limit)) for one in workspace.entries]
 
 
-def changed_texts(workspace: Workspace, made: Iterable[tuple[Entry, Fix]]) -> dict[str, tuple[bytes, str, str]]:
+def changed_texts(workspace: Workspace, repairs: Iterable[tuple[Entry, Fix]]) -> dict[str, tuple[bytes, str, str]]:
     """File -> (its bytes, its text, its text after the repairs), of the files that change."""
     contents = {one.path: one.content for one in workspace.inputs if isinstance(one.content, bytes)}
-    found: dict[str, tuple[bytes, str, str]] = {}
-    for entry, one in made:
+    changed: dict[str, tuple[bytes, str, str]] = {}
+    for entry, repair in repairs:
         before = {file: document.decode(contents[file], file) for file in entry.sources}
-        for file, text in raw(one, before).items():
+        for file, text in raw(repair, before).items():
             if text != before[file]:
-                _proved(text, one.sources[file])
-                found[file] = (contents[file], before[file], text)
-    return found
+                _proved(text, repair.sources[file])
+                changed[file] = (contents[file], before[file], text)
+    return changed
 
 
 def _proved(text: str, checked: str) -> None:
@@ -65,16 +65,16 @@ def write(changed: dict[str, tuple[bytes, str, str]]) -> None:
     replace_files({file: (old, encoded_like(old, text)) for file, (old, _, text) in changed.items()})
 
 
-def tell(made: Sequence[tuple[Entry, Fix]], *, done: bool) -> None:
+def tell(repairs: Sequence[tuple[Entry, Fix]], *, done: bool) -> None:
     """What was changed and what was not, on standard error."""
-    files = {edit.place.file for _, one in made for edits in one.rounds for edit in edits}
-    removed = [finding for _, one in made for finding in one.removed]
-    left = [finding for _, one in made for finding in one.left]
-    for entry, one in made:
+    files = {edit.place.file for _, one in repairs for edits in one.rounds for edit in edits}
+    removed = [finding for _, one in repairs for finding in one.removed]
+    left = [finding for _, one in repairs for finding in one.left]
+    for entry, repair in repairs:
         sources: Mapping[str, str] = entry.sources
-        for edits in one.rounds:
+        for edits in repair.rounds:
             for edit in edits:
-                click.echo(visible(f"{'changed' if done else 'would change'} {_told(edit, sources)}"), err=True)
+                click.echo(visible(f"{'changed' if done else 'would change'} {_edit_line(edit, sources)}"), err=True)
             sources = apply(edits, sources) or sources
     for finding in left:
         click.echo(f"not repaired: {_named(finding)} (no change that was tried removes it and adds nothing)", err=True)
@@ -84,7 +84,7 @@ def tell(made: Sequence[tuple[Entry, Fix]], *, done: bool) -> None:
     )
 
 
-def _told(edit: Edit, sources: Mapping[str, str]) -> str:
+def _edit_line(edit: Edit, sources: Mapping[str, str]) -> str:
     place = f"{edit.place.file}:{edit.place.line}:{edit.place.column}"
     if not edit.old:
         return f"{place}: added {edit.new.strip(' ,').strip()}"

@@ -21,12 +21,12 @@ Exit codes: 0 clean, 1 findings at or above --fail-on, 2 usage or input, 3 inter
 
 def commands() -> dict[str, str]:
     """Command name -> one-line summary, by name.  The file of `import` is `import_.py`."""
-    found = {}
+    summaries = {}
     for entry in sorted(os.listdir(os.path.dirname(__file__))):  # noqa: PTH208, PTH120  (pathlib costs 10 ms here)
         if entry.endswith(".py") and not entry.startswith("_"):
             with open(os.path.join(os.path.dirname(__file__), entry), encoding="utf-8") as file:  # noqa: PTH118, PTH120, PTH123
-                found[entry[:-3].rstrip("_")] = file.readline().strip().strip('"').rstrip(".")
-    return found
+                summaries[entry[:-3].rstrip("_")] = file.readline().strip().strip('"').rstrip(".")
+    return summaries
 
 
 def root_help() -> str:

@@ -20,27 +20,29 @@ def loads(subject: Subject) -> tuple[Finding, ...]:
     return tuple(ask_all(subject, chosen))
 
 
-def text(found: Sequence[Finding]) -> Iterator[str]:
+def text(findings: Sequence[Finding]) -> Iterator[str]:
     """Verdict and message of each, its numbers in columns."""
     from coherence.base.number_text import render_figure
 
-    if found:
+    if findings:
         yield "\nOperating points of retries (the whole answer: coherence check --select COH224):"
-    for one in found:
-        yield f"  {one.verdict}: {one.message}"
-        width = max((len(name) for name in one.evidence.numbers), default=0)
-        for name, (number, unit) in one.evidence.numbers.items():
+    for finding in findings:
+        yield f"  {finding.verdict}: {finding.message}"
+        width = max((len(name) for name in finding.evidence.numbers), default=0)
+        for name, (number, unit) in finding.evidence.numbers.items():
             yield f"    {name:<{width}}  {render_figure(number, unit)}"
 
 
-def as_json(found: Sequence[Finding]) -> list[dict[str, Any]]:
+def as_json(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """The same for programs."""
     return [
         {
-            "of": list(one.of),
-            "verdict": str(one.verdict),
-            "message": one.message,
-            "numbers": {name: {"value": float(v), "unit": unit} for name, (v, unit) in one.evidence.numbers.items()},
+            "of": list(finding.of),
+            "verdict": str(finding.verdict),
+            "message": finding.message,
+            "numbers": {
+                name: {"value": float(v), "unit": unit} for name, (v, unit) in finding.evidence.numbers.items()
+            },
         }
-        for one in found
+        for finding in findings
     ]

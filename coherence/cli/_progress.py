@@ -30,8 +30,8 @@ class Progress:
         share = min(1.0, max(0.0, share))
         full = round(share * WIDTH)
         left = (now - self.begun) * (1 - share) / share if share else 0.0
-        told = f"{label or self.label} [{'#' * full}{'.' * (WIDTH - full)}] {share:4.0%}, {left:.0f} s left"
-        sys.stderr.write(f"\r{told}\x1b[K")
+        line = f"{label or self.label} [{'#' * full}{'.' * (WIDTH - full)}] {share:4.0%}, {left:.0f} s left"
+        sys.stderr.write(f"\r{line}\x1b[K")
         sys.stderr.flush()
 
     def __exit__(

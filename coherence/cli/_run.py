@@ -53,7 +53,7 @@ def run(words: list[str]) -> int:
         sys.stderr.write("stopped\n")
         return 2
     except InputError as error:
-        sys.stderr.write(told(error))
+        sys.stderr.write(problem_blocks(error))
         return 2
     except (UsageError, MissingExtraError) as error:
         sys.stderr.write(f"error: {error}\n")
@@ -74,7 +74,7 @@ def run(words: list[str]) -> int:
         return 3
 
 
-def told(error: InputError) -> str:
+def problem_blocks(error: InputError) -> str:
     """Every problem, one block each."""
     blocks = [f"error: {problem}\n" for problem in error.problems]
     return "".join(blocks) + f"{len(blocks)} problem{'s' if len(blocks) > 1 else ''}; nothing was checked\n"

@@ -13,7 +13,7 @@ class Seconds(click.FloatRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number.  A usage error where it is none or too small."""
-        made = float(super().convert(value, param, ctx))
-        if math.isnan(made):
+        seconds = float(super().convert(value, param, ctx))
+        if math.isnan(seconds):
             self.fail("nan is not a number of seconds", param, ctx)
-        return made
+        return seconds

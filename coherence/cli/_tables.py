@@ -16,8 +16,8 @@ def readings_table(columns: Sequence[Sequence[StudyReading]], changed: Sequence[
     cells = [{reading.key: render_reading(reading) for reading in column} for column in columns]
     if changed:
         cells.append({reading.key: render_reading(reading, sign=True) + _mark(reading) for reading in changed})
-    told = (reading for column in columns for reading in column)
-    keys = list(dict.fromkeys(r.key for r in told if r.value or r.low or r.high))  # what is nothing in all is not told
+    readings = (reading for column in columns for reading in column)
+    keys = list(dict.fromkeys(r.key for r in readings if r.value or r.low or r.high))  # without what is zero in all
     width = max((len(what) for _, what, _ in keys), default=0)
     wide = [max((len(text) for text in column.values()), default=0) for column in cells]
     lines, last = [], None

@@ -38,13 +38,13 @@ def watched(paths: Sequence[str], check: Check, show: Show, keep: Show = lambda 
 def _once(check: Check, changed: str, show: Show, keep: Show, before: frozenset[Key] | None) -> frozenset[Key] | None:
     begun = time.monotonic()
     try:
-        made = check()
+        report = check()
     except (InputError, UsageError) as error:
-        said = str(error.problems[0]) if isinstance(error, InputError) else str(error)
-        click.echo(visible(f"{_clock()} {changed or 'start'}: not checked: {said.splitlines()[0]}"))
+        problem = str(error.problems[0]) if isinstance(error, InputError) else str(error)
+        click.echo(visible(f"{_clock()} {changed or 'start'}: not checked: {problem.splitlines()[0]}"))
         return before
-    problems = _problems(made.findings)
-    (show if before is None else keep)(made)
+    problems = _problems(report.findings)
+    (show if before is None else keep)(report)
     for key in sorted(set(problems) - (before or frozenset())) if before is not None else ():
         click.echo(f"  new: {_line(problems[key])}")
     gone = len(before - set(problems)) if before is not None else 0
@@ -58,13 +58,13 @@ def _once(check: Check, changed: str, show: Show, keep: Show, before: frozenset[
 def _problems(findings: Iterable[Finding]) -> dict[Key, Finding]:
     """What is to be looked at, by what it is, its file, and its number among those that are alike."""
     seen: Counter[Key] = Counter()
-    found: dict[Key, Finding] = {}
+    problems: dict[Key, Finding] = {}
     for finding in findings:
         if finding.verdict is Verdict.CONFLICT or finding.severity is not Severity.INFO:
             key = (finding.fingerprint, finding.code, finding.places[0].file if finding.places else "")
             seen[key] += 1
-            found[(*key, str(seen[key]))] = finding
-    return found
+            problems[(*key, str(seen[key]))] = finding
+    return problems
 
 
 def _line(finding: Finding) -> str:

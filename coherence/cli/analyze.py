@@ -65,28 +65,28 @@ def _network(file: str, picture: str | None, output: str, time_limit: float) -> 
     from coherence.loops.analysis import network_file, render_pictures
     from coherence.reporting.pictures import files
 
-    found = _judged(network_file.read_network(Path(file)), time_limit)
+    judged = _judged(network_file.read_network(Path(file)), time_limit)
     if picture is not None:
-        files.write(render_pictures.of_network(file, found), picture)
-    made = network_file.as_json(file, found) if output == "json" else None
-    click.echo(_dumped(made) if made is not None else network_file.text(file, found), nl=False)
+        files.write(render_pictures.of_network(file, judged), picture)
+    document = network_file.as_json(file, judged) if output == "json" else None
+    click.echo(_dumped(document) if document is not None else network_file.text(file, judged), nl=False)
     return 0
 
 
-def _judged(made: Network, time_limit: float) -> NetworkAnalysis:
+def _judged(network: Network, time_limit: float) -> NetworkAnalysis:
     """The verdict first, then margins or blame with the time that is left."""
     from coherence.cli._limit import TimeOverError, at_most
     from coherence.loops.analysis.network_file import analysed, judged, undecided
 
-    told = f"the time limit of {time_limit:g} s was reached"
-    found = undecided(made, told)
+    reason = f"the time limit of {time_limit:g} s was reached"
+    analysis = undecided(network, reason)
     try:
         with at_most(time_limit):
-            found = judged(made)
-            found = analysed(made, found)
+            analysis = judged(network)
+            analysis = analysed(network, analysis)
     except TimeOverError:
-        found = replace(found, notes=(*found.notes, told))
-    return found
+        analysis = replace(analysis, notes=(*analysis.notes, reason))
+    return analysis
 
 
 def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool) -> int:
@@ -100,22 +100,22 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
     subject = Subject(entry.design, entry.sources, time_limit)
     begun = time.monotonic()
     with Progress("analyzing") as bar:
-        found, calls, tunings = _found(entry, subject, bar, retune=retune)
+        analysis, calls, tunings = _analysed(entry, subject, bar, retune=retune)
         bar(1.0, "limit cycles")
         cycles = _cycles(subject, max(SHORTEST, time_limit - (time.monotonic() - begun)))
     loads = _operating_points.loads(subject)
     if picture is not None:
-        files.write(render_pictures.of_design(path, found), picture)
+        files.write(render_pictures.of_design(path, analysis), picture)
     if output == "json":
-        made = render_json.as_json(path, found, calls, tunings)
+        document = render_json.as_json(path, analysis, calls, tunings)
         more = {
             "limit_cycles": [asdict(one) for one in cycles],
             "operating_points_of_retries": _operating_points.as_json(loads),
         }
-        click.echo(_dumped({**made, **more}), nl=False)
+        click.echo(_dumped({**document, **more}), nl=False)
     else:
-        click.echo(render_text.text(path, found, calls, tunings), nl=False)
-        for line in (*cycle_comparison.text(found, cycles), *_operating_points.text(loads)):
+        click.echo(render_text.text(path, analysis, calls, tunings), nl=False)
+        for line in (*cycle_comparison.text(analysis, cycles), *_operating_points.text(loads)):
             click.echo(line)
     return 0
 
@@ -141,7 +141,7 @@ def _entry(path: str) -> Entry:
     return entries[0]
 
 
-def _found(
+def _analysed(
     entry: Entry, subject: Subject, bar: Progress, *, retune: bool
 ) -> tuple[DesignAnalysis, tuple[Amplified, ...], list[tuple[Retuning, ...]]]:
     from coherence.loops.analysis.design_analysis import analysed
@@ -151,19 +151,19 @@ def _found(
 
     time_limit = subject.time_limit
     whole = Deadline(time_limit)
-    found = analysed(
+    analysis = analysed(
         subject.model, time_limit=time_limit * (0.6 if retune else 1), bar=lambda share, name: bar(share * 0.6, name)
     )
     tunings: list[tuple[Retuning, ...]] = []
-    for index, group in enumerate(found.groups):
-        bar(0.6 + 0.4 * index / len(found.groups), "retuning")
-        share = whole.share(1 / (len(found.groups) - index))
+    for index, group in enumerate(analysis.groups):
+        bar(0.6 + 0.4 * index / len(analysis.groups), "retuning")
+        share = whole.share(1 / (len(analysis.groups) - index))
         tunings.append(retuned(group, subject, entry.rebuild, share) if retune else ())
-    return found, amplified(entry.design), tunings
+    return analysis, amplified(entry.design), tunings
 
 
-def _dumped(made: dict[str, Any]) -> str:
+def _dumped(document: dict[str, Any]) -> str:
     from coherence.base.version import VERSION
 
     head = {"format_version": 1, "tool": "coherence analyze", "version": VERSION}
-    return json.dumps({**head, **made}, indent=2, allow_nan=False) + "\n"
+    return json.dumps({**head, **document}, indent=2, allow_nan=False) + "\n"

@@ -33,9 +33,9 @@ def command() -> None:
 def write(paths: Sequence[str], file: str, *, notes: bool) -> int:
     """Take every problem under PATHS as known."""
     old = baselines.read(file) if Path(file).exists() else ()
-    entries = baselines.made(_checked(paths).findings, old, notes=notes)
+    entries = baselines.entries_of(_checked(paths).findings, old, notes=notes)
     _save(file, entries)
-    click.echo(f"{file}: {_told(entries)}")
+    click.echo(f"{file}: {_number_known(entries)}")
     return 0
 
 
@@ -46,8 +46,8 @@ def show(file: str) -> int:
     for entry in baselines.read(file):
         times = f" x{entry.count}" if entry.count > 1 else ""
         reason = f"  -- {entry.reason}" if entry.reason else ""
-        told = f"{entry.fingerprint}  {entry.code} {entry.verdict}{times} of {', '.join(entry.of)}{reason}"
-        click.echo(visible(told))
+        line = f"{entry.fingerprint}  {entry.code} {entry.verdict}{times} of {', '.join(entry.of)}{reason}"
+        click.echo(visible(line))
     return 0
 
 
@@ -61,7 +61,7 @@ def prune(paths: Sequence[str], file: str) -> int:
     _save(file, baselines.pruned(entries, gone))
     for entry in gone:
         click.echo(visible(f"gone: {entry.code} {entry.verdict} of {', '.join(entry.of)}"))
-    click.echo(f"{file}: {_told(baselines.pruned(entries, gone))}, {sum(one.count for one in gone)} gone")
+    click.echo(f"{file}: {_number_known(baselines.pruned(entries, gone))}, {sum(one.count for one in gone)} gone")
     return 0
 
 
@@ -77,6 +77,6 @@ def _save(file: str, entries: Sequence[baselines.BaselineEntry]) -> None:
     replace_files({file: (None, baselines.text(entries).encode("ascii"))})
 
 
-def _told(entries: Sequence[baselines.BaselineEntry]) -> str:
+def _number_known(entries: Sequence[baselines.BaselineEntry]) -> str:
     number = sum(entry.count for entry in entries)
     return f"{number} known finding{'' if number == 1 else 's'}"

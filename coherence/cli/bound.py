@@ -61,7 +61,7 @@ def command(
     if target in entries():
         if measured:
             raise UsageError("--measured splits a measurement of a design: name the design, then THING.BOUND=VALUE")
-        return _one(target, inputs, output)
+        return _bound(target, inputs, output)
     if inputs:
         raise UsageError(f"'{inputs[0]}' is an input of a bound, and {target} is none: coherence bound --list")
     if not Path(target).exists() and "/" not in target and "." not in target:
@@ -85,36 +85,38 @@ def _list(output: str) -> int:
     return 0
 
 
-def _one(name: str, inputs: Sequence[str], output: str) -> int:
+def _bound(name: str, inputs: Sequence[str], output: str) -> int:
     from coherence.minimums import report
     from coherence.minimums.floors import over
     from coherence.minimums.ladder import ladder
     from coherence.minimums.registry import entry
     from coherence.minimums.sensitivity import sensitivities, value_of_floor
 
-    found = entry(name)
+    registered = entry(name)
     if not inputs:
         if output == "json":
-            _echo_json(report.bound_json(found))
+            _echo_json(report.bound_json(registered))
         else:
-            _echo(report.page_latex(found) if output == "latex" else report.page(found))
+            _echo(report.page_latex(registered) if output == "latex" else report.page(registered))
         return 0
-    spans = read_inputs(found, inputs)
-    floor = over(found.bound, {k: v for k, v in spans.items() if k in found.bound.names})
-    steep = sensitivities(found.bound, {k: _middle(found.bound.symbol(k), *ends) for k, ends in floor.inputs.items()})
-    rungs = ladder(found.bound, spans)
+    spans = read_inputs(registered, inputs)
+    floor = over(registered.bound, {k: v for k, v in spans.items() if k in registered.bound.names})
+    steep = sensitivities(
+        registered.bound, {k: _middle(registered.bound.symbol(k), *ends) for k, ends in floor.inputs.items()}
+    )
+    rungs = ladder(registered.bound, spans)
     worth = value_of_floor(floor)
     attained, why = _attained(floor)
     if output == "json":
-        made = {
+        value = {
             **report.value_json(floor, steep, rungs, worth),
             "attained": None if attained is None else float(attained),
         }
-        _echo_json({**report.bound_json(found), "value": made})
+        _echo_json({**report.bound_json(registered), "value": value})
     else:
         _echo(report.value_text(floor, steep, rungs))
         _echo(report.witness_text(floor, attained, why))
-        _echo(f"  {line}" for line in report.worth_text(worth, found.bound.unit))
+        _echo(f"  {line}" for line in report.worth_text(worth, registered.bound.unit))
     return 0
 
 
@@ -141,7 +143,7 @@ def _middle(symbol: Symbol, low: Any, high: Any) -> Any:
     return low + (high - low) // 2 if symbol.whole else (low + high) / 2
 
 
-def read_inputs(found: RegisteredBound, inputs: Sequence[str]) -> dict[str, Span]:
+def read_inputs(registered: RegisteredBound, inputs: Sequence[str]) -> dict[str, Span]:
     """SYMBOL=VALUE with a unit, or a range `A .. B`.  Raises UsageError naming symbol, value and remedy.
 
     Symbols of the bounds that remain without an assumption are read too: the ladder needs them.
@@ -149,16 +151,18 @@ def read_inputs(found: RegisteredBound, inputs: Sequence[str]) -> dict[str, Span
     from coherence.base.errors import did_you_mean
     from coherence.minimums.registry import entry
 
-    weaker = {s.name: s for name in found.bound.without.values() for s in entry(name).bound.symbols}
-    symbols = {**weaker, **{symbol.name: symbol for symbol in found.bound.symbols}}
+    weaker = {s.name: s for name in registered.bound.without.values() for s in entry(name).bound.symbols}
+    symbols = {**weaker, **{symbol.name: symbol for symbol in registered.bound.symbols}}
 
     spans: dict[str, Any] = {}
     for text in inputs:
         name, equals, written = text.partition("=")
         if not equals:
-            raise UsageError(f"'{text}' is no input; write for example {found.bound.names[0]}=8")
+            raise UsageError(f"'{text}' is no input; write for example {registered.bound.names[0]}=8")
         if name not in symbols:
-            raise UsageError(f"{found.bound.name} has no symbol '{name}': {did_you_mean(name, found.bound.names)}")
+            raise UsageError(
+                f"{registered.bound.name} has no symbol '{name}': {did_you_mean(name, registered.bound.names)}"
+            )
         if name in spans:
             raise UsageError(f"{name} is given twice")
         spans[name] = read_span(symbols[name], written)
@@ -214,19 +218,19 @@ def _design(target: str, measured: Sequence[str], output: str) -> int:
     from coherence.minimums.measured import measurements
     from coherence.model.elaborate import model_of
 
-    made: list[dict[str, Any]] = []
+    designs: list[dict[str, Any]] = []
     for entry in open_workspace([target]).entries:
         model = model_of(entry.design)
-        found, path = (*design_floors(entry.design), *loop_floors(model)), entry.design.file or target
-        split = measurements(measured, entry.design, found, read_span)
+        floors, path = (*design_floors(entry.design), *loop_floors(model)), entry.design.file or target
+        split = measurements(measured, entry.design, floors, read_span)
         if output == "json":
             shares = {"measured": [report_measured.measured_json(one) for one in split]} if split else {}
-            made.append({**report.design_json(path, found), **shares})
+            designs.append({**report.design_json(path, floors), **shares})
         else:
-            _echo(report.design_latex(found) if output == "latex" else report.design_text(path, found))
+            _echo(report.design_latex(floors) if output == "latex" else report.design_text(path, floors))
             _echo(report_measured.measured_text(split) if output == "text" else ())
     if output == "json":
-        _echo_json({"designs": made})
+        _echo_json({"designs": designs})
     return 0
 
 
@@ -239,13 +243,13 @@ def _prove(target: str | None, certificates: str | None, output: str) -> int:
     chosen = (entry(target),) if target is not None else tuple(entries().values())
     begun, rows = time.monotonic(), []
     with Progress("proving") as bar:
-        for index, one in enumerate(chosen):
-            bar(index / len(chosen), one.bound.name)
-            for number, proof in enumerate(one.bound.proofs):
+        for index, registered in enumerate(chosen):
+            bar(index / len(chosen), registered.bound.name)
+            for number, proof in enumerate(registered.bound.proofs):
                 checked = proof.run()
-                rows.append((one.bound.name, proof.how, checked))
+                rows.append((registered.bound.name, proof.how, checked))
                 if certificates is not None and checked.script:
-                    _write(Path(certificates), f"{one.bound.name}-{number + 1}.smt2", checked.script)
+                    _write(Path(certificates), f"{registered.bound.name}-{number + 1}.smt2", checked.script)
     failed = [name for name, _, checked in rows if not checked.holds]
     cited = [one.bound.name for one in chosen if not one.bound.proofs]
     if output == "json":
@@ -273,8 +277,8 @@ def _echo(lines: Any) -> None:
         click.echo(line)
 
 
-def _echo_json(made: dict[str, Any]) -> None:
+def _echo_json(document: dict[str, Any]) -> None:
     from coherence.base.version import VERSION
 
     head = {"format_version": 1, "tool": "coherence bound", "version": VERSION}
-    click.echo(json.dumps({**head, **made}, indent=2, allow_nan=False))
+    click.echo(json.dumps({**head, **document}, indent=2, allow_nan=False))

@@ -73,28 +73,28 @@ def command(paths: Sequence[str], **options: Any) -> int:
 
     Manifests given in one command are taken as applied together: they form one design.
     """
-    asked = CheckOptions(**options)
-    _known(asked.select, asked.ignore)
-    if sum((asked.fix, asked.diff, asked.watch, asked.expect)) > 1:
+    chosen = CheckOptions(**options)
+    _known(chosen.select, chosen.ignore)
+    if sum((chosen.fix, chosen.diff, chosen.watch, chosen.expect)) > 1:
         raise UsageError("of --fix, --diff, --watch and --expect only one is done at a time")
-    if asked.expect:
-        return _expected(paths, asked)
-    if asked.watch:
+    if chosen.expect:
+        return _expected(paths, chosen)
+    if chosen.watch:
         from coherence.checking.watch import FileTimes
         from coherence.cli._watch import watched
 
         memory = FileTimes()
         return watched(
             paths,
-            lambda: _reported(paths, asked, answering=memory.answers),
-            lambda made: write(made, asked.output or ("text",), verbose=asked.verbose),
-            lambda made: write(made, [one for one in asked.output if "=" in one], verbose=asked.verbose),
+            lambda: _reported(paths, chosen, answering=memory.answers),
+            lambda made: write(made, chosen.output or ("text",), verbose=chosen.verbose),
+            lambda made: write(made, [one for one in chosen.output if "=" in one], verbose=chosen.verbose),
         )
-    if asked.fix or asked.diff:
-        return _fixed(paths, asked)
-    made = _reported(paths, asked)
-    write(made, asked.output or ("text",), verbose=asked.verbose)
-    return exit_code(made, asked.fail_on, strict=asked.strict)
+    if chosen.fix or chosen.diff:
+        return _fixed(paths, chosen)
+    report = _reported(paths, chosen)
+    write(report, chosen.output or ("text",), verbose=chosen.verbose)
+    return exit_code(report, chosen.fail_on, strict=chosen.strict)
 
 
 @dataclass(frozen=True)
@@ -118,78 +118,78 @@ class CheckOptions:
     verbose: bool
 
 
-def _expected(paths: Sequence[str], asked: CheckOptions) -> int:
+def _expected(paths: Sequence[str], options: CheckOptions) -> int:
     from pathlib import Path
 
     from coherence.checking.expectations import compare, summary
 
-    results = compare([Path(path) for path in paths], time_limit=asked.time_limit)
+    results = compare([Path(path) for path in paths], time_limit=options.time_limit)
     click.echo(summary(results), nl=False)
     return 0 if all(not result.differences for result in results) else 1
 
 
 def _reported(
-    paths: Sequence[str], asked: CheckOptions, opened: Workspace | None = None, answering: Answering | None = None
+    paths: Sequence[str], options: CheckOptions, opened: Workspace | None = None, answering: Answering | None = None
 ) -> Report:
     from coherence.checking.workspace import open_workspace, report
 
-    entries = _baseline(asked)  # a baseline that cannot be read is said before anything is checked
-    made = report(
+    entries = _baseline(options)  # a baseline that cannot be read is said before anything is checked
+    answered = report(
         opened or open_workspace(paths),
-        select=asked.select,
-        ignore=asked.ignore,
-        time_limit=asked.time_limit,
+        select=options.select,
+        ignore=options.ignore,
+        time_limit=options.time_limit,
         today=time.strftime("%Y-%m-%d"),
-        thorough=asked.thorough,
-        answering=answering or _cached(asked),
+        thorough=options.thorough,
+        answering=answering or _cached(options),
     )
-    return stronger(made if entries is None else _known_left_out(made, entries), asked.min_evidence)
+    return stronger(answered if entries is None else _known_left_out(answered, entries), options.min_evidence)
 
 
-def _cached(asked: CheckOptions) -> Answering | None:
-    if asked.no_cache:
+def _cached(options: CheckOptions) -> Answering | None:
+    if options.no_cache:
         return None
     from coherence.checking.cache import Cache, folder
 
     return Cache(folder()).answers
 
 
-def _baseline(asked: CheckOptions) -> Sequence[BaselineEntry] | None:
-    if asked.baseline is None:
+def _baseline(options: CheckOptions) -> Sequence[BaselineEntry] | None:
+    if options.baseline is None:
         return None
     from coherence.findings import baselines
 
-    return baselines.read(asked.baseline)
+    return baselines.read(options.baseline)
 
 
-def _known_left_out(made: Report, entries: Sequence[BaselineEntry]) -> Report:
+def _known_left_out(report: Report, entries: Sequence[BaselineEntry]) -> Report:
     from coherence.findings import baselines
 
-    split = baselines.compared(made.findings, entries)
-    return replace(made, findings=split.new, known=split.known, gone=sum(entry.count for entry in split.gone))
+    split = baselines.compared(report.findings, entries)
+    return replace(report, findings=split.new, known=split.known, gone=sum(entry.count for entry in split.gone))
 
 
-def _fixed(paths: Sequence[str], asked: CheckOptions) -> int:
+def _fixed(paths: Sequence[str], options: CheckOptions) -> int:
     """Repair, then say what is left (`--fix`); or show the repair, and say what there is (`--diff`)."""
     from coherence.checking.workspace import open_workspace
     from coherence.cli import _fix
 
-    opened, entries = open_workspace(paths), _baseline(asked)
-    made = _fix.fixes(opened, _wanted(asked, entries or ()), time_limit=asked.time_limit)
-    changed = _fix.changed_texts(opened, made)
-    _fix.tell(made, done=asked.fix)
-    if asked.fix:
+    opened, entries = open_workspace(paths), _baseline(options)
+    repairs = _fix.fixes(opened, _wanted(options, entries or ()), time_limit=options.time_limit)
+    changed = _fix.changed_texts(opened, repairs)
+    _fix.tell(repairs, done=options.fix)
+    if options.fix:
         _fix.write(changed)
-        report = _reported(paths, asked)
-        write(report, asked.output or ("text",), verbose=asked.verbose)
+        report = _reported(paths, options)
+        write(report, options.output or ("text",), verbose=options.verbose)
     else:
         _fix.show(changed)
-        report = _reported(paths, asked, opened)
-        write(report, [one for one in asked.output if "=" in one], verbose=asked.verbose)
-    return exit_code(report, asked.fail_on, strict=asked.strict)
+        report = _reported(paths, options, opened)
+        write(report, [one for one in options.output if "=" in one], verbose=options.verbose)
+    return exit_code(report, options.fail_on, strict=options.strict)
 
 
-def _wanted(asked: CheckOptions, entries: Sequence[BaselineEntry]) -> Wanted:
+def _wanted(options: CheckOptions, entries: Sequence[BaselineEntry]) -> Wanted:
     """The findings that count: chosen, not silenced by a comment, not in the baseline."""
     from coherence.checking.design_check import passes
     from coherence.findings import baselines
@@ -198,9 +198,9 @@ def _wanted(asked: CheckOptions, entries: Sequence[BaselineEntry]) -> Wanted:
     today = time.strftime("%Y-%m-%d")
 
     def wanted(sources: Mapping[str, str], findings: Sequence[Finding]) -> Sequence[Finding]:
-        chosen = [f for f in findings if passes(f.code, asked.select, asked.ignore)]
-        kept, _ = apply(sources, chosen, today, lambda code: passes(code, asked.select, asked.ignore))
-        return baselines.compared(kept, entries).new
+        chosen = [f for f in findings if passes(f.code, options.select, options.ignore)]
+        unsilenced, _ = apply(sources, chosen, today, lambda code: passes(code, options.select, options.ignore))
+        return baselines.compared(unsilenced, entries).new
 
     return wanted
 
@@ -215,14 +215,14 @@ def _known(select: Sequence[str], ignore: Sequence[str]) -> None:
         require_known_codes((*select, *ignore))
 
 
-def stronger(made: Report, least: str) -> Report:
+def stronger(report: Report, least: str) -> Report:
     """The report without findings whose evidence is weaker than `least`."""
     grades = [g.value for g in Grade]
-    kept = tuple(f for f in made.findings if grades.index(f.evidence.grade) <= grades.index(least))
-    return replace(made, findings=kept)
+    strong = tuple(f for f in report.findings if grades.index(f.evidence.grade) <= grades.index(least))
+    return replace(report, findings=strong)
 
 
-def write(made: Report, outputs: Sequence[str], *, verbose: bool) -> None:
+def write(report: Report, outputs: Sequence[str], *, verbose: bool) -> None:
     """Each output to its file, or to standard output."""
     from coherence import reporting
 
@@ -230,7 +230,7 @@ def write(made: Report, outputs: Sequence[str], *, verbose: bool) -> None:
     for name, file in targets:
         colour = name == "text" and not file and sys.stdout.isatty()
         options = {"verbose": verbose, "colour": colour} if name == "text" else {}
-        text = reporting.render(name, made, **options)
+        text = reporting.render(name, report, **options)
         if file:
             try:
                 with open(file, "w", encoding="utf-8") as target:
@@ -241,9 +241,9 @@ def write(made: Report, outputs: Sequence[str], *, verbose: bool) -> None:
             click.echo(text, nl=False)
 
 
-def exit_code(made: Report, fail_on: str, *, strict: bool) -> int:
+def exit_code(report: Report, fail_on: str, *, strict: bool) -> int:
     """1 for a problem at or above `fail_on`; 4 for an undecided one with `strict`; else 0."""
-    problems = [f for f in made.findings if f.verdict is not Verdict.PROVED or f.severity is not Severity.INFO]
+    problems = [f for f in report.findings if f.verdict is not Verdict.PROVED or f.severity is not Severity.INFO]
     if fail_on != "never" and any(SEVERITIES[f.severity] >= SEVERITIES[fail_on] for f in problems):
         return 1
-    return 4 if strict and any(f.verdict is Verdict.UNDECIDED for f in made.findings) else 0
+    return 4 if strict and any(f.verdict is Verdict.UNDECIDED for f in report.findings) else 0

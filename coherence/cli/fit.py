@@ -80,9 +80,9 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
     reading = Reading(**{name: more.pop(name) for name in READING})
     named: dict[str, Any] = {
-        name: tuple(said) if isinstance(said, (tuple, list)) else said for name, said in more.items()
+        name: tuple(value) if isinstance(value, (tuple, list)) else value for name, value in more.items()
     }
-    asked = FitSettings(
+    settings = FitSettings(
         window=_window("--window", window), against=_window("--against", against),
         reference=dict(_level("--reference", text) for text in reference), do=dict(_level("--do", text) for text in do),
         **named,
@@ -92,11 +92,11 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
         files.check_kind(picture)
     design, sources = _design(path)
-    made = _answers(_streamed(design, reading, asked) if stream else _whole(design, reading, asked))
+    sections = _answers(_streamed(design, reading, settings) if stream else _whole(design, reading, settings))
     if picture is not None:
-        _draw(made, picture)
-    click.echo(_json(path, made) if output == "json" else _text(made, sources), nl=False)
-    return _code(made)
+        _draw(sections, picture)
+    click.echo(_json(path, sections) if output == "json" else _text(sections, sources), nl=False)
+    return _code(sections)
 
 
 def _design(path: str) -> tuple[Design, Mapping[str, str]]:
@@ -113,20 +113,20 @@ def _window(option: str, text: str | None) -> Window | None:
         return None
     low, dots, high = text.partition("..")
     try:
-        found = float(low or "-inf"), float(high or "inf")
+        span = float(low or "-inf"), float(high or "inf")
     except ValueError:
-        found = (0.0, 0.0)
-    if not dots or not found[0] < found[1]:
+        span = (0.0, 0.0)
+    if not dots or not span[0] < span[1]:
         raise UsageError(f"{option} {text!r}: write two times in seconds, the smaller first, such as 0..600")
-    return found
+    return span
 
 
 def _level(option: str, text: str) -> tuple[str, float]:
     import math
 
-    name, _, said = text.partition("=")
+    name, _, number = text.partition("=")
     try:
-        level = float(said)
+        level = float(number)
     except ValueError:
         level = math.nan
     if not name or not math.isfinite(level):
@@ -140,10 +140,10 @@ def _telemetry(design: Design, reading: Reading) -> Telemetry:
     if reading.prometheus is None:
         if not reading.files:
             raise UsageError("name telemetry with --telemetry FILE, or a server with --prometheus URL")
-        told = telemetry.read(
+        read = telemetry.read(
             reading.files, time=reading.time, time_unit=reading.time_unit, duplicates=reading.duplicates
         )
-        return telemetry.named(told, design.telemetry)
+        return telemetry.named(read, design.telemetry)
     if reading.files:
         raise UsageError("--telemetry and --prometheus exclude each other: fit one of the two")
     if reading.start is None or reading.end is None or reading.step is None:
@@ -152,26 +152,26 @@ def _telemetry(design: Design, reading: Reading) -> Telemetry:
     return telemetry.queried(reading.prometheus, queries, start=reading.start, end=reading.end, step=reading.step)
 
 
-def _whole(design: Design, reading: Reading, asked: FitSettings) -> Context:
+def _whole(design: Design, reading: Reading, settings: FitSettings) -> Context:
     from coherence.causal import telemetry
     from coherence.causal.session.context import Context
 
-    told = _telemetry(design, reading)
+    measured = _telemetry(design, reading)
     offsets = dict(_level("--offset", text) for text in reading.offsets)
-    series = telemetry.aligned(told, step=reading.step, offsets=offsets, keep=("constant", "copies"))
-    context = Context(design, series, asked)
-    context.telemetry_report = telemetry.report(told, series, wanted=context.wanted)
+    series = telemetry.aligned(measured, step=reading.step, offsets=offsets, keep=("constant", "copies"))
+    context = Context(design, series, settings)
+    context.telemetry_report = telemetry.report(measured, series, wanted=context.wanted)
     return context
 
 
-def _streamed(design: Design, reading: Reading, asked: FitSettings) -> Context:
+def _streamed(design: Design, reading: Reading, settings: FitSettings) -> Context:
     from itertools import chain
 
     from coherence.causal import telemetry
     from coherence.causal.session.context import Context
 
-    alone = reading.offsets or reading.duplicates != "refuse"
-    if not reading.files or alone or asked.window or asked.against or asked.off or asked.do or asked.rank:
+    alone = reading.offsets or reading.duplicates != "refuse" or settings.window or settings.against
+    if not reading.files or alone or settings.off or settings.do or settings.rank:
         raise UsageError(
             "--stream reads files named with --telemetry once and as a whole: leave out --window, --against, --off, "
             "--do, --rank, --offset and --duplicates"
@@ -180,52 +180,52 @@ def _streamed(design: Design, reading: Reading, asked: FitSettings) -> Context:
     first = next(iter(every), None)
     if first is None:
         raise UsageError("the telemetry has no rows: give a file with at least one")
-    return Context(design, first, asked, chain([first], every))
+    return Context(design, first, settings, chain([first], every))
 
 
 def _answers(context: Context) -> list[Section]:
     from coherence.causal.sections import answers
     from coherence.cli._progress import Progress
 
-    found = []
+    sections = []
     with Progress("fitting") as bar:
-        for share, one in answers(context):
+        for share, section in answers(context):
             bar(share)
-            found += [one] if one is not None else []
-    return found
+            sections += [section] if section is not None else []
+    return sections
 
 
-def _text(made: Sequence[Section], sources: Mapping[str, str]) -> str:
+def _text(sections: Sequence[Section], sources: Mapping[str, str]) -> str:
     from coherence.causal.answers.answer import render_answers
     from coherence.findings.finding import Accounting, Report
     from coherence.reporting._options import ReportOptions
     from coherence.reporting.text import findings
 
-    found = tuple(finding for one in made for finding in one.findings)
-    report = Report(found, Accounting(), (), sources)
-    return render_answers(made) + ("\n" + findings(report, options=ReportOptions()) if found else "")
+    collected = tuple(finding for one in sections for finding in one.findings)
+    report = Report(collected, Accounting(), (), sources)
+    return render_answers(sections) + ("\n" + findings(report, options=ReportOptions()) if collected else "")
 
 
-def _json(path: str, made: Iterable[Section]) -> str:
+def _json(path: str, sections: Iterable[Section]) -> str:
     from coherence.base.version import VERSION
 
     whole = {"format_version": 1, "tool": "coherence fit", "version": VERSION, "design": path}
-    sections = [{"title": one.title, **one.data} for one in made]
-    return json.dumps({**whole, "sections": sections}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    titled = [{"title": one.title, **one.data} for one in sections]
+    return json.dumps({**whole, "sections": titled}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _draw(made: Iterable[Section], file: str) -> None:
+def _draw(sections: Iterable[Section], file: str) -> None:
     from coherence.reporting.pictures.files import write
     from coherence.reporting.pictures.svg import Figure
 
-    panels = tuple(panel for one in made for panel in one.panels)
+    panels = tuple(panel for one in sections for panel in one.panels)
     if not panels:
         raise UsageError("--picture: there is nothing to draw; name a loss with --loss, or telemetry of a ledger")
     write(Figure("coherence fit", panels, 2), file)
 
 
-def _code(made: Iterable[Section]) -> int:
+def _code(sections: Iterable[Section]) -> int:
     """1 where the telemetry contradicts the design."""
     from coherence.findings.finding import Severity
 
-    return int(any(finding.severity is Severity.ERROR for one in made for finding in one.findings))
+    return int(any(finding.severity is Severity.ERROR for one in sections for finding in one.findings))

@@ -63,60 +63,68 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     if entry.design.spelling:
         raise UsageError(f"{path} is a manifest: write a design with `coherence import`, for manifests have no ranges")
     chosen = [one for one in question_modules() if any(passes(q.code, select, ignore) for q in one.questions)]
-    made = region(parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit)
-    found: tuple[Beside, ...] = ()
+    mapped = region(parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit)
+    inequalities: tuple[Beside, ...] = ()
     if half_spaces:
         from coherence.exploring.render_half_spaces import beside
 
-        found = beside(made, parameters, entry.sources, entry.rebuild, chosen, time_limit=time_limit)
-    click.echo(json.dumps(as_data(path, made, found), indent=2) if output == "json" else text(path, made, found))
+        inequalities = beside(mapped, parameters, entry.sources, entry.rebuild, chosen, time_limit=time_limit)
+    click.echo(
+        json.dumps(as_data(path, mapped, inequalities), indent=2)
+        if output == "json"
+        else text(path, mapped, inequalities)
+    )
     return 0
 
 
-def as_data(path: str, made: Region, found: tuple[Beside, ...] = ()) -> dict[str, Any]:
+def as_data(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) -> dict[str, Any]:
     """The region as JSON; ends are texts in the unit of their key."""
     from coherence.base.version import VERSION
     from coherence.exploring.render_half_spaces import as_data as half_spaces
 
+    keys = [axis.key for axis in region.axes]
     cells = [
-        {"status": cell.status, "box": dict(zip((a.key for a in made.axes), map(list, _ends(cell, made)), strict=True)),
-         "why": list(cell.why)}
-        for cell in made.cells
-    ]  # fmt: skip
+        {
+            "status": cell.status,
+            "box": dict(zip(keys, map(list, _ends(cell, region)), strict=True)),
+            "why": list(cell.why),
+        }
+        for cell in region.cells
+    ]
     return {
         "format_version": 1,
         "tool": "coherence region",
         "version": VERSION,
         "path": path,
-        "keys": [axis.key for axis in made.axes],
+        "keys": keys,
         "cells": cells,
-        "shares": {status: float(made.share(status)) for status in ("safe", "unsafe", "undecided")},
-        "untouched": list(made.untouched),
-        "left_open": list(made.left_open),
-        "asks": made.asks,
-        "half_spaces": half_spaces(found),
-        "no_half_space": [one.found.reason for one in found if one.found.reason],
+        "shares": {status: float(region.share(status)) for status in ("safe", "unsafe", "undecided")},
+        "untouched": list(region.untouched),
+        "left_open": list(region.left_open),
+        "asks": region.asks,
+        "half_spaces": half_spaces(inequalities),
+        "no_half_space": [one.found.reason for one in inequalities if one.found.reason],
     }
 
 
-def _ends(cell: RegionCell, made: Region) -> list[tuple[str, str]]:
+def _ends(cell: RegionCell, region: Region) -> list[tuple[str, str]]:
     from coherence.exploring.regions import spelled
 
-    return [(spelled(axis, low), spelled(axis, high)) for axis, (low, high) in zip(made.axes, cell.box, strict=True)]
+    return [(spelled(axis, low), spelled(axis, high)) for axis, (low, high) in zip(region.axes, cell.box, strict=True)]
 
 
-def text(path: str, made: Region, found: tuple[Beside, ...] = ()) -> str:
+def text(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) -> str:
     """A table: one line a box."""
-    rows = [("", *(axis.key for axis in made.axes), "")]
-    for cell in made.cells:
-        ends = [low if low == high else f"{low} .. {high}" for low, high in _ends(cell, made)]
+    rows = [("", *(axis.key for axis in region.axes), "")]
+    for cell in region.cells:
+        ends = [low if low == high else f"{low} .. {high}" for low, high in _ends(cell, region)]
         rows.append((cell.status, *ends, "; ".join(cell.why)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  ".join(f"{one:<{width}}" for one, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    shares = ", ".join(f"{status} {float(made.share(status)):.1%}" for status in ("safe", "unsafe", "undecided"))
-    lines += ["", f"{path}: {shares}; {made.asks} boxes and corners asked"]
-    lines += [f"in conflict whatever the values: {one}" for one in made.untouched]
-    lines += [f"undecided whatever the values: {one}" for one in made.left_open]
+    shares = ", ".join(f"{status} {float(region.share(status)):.1%}" for status in ("safe", "unsafe", "undecided"))
+    lines += ["", f"{path}: {shares}; {region.asks} boxes and corners asked"]
+    lines += [f"in conflict whatever the values: {one}" for one in region.untouched]
+    lines += [f"undecided whatever the values: {one}" for one in region.left_open]
     from coherence.exploring.render_half_spaces import in_text
 
-    return "\n".join([*lines, *in_text(found)])
+    return "\n".join([*lines, *in_text(inequalities)])

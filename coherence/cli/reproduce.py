@@ -45,13 +45,13 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
     chosen = proxies.proxy(proxy)
     timing = course(pause=_time(pause, "--pause"), lasts=_time(span, "--for"), seed=seed)
-    made = set_up(design, before=timing.before, pause=timing.pause)
-    proxies.accept(chosen, made)
+    prepared = set_up(design, before=timing.before, pause=timing.pause)
+    proxies.accept(chosen, prepared)
     if dry_run:
-        return _written(into or Path(f"reproduce-{proxy}"), made, chosen, timing)
-    found = _run(path, into, made, chosen, timing)
-    click.echo(_json(as_json(found)) if output == "json" else text(found), nl=False)
-    return 0 if found.agrees else 1
+        return _written(into or Path(f"reproduce-{proxy}"), prepared, chosen, timing)
+    reproduction = _run(path, into, prepared, chosen, timing)
+    click.echo(_json(as_json(reproduction)) if output == "json" else text(reproduction), nl=False)
+    return 0 if reproduction.agrees else 1
 
 
 def _autoscaler(design: Design, folder: Path | None, dry_run: bool, output: str) -> int:
@@ -62,16 +62,16 @@ def _autoscaler(design: Design, folder: Path | None, dry_run: bool, output: str)
     if dry_run and folder:
         click.echo("\n".join(map(str, write_files(design, folder))))
         return 0
-    found = reproduce_autoscaler(design, progress=lambda line: click.echo(line, err=True))
-    click.echo(_json(as_json(found)) if output == "json" else text(found), nl=False)
-    return 0 if found.agrees else 1
+    reproduction = reproduce_autoscaler(design, progress=lambda line: click.echo(line, err=True))
+    click.echo(_json(as_json(reproduction)) if output == "json" else text(reproduction), nl=False)
+    return 0 if reproduction.agrees else 1
 
 
-def _json(found: Mapping[str, Any]) -> str:
+def _json(fields: Mapping[str, Any]) -> str:
     from coherence.base.version import VERSION
 
     head = {"format_version": 1, "tool": "coherence reproduce", "version": VERSION}
-    return json.dumps({**head, **found}, indent=2) + "\n"
+    return json.dumps({**head, **fields}, indent=2) + "\n"
 
 
 def _design(path: str) -> Design:
@@ -106,16 +106,16 @@ def _folder(path: Path) -> Path:
     return path
 
 
-def _written(folder: Path, made: SetUp, chosen: Proxy, timing: RunTiming) -> int:
+def _written(folder: Path, prepared: SetUp, chosen: Proxy, timing: RunTiming) -> int:
     from coherence.simulate.testbed.reproduction import new_ports, write
 
-    for path in write(_folder(folder), made, chosen, timing, new_ports()):
+    for path in write(_folder(folder), prepared, chosen, timing, new_ports()):
         click.echo(path)
     click.echo(f"nothing was started; {folder / 'README.txt'} says how to run it")
     return 0
 
 
-def _run(path: str, into: Path | None, made: SetUp, chosen: Proxy, timing: RunTiming) -> Reproduction:
+def _run(path: str, into: Path | None, prepared: SetUp, chosen: Proxy, timing: RunTiming) -> Reproduction:
     from coherence.cli._progress import Progress
     from coherence.simulate.testbed.predict import predict
     from coherence.simulate.testbed.processes import temporary_folder
@@ -123,9 +123,9 @@ def _run(path: str, into: Path | None, made: SetUp, chosen: Proxy, timing: RunTi
     from coherence.simulate.testbed.words import Reproduction
 
     found_binary(chosen)
-    predicted = predict(made, timing)
+    predicted = predict(prepared, timing)
     with ExitStack() as stack:
         folder = _folder(into) if into else stack.enter_context(temporary_folder())
         bar = stack.enter_context(Progress(f"running {chosen.NAME}"))
-        seen = run(folder, made, chosen, timing, progress=bar)
-    return Reproduction(path, chosen.NAME, made, timing, seen, predicted)
+        seen = run(folder, prepared, chosen, timing, progress=bar)
+    return Reproduction(path, chosen.NAME, prepared, timing, seen, predicted)

@@ -60,12 +60,12 @@ def command(  # noqa: PLR0913  (one parameter per option)
     )  # fmt: skip
     _advise()
     with Progress("running") as bar:
-        found = [study(_design(one), setting, bar) for one in (path, against) if one is not None]
+        studies = [study(_design(one), setting, bar) for one in (path, against) if one is not None]
     if telemetry is not None:
         _write(_design(path), setting, telemetry)
-    changed = difference(*found) if against is not None else ()
+    changed = difference(*studies) if against is not None else ()
     names = [path, *([against] if against is not None else [])]
-    click.echo(_json(names, found, changed) if output == "json" else _text(names, found, changed), nl=False)
+    click.echo(_json(names, studies, changed) if output == "json" else _text(names, studies, changed), nl=False)
     return 0
 
 
@@ -81,9 +81,9 @@ def _advise() -> None:
 def _replay(path: str, folder: str) -> int:
     from coherence.simulate.logs import rendered, replay_logs
 
-    found = replay_logs(Path(folder), _design(path))
-    click.echo(rendered(found))
-    return 0 if found.possible else 1
+    replayed = replay_logs(Path(folder), _design(path))
+    click.echo(rendered(replayed))
+    return 0 if replayed.possible else 1
 
 
 def _design(path: str) -> Design:
@@ -145,11 +145,11 @@ def _write(design: Design, setting: Setting, folder: str) -> None:
     record(design, setting, Path(folder))
 
 
-def _json(names: Sequence[str], found: Sequence[Study], changed: Sequence[StudyReading]) -> str:
+def _json(names: Sequence[str], studies: Sequence[Study], changed: Sequence[StudyReading]) -> str:
     from coherence.base.version import VERSION
 
-    setting = found[0].setting
-    made: dict[str, Any] = {
+    setting = studies[0].setting
+    document: dict[str, Any] = {
         "format_version": 1,
         "tool": "coherence simulate",
         "version": VERSION,
@@ -159,29 +159,29 @@ def _json(names: Sequence[str], found: Sequence[Study], changed: Sequence[StudyR
         "designs": [
             {"path": name, "readings": [_row(r) for r in one.readings], "assumptions": list(one.assumptions),
              "notes": list(one.notes)}
-            for name, one in zip(names, found, strict=True)
+            for name, one in zip(names, studies, strict=True)
         ],
         "difference": [_row(reading) for reading in changed],
     }  # fmt: skip
-    return json.dumps(made, indent=2) + "\n"
+    return json.dumps(document, indent=2) + "\n"
 
 
 def _row(reading: StudyReading) -> Mapping[str, object]:
-    made = {"of": reading.of, "what": reading.what, "unit": reading.unit, "value": reading.value}
-    return made if reading.low is None else {**made, "low": reading.low, "high": reading.high}
+    row = {"of": reading.of, "what": reading.what, "unit": reading.unit, "value": reading.value}
+    return row if reading.low is None else {**row, "low": reading.low, "high": reading.high}
 
 
-def _text(names: Sequence[str], found: Sequence[Study], changed: Sequence[StudyReading]) -> str:
+def _text(names: Sequence[str], studies: Sequence[Study], changed: Sequence[StudyReading]) -> str:
     from coherence.base.number_text import render_seconds
     from coherence.cli._tables import readings_table
 
-    setting = found[0].setting
-    chance = any(one.setting.seeds for one in found)
+    setting = studies[0].setting
+    chance = any(one.setting.seeds for one in studies)
     runs = f"{len(setting.seeds)} runs (seeds {setting.seeds[0]} to {setting.seeds[-1]})" if chance else "one exact run"
     lines = [f"{' against '.join(names)}: {render_seconds(setting.until)}, {runs}", ""]
-    lines += readings_table([one.readings for one in found], changed)
-    for one in found:
-        lines += ["", *(f"{note}" for note in one.notes)] if one.notes else []
-    assumed = dict.fromkeys(note for one in found for note in one.assumptions)
+    lines += readings_table([one.readings for one in studies], changed)
+    for run in studies:
+        lines += ["", *(f"{note}" for note in run.notes)] if run.notes else []
+    assumed = dict.fromkeys(note for one in studies for note in one.assumptions)
     lines += ["", "Assumed:", *(f"  {note}" for note in assumed)] if assumed else []
     return "\n".join(lines) + "\n"

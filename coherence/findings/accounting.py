@@ -61,10 +61,10 @@ def account(design: Design, findings: Iterable[Finding]) -> Accounting:
 
 def _bits(known: Sequence[str]) -> dict[str, int]:
     """Name -> the bit of its policy; of several, where a loop and a timer have one name."""
-    found: dict[str, int] = {}
+    bits: dict[str, int] = {}
     for number, name in enumerate(known):
-        found[name] = found.get(name, 0) | 1 << number
-    return found
+        bits[name] = bits.get(name, 0) | 1 << number
+    return bits
 
 
 def _named(known: Sequence[str], bits: Mapping[str, int], findings: Iterable[Finding]) -> dict[Verdict, Masks]:
@@ -107,25 +107,25 @@ def things_of_all(design: Design) -> Mapping[str, frozenset[str]]:
 
 
 def _things_of_all(design: Design) -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
+    by_policy: dict[str, frozenset[str]] = {}
     for name, things in _policies_with_words(design):
-        found[name] = found[name] | things if name in found else things
+        by_policy[name] = by_policy[name] | things if name in by_policy else things
     bare = names.bare_names(design)
     replaced = {"always", *bare}
     return {
         name: things if things.isdisjoint(replaced) else frozenset(_whole(things, bare))
-        for name, things in found.items()
+        for name, things in by_policy.items()
     }
 
 
 def _policies_with_words(design: Design) -> Iterator[tuple[str, frozenset[str]]]:
-    yield from ((loop.name, _kept(loop, _of_loop)) for loop in design.loops.values())
-    yield from ((call.name, _kept(call, _of_call)) for call in design.calls)
-    yield from ((timer.name, _kept(timer, _of_timer)) for timer in design.timers.values())
-    yield from ((limit.name, _kept(limit, _of_limit)) for limit in design.limits.values())
+    yield from ((loop.name, _cached_words(loop, _of_loop)) for loop in design.loops.values())
+    yield from ((call.name, _cached_words(call, _of_call)) for call in design.calls)
+    yield from ((timer.name, _cached_words(timer, _of_timer)) for timer in design.timers.values())
+    yield from ((limit.name, _cached_words(limit, _of_limit)) for limit in design.limits.values())
 
 
-def _kept(policy: P, words: Callable[[P], Iterable[str]]) -> frozenset[str]:
+def _cached_words(policy: P, words: Callable[[P], Iterable[str]]) -> frozenset[str]:
     """The words of a policy, kept with it: after an edit the others need not be walked again."""
     return policy.queries.get(words, lambda: frozenset(words(policy)))
 

@@ -55,15 +55,15 @@ def counts(finding: Finding, *, notes: bool = False) -> bool:
     return problem and (notes or finding.severity is not Severity.INFO)
 
 
-def made(
+def entries_of(
     findings: Iterable[Finding], old: Iterable[BaselineEntry] = (), *, notes: bool = False
 ) -> tuple[BaselineEntry, ...]:
     """The entries of all findings that count; the reasons of old entries stay."""
     reasons = {entry.fingerprint: entry.reason for entry in old}
-    kept = [finding for finding in findings if counts(finding, notes=notes)]
-    numbers = Counter(finding.fingerprint for finding in kept)
-    errors = Counter(finding.fingerprint for finding in kept if finding.severity is Severity.ERROR)
-    named = {finding.fingerprint: finding for finding in kept}
+    counted = [finding for finding in findings if counts(finding, notes=notes)]
+    numbers = Counter(finding.fingerprint for finding in counted)
+    errors = Counter(finding.fingerprint for finding in counted if finding.severity is Severity.ERROR)
+    named = {finding.fingerprint: finding for finding in counted}
     entries = (
         BaselineEntry(key, f.code, str(f.verdict), tuple(sorted(f.of)), numbers[key], reasons.get(key, ""), errors[key])
         for key, f in named.items()
@@ -182,7 +182,7 @@ def _entry(data: object, where: str) -> BaselineEntry:
 
 
 def _word(data: Mapping[str, object], key: str, where: str) -> str:
-    found = data.get(key, "" if key == "reason" else None)
-    if not isinstance(found, str) or (key != "reason" and not found):
-        raise UsageError(f"{where}: `{key}` is {shorten(repr(found))}, a text expected")
-    return found
+    word = data.get(key, "" if key == "reason" else None)
+    if not isinstance(word, str) or (key != "reason" and not word):
+        raise UsageError(f"{where}: `{key}` is {shorten(repr(word))}, a text expected")
+    return word

@@ -83,8 +83,8 @@ def duration_text(subject: Subject, value: Fraction) -> str:
 
 def proposal(*edits: Edit | None) -> Repair | None:
     """A repair that waits for its re-check; None where an edit is not possible."""
-    kept = tuple(edit for edit in edits if edit is not None)
-    return Repair(kept, "") if kept and len(kept) == len(edits) else None
+    possible = tuple(edit for edit in edits if edit is not None)
+    return Repair(possible, "") if possible and len(possible) == len(edits) else None
 
 
 def text_at(sources: Mapping[str, str], place: Place) -> str | None:
@@ -152,25 +152,25 @@ def respelled(old: str, now: Fraction, value: Fraction, dimension: Dimension) ->
     quote, digits, suffix = match[1], Fraction(match[2]), match[3]
     if suffix in _GO_UNITS and dimension == SECOND:
         return f"{quote}{_go(value)}{quote}"
-    made: Fraction | None
+    number: Fraction | None
     if digits.denominator == 1 and not suffix and dimension == ONE and now == digits + 1:
-        made = value - 1
+        number = value - 1
     elif digits == 0 or now == 0:
-        made = value if digits == now and not suffix else None
+        number = value if digits == now and not suffix else None
     else:
-        made = value * digits / now
-    if made is None or made < 0:
+        number = value * digits / now
+    if number is None or number < 0:
         return None
     if "." not in match[2]:
-        made = Fraction(math.ceil(made) if value > now else math.floor(made))
-    return f"{quote}{render_decimal(made)}{suffix}{quote}"
+        number = Fraction(math.ceil(number) if value > now else math.floor(number))
+    return f"{quote}{render_decimal(number)}{suffix}{quote}"
 
 
 def apply(edits: Iterable[Edit], sources: Mapping[str, str]) -> dict[str, str] | None:
     """The sources after the edits; None where an edit does not find its old text, or two overlap."""
     changed, ordered = dict(sources), sorted(edits, key=lambda e: e.place)
-    for one, other in itertools.pairwise(ordered):
-        if one.place.file == other.place.file and _end(one.place) > (other.place.line, other.place.column):
+    for before, after in itertools.pairwise(ordered):
+        if before.place.file == after.place.file and _end(before.place) > (after.place.line, after.place.column):
             return None
     for edit in reversed(ordered):
         if text_at(changed, edit.place) != edit.old:

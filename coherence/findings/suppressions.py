@@ -102,32 +102,36 @@ def apply(
     """
     live, extra = [], []
     for place, body, until_line in comments(sources):
-        one = read(place, body, until_line=until_line)
-        if one is None:
+        suppression = read(place, body, until_line=until_line)
+        if suppression is None:
             extra.append(_finding(MALFORMED, "suppression-without-reason", place, HOW))
-        elif one.until and today and one.until < today:
-            extra.append(_finding(EXPIRED, "suppression-expired", place, f"this suppression ended on {one.until}"))
+        elif suppression.until and today and suppression.until < today:
+            extra.append(
+                _finding(EXPIRED, "suppression-expired", place, f"this suppression ended on {suppression.until}")
+            )
         else:
-            live.append(one)
-    kept: list[Finding] = []
+            live.append(suppression)
+    remaining: list[Finding] = []
     silenced: list[Finding] = []
     used: set[Place] = set()
     for finding in findings:
         matching = [s for s in live if _covers(s, finding)]
-        (silenced if matching else kept).append(finding)
+        (silenced if matching else remaining).append(finding)
         used |= {s.place for s in matching}
     extra += [
         _finding(UNUSED, "suppression-unused", s.place, "this suppression silences nothing")
         for s in live
         if s.place not in used and all(wanted(code) for code in s.codes)
     ]
-    return (*kept, *(f for f in extra if wanted(f.code))), tuple(silenced)
+    return (*remaining, *(f for f in extra if wanted(f.code))), tuple(silenced)
 
 
-def _covers(one: Suppression, finding: Finding) -> bool:
+def _covers(suppression: Suppression, finding: Finding) -> bool:
     if finding.verdict is Verdict.PROVED and finding.severity is Severity.INFO:
         return False
-    return finding.code in one.codes and any(p.file == one.place.file and p.line in one.lines for p in finding.places)
+    return finding.code in suppression.codes and any(
+        p.file == suppression.place.file and p.line in suppression.lines for p in finding.places
+    )
 
 
 def _finding(code: str, slug: str, place: Place, message: str) -> Finding:

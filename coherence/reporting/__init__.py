@@ -34,7 +34,7 @@ class Format(Protocol):
 
 def formats() -> tuple[str, ...]:
     """The names of all formats, sorted."""
-    return tuple(_found())
+    return tuple(_formats_by_name())
 
 
 def render(name: str, report: Report, **options: object) -> str:
@@ -50,13 +50,13 @@ def render(name: str, report: Report, **options: object) -> str:
 def _format(name: str) -> Format:
     """The format's module; only that one is imported where the file has the format's name."""
     if name in _modules():
-        one = cast("Format", importlib.import_module(f"{__name__}.{name}"))
-        if name == one.NAME:
-            return one
-    found = _found()
-    if name not in found:
-        raise UsageError(f"no report format '{name}'; {did_you_mean(name, found)}")
-    return found[name]
+        own = cast("Format", importlib.import_module(f"{__name__}.{name}"))
+        if name == own.NAME:
+            return own
+    by_name = _formats_by_name()
+    if name not in by_name:
+        raise UsageError(f"no report format '{name}'; {did_you_mean(name, by_name)}")
+    return by_name[name]
 
 
 def _anchored(report: Report) -> Report:
@@ -67,23 +67,25 @@ def _anchored(report: Report) -> Report:
 
 
 def _problems(report: Report) -> Report:
-    kept = tuple(finding for finding in report.findings if not is_proof(finding))
-    return replace(report, findings=kept, suppressed=(), known=())
+    problems = tuple(finding for finding in report.findings if not is_proof(finding))
+    return replace(report, findings=problems, suppressed=(), known=())
 
 
 def _modules() -> tuple[str, ...]:
     """Names of the modules of this package that are formats."""
-    found = (info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg)
-    return tuple(sorted(name for name in found if not name.startswith("_")))
+    names = (info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg)
+    return tuple(sorted(name for name in names if not name.startswith("_")))
 
 
 @functools.cache
-def _found() -> Mapping[str, Format]:
+def _formats_by_name() -> Mapping[str, Format]:
     """Name -> module.  Raises InternalError for a name that two modules claim."""
-    found: dict[str, Format] = {}
+    by_name: dict[str, Format] = {}
     for module in (importlib.import_module(f"{__name__}.{name}") for name in _modules()):
-        one = cast("Format", module)
-        if one.NAME in found:
-            raise InternalError(f"format '{one.NAME}' is claimed by {found[one.NAME]!r} and {one!r}")
-        found[one.NAME] = one
-    return MappingProxyType(dict(sorted(found.items())))
+        candidate = cast("Format", module)
+        if candidate.NAME in by_name:
+            raise InternalError(
+                f"format '{candidate.NAME}' is claimed by {by_name[candidate.NAME]!r} and {candidate!r}"
+            )
+        by_name[candidate.NAME] = candidate
+    return MappingProxyType(dict(sorted(by_name.items())))

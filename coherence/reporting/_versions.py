@@ -16,9 +16,9 @@ ENGINES = ("control", "cvc5", "highspy", "networkx", "numpy", "pgmpy", "pyyaml",
 @functools.cache
 def versions() -> Mapping[str, str]:
     """Name -> version of `coherence`, Python and each installed engine; the same all through a process."""
-    found = {name: version for name in ENGINES if (version := _version(name))}
-    found |= {"coherence": VERSION, "python": sys.version.split()[0]}
-    return MappingProxyType(dict(sorted(found.items())))
+    installed = {name: version for name in ENGINES if (version := _version(name))}
+    installed |= {"coherence": VERSION, "python": sys.version.split()[0]}
+    return MappingProxyType(dict(sorted(installed.items())))
 
 
 def _version(distribution: str) -> str | None:

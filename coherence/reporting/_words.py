@@ -119,12 +119,12 @@ def accounting(report: Report) -> str:
     sums = report.accounting
     checked = {"loop": sums.loops, "call": sums.calls, "timer": sums.timers, "limit": sums.limits}
     checked |= {"promise": sums.promises}
-    told = ", ".join(plural(count, noun) for noun, count in checked.items() if count)
+    policies = ", ".join(plural(count, noun) for noun, count in checked.items() if count)
     states = {"in conflict": sums.conflict, "safe": sums.safe, "undecided": sums.undecided}
     states |= {"not modelled": sums.not_modelled}
     pairs = ", ".join(f"{count} {state}" for state, count in states.items() if count)
     vacuous = sum(finding.verdict is Verdict.VACUOUS for finding in report.findings)
-    parts = [f"Checked {told or 'no policies'}"]
+    parts = [f"Checked {policies or 'no policies'}"]
     parts += [f"{plural(sums.pairs, 'pair')} of policies: {pairs}"] if pairs else []
     return "; ".join(parts + [f"{vacuous} vacuous"] * bool(vacuous))
 

@@ -55,10 +55,10 @@ def _section(finding: Finding, report: Report, options: ReportOptions) -> Iterat
     yield f"## {code(visible(finding.code))} {escaped(finding.message)}"
     yield fence((paint(line, colour=False) for line in block(finding, report, options)), "text")
     for repair in finding.repairs:
-        found = hunks(repair.edits, report.sources)
+        changes = hunks(repair.edits, report.sources)
         checked = f" ({escaped(repair.verified)})" if one_line(repair.verified) else ""
-        yield f"Repair at {', '.join(code(where(hunk.place)) for hunk in found)}{checked}:"
-        signed = ([*(f"- {x}" for x in h.removed), *(f"+ {x}" for x in h.added)] for h in found)
+        yield f"Repair at {', '.join(code(where(hunk.place)) for hunk in changes)}{checked}:"
+        signed = ([*(f"- {x}" for x in h.removed), *(f"+ {x}" for x in h.added)] for h in changes)
         yield fence((visible(line.expandtabs(4)) for lines in signed for line in lines), "diff")
 
 

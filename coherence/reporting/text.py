@@ -124,7 +124,7 @@ def _outside(report: Report, options: ReportOptions) -> Iterator[Line]:
 def _footer(report: Report, options: ReportOptions) -> Iterator[Line]:
     yield [(summary(report), "bold")]
     if report.gone is not None:
-        told = ", ".join(f"{number} {word}" for word, number in baseline(report).items())
-        yield [(f"Baseline: {told}", "plain")]
+        counts = ", ".join(f"{number} {word}" for word, number in baseline(report).items())
+        yield [(f"Baseline: {counts}", "plain")]
     took = f", in {options.timing:.2f} s" if options.timing is not None else ""
     yield [(accounting(report) + took, "plain")]

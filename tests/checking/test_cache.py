@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import InputError
 from coherence.checking import cache, design_check, watch
-from coherence.checking.workspace import asked, check, files, open_workspace, report
+from coherence.checking.workspace import ask, check, files, open_workspace, report
 from coherence.cli import _watch
 from coherence.cli._run import run
 from coherence.findings.finding import Finding, Report, Verdict
@@ -59,7 +59,7 @@ def test_outputs_are_the_same_with_and_without(design: Path, tmp_path: Path, mon
 def test_a_second_check_asks_nothing(design: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = cache.Cache(str(tmp_path / "c"))
     first = report(open_workspace([design]), answering=store.answers)
-    monkeypatch.setattr("coherence.checking.cache.asked", lambda *_, **__: pytest.fail("it was asked again"))
+    monkeypatch.setattr("coherence.checking.cache.ask", lambda *_, **__: pytest.fail("it was asked again"))
     assert report(open_workspace([design]), answering=store.answers).findings == first.findings
     design.write_text(DESIGN.replace("10 s", "11 s"))
     with pytest.raises(pytest.fail.Exception):
@@ -174,7 +174,7 @@ CUT = ("idle-reaper-repaired", "latency-throughput", "saver-filler", "wrong-sign
 def test_an_answer_that_a_limit_changes_is_marked(name: str) -> None:
     (entry,) = open_workspace([Path("specs") / name / "design.yaml"]).entries
     whole, *short = (
-        asked(entry, {"select": (), "ignore": (), "time_limit": limit, "verify_repairs": False, "thorough": False})
+        ask(entry, {"select": (), "ignore": (), "time_limit": limit, "verify_repairs": False, "thorough": False})
         for limit in (20.0, 0.0005, 0.02, 0.1)
     )
     assert short[0].cut_short

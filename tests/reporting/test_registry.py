@@ -43,7 +43,7 @@ def test_a_name_claimed_twice_names_both_modules(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("pkgutil.iter_modules", lambda _: iter(infos))
     monkeypatch.setattr("importlib.import_module", twins.__getitem__)
     with pytest.raises(InternalError, match=r"'twin' is claimed by .*'one'.* and .*'two'"):
-        reporting._found.__wrapped__()
+        reporting._formats_by_name.__wrapped__()
 
 
 @pytest.mark.parametrize("name", NAMES)

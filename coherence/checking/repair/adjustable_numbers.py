@@ -83,7 +83,7 @@ def _all(subject: Subject) -> Iterator[tuple[Knob, bool | None]]:
             allowed, low, high = _rule(section, part, key)
             if section == "components" and key != "copies" and allowed is None:
                 continue  # what the world does
-            for knob in _made(subject, owner, key, stated, policy):
+            for knob in _knobs_in(subject, owner, key, stated, policy):
                 if knob.place.file in subject.sources or knob.anchor is not None:
                     least = knob.low if low is None else low
                     least = max(least, Fraction(1)) if key in COUNTS else least
@@ -146,7 +146,7 @@ def _of_actuation(actuation: Actuation) -> Iterator[tuple[str, object]]:
         yield from (("actuation.rate", rate.by), ("actuation.rate", rate.percent), ("actuation.rate", rate.per))
 
 
-def _made(subject: Subject, owner: str, key: str, stated: object, policy: Policy) -> Iterator[Knob]:
+def _knobs_in(subject: Subject, owner: str, key: str, stated: object, policy: Policy) -> Iterator[Knob]:
     """The knobs in one setting; a range is what is not known, and no knob."""
     zero = Fraction(0)
     if isinstance(stated, SensorLink):
@@ -214,10 +214,10 @@ def _rule(section: str, part: str, key: str) -> tuple[bool | None, Fraction | No
     if not part:
         return None, None, None
     declared = catalogue.part(catalogue.SECTION_FOLDER[section], part).get("parameters")
-    said = declared.get(key) if isinstance(declared, Table) else None
-    if not isinstance(said, Table):
+    parameter = declared.get(key) if isinstance(declared, Table) else None
+    if not isinstance(parameter, Table):
         return None, None, None
-    repair, span = said.get("repair"), said.get("range")
+    repair, span = parameter.get("repair"), parameter.get("range")
     free = repair.text != "no" if isinstance(repair, Scalar) else None
     low, high = _range(span.text) if isinstance(span, Scalar) else (None, None)
     return free, low, high

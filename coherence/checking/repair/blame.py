@@ -49,28 +49,28 @@ class Stated:
     owners: frozenset[str]
 
 
-def blamed(asked: RecheckContext, *, thorough: bool = False) -> list[Finding]:
+def blamed(context: RecheckContext, *, thorough: bool = False) -> list[Finding]:
     """The findings, each conflict with the places of all values of its core.
 
     Questions that execute loops may take seconds each time: they are left to `thorough`.
     """
-    every = stated(asked.subject) if any(f.verdict is Verdict.CONFLICT for f in asked.findings) else ()
+    every = stated(context.subject) if any(f.verdict is Verdict.CONFLICT for f in context.findings) else ()
     asks = Asks(MOST_ASKS_OF_DESIGN)
-    return [_blamed(finding, asked, every, asks, thorough=thorough) for finding in asked.findings]
+    return [_blamed(finding, context, every, asks, thorough=thorough) for finding in context.findings]
 
 
 def _blamed(
-    finding: Finding, asked: RecheckContext, every: Sequence[Stated], of_all: Asks, *, thorough: bool
+    finding: Finding, context: RecheckContext, every: Sequence[Stated], of_all: Asks, *, thorough: bool
 ) -> Finding:
-    own = [module for module in asked.modules if any(q.code == finding.code for q in module.questions)]
+    own = [module for module in context.modules if any(q.code == finding.code for q in module.questions)]
     if finding.verdict is not Verdict.CONFLICT or (any(map(slow, own)) and not thorough):
         return finding
     near = [one for one in every if one.owners & set(finding.of) and not _named(one.place, finding.places)]
-    if not near or (of_all.take() and _certain_whatever(near, finding, asked, own)):
+    if not near or (of_all.take() and _certain_whatever(near, finding, context, own)):
         return finding
     asks = Asks(min(MOST_ASKS, of_all.left))
     before = asks.left
-    extra = [one.place.labelled(LABEL) for one in near if _decides(one, finding, asked, own, asks)]
+    extra = [one.place.labelled(LABEL) for one in near if _decides(one, finding, context, own, asks)]
     of_all.left -= before - max(0, asks.left)
     return replace(finding, places=(*finding.places, *extra)) if extra else finding
 
@@ -84,45 +84,47 @@ def _named(place: Place, places: Iterable[Place]) -> bool:
 
 
 def _certain_whatever(
-    near: Sequence[Stated], finding: Finding, asked: RecheckContext, own: Sequence[QuestionModule]
+    near: Sequence[Stated], finding: Finding, context: RecheckContext, own: Sequence[QuestionModule]
 ) -> bool:
     """Does every choice of these values break the promise?"""
-    edits = [_ranged(one, asked.subject) for one in near]
-    if finding.certainty != "certain" or asked.subject.design.spelling or None in edits:
+    edits = [_ranged(one, context.subject) for one in near]
+    if finding.certainty != "certain" or context.subject.design.spelling or None in edits:
         return False
-    after = asked.again(tuple(edit for edit in edits if edit is not None), own)
+    after = context.again(tuple(edit for edit in edits if edit is not None), own)
     return any(key_of(f) == key_of(finding) and f.certainty == "certain" for f in after or ())
 
 
-def _ranged(one: Stated, subject: Subject) -> Edit | None:
+def _ranged(number: Stated, subject: Subject) -> Edit | None:
     """A range from a tenth to ten times of the value where it stands."""
-    low, high = sorted((one.value / 10, one.value * 10 or Fraction(1)))
-    if one.value.denominator == 1 and not one.dimension.powers:
+    low, high = sorted((number.value / 10, number.value * 10 or Fraction(1)))
+    if number.value.denominator == 1 and not number.dimension.powers:
         low, high = Fraction(math.ceil(low)), Fraction(math.ceil(high))
-    ends = [repairs.rewrite(subject, one.place, end, one.dimension) for end in (low, high)]
+    ends = [repairs.rewrite(subject, number.place, end, number.dimension) for end in (low, high)]
     if ends[0] is None or ends[1] is None:
         return None
     return replace(ends[0], new=f"{ends[0].new} .. {ends[1].new}")
 
 
-def _decides(one: Stated, finding: Finding, asked: RecheckContext, own: Sequence[QuestionModule], asks: Asks) -> bool:
+def _decides(
+    number: Stated, finding: Finding, context: RecheckContext, own: Sequence[QuestionModule], asks: Asks
+) -> bool:
     """Is the conflict gone for some other value?"""
-    for other in _others(one):
-        edit = repairs.rewrite(asked.subject, one.place, other, one.dimension)
-        if edit is not None and asks.take() and _gone(finding, charged(asks, partial(asked.again, (edit,), own))):
+    for other in _others(number):
+        edit = repairs.rewrite(context.subject, number.place, other, number.dimension)
+        if edit is not None and asks.take() and _gone(finding, charged(asks, partial(context.again, (edit,), own))):
             return True
     return False
 
 
-def _others(one: Stated) -> tuple[Fraction, ...]:
+def _others(number: Stated) -> tuple[Fraction, ...]:
     """The values that are tried instead; what counts is counted in whole numbers."""
-    if not one.value:
+    if not number.value:
         return (Fraction(1),)
-    others = [one.value * factor for factor in FACTORS]
-    if one.value.denominator == 1 and not one.dimension.powers:
+    others = [number.value * factor for factor in FACTORS]
+    if number.value.denominator == 1 and not number.dimension.powers:
         others = [Fraction(math.floor(other)) for other in others]
         others = [other or Fraction(1) for other in others]
-    return tuple(other for other in dict.fromkeys(others) if other != one.value)
+    return tuple(other for other in dict.fromkeys(others) if other != number.value)
 
 
 def _gone(finding: Finding, after: Sequence[Finding] | None) -> bool:
@@ -138,11 +140,11 @@ def stated(subject: Subject) -> tuple[Stated, ...]:
         return tuple(
             Stated(k.place, k.value, k.dimension, frozenset({k.owner})) for k in knobs(subject) if k.anchor is None
         )
-    found = {one.place: one for one in _scalars(subject)}
+    numbers = {one.place: one for one in _scalars(subject)}
     for knob in knobs(subject):
-        if knob.anchor is None and knob.place not in found:
-            found[knob.place] = Stated(knob.place, knob.value, knob.dimension, frozenset({knob.owner}))
-    return tuple(found[place] for place in sorted(found))
+        if knob.anchor is None and knob.place not in numbers:
+            numbers[knob.place] = Stated(knob.place, knob.value, knob.dimension, frozenset({knob.owner}))
+    return tuple(numbers[place] for place in sorted(numbers))
 
 
 def _scalars(subject: Subject) -> Iterator[Stated]:

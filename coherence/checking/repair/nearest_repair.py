@@ -49,16 +49,16 @@ def nearest(finding: Finding, subject: Subject, holds: Holds, asks: Asks) -> Ite
     turned = candidates(finding, subject.queries.get(knobs, lambda: knobs(subject)))
 
     def good(*settings: tuple[Knob, Fraction]) -> bool:
-        made = _repair(subject, settings)
-        return made is not None and asks.take() and holds(made)
+        repair = _repair(subject, settings)
+        return repair is not None and asks.take() and holds(repair)
 
-    found = [made for knob in turned for made in _alone(knob, good)]
-    if not found:
-        found = list(itertools.islice(_together(turned, good), 1))
-    for settings in sorted(found, key=_size):
-        made = _repair(subject, settings)
-        if made is not None:
-            yield made
+    solutions = [solution for knob in turned for solution in _alone(knob, good)]
+    if not solutions:
+        solutions = list(itertools.islice(_together(turned, good), 1))
+    for settings in sorted(solutions, key=_size):
+        proposed = _repair(subject, settings)
+        if proposed is not None:
+            yield proposed
 
 
 def candidates(finding: Finding, known: Sequence[Knob]) -> tuple[Knob, ...]:
@@ -143,8 +143,8 @@ def rounded(value: Fraction, *, away_from: Fraction, duration: bool = False) -> 
     """Two significant digits, rounded away from a value; durations in their own unit."""
     unit = Fraction(next((size for size in (3600, 60) if duration and abs(value) >= 2 * size), 1))
     size, outward = abs(value) / unit, abs(value) > abs(away_from)
-    made = repairs.upward_round(size) if outward else repairs.downward_round(size)
-    return _plainer(made, up=outward) * unit * (1 if value >= 0 else -1)
+    magnitude = repairs.upward_round(size) if outward else repairs.downward_round(size)
+    return _plainer(magnitude, up=outward) * unit * (1 if value >= 0 else -1)
 
 
 def _plainer(size: Fraction, *, up: bool) -> Fraction:
@@ -180,11 +180,11 @@ def _groups(turned: Sequence[Knob]) -> Iterator[Settings]:
 def _pairs(turned: Sequence[Knob]) -> Iterator[Settings]:
     """Every two knobs in every two directions."""
     for step in (1, -1):
-        for one, other in itertools.combinations(turned, 2):
+        for first, other in itertools.combinations(turned, 2):
             for ups in itertools.product((True, False), repeat=2):
-                ways = [_steps(knob, up=up) for knob, up in zip((one, other), ups, strict=True)]
+                ways = [_steps(knob, up=up) for knob, up in zip((first, other), ups, strict=True)]
                 if all(len(way) > 1 for way in ways):
-                    yield tuple((knob, way[step]) for knob, way in zip((one, other), ways, strict=True))
+                    yield tuple((knob, way[step]) for knob, way in zip((first, other), ways, strict=True))
 
 
 def _let_back(settings: Settings, good: Callable[..., bool]) -> Settings:

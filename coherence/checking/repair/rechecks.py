@@ -64,69 +64,69 @@ class RecheckContext:
             return None
 
 
-def with_repairs(asked: RecheckContext, *, thorough: bool = False) -> list[Finding]:
+def with_repairs(context: RecheckContext, *, thorough: bool = False) -> list[Finding]:
     """The findings, each conflict with the repairs that hold.
 
     First what the questions propose; a conflict for which none of that holds takes a repair of another conflict that
     removes it too; for what is left the nearest repair is searched.  Questions that execute loops may take seconds
     each time: with them the search is left to `thorough`.
     """
-    conflicts = [f for f in asked.findings if f.verdict is Verdict.CONFLICT]
-    kept: dict[Key, tuple[Repair, ...]] = {}
-    fixed = forbidden(asked.subject) if conflicts else frozenset()
+    conflicts = [f for f in context.findings if f.verdict is Verdict.CONFLICT]
+    holding: dict[Key, tuple[Repair, ...]] = {}
+    fixed = forbidden(context.subject) if conflicts else frozenset()
     rechecks, asks = itertools.count(), Asks(MOST_ASKS_OF_DESIGN)
     for finding in conflicts:
         free = (r for r in finding.repairs if not any(_inside(edit.place, fixed) for edit in r.edits))
-        kept[key_of(finding)] = _holding(finding, free, asked, rechecks)
+        holding[key_of(finding)] = _holding(finding, free, context, rechecks)
     for finding in conflicts:
-        kept[key_of(finding)] = kept[key_of(finding)] or _borrowed(finding, kept, asked)
+        holding[key_of(finding)] = holding[key_of(finding)] or _borrowed(finding, holding, context)
     for finding in conflicts:
-        found = kept[key_of(finding)]
-        kept[key_of(finding)] = found or _holding(
-            finding, _searched(finding, asked, asks, thorough=thorough), asked, rechecks
+        known = holding[key_of(finding)]
+        holding[key_of(finding)] = known or _holding(
+            finding, _searched(finding, context, asks, thorough=thorough), context, rechecks
         )
     return [
-        replace(f, repairs=kept.get(key_of(f), ()) if f.verdict is Verdict.CONFLICT else ()) for f in asked.findings
+        replace(finding, repairs=holding.get(key_of(finding), ()) if finding.verdict is Verdict.CONFLICT else ())
+        for finding in context.findings
     ]
 
 
 def _holding(
-    finding: Finding, offered: Iterable[Repair], asked: RecheckContext, rechecks: Iterator[int]
+    finding: Finding, offered: Iterable[Repair], context: RecheckContext, rechecks: Iterator[int]
 ) -> tuple[Repair, ...]:  # fmt: skip
     """Those that hold, at most MOST_REPAIRS."""
-    made: list[Repair] = []
+    verified: list[Repair] = []
     for repair in offered:
         if next(rechecks) >= MOST_RECHECKS:
             break
-        if verdict := recheck(finding, repair, asked, asked.modules):
-            made.append(replace(repair, verified=verdict))
-        if len(made) == MOST_REPAIRS:
+        if verdict := recheck(finding, repair, context, context.modules):
+            verified.append(replace(repair, verified=verdict))
+        if len(verified) == MOST_REPAIRS:
             break
-    return tuple(made)
+    return tuple(verified)
 
 
-def _borrowed(finding: Finding, kept: Mapping[Key, Sequence[Repair]], asked: RecheckContext) -> tuple[Repair, ...]:
+def _borrowed(finding: Finding, holding: Mapping[Key, Sequence[Repair]], context: RecheckContext) -> tuple[Repair, ...]:
     """Repairs of conflicts of the same policies that remove this one too; their answers are known."""
-    near = [r for (_, of), found in kept.items() if set(of) & set(finding.of) for r in found]
-    return tuple(
-        itertools.islice((r for r in dict.fromkeys(near) if recheck(finding, r, asked, asked.modules)), MOST_REPAIRS)
-    )
+    near = [r for (_, of), repairs_of in holding.items() if set(of) & set(finding.of) for r in repairs_of]
+    removing = (r for r in dict.fromkeys(near) if recheck(finding, r, context, context.modules))
+    return tuple(itertools.islice(removing, MOST_REPAIRS))
 
 
 def _inside(place: Place, fixed: Collection[Place]) -> bool:
     return any(p.file == place.file and p.line == place.line and p.column <= place.column < p.end_column for p in fixed)
 
 
-def _searched(finding: Finding, asked: RecheckContext, asks: Asks, *, thorough: bool) -> Iterator[Repair]:
+def _searched(finding: Finding, context: RecheckContext, asks: Asks, *, thorough: bool) -> Iterator[Repair]:
     """The nearest repairs, by the question that found the conflict."""
-    own = [module for module in asked.modules if any(q.code == finding.code for q in module.questions)]
+    own = [module for module in context.modules if any(q.code == finding.code for q in module.questions)]
     allowed = Asks(min(asks.left, SLOW_ASKS * thorough if any(map(slow, own)) else MOST_ASKS))
     before = allowed.left
 
     def holds(repair: Repair) -> bool:
-        return charged(allowed, lambda: bool(recheck(finding, repair, asked, own)))
+        return charged(allowed, lambda: bool(recheck(finding, repair, context, own)))
 
-    yield from nearest(finding, asked.subject, holds, allowed)
+    yield from nearest(finding, context.subject, holds, allowed)
     asks.left -= before - max(0, allowed.left)
 
 
@@ -145,10 +145,10 @@ def charged(asks: Asks, ask: Callable[[], T]) -> T:
     return answer
 
 
-def recheck(finding: Finding, repair: Repair, asked: RecheckContext, modules: Sequence[QuestionModule]) -> str:
+def recheck(finding: Finding, repair: Repair, context: RecheckContext, modules: Sequence[QuestionModule]) -> str:
     """What these questions say after the repair, or nothing where it does not hold."""
-    after = asked.again(repair.edits, modules)
-    if after is None or not gone(finding, after) or worse(asked.findings, after):
+    after = context.again(repair.edits, modules)
+    if after is None or not gone(finding, after) or worse(context.findings, after):
         return ""
     proved = any(f.verdict is Verdict.PROVED for f in _same(finding, after))
     return "re-checked: proved" if proved else "re-checked: no conflict"

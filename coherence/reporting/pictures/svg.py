@@ -90,7 +90,7 @@ def svg(figure: Figure) -> str:
     bottom = max((box[1] + box[3] for box in boxes), default=HEIGHT)
     width, height = columns * WIDTH, bottom + 34 + 18 * len(figure.notes)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-    made = [
+    parts = [
         head + 'role="img" font-family="system-ui, Helvetica, Arial, sans-serif" font-size="12">',
         f"<title>{escape(figure.title)}</title>",
         f"<desc>{escape('; '.join(panel.title for panel in figure.panels))}</desc>",
@@ -98,11 +98,11 @@ def svg(figure: Figure) -> str:
         _text(14, 22, figure.title, size=15, weight="600"),
     ]
     for index, (panel, (left, top, across, down)) in enumerate(zip(figure.panels, boxes, strict=True)):
-        made.append(f'<g transform="translate({left} {34 + top})">')
-        made += [*_panel(panel, f"clip{index}", across, down), "</g>"]
+        parts.append(f'<g transform="translate({left} {34 + top})">')
+        parts += [*_panel(panel, f"clip{index}", across, down), "</g>"]
     for index, note in enumerate(figure.notes):
-        made.append(_text(14, 34 + bottom + 12 + 18 * index, note, fill="#444444"))
-    return "\n".join([*made, "</svg>"]) + "\n"
+        parts.append(_text(14, 34 + bottom + 12 + 18 * index, note, fill="#444444"))
+    return "\n".join([*parts, "</svg>"]) + "\n"
 
 
 def layout(figure: Figure) -> tuple[int, list[tuple[int, int, int, int]]]:
@@ -134,8 +134,8 @@ class _Axis:
     """Data to points of the drawing, and where ticks stand."""
 
     def __init__(self, numbers: Iterable[float], start: float, end: float, *, log: bool) -> None:
-        kept = [n for n in numbers if math.isfinite(n) and (n > 0 or not log)]
-        low, high = min(kept, default=1.0 if log else 0.0), max(kept, default=10.0 if log else 1.0)
+        drawable = [n for n in numbers if math.isfinite(n) and (n > 0 or not log)]
+        low, high = min(drawable, default=1.0 if log else 0.0), max(drawable, default=10.0 if log else 1.0)
         if low == high:
             low, high = (low / 2, high * 2) if log else (low - max(1.0, abs(low) / 10), high + max(1.0, abs(high) / 10))
         self.log, self.start, self.end = log, start, end
@@ -151,13 +151,13 @@ class _Axis:
         if self.log:
             first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
             parts = (1,) if last - first > 3 else (1, 2, 5) if last - first > 1 else (1, 2, 3, 5, 7)
-            made = [m * 10.0**e for e in range(first, last + 1) for m in parts]
+            marks = [m * 10.0**e for e in range(first, last + 1) for m in parts]
         else:
             step = _nice((self.high - self.low) / 5)
             first = math.ceil(self.low / step - 1e-9)
-            made = [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
+            marks = [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
         slack = 1e-9 * max(abs(self.low), abs(self.high))
-        return [tick for tick in made if self.low - slack <= tick <= self.high + slack]
+        return [tick for tick in marks if self.low - slack <= tick <= self.high + slack]
 
 
 def _nice(step: float) -> float:
@@ -193,23 +193,23 @@ def _panel(panel: Panel, clip: str, across: int, down: int) -> list[str]:
     y = _Axis(ys, down - BOTTOM, TOP, log="y" in panel.log)
     if panel.square:
         _squared(x, y)
-    made = [_text(LEFT, 22, panel.title, weight="600"), *_frame(panel, x, y)]
+    parts = [_text(LEFT, 22, panel.title, weight="600"), *_frame(panel, x, y)]
     width, height = across - LEFT - RIGHT, down - TOP - BOTTOM
-    made.append(f'<clipPath id="{clip}"><rect x="{LEFT}" y="{TOP}" width="{width}" height="{height}"/></clipPath>')
-    made.append(f'<g clip-path="url(#{clip})">')
-    made += [_cell(x, y, cell) for cell in panel.cells]
-    made += [_guide(x, y.at(level)) for level in panel.levels]
+    parts.append(f'<clipPath id="{clip}"><rect x="{LEFT}" y="{TOP}" width="{width}" height="{height}"/></clipPath>')
+    parts.append(f'<g clip-path="url(#{clip})">')
+    parts += [_cell(x, y, cell) for cell in panel.cells]
+    parts += [_guide(x, y.at(level)) for level in panel.levels]
     if panel.circle is not None:
         rx, ry = abs(x.at(panel.circle) - x.at(0)), abs(y.at(panel.circle) - y.at(0))
-        made.append(
+        parts.append(
             f'<ellipse cx="{x.at(0):.1f}" cy="{y.at(0):.1f}" rx="{rx:.1f}" ry="{ry:.1f}" fill="none" '
             f'stroke="#777777" stroke-dasharray="4 3"/>'
         )
-    made += [_line(x, y, line) for line in panel.lines]
-    made += [mark(dots.mark, x.at(a), y.at(b), COLOURS[dots.style % 6]) for dots in panel.dots for a, b in dots.points]
-    made += [part for arrow in panel.arrows for part in _arrow(x, y, arrow)]
-    made += [_text(x.at(a), y.at(b) + 4, words, size=11, anchor=anchor) for a, b, anchor, words in panel.texts]
-    return [*made, "</g>", *_legend(panel)]
+    parts += [_line(x, y, line) for line in panel.lines]
+    parts += [mark(dots.mark, x.at(a), y.at(b), COLOURS[dots.style % 6]) for dots in panel.dots for a, b in dots.points]
+    parts += [part for arrow in panel.arrows for part in _arrow(x, y, arrow)]
+    parts += [_text(x.at(a), y.at(b) + 4, words, size=11, anchor=anchor) for a, b, anchor, words in panel.texts]
+    return [*parts, "</g>", *_legend(panel)]
 
 
 def _arrow(x: _Axis, y: _Axis, arrow: Arrow) -> list[str]:
@@ -223,11 +223,11 @@ def _arrow(x: _Axis, y: _Axis, arrow: Arrow) -> list[str]:
     dash = f' stroke-dasharray="{DASHES[arrow.style % 6]}"' if arrow.style else ""
     head = " ".join(f"{a:.1f},{b:.1f}" for a, b in (tip, *wings))
     line = f'<path d="M{tail[0]:.1f} {tail[1]:.1f}L{tip[0]:.1f} {tip[1]:.1f}" stroke="{colour}" fill="none"{dash}/>'
-    made = [line, f'<polygon points="{head}" fill="{colour}"/>']
+    parts = [line, f'<polygon points="{head}" fill="{colour}"/>']
     if arrow.text:
         x2, y2 = 0.6 * x0 + 0.4 * x1, 0.6 * y0 + 0.4 * y1  # two arrows between two points keep their texts apart
-        made.append(_text(x2 + 6 * uy, y2 - 4, arrow.text, size=10, anchor="middle", fill=colour))
-    return made
+        parts.append(_text(x2 + 6 * uy, y2 - 4, arrow.text, size=10, anchor="middle", fill=colour))
+    return parts
 
 
 def _squared(x: _Axis, y: _Axis) -> None:
@@ -240,18 +240,20 @@ def _squared(x: _Axis, y: _Axis) -> None:
 
 def _frame(panel: Panel, x: _Axis, y: _Axis) -> list[str]:
     bottom, right = round(y.start), round(x.end)
-    made = [f'<rect x="{LEFT}" y="{TOP}" width="{right - LEFT}" height="{bottom - TOP}" fill="#fbfbfb" stroke="#999"/>']
+    parts = [
+        f'<rect x="{LEFT}" y="{TOP}" width="{right - LEFT}" height="{bottom - TOP}" fill="#fbfbfb" stroke="#999"/>'
+    ]
     for tick in x.ticks() if "x" in panel.ticks else ():
         at = x.at(tick)
-        made.append(f'<path d="M{at:.1f} {TOP}V{bottom + 4}" stroke="#dddddd" fill="none"/>')
-        made.append(_text(at, bottom + 17, render_tick(tick), size=11, anchor="middle"))
+        parts.append(f'<path d="M{at:.1f} {TOP}V{bottom + 4}" stroke="#dddddd" fill="none"/>')
+        parts.append(_text(at, bottom + 17, render_tick(tick), size=11, anchor="middle"))
     for tick in y.ticks() if "y" in panel.ticks else ():
         at = y.at(tick)
-        made.append(f'<path d="M{LEFT - 4} {at:.1f}H{right}" stroke="#dddddd" fill="none"/>')
-        made.append(_text(LEFT - 7, at + 4, render_tick(tick), size=11, anchor="end"))
-    made.append(_text((LEFT + right) / 2, bottom + 34, panel.x, anchor="middle", fill="#444444"))
-    made.append(_text(14, (TOP + bottom) / 2, panel.y, anchor="middle", fill="#444444", turn=-90))
-    return made
+        parts.append(f'<path d="M{LEFT - 4} {at:.1f}H{right}" stroke="#dddddd" fill="none"/>')
+        parts.append(_text(LEFT - 7, at + 4, render_tick(tick), size=11, anchor="end"))
+    parts.append(_text((LEFT + right) / 2, bottom + 34, panel.x, anchor="middle", fill="#444444"))
+    parts.append(_text(14, (TOP + bottom) / 2, panel.y, anchor="middle", fill="#444444", turn=-90))
+    return parts
 
 
 def _guide(x: _Axis, at: float) -> str:
@@ -305,16 +307,16 @@ def _legend(panel: Panel) -> list[str]:
     entries += [(dots.name, dots.mark, dots.style) for dots in panel.dots if dots.name]
     room = (WIDTH - LEFT) / max(1, len(entries))
     most = max(4, int((room - 34) / 6.2))
-    made, left = [], float(LEFT)
+    parts, left = [], float(LEFT)
     for name, kind, style in entries:
         text = name if len(name) <= most else f"{name[: most - 1]}…"
         if kind:
-            made.append(mark(kind, left + 11, 38, COLOURS[style % 6]))
+            parts.append(mark(kind, left + 11, 38, COLOURS[style % 6]))
         else:
             dash = f' stroke-dasharray="{DASHES[style % 6]}"' if DASHES[style % 6] else ""
-            made.append(
+            parts.append(
                 f'<path d="M{left:.1f} 38h22" fill="none" stroke="{COLOURS[style % 6]}" stroke-width="1.8"{dash}/>'
             )
-        made.append(_text(left + 27, 42, text, size=11))
+        parts.append(_text(left + 27, 42, text, size=11))
         left += min(room, 27 + 6.2 * len(text) + 14)
-    return made
+    return parts
