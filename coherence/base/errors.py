@@ -6,7 +6,8 @@ CoherenceError
 ├── MissingExtraError   the reader must install an optional dependency (exit code 2)
 └── InternalError       we must fix `coherence` (exit code 3)
 
-An `InputError` carries every problem of the input at once, each with place, value and remedy.
+An `InputError` carries every problem of the input at once, each with place, value and remedy.  What an error says may
+hold text from outside: it is made safe to show here, and nowhere else.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from coherence.base.outside_text import shown
 from coherence.base.places import Place
 
 
@@ -25,12 +27,23 @@ class Problem:
     message: str
     remedy: str = ""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", shown(self.message))
+        object.__setattr__(self, "remedy", shown(self.remedy))
+
     def __str__(self) -> str:
-        return f"{self.place}: {self.message}" + (f"\n  help: {self.remedy}" if self.remedy else "")
+        return f"{shown(str(self.place))}: {self.message}" + (f"\n  help: {self.remedy}" if self.remedy else "")
 
 
 class CoherenceError(Exception):
-    """Base of all errors that `coherence` raises on purpose."""
+    """Base of all errors that `coherence` raises on purpose: a message, and details on lines of their own."""
+
+    def __init__(self, message: str = "", details: Iterable[str] = ()) -> None:
+        super().__init__(message, tuple(details))
+
+    def __str__(self) -> str:
+        message, details = self.args
+        return "\n  ".join(map(shown, (str(message), *details)))
 
 
 class InputError(CoherenceError):
@@ -38,7 +51,13 @@ class InputError(CoherenceError):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(sorted(problems, key=lambda p: p.place))
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        super().__init__()
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.problems))
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[tuple[Problem, ...]]]:
+        return type(self), (self.problems,)
 
 
 class UsageError(CoherenceError):

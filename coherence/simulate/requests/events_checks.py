@@ -20,7 +20,7 @@ def check(program: Program) -> None:
     """Raises UsageError with every problem of the program."""
     problems = [*_names(program), *_members(program), *_cycles(program)]
     if problems:
-        raise UsageError("the program cannot be run:\n" + "\n".join(f"  {problem}" for problem in problems))
+        raise UsageError("the program cannot be run:", problems)
 
 
 def _members(program: Program) -> Iterator[str]:

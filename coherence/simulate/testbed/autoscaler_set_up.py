@@ -78,7 +78,7 @@ def set_up(design: Design) -> AutoscalerSetUp:
 
 def _refuse(problems: list[str]) -> None:
     if problems:
-        raise UsageError("the autoscaler testbed cannot reproduce this design:\n  " + "\n  ".join(problems))
+        raise UsageError("the autoscaler testbed cannot reproduce this design:", problems)
 
 
 def _only(found: Fraction | None) -> Fraction:
@@ -174,7 +174,7 @@ def _at_rest(model: Model, tree: Tree, replicas: int) -> Fraction:
     try:
         return Fraction(evaluate(tree, View(run, Fraction(0), run.origin)))
     except (MissingValueError, NotExactError) as error:
-        raise UsageError(f"the autoscaler testbed cannot reproduce this design:\n  it needs {error}") from None
+        raise UsageError("the autoscaler testbed cannot reproduce this design:", [f"it needs {error}"]) from None
 
 
 def _plant(design: Design, model: Model, behaviour: Behaviour) -> PoolPlant:
@@ -206,8 +206,8 @@ def _metric(model: Model, behaviour: Behaviour, plant: PoolPlant) -> PoolPlant:
         if all(_at_rest(model, measured, n) == candidate.usage(n) for n in counts):
             return candidate
     raise UsageError(
-        "the autoscaler testbed cannot reproduce this design:\n"
-        f"  {model.loops[0].name} must read requests per ready replica, or that over rate_per_replica"
+        "the autoscaler testbed cannot reproduce this design:",
+        [f"{model.loops[0].name} must read requests per ready replica, or that over rate_per_replica"],
     )
 
 

@@ -26,6 +26,7 @@ from coherence.base.errors import UsageError
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 15.0  # seconds until a process must answer
+MOST_OUTPUT = 800  # bytes of the end of what a process wrote
 GRACE = 2.0  # seconds between SIGTERM and SIGKILL
 _STOPPING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -121,9 +122,10 @@ class ProcessGroup:
             time.sleep(0.02)
 
     def output(self, name: str) -> str:
-        """Returns the end of what a process wrote."""
-        with contextlib.suppress(OSError):
-            return (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace").strip()[-800:]
+        """Returns the end of what a process wrote, which alone is read: some write for ever."""
+        with contextlib.suppress(OSError), (self.folder / f"{name}.log").open("rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - MOST_OUTPUT))
+            return log.read(MOST_OUTPUT).decode("utf-8", errors="replace").strip()
         return ""
 
     def stop(self, name: str | None = None) -> None:

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from coherence.base.errors import InputError, UsageError
 from coherence.base.places import Place
 from coherence.causal.telemetry import aligned, queried
-from coherence.causal.telemetry.prometheus import PIECE, pieces
+from coherence.causal.telemetry.prometheus import PIECE, ReadLimits, pieces
 from coherence.language.schema_kinds import Word
 from coherence.simulate.telemetry.contract import Telemetry
 from coherence.simulate.testbed.processes import LOOPBACK, ProcessGroup, free_ports
@@ -131,10 +131,16 @@ def test_refusals_come_all_at_once_with_the_query_and_its_place(url: str) -> Non
         ({"url": "file:///etc/passwd"}, "is not the address of a Prometheus"),
         ({"url": f"http://{LOOPBACK}:9/"}, "cannot be reached"),
         ({"queries": {}}, "needs queries"),
-        ({"queries": {"x": "html"}}, "answered 404"),
+        ({"queries": {"x": "html"}}, "did not answer as Prometheus does: b'<html>.*status 404"),
         ({"queries": {"x": "odd"}}, "did not answer as Prometheus does"),
         ({"end": T0 - 1}, "is empty"),
         ({"step": 0}, "at least a millisecond"),
+        ({"end": 1e18}, "after the year 9999: give seconds since 1970"),
+        ({"end": T0 + 1e9}, "1,000,000,001 steps in all queries; 10,000,000 are the most"),
+        ({"limits": ReadLimits(points=9)}, "gives more than 9 points: aggregate in the query"),
+        ({"queries": {"x": "two"}, "limits": ReadLimits(series=1)}, "gives more than 1 series"),
+        ({"limits": ReadLimits(answer_bytes=50)}, "answers with more than 0 MB"),
+        ({"limits": ReadLimits(seconds=0)}, "took more than 0 s for the whole range"),
     ],
 )
 def test_what_cannot_be_asked(url: str, given: dict[str, Any], words: str) -> None:

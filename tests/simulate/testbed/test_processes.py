@@ -78,6 +78,14 @@ def test_a_process_that_fails_is_reported_with_what_it_said(tmp_path: Path) -> N
         failing(tmp_path)
 
 
+def test_of_what_a_process_wrote_the_end_alone_is_read(tmp_path: Path) -> None:
+    with (tmp_path / "chatty.log").open("wb") as log:
+        log.truncate(1 << 40)  # a terabyte, without a block on the disk
+        log.seek(0, os.SEEK_END)
+        log.write(b"the end\n")
+    assert ProcessGroup(tmp_path).output("chatty").strip("\0") == "the end"
+
+
 def test_ports_are_free_and_differ() -> None:
     ports = free_ports(8)
     assert len(set(ports)) == 8
