@@ -1,4 +1,4 @@
-"""Answers kept in the user's cache folder, by the content of everything that they depend on.
+"""Keeps the findings about a design in the user's cache folder, by the content of everything that they depend on.
 
 The key is the SHA-256 of the texts with their names, the options, the files of this package and of its catalogue of
 parts (size and time of change), and the versions of Python and of the libraries that decide.  A file of the cache is
@@ -47,7 +47,7 @@ class Cache:
         self.folder = folder
 
     def answers(self, entry: Entry, options: Mapping[str, Any]) -> Answers:
-        """What is kept about a design, else what is asked now."""
+        """Returns the stored answers about a design; asks the questions and stores the answers where there are none."""
         key = key_of(entry.sources, options)
         known = self.get(key)
         if known is None:
@@ -56,7 +56,7 @@ class Cache:
         return known
 
     def get(self, key: str) -> Answers | None:
-        """What was kept; None where nothing is, or where it cannot be trusted."""
+        """Returns the stored answers; None where there are none, or where they cannot be trusted."""
         try:
             with open(os.path.join(self.folder, key), "rb") as file:
                 data = file.read(MOST_BYTES + 1)
@@ -69,7 +69,7 @@ class Cache:
         return answers if fits(answers, Answers) else None
 
     def put(self, key: str, answers: Answers) -> None:
-        """Keep the answers, if they can be given back as they are."""
+        """Stores the answers, unless a time limit cut them short or they cannot be read back as they are."""
         if answers.cut_short or any(finding.evidence.cut_short for finding in answers.findings):
             return
         with contextlib.suppress(OSError, TypeError, ValueError, RecursionError):
@@ -92,7 +92,7 @@ class Cache:
         self._forget()
 
     def _forget(self) -> None:
-        """Keep the latest files alone."""
+        """Deletes all but the latest MOST_FILES files."""
         with os.scandir(self.folder) as entries:
             files = [(one.stat().st_mtime_ns, one.path) for one in entries if one.is_file(follow_symlinks=False)]
         for _, path in sorted(files)[:-MOST_FILES]:
@@ -101,7 +101,7 @@ class Cache:
 
 
 def folder() -> str:
-    """Where answers are kept: `coherence` in XDG_CACHE_HOME, or in ~/.cache."""
+    """Returns the cache folder: `coherence` in XDG_CACHE_HOME, or in ~/.cache."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):
         base = os.path.join(os.path.expanduser("~"), ".cache")
@@ -109,14 +109,14 @@ def folder() -> str:
 
 
 def key_of(sources: Mapping[str, str], options: Mapping[str, object]) -> str:
-    """The name of the answers about these texts."""
+    """Returns the key of the answers about these texts, asked with these options."""
     content = [FORMAT, tool(), sorted(sources.items()), sorted(options.items())]
     return hashlib.sha256(json.dumps(content).encode("ascii")).hexdigest()
 
 
 @once
 def tool() -> str:
-    """What this tool is made of: its files, its parts, Python and the libraries that decide."""
+    """Returns the SHA-256 of all that decides answers: this package, its parts, Python and the libraries."""
     package, parts = os.path.dirname(os.path.dirname(os.path.realpath(__file__))), str(catalogue.shipped("models"))
     components = [sys.version, *sorted(_libraries())]
     for root in (package, parts):
@@ -137,7 +137,7 @@ def _files(root: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _libraries() -> Iterator[str]:
-    """Names and versions, as the folders of installed distributions tell them."""
+    """Yields names and versions of the installed libraries that decide, as their folders tell them."""
     for path in sys.path:
         with contextlib.suppress(OSError):
             yield from (
@@ -146,7 +146,7 @@ def _libraries() -> Iterator[str]:
 
 
 def encoded(value: Any) -> Any:
-    """A value as JSON.  Raises TypeError for what is no part of an answer."""
+    """Returns a value as JSON.  Raises TypeError for what is no part of an answer."""
     kind = type(value)
     if value is None or kind in (str, int, bool):
         return value
@@ -167,7 +167,7 @@ def encoded(value: Any) -> Any:
 
 
 def fits(value: Any, kind: Any) -> bool:
-    """Is it of the type, with everything inside it?  Places stand on lines and columns from 1 on."""
+    """Returns whether a value is of the type, with everything inside it; lines and columns count from 1."""
     inside = get_args(kind)
     if isinstance(kind, UnionType):
         return any(fits(value, option) for option in inside)
@@ -193,7 +193,7 @@ def _types(name: str) -> tuple[tuple[str, Any], ...]:
 
 
 def decoded(data: Any) -> Any:
-    """The value again.  Raises whatever the wrong data makes it raise."""
+    """Returns the value that `encoded` made JSON of.  Raises whatever wrong data makes it raise."""
     if isinstance(data, list):
         return tuple(decoded(item) for item in data)
     if not isinstance(data, dict):

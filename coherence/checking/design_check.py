@@ -49,13 +49,13 @@ class Options:
     thorough: bool = False
 
     def modules(self) -> list[QuestionModule]:
-        """The modules that own a chosen code."""
+        """Returns the modules that own a chosen code."""
         return [
             module for module in question_modules() if any(self.wants(question.code) for question in module.questions)
         ]
 
     def wants(self, code: str) -> bool:
-        """Is the code asked for?"""
+        """Returns whether findings with the code are asked for."""
         return passes(code, self.select, self.ignore)
 
 
@@ -97,7 +97,7 @@ def analyse(  # noqa: PLR0913  (one parameter for each option)
     verify_repairs: bool = True,
     thorough: bool = False,
 ) -> Answers:
-    """Every question that `select` and `ignore` (prefixes of codes) leave, answered."""
+    """Returns the findings of every question that `select` and `ignore` (prefixes of codes) leave."""
     options = Options(tuple(select), tuple(ignore), time_limit, verify_repairs, thorough)
     return analysis(design, sources, rebuild, options=options).answers
 
@@ -105,7 +105,7 @@ def analyse(  # noqa: PLR0913  (one parameter for each option)
 def analysis(
     design: Design, sources: Mapping[str, str], rebuild: Rebuild, *, options: Options = DEFAULT, cut: bool = True
 ) -> Analysis:
-    """As `analyse`, with what `reanalyse` needs.  `cut=False` asks every question of the design in one piece."""
+    """Returns the answers with what `reanalyse` needs.  `cut=False` asks about the whole design in one piece."""
     parts = pieces(design, sources) if cut else (whole(design),)
     return _joined(design, sources, rebuild, options, parts, {})
 
@@ -187,7 +187,7 @@ def _repaired(
 
 
 def _unique(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Each finding once: what is no unit belongs to every piece, and is answered in each."""
+    """Yields each finding once: entries that are no units belong to every piece, and are answered in each."""
     seen: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         same = seen.setdefault((finding.code, finding.message), [])
@@ -197,12 +197,12 @@ def _unique(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def _own_place_first(finding: Finding, sources: Mapping[str, str]) -> Finding:
-    """The reader's own lines lead; the places of a part's defaults come after them."""
+    """Returns the finding with places in the reader's own files first, before those of a part's defaults."""
     return replace(finding, places=tuple(sorted(finding.places, key=lambda place: place.file not in sources)))
 
 
 def order_key(finding: Finding) -> tuple[object, ...]:
-    """Errors first, then by place, code and names: the same order in every run."""
+    """Returns what findings are sorted by: errors first, then place, code and names; the same in every run."""
     rank = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
     place = finding.places[0] if finding.places else None
     where = (place.file, place.line, place.column) if place else ("", 0, 0)
@@ -210,7 +210,7 @@ def order_key(finding: Finding) -> tuple[object, ...]:
 
 
 def passes(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
-    """Is the code asked for?"""
+    """Returns whether a code begins with a selected prefix, and with no ignored one."""
     return (not select or any(code.startswith(p) for p in select)) and not any(code.startswith(p) for p in ignore)
 
 

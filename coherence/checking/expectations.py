@@ -1,4 +1,4 @@
-"""Designs with known answers: each `design.yaml` beside the `expected.yaml` that it must give."""
+"""Compares the findings about each `design.yaml` with the `expected.yaml` beside it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Expected:
 
 
 def compare(paths: Iterable[Path], *, time_limit: float = 20.0, base: Path | None = None) -> list[Result]:
-    """Every `expected.yaml` against the design beside it; names relative to `base`.  Raises InputError."""
+    """Returns how each design differs from its `expected.yaml`; names relative to `base`.  Raises InputError."""
     files = [
         f
         for path in paths
@@ -73,7 +73,7 @@ def _result(path: Path, time_limit: float, base: Path | None) -> Result:
 
 
 def differences(root: Node, report: Report) -> list[str]:
-    """What is expected and absent, what is there and not expected, and numbers that are off."""
+    """Returns what is expected and absent, what is there and not expected, and numbers that are off."""
     if not isinstance(root, Table):
         return ["expected.yaml is not a mapping"]
     wanted = _wanted(root)
@@ -108,7 +108,7 @@ def _text(table: Table, key: str) -> str:
 
 
 def _numbers(root: Table, report: Report) -> list[str]:
-    """Each `numbers: {name: {value, unit, rtol}}` against the numbers of the findings."""
+    """Returns where `numbers: {name: {value, unit, rtol}}` and the numbers of the findings differ."""
     block = root.get("numbers")
     figures: dict[str, list[Fraction]] = {}
     for finding in report.findings:
@@ -128,7 +128,7 @@ def _numbers(root: Table, report: Report) -> list[str]:
 
 
 def summary(results: Sequence[Result]) -> str:
-    """One line per design, the differences under it, and a closing line."""
+    """Returns the text of a comparison: a line per design, its differences under it, and a closing line."""
     lines = []
     for result in results:
         lines.append(f"{'ok  ' if not result.differences else 'FAIL'} {result.path}")

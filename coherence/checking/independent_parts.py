@@ -1,4 +1,4 @@
-"""The parts of a design that share nothing: each question can be asked of each part by itself.
+"""Splits a design into independent parts, so that each question can be asked of each part by itself.
 
 A unit is one entry of a section (a loop, a call, a component, a promise).  Two units are joined when
 both name one thing, declared or outside, or one event that somebody waits for.  Words are compared,
@@ -76,7 +76,7 @@ def units_of(design: Design) -> tuple[Unit, ...]:
 
 
 def carry(previous: Design, edited: Design, touched: Iterable[Unit]) -> bool:
-    """Take over the units and parts of a design of which these entries were edited, where they share what they shared.
+    """Takes over units and parts from the design before an edit; returns False where they may have changed.
 
     For designs that declare the same names and differ in entries alone.  False where all must be looked at again.
     """
@@ -152,7 +152,7 @@ def _entries(section: Any) -> Iterator[tuple[str | int, Any]]:
 
 
 def _own(section: str, name: str | int, design: Design) -> frozenset[str]:
-    """The entry's own name, where it is that of a thing; and what all of its kind share."""
+    """Returns the names that an entry of a section stands for: its own, and those that all of its kind share."""
     shared = {str(name)} if section not in ("calls", "promises") else set()
     if section == "jobs":
         shared.add(JOBS)
@@ -162,7 +162,7 @@ def _own(section: str, name: str | int, design: Design) -> frozenset[str]:
 
 
 def _memory(section: str, words: Words, design: Design) -> frozenset[str]:
-    """`sum of request.tokens` is about the workload `requests`, all that is admitted, and what is done again."""
+    """Returns what an entry shares through memory: `sum of request.tokens` is about the workload `requests`."""
     if not _redoes(design):
         return frozenset()
     many = {f"{head}s" for head in words.heads if f"{head}s" in design.workload}
@@ -172,26 +172,26 @@ def _memory(section: str, words: Words, design: Design) -> frozenset[str]:
 
 @cached
 def _redoes(design: Design) -> bool:
-    """Does some limit throw work away that is done again?"""
+    """Returns whether some limit throws work away that is done again."""
     words = (limit.when_full.text for limit in design.limits.values() if limit.when_full is not None)
     return "evict and redo" in words
 
 
 @cached
 def _capacities(design: Design) -> bool:
-    """Do the places have more than a number and labels, or jobs that wait for them?"""
+    """Returns whether places have more than a number and labels, or jobs that wait for them."""
     items = (pair for place in design.places.values() for pair in place.items())
     plain = all(key == "count" or not isinstance(item, Quantity) for key, item in items)
     return bool(design.jobs) or design.order is not None or not plain
 
 
 def _declared(design: Design) -> frozenset[str]:
-    """Every name that joins the units in which it is a word."""
+    """Returns the names that join all units in which they occur as a word."""
     return names.things(design) - (frozenset() if _capacities(design) else frozenset(design.places))
 
 
 def _context(design: Design, declared: frozenset[str]) -> Mapping[str, str]:
-    """Names that links, boundaries, orders and places tie together: name -> the one that stands for all of them."""
+    """Returns, for each name that links, boundaries, orders and places tie together, the one that stands for all."""
     parent: dict[str, str] = {}
     infrastructure = design.infrastructure
     ties: list[list[str]] = []
@@ -225,7 +225,7 @@ def _line(entry: Any) -> int:
 
 
 def words_of(entry: Any) -> Words:
-    """The words of an entry; kept with it where it is a record."""
+    """Returns the words of an entry, cached where it is a record."""
     if isinstance(entry, Record):
         return entry.queries.get(words_of, lambda: _gathered(entry))
     return _gathered(entry)
@@ -247,7 +247,7 @@ def _gathered(entry: Any) -> Words:
 
 
 def _event(event: Event) -> str:
-    """Its words without those that tell which one of its occurrences is meant."""
+    """Returns the words of an event without those that tell which of its occurrences is meant."""
     text = event.text
     while (shorter := _AROUND_EVENTS.sub("", text)) != text:
         text = shorter
@@ -255,7 +255,7 @@ def _event(event: Event) -> str:
 
 
 def _leaves(key: str, item: Any) -> Iterator[tuple[str, Any]]:
-    """Every text, number, expression and event below, with the key that it stands under."""
+    """Yields every text, number, expression and event of an entry, with the key that it stands under."""
     if isinstance(item, Record):
         for name in item.fields:
             if name not in _NAMES_OF_MANY:
@@ -272,7 +272,7 @@ def _leaves(key: str, item: Any) -> Iterator[tuple[str, Any]]:
 
 
 def part_of(design: Design, members: Sequence[Unit]) -> Design:
-    """The design with these units alone; what is no unit (places, infrastructure, prices) stays."""
+    """Returns the design with these units alone; what is no unit (places, infrastructure, prices) stays."""
     chosen: dict[str, list[str | int]] = {section: [] for section in SECTIONS}
     for unit in members:
         chosen[unit.section].append(unit.name)

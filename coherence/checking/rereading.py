@@ -1,4 +1,4 @@
-"""Reads again only what an edit changed: entries whose lines are others, the number of lines being the same.
+"""Reads only the edited entries of a design again, where an edit changed lines inside entries alone.
 
 Whatever is not plainly an edit inside entries (a section that begins, an anchor, a line more) is read
 from the start; the answer is the same, only later.
@@ -60,7 +60,7 @@ def _has_anchors(design: Design) -> bool:
 
 
 def _entries(text: str, touched: Sequence[Unit], file: str) -> Design | None:
-    """The touched entries alone; None where the text has others."""
+    """Returns a design of the touched entries alone; None where the text has others."""
     try:
         (root_document,) = document.read_text(text, file)
         assert isinstance(root_document.root, Table)
@@ -80,7 +80,7 @@ def _names(section: Any) -> Iterable[str | int]:
 def _put(
     previous: Design, touched: Sequence[Unit], entries: Design, text: str, edited: Sequence[tuple[int, str]]
 ) -> Design:
-    """The design with the touched entries in their old places.  Raises InputError where they do not fit the rest."""
+    """Returns the previous design with the touched entries replaced.  Raises InputError where they do not fit."""
     fields: dict[str, Any] = {}
     for section in dict.fromkeys(unit.section for unit in touched):
         whole, new = getattr(previous, section), getattr(entries, section)
@@ -99,7 +99,7 @@ def _put(
 
 
 def _check(edited: Design, touched: Sequence[Unit], *, same: bool) -> None:
-    """The checks of a reading, of what the touched entries share something with; of everything where names changed."""
+    """Checks what the touched entries share something with, or everything where names changed.  Raises InputError."""
     reading = Reading()
     keys = {(unit.section, unit.name) for unit in touched}
     near = [group for group in parts(edited) if any((unit.section, unit.name) in keys for unit in group)]

@@ -1,4 +1,4 @@
-"""The pieces of a design with their own lines: what an edit touches, and what can be read again by itself.
+"""Cuts a design into independent pieces with their own lines, so that an edit has only some of them asked again.
 
 A piece has the lines of its units and those that belong to no unit, all others left blank, so that every
 place keeps its line.  Where the lines of units cannot be told apart (several on one line, several files)
@@ -40,7 +40,7 @@ class Piece:
     total: int  # lines of the whole file; 0 where the piece cannot be read by itself
 
     def text(self) -> str:
-        """The file with the lines of all other units blank."""
+        """Returns the text of the file with the lines of all other units blank."""
         rows = [""] * self.total
         for number, line in zip(self.numbers, self.lines, strict=True):
             rows[number - 1] = line
@@ -48,7 +48,7 @@ class Piece:
 
     @cached_property
     def names(self) -> Names:
-        """The section and name of each unit: what makes pieces of two designs the same piece."""
+        """Returns section and name of each unit; pieces of two designs with equal names are the same piece."""
         return tuple((unit.section, unit.name) for unit in self.members)
 
     def stands(self, read: Callable[[str], Design]) -> bool:
@@ -57,11 +57,11 @@ class Piece:
 
     @cached_property
     def alone(self) -> Design:
-        """Its part of the design with its own text, as if there were no other."""
+        """Returns its part of the design with its own text, as if there were no other."""
         return self.design.replace(text=self.text())
 
     def sources(self, every: Mapping[str, str]) -> Mapping[str, str]:
-        """The file of the piece; all files where it cannot be read by itself."""
+        """Returns the file of the piece alone; all files where it cannot be read by itself."""
         return {self.design.file: self.text()} if self.total else every
 
 
@@ -74,14 +74,14 @@ class Layout:
 
 
 def whole(design: Design) -> Piece:
-    """The design in one piece."""
+    """Returns the design as one piece."""
     return Piece(units_of(design), design.replace(), (), (), 0)  # a copy: nothing is known about it
 
 
 def pieces(
     design: Design, sources: Mapping[str, str], before: Mapping[Names, Piece] = MappingProxyType({})
 ) -> tuple[Piece, ...]:
-    """The design in parts that share nothing, each with its lines; in one piece where one names what it has not.
+    """Returns the independent pieces of a design; one piece where some name is not declared in its own piece.
 
     Beside it the pieces before an edit: those of the same entries need not be checked again.
     """
@@ -99,7 +99,7 @@ def pieces(
 
 
 def _complete(piece: Piece) -> bool:
-    """Would a reading of the piece alone find whatever it names, and know all units?"""
+    """Returns whether a reading of the piece alone finds all that it names, and knows all units."""
     reading = Reading()
     names.check(piece.design, reading)
     dimensions.check(piece.design, reading)
@@ -113,7 +113,7 @@ def same_entries(piece: Piece, other: Piece) -> bool:
 
 
 def _layout(design: Design, lines: Sequence[str], groups: Sequence[tuple[Unit, ...]]) -> Layout | None:
-    """Whose lines the lines are; kept with a design that has them."""
+    """Returns which unit each line belongs to; cached where the lines are those of the design's text."""
     if "\n".join(lines) != design.text:
         return _laid_out(lines, groups)
     return layout_of(design)
@@ -134,7 +134,7 @@ def _laid_out(lines: Sequence[str], grouped: Sequence[tuple[Unit, ...]]) -> Layo
 
 
 def carry_layout(previous: Design, after: Design, edited: Iterable[tuple[int, str]]) -> None:
-    """Keep the layout where the edited lines (number from 0, text), each of some unit, still belong to their units."""
+    """Takes over the layout where the edited lines (number from 0, text) still belong to their units."""
     old = layout_of(previous)
     if old is None:
         return
@@ -146,7 +146,7 @@ def carry_layout(previous: Design, after: Design, edited: Iterable[tuple[int, st
 def rows_of(
     lines: Sequence[str], owners: Sequence[Unit | None], groups: Mapping[tuple[str, str | int], int], count: int
 ) -> list[list[int]]:
-    """For each group of units the numbers of its lines, and of those of no unit; in order."""
+    """Returns for each group of units the numbers of its lines, and of those of no unit, in order."""
     rows: list[list[int]] = [[] for _ in range(count)]
     header, users = 0, set[int]()
     for number, (line, owner) in enumerate(zip(lines, owners, strict=True), 1):
@@ -167,7 +167,7 @@ def rows_of(
 
 
 def blanked(lines: Sequence[str], numbers: Iterable[int]) -> str:
-    """The text with all other lines blank."""
+    """Returns the text with all other lines blank."""
     rows = [""] * len(lines)
     for number in numbers:
         rows[number - 1] = lines[number - 1]
@@ -183,7 +183,7 @@ def says(piece: Piece, read: Callable[[str], Design]) -> bool:
 
 
 def _lines(design: Design, sources: Mapping[str, str]) -> list[str] | None:
-    """The lines of the one file of a design that was written by hand; None where there are more."""
+    """Returns the lines of a design that was written by hand in one file; None for other designs."""
     text = sources.get(design.file)
     if text is None or len(sources) != 1 or design.spelling or "\r" in text or not text.endswith("\n"):
         return None
@@ -191,7 +191,7 @@ def _lines(design: Design, sources: Mapping[str, str]) -> list[str] | None:
 
 
 def owned(lines: Sequence[str], units: Iterable[Unit]) -> list[Unit | None] | None:
-    """Whose line each line is (None: of no unit); None where two units stand on one line."""
+    """Returns the unit that each line belongs to (None: to none); None where two units stand on one line."""
     starts = {}
     for unit in units:
         if unit.line in starts or not 0 < unit.line <= len(lines):
@@ -209,5 +209,5 @@ def owned(lines: Sequence[str], units: Iterable[Unit]) -> list[Unit | None] | No
 
 
 def clashes(repair: Repair, taken: Collection[str]) -> bool:
-    """Does the repair add an entry under a name that the design has already, perhaps in another piece?"""
+    """Returns whether the repair adds an entry under a name that the design has already, in this piece or another."""
     return any(match[1] in taken for edit in repair.edits if (match := _ENTRY.match(edit.new)))

@@ -1,6 +1,6 @@
-"""Waiting for files to change: their times and sizes, looked at a few times a second.  No library is needed.
+"""Watches files by their times and sizes; after a change asks again only about the pieces that it touched.
 
-After a change only the pieces of a design that it touched are asked again.
+The files are looked at a few times a second; no library is needed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Stamp = tuple[tuple[str, int, int, int], ...]
 
 
 def stamp(paths: Sequence[str]) -> Stamp:
-    """Path, time of change, size and number of every file that a check reads; of a missing one zeros."""
+    """Returns path, time of change, size and number of every file that a check reads; zeros for a missing one."""
     return tuple((path, *_status(path)) for path, _ in files(paths))
 
 
@@ -35,7 +35,7 @@ def _status(path: str) -> tuple[int, int, int]:
 def changes(
     paths: Sequence[str], first: Stamp, *, every: float = EVERY, sleep: Callable[[float], None] = time.sleep
 ) -> Iterator[tuple[str, ...]]:
-    """The files that differ from the last look, each time that some do and have come to rest."""
+    """Yields the files that changed since the last look, each time once they have come to rest."""
     last = first
     while True:
         sleep(every)
@@ -54,13 +54,13 @@ def _later(paths: Sequence[str], every: float, sleep: Callable[[float], None]) -
 
 
 class FileTimes:
-    """The last analysis of each design."""
+    """The last analysis of each watched design."""
 
     def __init__(self) -> None:
         self.known: dict[tuple[str, ...], Analysis] = {}
 
     def answers(self, entry: Entry, options: Mapping[str, Any]) -> Answers:
-        """The answers about a design, of which only what changed is asked."""
+        """Returns the answers about a design, asking only about what changed."""
         key, chosen = tuple(sorted(entry.sources)), Options(**options)
         before = self.known.get(key)
         if before is None or before.options != chosen:

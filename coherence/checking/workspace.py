@@ -1,4 +1,4 @@
-"""From paths to one report: which files form which design, what was read, what is silenced."""
+"""Finds and reads the designs under some paths, has them checked, and joins the findings to one report."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Workspace:
 
 
 def open_workspace(paths: Iterable[str | Path], *, root: Path | None = None) -> Workspace:
-    """Read every file; names are shown relative to `root`.  Raises InputError with the problems of all at once."""
+    """Returns what stands in the files, named relative to `root`.  Raises InputError with all problems at once."""
     workspace = Workspace()
     problems: list[Problem] = []
     manifests: list[Document] = []
@@ -68,7 +68,7 @@ def open_workspace(paths: Iterable[str | Path], *, root: Path | None = None) -> 
 
 
 def files(paths: Iterable[str | Path]) -> list[tuple[str, bool]]:
-    """Every file to read, and whether it was named itself; a folder is walked in order of names."""
+    """Returns every file to read, and whether it was named itself; a folder is walked in order of names."""
     explicit: dict[str, bool] = {}
     for path in map(str, paths):
         if not os.path.isdir(path):
@@ -89,7 +89,7 @@ def _below(folder: str) -> Iterator[str]:
 
 
 def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[Document]:
-    """Add a design, or give back the manifests of the file."""
+    """Adds a design to the workspace, or returns the manifests of the file."""
     data = read_bytes(path, name)
     documents = _documents(workspace, data, name, explicit=explicit)
     roots = [d for d in documents if not (isinstance(d.root, document.Scalar) and d.root.is_null())]
@@ -130,7 +130,7 @@ def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[
 
 
 def _documents(workspace: Workspace, data: bytes, name: str, *, explicit: bool) -> list[Document]:
-    """The documents of a file.  A manifest may write a key twice; a file of a folder that is no YAML is listed."""
+    """Returns the documents of a file.  A manifest may repeat a key; a file of a folder that is no YAML is listed."""
     try:
         return document.read(data, name)
     except InputError as error:
@@ -170,7 +170,7 @@ def report(  # noqa: PLR0913  (one parameter for each option)
     thorough: bool = False,
     answering: Answering | None = None,
 ) -> Report:
-    """Every design of the workspace analysed, as one report.
+    """Returns the findings about every design of the workspace, as one report.
 
     `today` (YYYY-MM-DD) ends dated suppressions; `answering` may know answers that need not be asked again.
     """
@@ -189,7 +189,7 @@ def report(  # noqa: PLR0913  (one parameter for each option)
 
 
 def ask(entry: Entry, options: Mapping[str, Any]) -> Answers:
-    """Every question of one design asked."""
+    """Returns the answers of every question about one design."""
     return analyse(entry.design, entry.sources, entry.rebuild, **options)
 
 
@@ -214,7 +214,7 @@ def _sum(sums: Accounting, more: Accounting) -> Accounting:
 
 
 def _part_sources(findings: Iterable[object]) -> dict[str, str]:
-    """The texts of parts that findings point at, for the carets."""
+    """Returns the texts of the parts that findings point at, for the carets."""
     named = {place.file for f in findings for place in getattr(f, "places", ()) if place.file.startswith("models/")}
     if not named:
         return {}
@@ -225,5 +225,5 @@ def _part_sources(findings: Iterable[object]) -> dict[str, str]:
 
 
 def check(*paths: str | Path, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> Report:
-    """Check designs and manifests: files, or folders of them.  Raises InputError."""
+    """Returns the report about designs and manifests: files, or folders of them.  Raises InputError."""
     return report(open_workspace(paths), select=select, ignore=ignore)

@@ -1,1 +1,1 @@
-"""The command line: one file per command, found by name; each module offers `command`."""
+"""Commands of the command line: one file each, found by name; each module offers `command`."""

@@ -1,4 +1,4 @@
-"""`check --fix` and `check --diff`: the smallest repair of every design, shown or written."""
+"""Shows or writes the smallest repair of every design, for `check --fix` and `check --diff`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from coherence.reporting._words import visible, where
 
 
 def fixes(workspace: Workspace, wanted: Wanted, *, time_limit: float) -> list[tuple[Entry, Fix]]:
-    """Every design with its repair."""
+    """Returns every design with its repair."""
     return [(one, fix(one.sources, one.rebuild, wanted, time_limit=time_limit)) for one in workspace.entries]
 
 
 def changed_texts(workspace: Workspace, repairs: Iterable[tuple[Entry, Fix]]) -> dict[str, tuple[bytes, str, str]]:
-    """File -> (its bytes, its text, its text after the repairs), of the files that change."""
+    """Returns (bytes, text, text after the repairs) of each file that changes, by its name."""
     contents = {one.path: one.content for one in workspace.inputs if isinstance(one.content, bytes)}
     changed: dict[str, tuple[bytes, str, str]] = {}
     for entry, repair in repairs:
@@ -37,13 +37,13 @@ def changed_texts(workspace: Workspace, repairs: Iterable[tuple[Entry, Fix]]) ->
 
 
 def _proved(text: str, checked: str) -> None:
-    """What is written must be what was asked about, but for the ends of lines."""
+    """Raises InternalError unless what is written is what was asked about, but for the ends of lines."""
     if text.replace("\r\n", "\n").replace("\r", "\n") != checked:
         raise InternalError("the repaired text is not the one that was proved")
 
 
 def show(changed: dict[str, tuple[bytes, str, str]]) -> None:
-    """The unified diff on standard output."""
+    """Prints the unified diff on standard output."""
     for file, (_, before, after) in sorted(changed.items()):
         click.echo("".join(_unified(file, before, after)), nl=False)
 
@@ -56,17 +56,17 @@ def _unified(file: str, before: str, after: str) -> Iterator[str]:
 
 
 def _lines(text: str) -> list[str]:
-    """Lines that end in a newline alone, as diff and patch count them."""
+    """Returns lines that end in a newline alone, as diff and patch count them."""
     return [f"{line}\n" for line in text.split("\n")[:-1]] + [line for line in text.split("\n")[-1:] if line]
 
 
 def write(changed: dict[str, tuple[bytes, str, str]]) -> None:
-    """Every file replaced, or none."""
+    """Replaces every changed file, or none."""
     replace_files({file: (old, encoded_like(old, text)) for file, (old, _, text) in changed.items()})
 
 
 def tell(repairs: Sequence[tuple[Entry, Fix]], *, done: bool) -> None:
-    """What was changed and what was not, on standard error."""
+    """Prints what was changed and what was not on standard error."""
     files = {edit.place.file for _, one in repairs for edits in one.rounds for edit in edits}
     removed = [finding for _, one in repairs for finding in one.removed]
     left = [finding for _, one in repairs for finding in one.left]

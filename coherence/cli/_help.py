@@ -1,4 +1,4 @@
-"""The page of `coherence --help`, made from the first docstring line of each command's file."""
+"""Writes the page of `coherence --help` from the first docstring line of each command's file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Exit codes: 0 clean, 1 findings at or above --fail-on, 2 usage or input, 3 inter
 
 
 def commands() -> dict[str, str]:
-    """Command name -> one-line summary, by name.  The file of `import` is `import_.py`."""
+    """Returns the one-line summary of each command, by its name.  The file of `import` is `import_.py`."""
     summaries = {}
     for entry in sorted(os.listdir(os.path.dirname(__file__))):  # noqa: PTH208, PTH120  (pathlib costs 10 ms here)
         if entry.endswith(".py") and not entry.startswith("_"):
@@ -30,6 +30,6 @@ def commands() -> dict[str, str]:
 
 
 def root_help() -> str:
-    """The whole page."""
+    """Returns the whole page of `coherence --help`."""
     rows = "".join(f"  {name:<11}{summary}\n" for name, summary in commands().items())
     return HEAD + rows + TAIL

@@ -1,4 +1,4 @@
-"""A limit on wall-clock time around a computation that knows none itself: it is interrupted, and the caller answers.
+"""Limits the wall-clock time of a computation that knows no limit itself, by interrupting it.
 
 Where the system has no alarm signal, or in another thread than the first, the computation runs to its end.
 """
@@ -13,7 +13,7 @@ from types import FrameType
 
 
 class TimeOverError(BaseException):
-    """The time is over.  No `except Exception` on the way keeps it."""
+    """Raised when the time is over.  It is no Exception, so that no `except Exception` catches it."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The operating points of retrying calls, as metastable-retries finds them, for the page of `coherence analyze`."""
+"""Finds the operating points of retrying calls (COH224), for the page of `coherence analyze`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CODE = "COH224"
 
 
 def loads(subject: Subject) -> tuple[Finding, ...]:
-    """One answer for each callee that is retried: every load that reproduces itself, where it can be told."""
+    """Returns one finding for each callee that is retried: every load that reproduces itself, where decidable."""
     from coherence.checking.design_check import ask_all
     from coherence.findings.registry import question_modules
 
@@ -21,7 +21,7 @@ def loads(subject: Subject) -> tuple[Finding, ...]:
 
 
 def text(findings: Sequence[Finding]) -> Iterator[str]:
-    """Verdict and message of each, its numbers in columns."""
+    """Yields lines with verdict and message of each finding, its numbers in columns."""
     from coherence.base.number_text import render_figure
 
     if findings:
@@ -34,7 +34,7 @@ def text(findings: Sequence[Finding]) -> Iterator[str]:
 
 
 def as_json(findings: Sequence[Finding]) -> list[dict[str, Any]]:
-    """The same for programs."""
+    """Returns the findings as data for JSON."""
     return [
         {
             "of": list(finding.of),

@@ -1,4 +1,4 @@
-"""A progress bar on standard error: one line, redrawn in place, only where a person looks at it."""
+"""Draws a progress bar on standard error: one line, redrawn in place, only on a terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Progress:
         return self
 
     def __call__(self, share: float, label: str = "") -> None:
-        """Draw the share done, 0 to 1."""
+        """Draws the share done, from 0 to 1, and the seconds that are left."""
         now = time.monotonic()
         if not self.shown or now - self.drawn < _EVERY:
             return

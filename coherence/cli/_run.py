@@ -39,7 +39,7 @@ class Commands(click.Group):
 
 
 def run(words: list[str]) -> int:
-    """The exit code of one command line."""
+    """Runs one command line and returns its exit code."""
     from coherence.base.version import VERSION
 
     group = click.version_option(VERSION, prog_name="coherence")(Commands(name="coherence"))
@@ -75,6 +75,6 @@ def run(words: list[str]) -> int:
 
 
 def problem_blocks(error: InputError) -> str:
-    """Every problem, one block each."""
+    """Returns every problem of an input as text, one block each."""
     blocks = [f"error: {problem}\n" for problem in error.problems]
     return "".join(blocks) + f"{len(blocks)} problem{'s' if len(blocks) > 1 else ''}; nothing was checked\n"

@@ -1,4 +1,4 @@
-"""A number of seconds on the command line: at least so many, and a number."""
+"""Reads a number of seconds on the command line, refusing `nan` and numbers below a minimum."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import click
 
 
 class Seconds(click.FloatRange):
-    """As FloatRange, without `nan`, which is in every range and is no limit."""
+    """A parameter type: a FloatRange without `nan`, which is in every range and is no limit."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number.  A usage error where it is none or too small."""
+        """Returns the number of seconds.  Fails with a usage error where it is none or too small."""
         seconds = float(super().convert(value, param, ctx))
         if math.isnan(seconds):
             self.fail("nan is not a number of seconds", param, ctx)

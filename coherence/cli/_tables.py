@@ -1,4 +1,4 @@
-"""Readings as a table: one block for each thing, one line for each quantity, numbers with their intervals."""
+"""Renders readings as a table: a block for each thing, a line for each quantity with its interval."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def readings_table(columns: Sequence[Sequence[StudyReading]], changed: Sequence[StudyReading] = ()) -> list[str]:
-    """Lines; with two columns a third one shows the change, starred where its interval leaves out zero."""
+    """Returns the lines of a table; a third column shows the change, starred where its interval is without zero."""
     cells = [{reading.key: render_reading(reading) for reading in column} for column in columns]
     if changed:
         cells.append({reading.key: render_reading(reading, sign=True) + _mark(reading) for reading in changed})
@@ -36,7 +36,7 @@ def _mark(reading: StudyReading) -> str:
 
 
 def render_reading(reading: StudyReading, *, sign: bool = False) -> str:
-    """`212 ms [208 ms, 216 ms]`."""
+    """Returns value and interval as text: `212 ms [208 ms, 216 ms]`."""
     value = _number(reading.value, reading.unit, sign=sign)
     if reading.low is None or reading.high is None:
         return value

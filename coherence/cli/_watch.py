@@ -1,4 +1,4 @@
-"""`check --watch`: a line for every change, and the files of `-o FORMAT=FILE` written anew, until Ctrl-C."""
+"""Runs `check --watch`: a line for every change, and the files of `-o FORMAT=FILE` anew, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Key = tuple[str, ...]
 
 
 def watched(paths: Sequence[str], check: Check, show: Show, keep: Show = lambda _: None) -> int:
-    """The whole report once, then one line and the new problems at each change, and `keep` of each later report.
+    """Shows the whole report once; at each change prints a line and the new problems, and passes the report to `keep`.
 
     Ctrl-C ends it with exit code 0.
     """
@@ -56,7 +56,7 @@ def _once(check: Check, changed: str, show: Show, keep: Show, before: frozenset[
 
 
 def _problems(findings: Iterable[Finding]) -> dict[Key, Finding]:
-    """What is to be looked at, by what it is, its file, and its number among those that are alike."""
+    """Returns the findings to look at by fingerprint, file, and number among those that are alike."""
     seen: Counter[Key] = Counter()
     problems: dict[Key, Finding] = {}
     for finding in findings:

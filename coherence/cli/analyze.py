@@ -74,7 +74,7 @@ def _network(file: str, picture: str | None, output: str, time_limit: float) -> 
 
 
 def _judged(network: Network, time_limit: float) -> NetworkAnalysis:
-    """The verdict first, then margins or blame with the time that is left."""
+    """Returns the verdict of a network, with margins or blame as far as the time (in s) allows."""
     from coherence.cli._limit import TimeOverError, at_most
     from coherence.loops.analysis.network_file import analysed, judged, undecided
 
@@ -121,7 +121,7 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
 
 
 def _cycles(subject: Subject, seconds: float) -> tuple[CycleReading, ...]:
-    """What switches over a linear plant; a design whose cycles take longer to predict is told as undecided."""
+    """Returns the predicted limit cycles of what switches over a linear plant; undecided when the time is over."""
     from coherence.cli._limit import TimeOverError, at_most
     from coherence.loops.designs.predicted_cycles import CycleReading, predicted_cycles
 

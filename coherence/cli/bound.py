@@ -121,7 +121,7 @@ def _bound(name: str, inputs: Sequence[str], output: str) -> int:
 
 
 def _attained(floor: Floor) -> tuple[Fraction | float | None, str]:
-    """What the witness takes at the inputs, where these are single values; else why there is no number."""
+    """Returns what the witness takes at the inputs, where these are single values; else why there is no number."""
     from coherence.cli._limit import TimeOverError, at_most
 
     witness = floor.bound.witness
@@ -137,14 +137,14 @@ def _attained(floor: Floor) -> tuple[Fraction | float | None, str]:
 
 
 def _middle(symbol: Symbol, low: Any, high: Any) -> Any:
-    """Of a range, where it is looked at how steep a bound is; a whole number where the symbol is one."""
+    """Returns the middle of a range, where the slope of a bound is taken; a whole number for a whole symbol."""
     if isinstance(low, tuple):
         return low
     return low + (high - low) // 2 if symbol.whole else (low + high) / 2
 
 
 def read_inputs(registered: RegisteredBound, inputs: Sequence[str]) -> dict[str, Span]:
-    """SYMBOL=VALUE with a unit, or a range `A .. B`.  Raises UsageError naming symbol, value and remedy.
+    """Returns the spans of SYMBOL=VALUE with a unit, or of a range `A .. B`.  Raises UsageError.
 
     Symbols of the bounds that remain without an assumption are read too: the ladder needs them.
     """
@@ -170,7 +170,7 @@ def read_inputs(registered: RegisteredBound, inputs: Sequence[str]) -> dict[str,
 
 
 def read_span(symbol: Symbol, written: str) -> Any:
-    """The range of a symbol: a value with a unit, `A .. B`, or (of several values) the same tuple twice."""
+    """Returns the range of a symbol: of a value with a unit, of `A .. B`, or (of a list) the same tuple twice."""
     from coherence.minimums.bound import Trend
 
     if symbol.way is Trend.LIST:
@@ -180,7 +180,7 @@ def read_span(symbol: Symbol, written: str) -> Any:
 
 
 def _listed(symbol: Symbol, text: str) -> tuple[Any, ...]:
-    """Values with commas between them; a pair is written 0>1, rows of a table have semicolons between them.
+    """Returns values separated by commas; a pair is written 0>1, rows of a table are separated by semicolons.
 
     Nothing: none.  `@FILE`: the lines of a file are the rows.
     """

@@ -170,7 +170,7 @@ def _known_left_out(report: Report, entries: Sequence[BaselineEntry]) -> Report:
 
 
 def _fixed(paths: Sequence[str], options: CheckOptions) -> int:
-    """Repair, then say what is left (`--fix`); or show the repair, and say what there is (`--diff`)."""
+    """Repairs and reports what is left (`--fix`), or shows the repair and reports what there is (`--diff`)."""
     from coherence.checking.workspace import open_workspace
     from coherence.cli import _fix
 
@@ -190,7 +190,7 @@ def _fixed(paths: Sequence[str], options: CheckOptions) -> int:
 
 
 def _wanted(options: CheckOptions, entries: Sequence[BaselineEntry]) -> Wanted:
-    """The findings that count: chosen, not silenced by a comment, not in the baseline."""
+    """Returns the filter of findings that count: chosen, not silenced by a comment, not in the baseline."""
     from coherence.checking.design_check import passes
     from coherence.findings import baselines
     from coherence.findings.suppressions import apply
@@ -216,14 +216,14 @@ def _known(select: Sequence[str], ignore: Sequence[str]) -> None:
 
 
 def stronger(report: Report, least: str) -> Report:
-    """The report without findings whose evidence is weaker than `least`."""
+    """Returns the report without findings whose evidence is weaker than `least`."""
     grades = [g.value for g in Grade]
     strong = tuple(f for f in report.findings if grades.index(f.evidence.grade) <= grades.index(least))
     return replace(report, findings=strong)
 
 
 def write(report: Report, outputs: Sequence[str], *, verbose: bool) -> None:
-    """Each output to its file, or to standard output."""
+    """Writes each output to its file, or to standard output."""
     from coherence import reporting
 
     targets = [(name, file) for name, _, file in (output.partition("=") for output in outputs)]
@@ -242,7 +242,7 @@ def write(report: Report, outputs: Sequence[str], *, verbose: bool) -> None:
 
 
 def exit_code(report: Report, fail_on: str, *, strict: bool) -> int:
-    """1 for a problem at or above `fail_on`; 4 for an undecided one with `strict`; else 0."""
+    """Returns 1 for a problem at or above `fail_on`, 4 for an undecided one with `strict`, else 0."""
     problems = [f for f in report.findings if f.verdict is not Verdict.PROVED or f.severity is not Severity.INFO]
     if fail_on != "never" and any(SEVERITIES[f.severity] >= SEVERITIES[fail_on] for f in problems):
         return 1

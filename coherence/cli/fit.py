@@ -225,7 +225,7 @@ def _draw(sections: Iterable[Section], file: str) -> None:
 
 
 def _code(sections: Iterable[Section]) -> int:
-    """1 where the telemetry contradicts the design."""
+    """Returns 1 where the telemetry contradicts the design, else 0."""
     from coherence.findings.finding import Severity
 
     return int(any(finding.severity is Severity.ERROR for one in sections for finding in one.findings))

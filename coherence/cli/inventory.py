@@ -29,7 +29,7 @@ def command(paths: Sequence[Path], form: str) -> int:
 
 
 def inventory(design: Design) -> Iterator[dict[str, str]]:
-    """One row per policy."""
+    """Yields one row per policy."""
     yield from (_loop(loop) for loop in design.loops.values())
     yield from (_call(call) for call in design.calls)
     yield from (_timer(timer) for timer in design.timers.values())

@@ -78,7 +78,7 @@ def command(  # noqa: PLR0913  (one parameter for each option)
 
 
 def as_data(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) -> dict[str, Any]:
-    """The region as JSON; ends are texts in the unit of their key."""
+    """Returns the region as data for JSON; ends of intervals are texts in the unit of their key."""
     from coherence.base.version import VERSION
     from coherence.exploring.render_half_spaces import as_data as half_spaces
 
@@ -114,7 +114,7 @@ def _ends(cell: RegionCell, region: Region) -> list[tuple[str, str]]:
 
 
 def text(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) -> str:
-    """A table: one line a box."""
+    """Returns the region as a table: one line a box, then shares and inequalities."""
     rows = [("", *(axis.key for axis in region.axes), "")]
     for cell in region.cells:
         ends = [low if low == high else f"{low} .. {high}" for low, high in _ends(cell, region)]

@@ -70,7 +70,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
 
 def _advise() -> None:
-    """Without numba runs are slow: say once how to make them fast, where a person reads it."""
+    """Prints once, on a terminal, how to make runs fast where numba is missing."""
     import importlib.util
     import sys
 

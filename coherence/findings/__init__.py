@@ -1,1 +1,1 @@
-"""What an answer is, who may give one, and which are suppressed or known."""
+"""Findings: what an answer is, which modules give answers, and which findings are suppressed or known."""

@@ -1,7 +1,7 @@
-"""Every pair of policies counted once, without a walk over the pairs.
+"""Counts every pair of policies once: in conflict, safe, undecided or not modelled.
 
-Each policy has one integer whose bits are the policies that it shares a thing with, and one for each
-verdict that names both; a union is an `or` and a count is a population count.
+No pair is walked over.  Each policy has one integer whose bits are the policies that it shares a thing with, and one
+for each verdict that names both; a union is an `or` and a count is a population count.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Masks = dict[int, int]  # number of a policy -> bits of policies
 
 
 def policies(design: Design) -> tuple[str, ...]:
-    """Everything that decides: loops, calls, timers and limits."""
+    """Returns the names of all policies: loops, calls, timers and limits."""
     return (*design.loops, *_calls(design), *design.timers, *design.limits)
 
 
 def _calls(design: Design) -> tuple[str, ...]:
-    """The names of calls, each once."""
+    """Returns the names of calls, each once."""
     return tuple(dict.fromkeys(call.name for call in design.calls))
 
 
 def account(design: Design, findings: Iterable[Finding]) -> Accounting:
-    """Every pair of policies once: the worst verdict that names both, else safe where they share nothing.
+    """Returns how many pairs have which verdict: the worst that names both, else safe where they share nothing.
 
     A pair of which there is but a note is not modelled: no promise is about it, so it is neither safe nor open.
     """
@@ -60,7 +60,7 @@ def account(design: Design, findings: Iterable[Finding]) -> Accounting:
 
 
 def _bits(known: Sequence[str]) -> dict[str, int]:
-    """Name -> the bit of its policy; of several, where a loop and a timer have one name."""
+    """Returns for each name the bit of its policy; several bits where a loop and a timer have one name."""
     bits: dict[str, int] = {}
     for number, name in enumerate(known):
         bits[name] = bits.get(name, 0) | 1 << number
@@ -68,7 +68,7 @@ def _bits(known: Sequence[str]) -> dict[str, int]:
 
 
 def _named(known: Sequence[str], bits: Mapping[str, int], findings: Iterable[Finding]) -> dict[Verdict, Masks]:
-    """Verdict -> policy -> the policies that a finding of the verdict names beside it."""
+    """Returns for each verdict and policy the policies that a finding of the verdict names beside it."""
     by_name: dict[Verdict, dict[str, int]] = {verdict: {} for verdict in ORDER}
     for finding in findings:
         members, masks = {name for name in finding.of if name in bits}, by_name[finding.verdict]
@@ -82,7 +82,7 @@ def _named(known: Sequence[str], bits: Mapping[str, int], findings: Iterable[Fin
 
 
 def _shared(known: Sequence[str], things: Mapping[str, frozenset[str]]) -> Masks:
-    """Policy -> the policies that share a thing with it."""
+    """Returns for each policy the policies that share a thing with it."""
     users: dict[str, int] = {}
     for number, name in enumerate(known):
         for thing in things[name]:
@@ -91,18 +91,18 @@ def _shared(known: Sequence[str], things: Mapping[str, frozenset[str]]) -> Masks
 
 
 def _count(masks: Masks, without: Masks) -> int:
-    """Pairs in `masks`, those in `without` and each policy with itself left out."""
+    """Returns the number of pairs in `masks`, without those in `without` and each policy with itself."""
     bits = sum((mask & ~without.get(number, 0) & ~(1 << number)).bit_count() for number, mask in masks.items())
     return bits // 2
 
 
 def things_of(design: Design, name: str) -> frozenset[str]:
-    """The things that a policy reads or writes: the words before the dots."""
+    """Returns the things that a policy reads or writes: the words before the dots."""
     return things_of_all(design).get(name, frozenset())
 
 
 def things_of_all(design: Design) -> Mapping[str, frozenset[str]]:
-    """Policy -> the things that it reads or writes; made once for each design."""
+    """Returns the things that each policy reads or writes, computed once for each design."""
     return design.queries.get(things_of_all, lambda: _things_of_all(design))
 
 
@@ -126,7 +126,7 @@ def _policies_with_words(design: Design) -> Iterator[tuple[str, frozenset[str]]]
 
 
 def _cached_words(policy: P, words: Callable[[P], Iterable[str]]) -> frozenset[str]:
-    """The words of a policy, kept with it: after an edit the others need not be walked again."""
+    """Returns the words of a policy, cached on it: after an edit the others need not be walked again."""
     return policy.queries.get(words, lambda: frozenset(words(policy)))
 
 

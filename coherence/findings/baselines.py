@@ -1,4 +1,4 @@
-"""A baseline: findings that a team knows of, so that a check fails on new ones alone.
+"""Compares findings with a baseline of known ones, so that a check fails on new ones alone.
 
 An entry is known by its fingerprint: code, verdict and the names of the policies involved, and how often it occurs.
 Moved lines, comments, another order, another file and other numbers keep it: a known conflict stays known while
@@ -50,7 +50,7 @@ class Compared:
 
 
 def counts(finding: Finding, *, notes: bool = False) -> bool:
-    """Can the finding be known?  Proofs cannot; notes (severity info) only where they are asked for."""
+    """Returns whether the finding can be known: no proof, and a note (severity info) only where notes are asked for."""
     problem = finding.verdict is not Verdict.PROVED or finding.severity is not Severity.INFO
     return problem and (notes or finding.severity is not Severity.INFO)
 
@@ -58,7 +58,7 @@ def counts(finding: Finding, *, notes: bool = False) -> bool:
 def entries_of(
     findings: Iterable[Finding], old: Iterable[BaselineEntry] = (), *, notes: bool = False
 ) -> tuple[BaselineEntry, ...]:
-    """The entries of all findings that count; the reasons of old entries stay."""
+    """Returns the baseline entries of all findings that count; the reasons of old entries stay."""
     reasons = {entry.fingerprint: entry.reason for entry in old}
     counted = [finding for finding in findings if counts(finding, notes=notes)]
     numbers = Counter(finding.fingerprint for finding in counted)
@@ -76,7 +76,7 @@ def _order(entry: BaselineEntry) -> tuple[object, ...]:
 
 
 def compared(findings: Iterable[Finding], entries: Iterable[BaselineEntry]) -> Compared:
-    """Which findings are new and which known, in their order; what is more, or worse, than what is known is new."""
+    """Splits the findings into new and known; one that is more, or worse, than the baseline says is new."""
     entries = tuple(entries)
     left = Counter({entry.fingerprint: entry.count for entry in entries})
     errors = Counter({entry.fingerprint: _errors(entry) for entry in entries})
@@ -98,7 +98,7 @@ def _errors(entry: BaselineEntry) -> int:
 
 
 def pruned(entries: Iterable[BaselineEntry], gone: Iterable[BaselineEntry]) -> tuple[BaselineEntry, ...]:
-    """The entries without what is gone."""
+    """Returns the entries without those that are gone."""
     less = {entry.fingerprint: entry.count for entry in gone}
     return tuple(
         _counted(e, e.count - less.get(e.fingerprint, 0)) for e in entries if e.count > less.get(e.fingerprint, 0)
@@ -111,7 +111,7 @@ def _counted(entry: BaselineEntry, count: int) -> BaselineEntry:
 
 
 def text(entries: Iterable[BaselineEntry]) -> str:
-    """The file: sorted, one entry a line, a newline at the end."""
+    """Returns the file of a baseline: sorted JSON, one entry a line, a newline at the end."""
     rows = [json.dumps(_as_data(entry), sort_keys=True) for entry in sorted(entries, key=_order)]
     listed = ",\n".join(f"    {row}" for row in rows)
     body = f"[\n{listed}\n  ]" if rows else "[]"
@@ -131,7 +131,7 @@ def _as_data(entry: BaselineEntry) -> dict[str, Any]:
 
 
 def read(path: str) -> tuple[BaselineEntry, ...]:
-    """The entries of a file.  Raises UsageError, which says what is wrong with it."""
+    """Returns the entries of a file.  Raises UsageError with what is wrong with it."""
     try:
         with Path(path).open("rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -146,7 +146,7 @@ def read(path: str) -> tuple[BaselineEntry, ...]:
 
 
 def parsed(data: object, path: str) -> tuple[BaselineEntry, ...]:
-    """The entries of what a file says.  Raises UsageError."""
+    """Returns the entries of a baseline read as JSON.  Raises UsageError with what is wrong with it."""
     if not isinstance(data, dict) or not isinstance(data.get("findings"), list):
         raise UsageError(f"{path} is not a baseline: an object with a list `findings` is expected; {_HOW}")
     version = data.get("format_version")

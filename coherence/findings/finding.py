@@ -1,4 +1,4 @@
-"""What every engine answers: a Finding, with its verdict, its evidence, its places and its repairs."""
+"""Defines the answer of every engine: a Finding, with its verdict, its evidence, its places and its repairs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from coherence.base.places import Place
 
 
 class Verdict(StrEnum):
-    """The four honest answers to a question about a design, and what is worth knowing beside them."""
+    """The answer to a question about a design: conflict, proved, undecided or vacuous; or a note beside them."""
 
     CONFLICT = "conflict"  # some run breaks the promise; a witness shows one
     PROVED = "proved"  # no run breaks it; a certificate says why
@@ -106,7 +106,7 @@ class Finding:
 
     @property
     def fingerprint(self) -> str:
-        """Stable under moved lines and reordered files: code, names and verdict only."""
+        """Returns what identifies the finding under moved lines and reordered files: code, names and verdict."""
         import hashlib
 
         text = "\x1f".join((self.code, self.verdict, *sorted(self.of)))
@@ -129,12 +129,12 @@ class Accounting:
 
     @property
     def policies(self) -> int:
-        """Everything that decides: loops, calls, timers and limits."""
+        """Returns the number of all policies: loops, calls, timers and limits."""
         return self.loops + self.calls + self.timers + self.limits
 
     @property
     def pairs(self) -> int:
-        """All pairs of policies."""
+        """Returns the number of all pairs of policies."""
         return self.conflict + self.safe + self.undecided + self.not_modelled
 
 
@@ -147,7 +147,7 @@ class InputFile:
 
     @property
     def sha256(self) -> str:
-        """SHA-256 of the bytes, in hexadecimal."""
+        """Returns the SHA-256 of the bytes, in hexadecimal."""
         if isinstance(self.content, str):
             return self.content
         import hashlib  # OpenSSL takes 3 ms to load, and most outputs show no hash

@@ -1,4 +1,4 @@
-"""What a question is asked about, and how its answer is put together."""
+"""Defines what a question is asked about (Subject), and how it builds its findings (Question)."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Subject:
 
     @property
     def model(self) -> Model:
-        """The model of the design, elaborated once."""
+        """Returns the model of the design, elaborated once."""
         from coherence.model.elaborate import model_of
 
         return model_of(self.design)
 
     @property
     def queries(self) -> QueryTable:
-        """The table of what was computed from the design."""
+        """Returns the table of what was computed from the design."""
         return self.design.queries
 
 
@@ -65,7 +65,7 @@ class Question:
         assumptions: Iterable[str] = (),
         repairs: Iterable[Repair] = (),
     ) -> Finding:
-        """A broken promise.  `certain`: every choice breaks it (error); else some do (warning)."""
+        """Returns a finding of a broken promise.  `certain`: every choice breaks it (error); else some do (warning)."""
         severity = Severity.ERROR if certain else Severity.WARNING
         return self._finding(
             Verdict.CONFLICT,
@@ -89,7 +89,7 @@ class Question:
         assumptions: Iterable[str] = (),
         margin: bool = True,
     ) -> Finding:
-        """A promise that every run keeps.  `margin=False`: it touches its limit (a warning, still proved)."""
+        """Returns a proved finding.  `margin=False`: the promise touches its limit (a warning, still proved)."""
         if not self.proves:
             raise InternalError(f"{self.code} proves nothing, and answers that it did")
         severity = Severity.INFO if margin else Severity.WARNING
@@ -105,12 +105,12 @@ class Question:
         severity: Severity = Severity.INFO,
         assumptions: Iterable[str] = (),
     ) -> Finding:
-        """No verdict; `needs` completes "undecided: ..." (for example "needs task time of worker")."""
+        """Returns an undecided finding; `needs` completes "undecided: ..." ("needs task time of worker")."""
         evidence = Evidence(Grade.BOUNDED, "not decided", bound=bound)
         return self._finding(Verdict.UNDECIDED, severity, needs, places, of, evidence, "", assumptions, ())
 
     def vacuous(self, message: str, places: Iterable[Place], of: Iterable[str], evidence: Evidence) -> Finding:
-        """Nothing can happen here: contradictory assumptions, or a trigger that cannot be reached."""
+        """Returns a vacuous finding: the assumptions contradict each other, or a trigger cannot be reached."""
         return self._finding(Verdict.VACUOUS, Severity.WARNING, message, places, of, evidence, "", (), ())
 
     def note(self, message: str, places: Iterable[Place], of: Iterable[str], evidence: Evidence) -> Finding:
@@ -134,7 +134,7 @@ def arithmetic(
     certificate: str | None = None,
     replayed: bool = False,
 ) -> Evidence:
-    """Evidence by exact rational arithmetic, with the figures that decided."""
+    """Returns evidence by exact rational arithmetic, with the figures that decided."""
     return Evidence(Grade.PROVED, "exact arithmetic", tuple(witness), certificate, dict(numbers), replayed=replayed)
 
 
@@ -147,7 +147,7 @@ class Certificate:
     claim: str = "true"  # SMT-LIB term that must follow
 
     def script(self) -> str:
-        """The script; its answer must be `unsat`."""
+        """Returns the SMT-LIB 2 script, whose answer must be `unsat`."""
         logic = "QF_LIRA" if "Int" in self.constants.values() else "QF_LRA"
         lines = [f"(set-logic {logic})", *(f"(declare-const {n} {s})" for n, s in self.constants.items())]
         lines += [f"(assert {fact})" for fact in self.facts]
@@ -155,7 +155,7 @@ class Certificate:
 
 
 def rational(value: Fraction | int) -> str:
-    """A rational number as an SMT-LIB term of sort Real."""
+    """Returns a rational number as an SMT-LIB term of sort Real."""
     exact = Fraction(value)
     size = (
         f"{abs(exact.numerator)}.0" if exact.denominator == 1 else f"(/ {abs(exact.numerator)}.0 {exact.denominator}.0)"

@@ -69,7 +69,7 @@ def _question_module(module: ModuleType) -> QuestionModule:
 
 
 def _nothing(subject: Subject) -> tuple[Finding, ...]:
-    """Answers for a module that only reviews."""
+    """Returns no findings, for a module that only reviews those of others."""
     del subject
     return ()
 

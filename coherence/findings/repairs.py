@@ -1,4 +1,4 @@
-"""Repairs: proposed by a question as edits of the text, kept only if the edited design is re-checked."""
+"""Makes edits of the text that questions propose as repairs, and applies them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _GO_UNITS = ("ms", "s", "m", "h")
 
 
 def change(subject: Subject, quantity: Quantity, value: Fraction) -> Edit | None:
-    """Write another value where the quantity stands, in the spelling and the meaning that stand there.
+    """Returns the edit that writes another value (SI) where the quantity stands, in the spelling used there.
 
     A manifest may count otherwise than the language: Istio's `attempts` are the tries without the first.
     """
@@ -37,7 +37,7 @@ def change(subject: Subject, quantity: Quantity, value: Fraction) -> Edit | None
 
 
 def rewrite(subject: Subject, place: Place, value: Fraction, dimension: Dimension) -> Edit | None:
-    """Write `value` (SI) at a place; None where the place is not one line of a known source.
+    """Returns the edit that writes `value` (SI) at a place; None where it is not one line of a known source.
 
     In a manifest the place must be that of one number, and what it means is asked of the design.
     """
@@ -56,7 +56,7 @@ def rewrite(subject: Subject, place: Place, value: Fraction, dimension: Dimensio
 
 
 def insert(subject: Subject, after: Place, key: str, value: str) -> Edit | None:
-    """Add `key: value` behind the value at `after`: in its flow mapping, or on a line of its own.
+    """Returns the edit that adds `key: value` behind the value at `after`, in its flow mapping or on its own line.
 
     None in a manifest for a key that its kind does not have.
     """
@@ -77,18 +77,18 @@ def _empty(place: Place, column: int) -> Place:
 
 
 def duration_text(subject: Subject, value: Fraction) -> str:
-    """A duration in the spelling of the design's source (`2s` in manifests, `2 s` in designs)."""
+    """Returns a duration (in s) in the spelling of the design's source (`2s` in manifests, `2 s` in designs)."""
     return _go(value) if subject.design.spelling else render_seconds(value)
 
 
 def proposal(*edits: Edit | None) -> Repair | None:
-    """A repair that waits for its re-check; None where an edit is not possible."""
+    """Returns a repair that waits for its re-check; None where an edit is not possible."""
     possible = tuple(edit for edit in edits if edit is not None)
     return Repair(possible, "") if possible and len(possible) == len(edits) else None
 
 
 def text_at(sources: Mapping[str, str], place: Place) -> str | None:
-    """The text of a place that lies on one line of a known file."""
+    """Returns the text of a place; None where it does not lie on one line of a known file."""
     text = sources.get(place.file)
     if text is None or place.line != place.end_line:
         return None
@@ -98,12 +98,12 @@ def text_at(sources: Mapping[str, str], place: Place) -> str | None:
 
 @lru_cache(maxsize=64)
 def lines_of(text: str) -> tuple[str, ...]:
-    """The lines of a source without their ends, counted as YAML counts them."""
+    """Returns the lines of a source without their ends, counted as YAML counts them."""
     return tuple(_BREAK.split(text))
 
 
 def render_like(old: str, value: Fraction, dimension: Dimension) -> str:
-    """The value written as the old text is: same unit where it stays readable, Go duration, bare number, quotes."""
+    """Returns the value written as the old text is: its unit where that is readable, Go duration, quotes."""
     quote = old[0] if old[:1] in ("'", '"') else ""
     inner = old.strip("'\"")
     match = re.fullmatch(rf"[-+]?{units.NUMBER}(\s*)({units.UNIT})?", inner)
@@ -121,7 +121,7 @@ def render_like(old: str, value: Fraction, dimension: Dimension) -> str:
 
 
 def _in_unit(old: str, unit: str, value: Fraction) -> Fraction | None:
-    """The number that stands before the unit: exact, or in two digits and further away from the old one.
+    """Returns the number before the unit: exact, or in two digits and further away from the old one.
 
     None where the unit is too large for the value, or far too small.
     """
@@ -141,7 +141,7 @@ def _go(value: Fraction) -> str:
 
 
 def respelled(old: str, now: Fraction, value: Fraction, dimension: Dimension) -> str | None:
-    """What a manifest must say for `value`, where its text `old` means `now`; None where no rule is seen.
+    """Returns what a manifest must say for `value`, where its text `old` means `now`; None if no rule is seen.
 
     Seconds, per cent and thousandths are a factor; a whole number that means one more counts what comes after
     the first.  Whole numbers stay whole, rounded away from `now`.
@@ -167,7 +167,7 @@ def respelled(old: str, now: Fraction, value: Fraction, dimension: Dimension) ->
 
 
 def apply(edits: Iterable[Edit], sources: Mapping[str, str]) -> dict[str, str] | None:
-    """The sources after the edits; None where an edit does not find its old text, or two overlap."""
+    """Returns the sources after the edits; None where an edit does not find its old text, or two overlap."""
     changed, ordered = dict(sources), sorted(edits, key=lambda e: e.place)
     for before, after in itertools.pairwise(ordered):
         if before.place.file == after.place.file and _end(before.place) > (after.place.line, after.place.column):
@@ -186,24 +186,24 @@ def _end(place: Place) -> tuple[int, int]:
 
 
 def _offset(text: str, place: Place) -> int:
-    """Where a place begins in its text."""
+    """Returns the number of characters before a place in its text."""
     breaks = itertools.islice(_BREAK.finditer(text), place.line - 1)
     return max((match.end() for match in breaks), default=0) + place.column - 1
 
 
 def _end_of_line(text: str) -> str:
-    """What ends the lines of the text."""
+    """Returns the characters that end the lines of the text."""
     match = _BREAK.search(text)
     return match[0] if match else "\n"
 
 
 def downward_round(value: Fraction) -> Fraction:
-    """The value rounded down to two significant digits: a number that a person would write."""
+    """Returns the value rounded down to two significant digits."""
     return _rounded(value, up=False)
 
 
 def upward_round(value: Fraction) -> Fraction:
-    """The value rounded up to two significant digits."""
+    """Returns the value rounded up to two significant digits."""
     return _rounded(value, up=True)
 
 

@@ -60,7 +60,7 @@ class Suppression:
 
 
 def comments(sources: Mapping[str, str]) -> Iterator[tuple[Place, str, int]]:
-    """(place, text after `ignore`, last line it speaks of) of every suppression comment."""
+    """Yields (place, text after `ignore`, last line it speaks of) of every suppression comment."""
     for file, text in sources.items():
         lines = text.split("\n")
         for number, line in enumerate(lines, 1):
@@ -72,7 +72,7 @@ def comments(sources: Mapping[str, str]) -> Iterator[tuple[Place, str, int]]:
 
 
 def _next_line(lines: list[str], number: int) -> int:
-    """The number of the first line below that is not a comment."""
+    """Returns the number of the first line below that is not a comment."""
     below = number + 1
     while below <= len(lines) and lines[below - 1].lstrip().startswith("#"):
         below += 1
@@ -80,7 +80,7 @@ def _next_line(lines: list[str], number: int) -> int:
 
 
 def read(place: Place, body: str, *, until_line: int) -> Suppression | None:
-    """The suppression, or None where it is malformed or has no reason."""
+    """Returns the suppression, or None where it is malformed or has no reason."""
     match = _BODY.fullmatch(body)
     if not match or not (match[3] or "").strip():
         return None
@@ -95,7 +95,7 @@ def read(place: Place, body: str, *, until_line: int) -> Suppression | None:
 def apply(
     sources: Mapping[str, str], findings: Iterable[Finding], today: str, wanted: Callable[[str], bool]
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """(findings that remain with those about suppressions, findings that are silenced).
+    """Returns (findings that remain, with those about suppressions; findings that are silenced).
 
     `today` is YYYY-MM-DD, or nothing where dates do not count; `wanted` tells the codes that were asked for: a
     suppression of another code is not called unused.

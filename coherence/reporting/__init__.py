@@ -1,4 +1,4 @@
-"""Reports: one file per format, one list of findings behind all of them.
+"""Renders reports: one file per format, one list of findings behind all of them.
 
 A format is a module of this package with `NAME` and `render(report, *, options) -> str`; it is found
 by walking the package.  Output depends on the report, the options and the installed versions alone:
@@ -33,12 +33,12 @@ class Format(Protocol):
 
 
 def formats() -> tuple[str, ...]:
-    """The names of all formats, sorted."""
+    """Returns the names of all formats, sorted."""
     return tuple(_formats_by_name())
 
 
 def render(name: str, report: Report, **options: object) -> str:
-    """The report in the format `name`; `options` are the fields of `Options`.
+    """Returns the report in the format `name`; `options` are the fields of `Options`.
 
     Raises UsageError for an unknown format or option.
     """
@@ -48,7 +48,7 @@ def render(name: str, report: Report, **options: object) -> str:
 
 
 def _format(name: str) -> Format:
-    """The format's module; only that one is imported where the file has the format's name."""
+    """Returns the format's module, importing only that one where the file has the format's name."""
     if name in _modules():
         own = cast("Format", importlib.import_module(f"{__name__}.{name}"))
         if name == own.NAME:
@@ -60,7 +60,7 @@ def _format(name: str) -> Format:
 
 
 def _anchored(report: Report) -> Report:
-    """Where the primary place is in no file but another is, that one leads: every format can point at it."""
+    """Returns the report with places in files first in each finding, so that every format can point at one."""
     parts = (report.findings, report.suppressed, report.known)
     findings, suppressed, known = (tuple(map(anchored, part)) for part in parts)
     return replace(report, findings=findings, suppressed=suppressed, known=known)
@@ -72,14 +72,14 @@ def _problems(report: Report) -> Report:
 
 
 def _modules() -> tuple[str, ...]:
-    """Names of the modules of this package that are formats."""
+    """Returns the names of the modules of this package that are formats."""
     names = (info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg)
     return tuple(sorted(name for name in names if not name.startswith("_")))
 
 
 @functools.cache
 def _formats_by_name() -> Mapping[str, Format]:
-    """Name -> module.  Raises InternalError for a name that two modules claim."""
+    """Returns the modules by name of format.  Raises InternalError for a name that two modules claim."""
     by_name: dict[str, Format] = {}
     for module in (importlib.import_module(f"{__name__}.{name}") for name in _modules()):
         candidate = cast("Format", module)

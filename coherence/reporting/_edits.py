@@ -1,4 +1,4 @@
-"""A repair as the lines it removes and the lines it adds."""
+"""Turns the edits of a repair into the lines that it removes and adds."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Hunk:
 
 @functools.lru_cache(maxsize=64)
 def lines_of(text: str) -> tuple[str, ...]:
-    """The lines of a source, without their ends."""
+    """Returns the lines of a source, without their ends."""
     return tuple(_BREAK.split(text))
 
 
 def hunks(edits: Iterable[Edit], sources: Mapping[str, str]) -> list[Hunk]:
-    """One hunk for each run of lines that the edits touch, by file and line.
+    """Returns one hunk for each run of lines that the edits touch, by file and line.
 
     An edit whose `old` does not stand at its place (or whose file is unknown) is shown as it is.
     """
@@ -62,7 +62,7 @@ def _hunks(group: Sequence[Edit], sources: Mapping[str, str]) -> list[Hunk]:
 
 
 def _applied(text: str, first: int, group: Sequence[Edit]) -> str | None:
-    """The text after all edits, or None where one does not fit.  `first` is the line that the text begins at."""
+    """Returns the text after all edits, or None where one does not fit.  The text begins at line `first`."""
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     following = len(text)
     for edit in reversed(group):
@@ -76,7 +76,7 @@ def _applied(text: str, first: int, group: Sequence[Edit]) -> str | None:
 
 
 def _dedented(place: Place, before: Sequence[str], after: Sequence[str]) -> Hunk:
-    """Without equal lines at either end, the white space that every line begins with, and emptied lines."""
+    """Returns the hunk without equal lines at either end, common white space, and emptied lines."""
     start = _equal(before, after)
     end = _equal(before[start:][::-1], after[start:][::-1])
     before, after = before[start : len(before) - end], after[start : len(after) - end]
@@ -85,5 +85,5 @@ def _dedented(place: Place, before: Sequence[str], after: Sequence[str]) -> Hunk
 
 
 def _equal(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many items are equal from the start."""
+    """Returns how many items are equal from the start."""
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

@@ -1,4 +1,4 @@
-"""Why a verdict holds, as labelled lines that text, Markdown and annotations share."""
+"""Renders the evidence of a finding as labelled lines, which text, Markdown and annotations share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Note:
 
 
 def notes(finding: Finding, *, width: int = 100, verbose: bool = False) -> Iterator[Note]:
-    """The verdict with its method, the figures that decided, the witness and the assumptions."""
+    """Yields verdict and method, the figures that decided, the witness and the assumptions of a finding."""
     yield _verdict(finding)
     evidence = finding.evidence
     figures = [
@@ -53,7 +53,7 @@ def _verdict(finding: Finding) -> Note:
 
 
 def _folded(label: str, items: Sequence[str], width: int) -> Iterator[Note]:
-    """On one line where that is short enough, else one line each; nothing for no items."""
+    """Yields the items on one line where that is short enough, else one line each; nothing for no items."""
     line = "; ".join(items)
     if items:
         yield Note(label, (line,) if len(line) + len(label) + 8 <= width else tuple(items))

@@ -1,4 +1,4 @@
-"""What a caller may ask of a report; every format takes the same options and ignores what it does not show."""
+"""Defines the options of a report; every format takes all and ignores those of what it does not show."""
 
 from __future__ import annotations
 

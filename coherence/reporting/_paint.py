@@ -1,4 +1,4 @@
-"""Lines as coloured segments, and the one place that knows ANSI codes."""
+"""Renders lines of coloured segments with ANSI codes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STYLES = {
 
 
 def paint(line: Iterable[Segment], *, colour: bool) -> str:
-    """The line as text, with ANSI codes only when asked; no space at its end."""
+    """Returns the line as text, with ANSI codes only when asked; no space at its end."""
     if not colour:
         return "".join(text for text, _ in line).rstrip()
     return "".join(f"\x1b[{STYLES[style]}m{text}\x1b[0m" if STYLES[style] else text for text, style in line).rstrip()
@@ -40,12 +40,12 @@ class Canvas:
         self.cells: Line = []
 
     def put(self, column: int, text: str, style: str) -> None:
-        """Write `text` from `column` (counted from 0), over what stood there."""
+        """Writes `text` from `column` (counted from 0), over what stood there."""
         self.cells += [(" ", "plain")] * (column + len(text) - len(self.cells))
         self.cells[column : column + len(text)] = [(character, style) for character in text]
 
     def line(self) -> Line:
-        """The cells, with neighbours of one style joined."""
+        """Returns the line, with neighbouring cells of one style joined to a segment."""
         joined: Line = []
         for text, style in self.cells:
             if joined and joined[-1][1] == style:

@@ -1,4 +1,4 @@
-"""Source lines with carets below them: where a finding stands, for people."""
+"""Renders source lines with carets below them, where a finding stands."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Mark:
 
 
 def snippets(places: Sequence[Place], sources: Mapping[str, str], *, width: int, style: str) -> list[Line]:
-    """All places of a finding: the first with `-->` and `^`, the others with `---`, and `:::` before a new block."""
+    """Returns the lines of all places: the first with `-->` and `^`, others with `---`, `:::` before a new block."""
     blocks = _blocks(list(dict.fromkeys(places)), sources)
     gutter = max((len(str(line_of(place))) for block in blocks for place in block if _known(place, sources)), default=1)
     lines: list[Line] = []
@@ -51,7 +51,7 @@ def _known(place: Place, sources: Mapping[str, str]) -> bool:
 
 
 def _blocks(places: Sequence[Place], sources: Mapping[str, str]) -> list[list[Place]]:
-    """Places that are shown together: of one file, each near to another; the first place of each leads it."""
+    """Returns the places that are shown together: of one file, near each other; the first leads its block."""
     blocks: list[list[Place]] = []
     rest = list(places)
     while rest:
@@ -102,14 +102,14 @@ class _Shown:
         return cls(tuple(cells), tuple(edges), marks)
 
     def _focus(self, width: int) -> tuple[int, int]:
-        """The cells that must be seen: from first to last mark, or the primary mark where those lie too far apart."""
+        """Returns the cells to be seen: from first to last mark, or the primary mark where those lie too far apart."""
         marks = self.marks
         if marks and max(m.end for m in marks) - min(m.start for m in marks) > width:
             marks = tuple(mark for mark in marks if mark.first) or marks[:1]
         return min((mark.start for mark in marks), default=0), max((mark.end for mark in marks), default=0)
 
     def cropped(self, width: int) -> _Shown:
-        """At most about `width` cells, chosen so that the marks can be seen; `...` stands for the rest."""
+        """Returns the line cut to about `width` cells around the marks; `...` stands for the rest."""
         if self.edges[-1] <= width:
             return self
         near, far = self._focus(width - 6)
@@ -125,7 +125,7 @@ class _Shown:
 
 
 def _cell(character: str, at: int) -> tuple[str, int]:
-    """What is printed for a character, and how many cells it takes (as terminals count them)."""
+    """Returns what is printed for a character, and how many cells it takes (as terminals count them)."""
     if character == "\t":
         size = TAB - at % TAB
         return " " * size, size
@@ -137,7 +137,7 @@ def _cell(character: str, at: int) -> tuple[str, int]:
 
 
 def _mark(place: Place, edges: Sequence[int], line: str, *, first: bool) -> Mark:
-    """The cells of a place; one that goes on to later lines is marked to the end of its first."""
+    """Returns the cells of a place; one that goes on to later lines is marked to the end of its first."""
     last = len(edges) - 1
     goes_on = place.end_line > place.line
     begin = min(max(place.column, 1) - 1, last)

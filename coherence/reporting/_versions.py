@@ -1,4 +1,4 @@
-"""The versions that an answer may depend on."""
+"""Collects the versions that an answer may depend on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ENGINES = ("control", "cvc5", "highspy", "networkx", "numpy", "pgmpy", "pyyaml",
 
 @functools.cache
 def versions() -> Mapping[str, str]:
-    """Name -> version of `coherence`, Python and each installed engine; the same all through a process."""
+    """Returns the versions of `coherence`, Python and each installed engine, by name."""
     installed = {name: version for name in ENGINES if (version := _version(name))}
     installed |= {"coherence": VERSION, "python": sys.version.split()[0]}
     return MappingProxyType(dict(sorted(installed.items())))

@@ -1,4 +1,4 @@
-"""The words that all formats share: safe text, the order of findings, and what a finding is called."""
+"""Holds what all formats share: safe text, the order of findings, and what a finding is called."""
 
 from __future__ import annotations
 
@@ -16,77 +16,77 @@ _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def visible(text: str) -> str:
-    """The text on one line with every unsafe character written as an escape such as `\\x1b`."""
+    """Returns the text on one line with every unsafe character written as an escape such as `\\x1b`."""
     return _UNSAFE.sub(lambda match: escape(match[0]), text)
 
 
 def escape(character: str) -> str:
-    """`\\n`, `\\x1b` or `\\u202e`: ASCII that shows a character which must not be printed."""
+    """Returns the ASCII escape of a character that must not be printed: `\\n`, `\\x1b` or `\\u202e`."""
     code = ord(character)
     return _SHORT.get(character) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")
 
 
 def one_line(text: str) -> str:
-    """Prose on one line: each run of white space becomes a space, the rest as `visible`."""
+    """Returns prose on one line: each run of white space becomes a space, the rest as `visible`."""
     return visible(" ".join(text.split()))
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
-    """By file, line and column of the primary place, then by code; what stands in no file comes last."""
+    """Returns the findings by file, line and column of the primary place, then code; those in no file come last."""
     return sorted(findings, key=lambda f: (not in_file(primary(f)), f.places[:1], f.code, f.message))
 
 
 def primary(finding: Finding) -> Place | None:
-    """The first place, if any."""
+    """Returns the first place of a finding, if there is any."""
     return finding.places[0] if finding.places else None
 
 
 def in_file(place: Place | None) -> bool:
-    """Does the place name a real file?"""
+    """Returns whether the place names a real file."""
     return place is not None and place.file != NOWHERE.file and bool(place.file)
 
 
 def anchored(finding: Finding) -> Finding:
-    """The finding with its places in files before those in none."""
+    """Returns the finding with its places in files before those in none."""
     if in_file(primary(finding)) or not any(map(in_file, finding.places)):
         return finding
     return replace(finding, places=tuple(sorted(finding.places, key=lambda place: not in_file(place))))
 
 
 def line_of(place: Place) -> int:
-    """The line, at least 1."""
+    """Returns the line of a place, at least 1."""
     return max(1, place.line)
 
 
 def column_of(place: Place) -> int:
-    """The column, at least 1."""
+    """Returns the column of a place, at least 1."""
     return max(1, place.column)
 
 
 def where(place: Place) -> str:
-    """`file:line:column` as text that can be printed; only the name of what is not a file."""
+    """Returns `file:line:column` as text that can be printed; only the name of what is not a file."""
     name = visible(place.file)
     return f"{name}:{line_of(place)}:{column_of(place)}" if in_file(place) else name
 
 
 def word(finding: Finding) -> str:
-    """The verdict; a `proved` whose evidence is weaker than a proof is called by its grade instead."""
+    """Returns the verdict; a `proved` whose evidence is weaker than a proof is called by its grade instead."""
     unproved = finding.verdict is Verdict.PROVED and finding.evidence.grade is not Grade.PROVED
     return str(finding.evidence.grade if unproved else finding.verdict)
 
 
 def is_proof(finding: Finding) -> bool:
-    """Is it a `proved` that rests on a proof?"""
+    """Returns whether the finding is a `proved` that rests on a proof."""
     return word(finding) == Verdict.PROVED
 
 
 def is_note(finding: Finding) -> bool:
-    """Is it a fact that no promise is about, and no warning?"""
+    """Returns whether the finding is a fact that no promise is about, and no warning."""
     return finding.verdict is Verdict.NOTE and finding.severity is Severity.INFO
 
 
 def headword(finding: Finding) -> str:
-    """What leads a finding in lists: `proved`, the severity of a problem, else `undecided` or `note`."""
+    """Returns what leads a finding in lists: `proved`, the severity of a problem, else `undecided` or `note`."""
     if is_proof(finding):
         return "proved"
     open_ = finding.severity is Severity.INFO and not finding.verdict.decides
@@ -94,24 +94,24 @@ def headword(finding: Finding) -> str:
 
 
 def weight(finding: Finding) -> Severity:
-    """The severity as other programs rank it: what is undecided is no error yet."""
+    """Returns the severity as other programs rank it: what is undecided is no error yet."""
     undecided = finding.verdict is Verdict.UNDECIDED and finding.severity is Severity.ERROR
     return Severity.WARNING if undecided else finding.severity
 
 
 def sentence(finding: Finding) -> str:
-    """The message, led by its verdict unless that is a conflict."""
+    """Returns the message, led by its verdict unless that is a conflict."""
     message = one_line(finding.message)
     return message if finding.verdict is Verdict.CONFLICT else f"{word(finding)}: {message}"
 
 
 def plural(count: int, noun: str) -> str:
-    """`1 pair`, `2 pairs`."""
+    """Returns a count with its noun: `1 pair`, `2 pairs`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def accounting(report: Report) -> str:
-    """`Checked 5 loops, 4 calls, 2 promises; 36 pairs of policies: 1 in conflict, 33 safe, 2 not modelled`.
+    """Returns `Checked 5 loops, 4 calls, 2 promises; 36 pairs of policies: 1 in conflict, 33 safe, 2 not modelled`.
 
     What there is none of is left out, and no pairs are spoken of where there is one policy: what is wrong with it
     alone is counted by `summary`.
@@ -130,13 +130,13 @@ def accounting(report: Report) -> str:
 
 
 def baseline(report: Report) -> dict[str, int]:
-    """How many problems a baseline knows and does not know, and how many that it knew are gone."""
+    """Returns how many problems a baseline knows, how many it does not, and how many that it knew are gone."""
     new = sum(not is_proof(finding) and finding.severity is not Severity.INFO for finding in report.findings)
     return {"known": len(report.known), "new": new, "gone": report.gone or 0}
 
 
 def summary(report: Report) -> str:
-    """`Found 1 error, 2 warnings, 1 note, 3 undecided, 33 proved; 1 suppressed.`"""
+    """Returns `Found 1 error, 2 warnings, 1 note, 3 undecided, 33 proved; 1 suppressed.`"""
     counts = Counter(map(headword, report.findings))
     parts = [plural(counts[name], name) for name in ("error", "warning", "info", "note") if counts[name]]
     parts += [f"{counts[name]} {name}" for name in ("undecided", "proved") if counts[name]]

@@ -1,4 +1,4 @@
-"""One line for each finding, `path:line:column: severity CODE message`: for editors, hooks and grep."""
+"""Renders one line for each finding, `path:line:column: severity CODE message`: for editors, hooks and grep."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NAME = "concise"
 
 
 def render(report: Report, *, options: ReportOptions) -> str:  # noqa: ARG001  (every format takes options)
-    """The findings and nothing else; a finding without a place begins with `-`."""
+    """Returns the lines of the findings; one without a place begins with `-`."""
     return "".join(f"{_line(finding)}\n" for finding in ordered(report.findings))
 
 

@@ -1,4 +1,4 @@
-"""Annotations of GitHub Actions: one workflow command for each finding.
+"""Renders annotations of GitHub Actions: one workflow command for each finding.
 
 SOURCE: actions/toolkit, packages/core/src/command.ts (what must be escaped in data and in properties).
 """
@@ -27,7 +27,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def render(report: Report, *, options: ReportOptions) -> str:
-    """`::error file=...,line=...,col=...::message` lines; proofs are notices, undecided ones at most warnings."""
+    """Returns `::error file=...,line=...,col=...::message` lines; proofs are notices, undecided ones no errors."""
     return "".join(f"{_command(finding, options)}\n" for finding in ordered(report.findings))
 
 

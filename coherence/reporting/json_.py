@@ -1,4 +1,4 @@
-"""Everything as JSON: sorted keys, ASCII, a line for each finding, byte-identical for the same report and versions.
+"""Renders a report as JSON: sorted keys, ASCII, a line for each finding, the same bytes for the same report.
 
 A quantity is `{"exact": "173/2", "value": 86.5, "unit": "s"}`: `exact` is the rational as text
 (hexadecimal past 4,000 digits) or null where only a float is known; `value` is the nearest float
@@ -30,12 +30,12 @@ PAIRS = ("conflict", "safe", "undecided", "not_modelled")
 
 
 def render(report: Report, *, options: ReportOptions) -> str:  # noqa: ARG001  (every format takes options)
-    """The whole report."""
+    """Returns the whole report as text."""
     return dumps(as_data(report), depth=2)
 
 
 def dumps(data: object, *, depth: int) -> str:
-    """JSON text with sorted keys, opened to `depth` levels; below, each value stands on one line.
+    """Returns JSON text with sorted keys, opened to `depth` levels; below, each value stands on one line.
 
     A lone surrogate (an undecodable file name) is written as the text of its escape.
     """
@@ -54,7 +54,7 @@ def _laid(data: object, depth: int, margin: str) -> str:
 
 
 def as_data(report: Report) -> dict[str, Any]:
-    """The report as dicts, lists, strings and numbers."""
+    """Returns the report as dicts, lists, strings and numbers."""
     data = {
         "format_version": FORMAT_VERSION,
         "tool": "coherence",
@@ -134,7 +134,7 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
 
 
 def quantity(value: Fraction | float, unit: str) -> dict[str, Any]:
-    """A number in the form that the module's docstring describes."""
+    """Returns a number in the form that the module's docstring describes."""
     exact = None if isinstance(value, float) and math.isfinite(value) else str(value)
     if isinstance(value, (int, Fraction)):
         exact = render_exact(Fraction(value))
@@ -142,7 +142,7 @@ def quantity(value: Fraction | float, unit: str) -> dict[str, Any]:
 
 
 def _paired(data: Any) -> Any:
-    """The same data without lone surrogates, which no UTF-8 text can hold."""
+    """Returns the same data without lone surrogates, which no UTF-8 text can hold."""
     if isinstance(data, str):
         return "".join(escape(c) if "\ud800" <= c <= "\udfff" else c for c in data) if not data.isascii() else str(data)
     if isinstance(data, dict):

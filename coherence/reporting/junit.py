@@ -1,4 +1,4 @@
-"""JUnit XML: each finding is a test case; problems fail, proofs and notes pass, the rest is skipped.
+"""Renders JUnit XML: each finding is a test case; problems fail, proofs and notes pass, the rest is skipped.
 
 What is undecided or suppressed is the rest.
 """
@@ -33,7 +33,7 @@ NAME = "junit"
 
 
 def render(report: Report, *, options: ReportOptions) -> str:
-    """A `testsuites` document with one suite; a report without findings has one case that passes."""
+    """Returns a `testsuites` document with one suite; a report without findings has one case that passes."""
     cases = [_case(finding, report, options) for finding in ordered(report.findings)]
     cases += [_suppressed(finding) for finding in ordered(report.suppressed)]
     cases = cases or [_element("testcase", {"classname": "coherence", "name": accounting(report)})]
@@ -68,7 +68,7 @@ def _properties(report: Report) -> Element:
 
 
 def _testcase(finding: Finding) -> Element:
-    """Named by code and parts, not by line: a moved line is the same test."""
+    """Returns the case of a finding, named by code and parts and not by line: a moved line is the same test."""
     place = primary(finding)
     parts = ", ".join(one_line(part) for part in finding.of)
     name = f"{visible(finding.code)} {visible(finding.slug)}" + (f": {parts}" if parts else "")

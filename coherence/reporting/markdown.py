@@ -1,4 +1,4 @@
-"""Markdown for pull requests and job summaries: a table of all findings, then each problem in full.
+"""Renders Markdown for pull requests and job summaries: a table of findings, then each problem in full.
 
 Everything that comes from an input is escaped, in a code span or in a fence: it cannot become
 HTML, a link, a mention, an image, a heading or a table.
@@ -30,7 +30,7 @@ NAME = "markdown"
 
 
 def render(report: Report, *, options: ReportOptions) -> str:
-    """Accounting, table, and a section for each finding that is no proof or note (`verbose`: for each)."""
+    """Returns accounting, table, and a section for each finding that is no proof or note (`verbose`: for each)."""
     findings = ordered(report.findings)
     parts = ["# Coherence report", f"{summary(report)} {accounting(report)}."]
     parts += ["\n".join(_table(findings))] if findings else []
@@ -63,21 +63,21 @@ def _section(finding: Finding, report: Report, options: ReportOptions) -> Iterat
 
 
 def escaped(text: str) -> str:
-    """Prose that a Markdown reader shows as it is written."""
+    """Returns prose that a Markdown reader shows as it is written."""
     text = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = re.sub(r"([\\`*_\[\]#|~@$])", r"\\\1", text)
     return re.sub(r":(?=[/\w+-])", r"\\:", text).replace("www.", "www\\.")
 
 
 def code(text: str) -> str:
-    """A code span of one line, with as many backticks around as it needs."""
+    """Returns a code span of one line, with as many backticks around as it needs."""
     runs = max(map(len, re.findall("`+", text)), default=0)
     ticks, pad = "`" * (runs + 1), " " if runs or text != text.strip() or not text else ""
     return f"{ticks}{pad}{text}{pad}{ticks}"
 
 
 def fence(lines: Iterable[str], language: str) -> str:
-    """A fenced block that its content cannot close."""
+    """Returns a fenced block that its content cannot close."""
     body = "\n".join(lines)
     ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", body)), default=0))
     return f"{ticks}{language}\n{body}\n{ticks}"

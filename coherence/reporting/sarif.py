@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, for code scanning and editors.
+"""Renders SARIF 2.1.0, for code scanning and editors.
 
 The primary place is the result's location, the others are related locations; repairs are fixes.
 Conflicts and vacuous promises have kind `fail` and the level of their severity; so have undecided
@@ -41,7 +41,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 
 def render(report: Report, *, options: ReportOptions) -> str:
-    """One run with its rules, artifacts and results."""
+    """Returns a log of one run with its rules, artifacts and results."""
     return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report, options)]}, depth=4)
 
 
@@ -71,7 +71,7 @@ _KNOWN = {"kind": "external", "status": "accepted"}  # it stands in the baseline
 
 
 def _rules(report: Report, known: Iterable[QuestionPage]) -> list[dict[str, Any]]:
-    """Every code that a finding has, described where its rule is known; sorted by code."""
+    """Returns every code that a finding has, described where its rule is known; sorted by code."""
     rules: dict[str, dict[str, Any]] = {}
     for finding in ordered((*report.findings, *report.suppressed, *report.known)):
         slug = visible(finding.slug)
@@ -103,7 +103,7 @@ def _result(finding: Finding, whole: dict[str, Any], index: dict[str, int], repo
 
 
 def _message(text: str) -> dict[str, str]:
-    """Plain text; brackets are escaped where they could be read as a link (3.11.6)."""
+    """Returns plain text with brackets escaped where they could be read as a link (3.11.6)."""
     text = one_line(text)
     return {"text": re.sub(r"([\\\[\]])", r"\\\1", text) if "](" in text else text}
 
@@ -114,7 +114,7 @@ def _location(place: Place) -> dict[str, Any]:
 
 
 def _whole_input(report: Report) -> list[dict[str, Any]]:
-    """A finding about no place in particular stands at the first input: code scanning refuses results without one."""
+    """Returns the first input as location of a finding without one: code scanning refuses results without."""
     return [{"physicalLocation": {"artifactLocation": _artifact(one.path)}} for one in report.inputs[:1]]
 
 
@@ -125,7 +125,7 @@ def _region(place: Place) -> dict[str, int]:
 
 
 def _artifact(path: str) -> dict[str, str]:
-    """A URI reference: relative paths count from the root of the sources."""
+    """Returns a URI reference: relative paths count from the root of the sources."""
     from urllib.parse import quote
 
     plain = path.replace("\\", "/") if re.match(r"[A-Za-z]:[\\/]", path) else path
@@ -138,7 +138,7 @@ def _artifact(path: str) -> dict[str, str]:
 
 
 def _from_bytes(path: str) -> bool:
-    """Are all lone surrogates of the path undecodable bytes of a file name?"""
+    """Returns whether all lone surrogates of the path are undecodable bytes of a file name."""
     return all("\udc80" <= character <= "\udcff" for character in path if "\ud800" <= character <= "\udfff")
 
 
@@ -148,7 +148,7 @@ def _artifacts(inputs: Iterable[InputFile]) -> list[dict[str, Any]]:
 
 
 def _notifications(report: Report) -> list[dict[str, Any]]:
-    """What was read and is outside the model."""
+    """Returns what was read and is outside the model."""
     return [
         {"level": "note", "message": _message(text)} | ({"locations": [_location(place)]} if in_file(place) else {})
         for place, text in report.not_modelled
@@ -174,7 +174,7 @@ def _changes(edits: Sequence[Edit]) -> list[dict[str, Any]]:
 
 
 def _replaced(edit: Edit) -> dict[str, int]:
-    """The region that `old` takes from the start of its place."""
+    """Returns the region that `old` takes from the start of its place."""
     line, column = line_of(edit.place), column_of(edit.place)
     *above, last = lines_of(edit.old)
     end_column = len(last) + (1 if above else column)

@@ -1,4 +1,4 @@
-"""The format for people: each finding with its source lines, its evidence and its repairs."""
+"""Renders a report for people: each finding with its source lines, its evidence and its repairs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def render(report: Report, *, options: ReportOptions) -> str:
 
 
 def findings(report: Report, *, options: ReportOptions) -> str:
-    """The findings alone, without what was counted."""
+    """Returns the findings alone, without what was counted."""
     return "".join(f"{paint(line, colour=options.colour)}\n" for line in _findings(report, options))
 
 
@@ -52,12 +52,12 @@ def _findings(report: Report, options: ReportOptions) -> Iterator[Line]:
 
 
 def is_brief(finding: Finding) -> bool:
-    """Is it a proof or a note, which one line tells well enough?"""
+    """Returns whether the finding is a proof or a note, for which one line is enough."""
     return is_proof(finding) or finding.severity is Severity.INFO
 
 
 def block(finding: Finding, report: Report, options: ReportOptions) -> Iterator[Line]:
-    """One finding without its repairs: headline, source lines, evidence."""
+    """Yields one finding without its repairs: headline, source lines, evidence."""
     style = headword(finding)
     yield [*_title(finding, headword(finding), style), (f"   ({visible(finding.slug)})", "dim")]
     yield from snippets(finding.places, report.sources, width=options.width, style=style)
@@ -69,7 +69,7 @@ def block(finding: Finding, report: Report, options: ReportOptions) -> Iterator[
 
 
 def repairs(finding: Finding, report: Report) -> Iterator[Line]:
-    """Each repair as lines removed and added."""
+    """Yields each repair as lines removed and added."""
     if not finding.repairs:
         return
     many = len(finding.repairs) > 1
@@ -89,7 +89,7 @@ def _title(finding: Finding, word: str, style: str) -> Line:
 
 
 def _line(finding: Finding, word: str) -> Line:
-    """One finding on one line."""
+    """Returns one finding on one line."""
     style = word if word in STYLES else "dim"
     place = primary(finding)
     at = f"{where(place)}: " if place else ""
@@ -103,13 +103,13 @@ def _line(finding: Finding, word: str) -> Line:
 
 
 def _indent(finding: Finding, report: Report) -> str:
-    """The white space before `=`, so that it stands under the gutter's bar."""
+    """Returns the white space before `=`, so that it stands under the gutter's bar."""
     sizes = [len(str(place.line)) for place in finding.places if place.file in report.sources]
     return " " * (max(sizes, default=1) + 1)
 
 
 def _outside(report: Report, options: ReportOptions) -> Iterator[Line]:
-    """What was read and is outside the model, and what was assumed throughout."""
+    """Yields what was read and is outside the model, and what was assumed throughout."""
     if report.not_modelled and not options.verbose:
         yield [
             ("not modelled: ", "dim"),

@@ -1,1 +1,1 @@
-"""The nearest change that removes a finding: which numbers it hangs on, and which edits hold when asked again."""
+"""Finds the nearest change that removes a finding, and the numbers that a conflict depends on."""

@@ -1,4 +1,4 @@
-"""The numbers of a design that somebody may turn: settings of its policies, each with its place and its limits.
+"""Lists the adjustable numbers of a design: settings of its policies, each with its place and its range.
 
 A knob is a number of a call, timer, limit or loop, or the number of copies of a component.  What the world does is no
 knob: how long an activity takes, how a call fails, what arrives, what a promise asks for.  A part says of each of its
@@ -51,7 +51,7 @@ class Knob:
     anchor: Place | None = None
 
     def edit(self, subject: Subject, value: Fraction) -> Edit | None:
-        """Write another value; None where it cannot stand there."""
+        """Returns the edit that writes another value (SI); None where it cannot stand there."""
         if self.anchor is not None:
             text = render_decimal(value) if self.dimension == ONE else render_quantity(value, self.dimension)
             return repairs.insert(subject, self.anchor, *_nested(self.key, text))
@@ -66,17 +66,17 @@ def _nested(key: str, text: str) -> tuple[str, str]:
 
 
 def knobs(subject: Subject) -> tuple[Knob, ...]:
-    """Every knob of a design, in the order in which the design names its policies."""
+    """Returns every adjustable number of a design, in the order in which the design names its policies."""
     return tuple(knob for knob, allowed in _all(subject) if allowed or allowed is None)
 
 
 def forbidden(subject: Subject) -> frozenset[Place]:
-    """The places of numbers that a part does not let a repair change."""
+    """Returns the places of numbers that a part does not let a repair change."""
     return frozenset(knob.place for knob, allowed in _all(subject) if allowed is False)
 
 
 def _all(subject: Subject) -> Iterator[tuple[Knob, bool | None]]:
-    """(knob, what its part says of changing it; None: nothing)."""
+    """Yields each number with what its part says of changing it (None: nothing)."""
     for section, owner, policy in _policies(subject):
         part = policy.part.text if isinstance(policy.part, Word) else ""
         for key, stated in _settings(policy):
@@ -100,7 +100,7 @@ def _policies(subject: Subject) -> Iterator[tuple[str, str, Policy]]:
 
 
 def _settings(policy: Policy) -> Iterator[tuple[str, object]]:
-    """(key, what stands there) of everything that may hold numbers."""
+    """Yields (key, value) of every setting that may hold numbers."""
     match policy:
         case Call():
             yield from (("deadline", policy.deadline), ("per_try", policy.per_try))
@@ -147,7 +147,7 @@ def _of_actuation(actuation: Actuation) -> Iterator[tuple[str, object]]:
 
 
 def _knobs_in(subject: Subject, owner: str, key: str, stated: object, policy: Policy) -> Iterator[Knob]:
-    """The knobs in one setting; a range is what is not known, and no knob."""
+    """Yields the adjustable numbers in one setting; a range stands for the unknown and is not adjustable."""
     zero = Fraction(0)
     if isinstance(stated, SensorLink):
         stated = stated.duration
@@ -170,7 +170,7 @@ def _knobs_in(subject: Subject, owner: str, key: str, stated: object, policy: Po
 
 
 def _most(text: str, value: Fraction) -> Fraction | None:
-    """A share of a whole stays one."""
+    """Returns the highest value that a share may take: 1, or None for what is no share."""
     return Fraction(1) if "%" in text and value <= 1 else None
 
 
@@ -184,7 +184,7 @@ def _numbers(formula: Formula) -> Iterator[Number]:
 
 
 def _own(subject: Subject, quantity: Quantity) -> Place:
-    """The place of the number alone: of `scrape 30 s` the last words."""
+    """Returns the place of the number alone: of `scrape 30 s` the last words."""
     place, text = quantity.place, quantity.text.strip()
     old = repairs.text_at(subject.sources, place)
     if old is None or old == text or subject.design.spelling or not old.endswith(text):
@@ -193,7 +193,7 @@ def _own(subject: Subject, quantity: Quantity) -> Place:
 
 
 def _anchor(subject: Subject, key: str, policy: Policy) -> Place | None:
-    """Where a part's default can be overridden: beside `uses:`, if nothing of its table is written there."""
+    """Returns where a part's default can be overridden: beside `uses:`, unless its table is written there already."""
     part, first = policy.part, key.partition(".")[0]
     if not isinstance(part, Word) or part.place.file not in subject.sources or key.count(".") > 1:
         return None
@@ -203,14 +203,14 @@ def _anchor(subject: Subject, key: str, policy: Policy) -> Place | None:
 
 
 def _written(record: object, sources: Mapping[str, str]) -> bool:
-    """Does any value of the table stand in the reader's own text?"""
+    """Returns whether any value of the table stands in the reader's own text."""
     values = [getattr(record, name, None) for name in getattr(record, "fields", ())]
     return any(getattr(getattr(one, "place", None), "file", "") in sources for one in values)
 
 
 @cache
 def _rule(section: str, part: str, key: str) -> tuple[bool | None, Fraction | None, Fraction | None]:
-    """(may a repair change it, lowest, highest), each None where no part says."""
+    """Returns (may a repair change it, lowest, highest) of a part's parameter, None where the part does not say."""
     if not part:
         return None, None, None
     declared = catalogue.part(catalogue.SECTION_FOLDER[section], part).get("parameters")

@@ -1,4 +1,4 @@
-"""Which numbers a conflict hangs on: each value of which another would make it go away, with its place.
+"""Finds the numbers that a conflict depends on: for another value of each, the conflict is gone.
 
 A value belongs to the core of a conflict if, with all others as they stand, the question no longer finds the conflict
 for some other value (a tenth, a half, twice or ten times of it, of a count the whole numbers there; of zero one).
@@ -50,7 +50,7 @@ class Stated:
 
 
 def blamed(context: RecheckContext, *, thorough: bool = False) -> list[Finding]:
-    """The findings, each conflict with the places of all values of its core.
+    """Returns the findings, each conflict with the places of all values that it depends on.
 
     Questions that execute loops may take seconds each time: they are left to `thorough`.
     """
@@ -76,7 +76,7 @@ def _blamed(
 
 
 def _named(place: Place, places: Iterable[Place]) -> bool:
-    """Does a place of the finding point into the value, or stand around little more than it?"""
+    """Returns whether a place of the finding points into the value, or stands around little more than it."""
     return any(
         p.file == place.file and p.line == place.line == p.end_line and p.column <= place.column < p.end_column
         for p in places
@@ -86,7 +86,7 @@ def _named(place: Place, places: Iterable[Place]) -> bool:
 def _certain_whatever(
     near: Sequence[Stated], finding: Finding, context: RecheckContext, own: Sequence[QuestionModule]
 ) -> bool:
-    """Does every choice of these values break the promise?"""
+    """Returns whether the conflict stays certain when these values become ranges."""
     edits = [_ranged(one, context.subject) for one in near]
     if finding.certainty != "certain" or context.subject.design.spelling or None in edits:
         return False
@@ -95,7 +95,7 @@ def _certain_whatever(
 
 
 def _ranged(number: Stated, subject: Subject) -> Edit | None:
-    """A range from a tenth to ten times of the value where it stands."""
+    """Returns the edit that replaces a value by a range from a tenth to ten times of it."""
     low, high = sorted((number.value / 10, number.value * 10 or Fraction(1)))
     if number.value.denominator == 1 and not number.dimension.powers:
         low, high = Fraction(math.ceil(low)), Fraction(math.ceil(high))
@@ -108,7 +108,7 @@ def _ranged(number: Stated, subject: Subject) -> Edit | None:
 def _decides(
     number: Stated, finding: Finding, context: RecheckContext, own: Sequence[QuestionModule], asks: Asks
 ) -> bool:
-    """Is the conflict gone for some other value?"""
+    """Returns whether the conflict is gone for some other value of the number."""
     for other in _others(number):
         edit = repairs.rewrite(context.subject, number.place, other, number.dimension)
         if edit is not None and asks.take() and _gone(finding, charged(asks, partial(context.again, (edit,), own))):
@@ -117,7 +117,7 @@ def _decides(
 
 
 def _others(number: Stated) -> tuple[Fraction, ...]:
-    """The values that are tried instead; what counts is counted in whole numbers."""
+    """Returns the values that are tried instead; whole numbers for a count."""
     if not number.value:
         return (Fraction(1),)
     others = [number.value * factor for factor in FACTORS]
@@ -128,14 +128,14 @@ def _others(number: Stated) -> tuple[Fraction, ...]:
 
 
 def _gone(finding: Finding, after: Sequence[Finding] | None) -> bool:
-    """An answer without this conflict; what decides nothing is no answer."""
+    """Returns whether the answers are without this conflict, and decided."""
     same = [f for f in after or () if f.code == finding.code and set(f.of) & set(finding.of)]
     conflict = any(f.verdict is Verdict.CONFLICT and key_of(f) == key_of(finding) for f in same)
     return after is not None and not conflict and all(f.verdict.decides for f in same)
 
 
 def stated(subject: Subject) -> tuple[Stated, ...]:
-    """Every number of the reader's own text, with the policies and things that it belongs to."""
+    """Returns every number of the reader's own text, with the policies and things that it belongs to."""
     if subject.design.spelling:
         return tuple(
             Stated(k.place, k.value, k.dimension, frozenset({k.owner})) for k in knobs(subject) if k.anchor is None

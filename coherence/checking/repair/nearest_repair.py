@@ -1,4 +1,4 @@
-"""The nearest repair: turn one knob, or two together, just so far that the finding is gone.
+"""Searches the nearest repair: changes one adjustable number, or two, just so far that the finding is gone.
 
 A general method for conflicts whose question proposes nothing that holds.  Each knob of a finding is turned up and
 down by growing factors; where the question no longer finds the conflict, bisection finds the edge, and the value is
@@ -37,13 +37,13 @@ class Asks:
         self.left = left
 
     def take(self) -> bool:
-        """Is one more allowed?"""
+        """Returns whether one more question may be asked, and counts it."""
         self.left -= 1
         return self.left >= 0
 
 
 def nearest(finding: Finding, subject: Subject, holds: Holds, asks: Asks) -> Iterator[Repair]:
-    """Repairs of one knob, else of two, after which `holds` says that the finding is gone; nearest first."""
+    """Yields repairs of one number, else of two, after which `holds` says that the finding is gone; nearest first."""
     if asks.left <= 0:
         return
     turned = candidates(finding, subject.queries.get(knobs, lambda: knobs(subject)))
@@ -62,7 +62,7 @@ def nearest(finding: Finding, subject: Subject, holds: Holds, asks: Asks) -> Ite
 
 
 def candidates(finding: Finding, known: Sequence[Knob]) -> tuple[Knob, ...]:
-    """The knobs that a finding speaks of: those at its places first, then the others of its policies."""
+    """Returns the numbers that a finding speaks of: those at its places first, then the others of its policies."""
     at = [knob for knob in known if any(_touch(knob, place) for place in finding.places)]
     of = [knob for name in finding.of for knob in known if knob.owner == name and knob.anchor is None]
     return tuple(dict.fromkeys([*at, *of]))[:MOST_KNOBS]
@@ -75,7 +75,7 @@ def _touch(knob: Knob, place: Place) -> bool:
 
 
 def weight(old: Fraction, new: Fraction) -> Fraction:
-    """The relative change of a value; of zero, one."""
+    """Returns the relative change of a value; 1 where it was zero."""
     return abs(new - old) / abs(old) if old else Fraction(1)
 
 
@@ -96,7 +96,7 @@ def _allowed(knob: Knob, value: Fraction) -> bool:
 
 
 def _alone(knob: Knob, good: Callable[..., bool]) -> Iterator[Settings]:
-    """The knob turned up or down until the finding is gone."""
+    """Yields the number changed up and down, each time until the finding is gone."""
     for values in (_steps(knob, up=True), _steps(knob, up=False)):
         last = knob.value
         for value in values:
@@ -107,7 +107,7 @@ def _alone(knob: Knob, good: Callable[..., bool]) -> Iterator[Settings]:
 
 
 def _steps(knob: Knob, *, up: bool) -> tuple[Fraction, ...]:
-    """Where the knob is tried: ever farther from where it stands."""
+    """Returns the values that are tried, ever farther from the present one."""
     if knob.value == 0:
         values = FROM_ZERO if up else ()
     else:
@@ -122,7 +122,7 @@ def _steps(knob: Knob, *, up: bool) -> tuple[Fraction, ...]:
 
 
 def _edge(knob: Knob, bad: Fraction, fine: Fraction, good: Callable[..., bool]) -> Fraction:
-    """The value nearest to where the knob stood that still holds, as a person would write it."""
+    """Returns the value nearest to the present one that still holds, as a person would write it."""
 
     def middle(fine: Fraction, bad: Fraction) -> Fraction | None:
         if knob.whole:
@@ -140,7 +140,7 @@ def _edge(knob: Knob, bad: Fraction, fine: Fraction, good: Callable[..., bool]) 
 
 
 def rounded(value: Fraction, *, away_from: Fraction, duration: bool = False) -> Fraction:
-    """Two significant digits, rounded away from a value; durations in their own unit."""
+    """Returns two significant digits of a value, rounded away from another; durations in their own unit."""
     unit = Fraction(next((size for size in (3600, 60) if duration and abs(value) >= 2 * size), 1))
     size, outward = abs(value) / unit, abs(value) > abs(away_from)
     magnitude = repairs.upward_round(size) if outward else repairs.downward_round(size)
@@ -148,7 +148,7 @@ def rounded(value: Fraction, *, away_from: Fraction, duration: bool = False) -> 
 
 
 def _plainer(size: Fraction, *, up: bool) -> Fraction:
-    """A size of two digits whose second is 0 or 5, where that is at most a twentieth farther."""
+    """Returns a size whose second digit is 0 or 5, where that is at most a twentieth farther."""
     if size <= 0:
         return size
     step = Fraction(5)
@@ -161,14 +161,14 @@ def _plainer(size: Fraction, *, up: bool) -> Fraction:
 
 
 def _together(turned: Sequence[Knob], good: Callable[..., bool]) -> Iterator[Settings]:
-    """Two knobs turned at once, or all with one key; each is then let back as far as it may."""
+    """Yields two numbers changed at once, or all with one key; each is then moved back as far as it may."""
     for settings in itertools.chain(_groups(turned), _pairs(turned[:MOST_PAIRED])):
         if good(*settings):
             yield _let_back(settings, good)
 
 
 def _groups(turned: Sequence[Knob]) -> Iterator[Settings]:
-    """All knobs with one key, a little and as far as they go: nested tries, a chain of deadlines."""
+    """Yields all numbers with one key changed, a little and as far as they go: nested tries, a chain of deadlines."""
     for key in dict.fromkeys(knob.key for knob in turned):
         alike = [knob for knob in turned if knob.key == key]
         for up, step in itertools.product((False, True), (1, -1)) if len(alike) > 1 else ():
@@ -178,7 +178,7 @@ def _groups(turned: Sequence[Knob]) -> Iterator[Settings]:
 
 
 def _pairs(turned: Sequence[Knob]) -> Iterator[Settings]:
-    """Every two knobs in every two directions."""
+    """Yields every two numbers changed in every two directions."""
     for step in (1, -1):
         for first, other in itertools.combinations(turned, 2):
             for ups in itertools.product((True, False), repeat=2):
@@ -188,7 +188,7 @@ def _pairs(turned: Sequence[Knob]) -> Iterator[Settings]:
 
 
 def _let_back(settings: Settings, good: Callable[..., bool]) -> Settings:
-    """Each knob in turn as near to where it stood as the others allow; not turned at all where that holds."""
+    """Returns the settings with each number as near to its present value as the others allow, or unchanged."""
     for knob, value in settings:
         others = tuple(pair for pair in settings if pair[0] != knob)
         if others and good(*others):

@@ -1,4 +1,4 @@
-"""Which repairs of a finding hold: each edit is made, the design is read again, and the questions are asked again.
+"""Re-checks proposed repairs: each edit is made, the design is read again, and the questions are asked again.
 
 A repair holds if the finding is gone, nothing is in conflict or vacuous that was not before, and the question that
 found it answers: a conflict that became "undecided" is not repaired.  What a part does not let a repair change is not
@@ -48,7 +48,7 @@ class RecheckContext:
     known: dict[object, list[Finding] | None] = field(default_factory=dict, compare=False)  # what was asked already
 
     def again(self, edits: tuple[Edit, ...], modules: Sequence[QuestionModule]) -> list[Finding] | None:
-        """The answers after edits; None where they do not fit, or the edited text is no design."""
+        """Returns the findings after edits; None where they do not fit, or the edited text is no design."""
         key = (frozenset(edits), tuple(module.name for module in modules))
         if key not in self.known:
             self.known[key] = self._again(edits, modules)
@@ -65,7 +65,7 @@ class RecheckContext:
 
 
 def with_repairs(context: RecheckContext, *, thorough: bool = False) -> list[Finding]:
-    """The findings, each conflict with the repairs that hold.
+    """Returns the findings, each conflict with the repairs that hold.
 
     First what the questions propose; a conflict for which none of that holds takes a repair of another conflict that
     removes it too; for what is left the nearest repair is searched.  Questions that execute loops may take seconds
@@ -94,7 +94,7 @@ def with_repairs(context: RecheckContext, *, thorough: bool = False) -> list[Fin
 def _holding(
     finding: Finding, offered: Iterable[Repair], context: RecheckContext, rechecks: Iterator[int]
 ) -> tuple[Repair, ...]:  # fmt: skip
-    """Those that hold, at most MOST_REPAIRS."""
+    """Returns the offered repairs that hold, at most MOST_REPAIRS."""
     verified: list[Repair] = []
     for repair in offered:
         if next(rechecks) >= MOST_RECHECKS:
@@ -107,7 +107,7 @@ def _holding(
 
 
 def _borrowed(finding: Finding, holding: Mapping[Key, Sequence[Repair]], context: RecheckContext) -> tuple[Repair, ...]:
-    """Repairs of conflicts of the same policies that remove this one too; their answers are known."""
+    """Returns the repairs of other conflicts of the same policies that remove this one too."""
     near = [r for (_, of), repairs_of in holding.items() if set(of) & set(finding.of) for r in repairs_of]
     removing = (r for r in dict.fromkeys(near) if recheck(finding, r, context, context.modules))
     return tuple(itertools.islice(removing, MOST_REPAIRS))
@@ -118,7 +118,7 @@ def _inside(place: Place, fixed: Collection[Place]) -> bool:
 
 
 def _searched(finding: Finding, context: RecheckContext, asks: Asks, *, thorough: bool) -> Iterator[Repair]:
-    """The nearest repairs, by the question that found the conflict."""
+    """Yields the nearest repairs, tried with the question that found the conflict."""
     own = [module for module in context.modules if any(q.code == finding.code for q in module.questions)]
     allowed = Asks(min(asks.left, SLOW_ASKS * thorough if any(map(slow, own)) else MOST_ASKS))
     before = allowed.left
@@ -136,7 +136,7 @@ def slow(module: QuestionModule) -> bool:
 
 
 def charged(asks: Asks, ask: Callable[[], T]) -> T:
-    """The answer, with what it executed taken from the asks that are left."""
+    """Returns the answer, and takes what it executed from the asks that are left."""
     from coherence.verify.promises.exact_runs import EXECUTED
 
     before = EXECUTED.instants
@@ -146,7 +146,7 @@ def charged(asks: Asks, ask: Callable[[], T]) -> T:
 
 
 def recheck(finding: Finding, repair: Repair, context: RecheckContext, modules: Sequence[QuestionModule]) -> str:
-    """What these questions say after the repair, or nothing where it does not hold."""
+    """Returns what these questions say after the repair, or "" where it does not hold."""
     after = context.again(repair.edits, modules)
     if after is None or not gone(finding, after) or worse(context.findings, after):
         return ""
@@ -155,12 +155,12 @@ def recheck(finding: Finding, repair: Repair, context: RecheckContext, modules: 
 
 
 def key_of(finding: Finding) -> Key:
-    """What makes two findings of one design the same."""
+    """Returns the code and names of a finding, by which two findings of one design count as the same."""
     return (finding.code, finding.of)
 
 
 def gone(finding: Finding, after: Iterable[Finding]) -> bool:
-    """Is the conflict answered, and no conflict any more?"""
+    """Returns whether the conflict is answered, and is no conflict any more."""
     answers = _same(finding, list(after))
     if any(f.verdict is Verdict.CONFLICT and key_of(f) == key_of(finding) for f in answers):
         return False
@@ -173,7 +173,7 @@ def _same(finding: Finding, after: Sequence[Finding]) -> list[Finding]:
 
 
 def worse(before: Iterable[Finding], after: Iterable[Finding]) -> bool:
-    """Is there a finding that was not there: a conflict, something vacuous, a warning, or a proof that is lost?"""
+    """Returns whether there is a new conflict, vacuous finding or warning, or a proof is lost."""
     known = {(key_of(f), f.verdict): f.severity for f in before}
     proved = {key for key, verdict in known if verdict is Verdict.PROVED}
     for f in after:

@@ -1,1 +1,1 @@
-"""Figures as data, drawn as SVG by itself and as PNG through matplotlib where that is installed."""
+"""Figures as data, written as SVG without a library and as PNG through matplotlib."""

@@ -1,4 +1,4 @@
-"""The same figures as PNG through matplotlib, where it is installed."""
+"""Writes figures as PNG through matplotlib, where it is installed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STYLES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (1, 2)))
 
 
 def write_png(figure: Figure, file: str) -> None:
-    """Draw without a display."""
+    """Writes the figure to a file, without a display."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Sheet
 

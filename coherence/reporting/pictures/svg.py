@@ -85,7 +85,7 @@ class Figure:
 
 
 def svg(figure: Figure) -> str:
-    """The figure as a text of SVG, with a title and a description for readers."""
+    """Returns the figure as a text of SVG, with a title and a description for readers."""
     columns, boxes = layout(figure)
     bottom = max((box[1] + box[3] for box in boxes), default=HEIGHT)
     width, height = columns * WIDTH, bottom + 34 + 18 * len(figure.notes)
@@ -106,7 +106,7 @@ def svg(figure: Figure) -> str:
 
 
 def layout(figure: Figure) -> tuple[int, list[tuple[int, int, int, int]]]:
-    """(columns, (left, top, width, height) of each panel): rows from left to right, a large panel in its own row."""
+    """Returns (columns, (left, top, width, height) of each panel), in rows; a large panel has its own row."""
     columns = max(1, min(figure.columns, len(figure.panels)))
     boxes: list[tuple[int, int, int, int]] = []
     left = top = 0
@@ -213,7 +213,7 @@ def _panel(panel: Panel, clip: str, across: int, down: int) -> list[str]:
 
 
 def _arrow(x: _Axis, y: _Axis, arrow: Arrow) -> list[str]:
-    """A line with a head that stops short of its end, where a name stands."""
+    """Returns a line whose head stops short of its end, where a name stands."""
     (x0, y0), (x1, y1) = ((x.at(a), y.at(b)) for a, b in (arrow.start, arrow.end))
     length = math.hypot(x1 - x0, y1 - y0) or 1.0
     ux, uy = (x1 - x0) / length, (y1 - y0) / length
@@ -231,7 +231,7 @@ def _arrow(x: _Axis, y: _Axis, arrow: Arrow) -> list[str]:
 
 
 def _squared(x: _Axis, y: _Axis) -> None:
-    """The same units on both axes, around the middle."""
+    """Gives both axes the same units, around the middle."""
     across, up = (x.high - x.low) / abs(x.end - x.start), (y.high - y.low) / abs(y.end - y.start)
     axis, factor = (x, up / across) if up > across else (y, across / up)
     middle, half = (axis.low + axis.high) / 2, (axis.high - axis.low) / 2 * factor
@@ -287,7 +287,7 @@ def _line(x: _Axis, y: _Axis, line: Line) -> str:
 
 
 def mark(kind: str, x: float, y: float, colour: str, size: float = 4.0) -> str:
-    """One mark, centred."""
+    """Returns the path of one mark, centred."""
     shapes = {
         "x": f"M{x - size:.1f} {y - size:.1f}l{2 * size} {2 * size}m0 {-2 * size}l{-2 * size} {2 * size}",
         "s": f"M{x - size:.1f} {y - size:.1f}h{2 * size}v{2 * size}h{-2 * size}z",
@@ -302,7 +302,7 @@ def mark(kind: str, x: float, y: float, colour: str, size: float = 4.0) -> str:
 
 
 def _legend(panel: Panel) -> list[str]:
-    """Names in a row between title and axes."""
+    """Returns the names in a row between title and axes."""
     entries: list[tuple[str, str, int]] = [(line.name, "", line.style) for line in panel.lines if line.name]
     entries += [(dots.name, dots.mark, dots.style) for dots in panel.dots if dots.name]
     room = (WIDTH - LEFT) / max(1, len(entries))
