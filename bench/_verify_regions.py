@@ -56,7 +56,7 @@ def half_space_rows() -> Iterator[Row]:
         keys = [f"{key}={low} s:{high} s" for key, low, high in KEYS]
         begun = time.process_time()
         made = region(keys, sources, _read, own, most_asks=10)
-        found = [one for part in beside(made, keys, sources, _read, own, time_limit=LIMIT) for one in part.found.sets]
+        found = [one for part in beside(made, keys, sources, _read, own, time_limit=LIMIT) for one in part.result.sets]
         spent += time.process_time() - begun
         form = {(Fraction(-1), Fraction(tries), Fraction(tries - 1), Fraction(0))}
         exact += {(*r.form.coefficients, r.form.constant) for one in found for r in one.rows} == form

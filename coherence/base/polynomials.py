@@ -195,19 +195,19 @@ def _eliminate(h: list[list[int]], i: int, j: int, factor: int, prime: int) -> N
 
 def _hessenberg_polynomial(h: list[list[int]], prime: int) -> Poly:
     """det(zI - H) modulo prime: p_k = (z - h_kk) p_k-1 - sum over i < k of h_ik (subdiagonal product) p_i-1."""
-    found: list[Poly] = [[1]]
+    leading: list[Poly] = [[1]]
     for k in range(len(h)):
-        new = [a - h[k][k] * b for a, b in zip([*found[k], 0], [0, *found[k]], strict=True)]
+        new = [a - h[k][k] * b for a, b in zip([*leading[k], 0], [0, *leading[k]], strict=True)]
         product = 1
         for i in range(k - 1, -1, -1):
             product = product * h[i + 1][i] % prime
             if product == 0:
                 break
             if factor := h[i][k] * product % prime:
-                for offset, c in enumerate(found[i], k + 1 - i):
+                for offset, c in enumerate(leading[i], k + 1 - i):
                     new[offset] -= factor * c
-        found.append([c % prime for c in new])
-    return found[-1]
+        leading.append([c % prime for c in new])
+    return leading[-1]
 
 
 def minimal_polynomial(matrix: Matrix) -> tuple[Fraction, ...]:

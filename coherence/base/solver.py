@@ -82,9 +82,9 @@ def _first_failure(answers: Iterable[SolverAnswer]) -> SolverAnswer:
 def _ill_posed(script: str) -> SolverAnswer | None:
     """Refuses scripts whose answer a solver would give for another question than the one written."""
     commands = _COMMENT_OR_SYMBOL.sub("", script)
-    asked = commands.count(_QUESTION)
-    if asked != 1:
-        return SolverAnswer(Outcome.UNKNOWN, f"a script must ask {_QUESTION} once, this one asks {asked} times")
+    questions = commands.count(_QUESTION)
+    if questions != 1:
+        return SolverAnswer(Outcome.UNKNOWN, f"a script must ask {_QUESTION} once, this one asks {questions} times")
     if "(assert" in commands.partition(_QUESTION)[2]:
         return SolverAnswer(Outcome.UNKNOWN, f"a script must not assert anything after {_QUESTION}")
     if "(push" in commands or "(pop" in commands or "(reset" in commands:
@@ -142,12 +142,12 @@ def _ask_cvc5(cvc5: Any, script: str, timeout_ms: int) -> SolverAnswer:
     solver.setOption("tlimit-per", str(max(1, timeout_ms)))
     solver.setOption("seed", str(SEED))
     try:
-        said = _run_cvc5(cvc5, solver, script)
+        output = _run_cvc5(cvc5, solver, script)
     except RuntimeError as error:
         return SolverAnswer(Outcome.UNKNOWN, f"cvc5: {str(error).strip()}")
-    known = [line for line in said if line in set(Outcome)]
+    known = [line for line in output if line in set(Outcome)]
     if len(known) != 1:
-        return SolverAnswer(Outcome.UNKNOWN, f"cvc5 said {' '.join(said) or 'nothing'}")
+        return SolverAnswer(Outcome.UNKNOWN, f"cvc5 said {' '.join(output) or 'nothing'}")
     return SolverAnswer(Outcome(known[0]), "cvc5 gave up or ran out of time" if known[0] == Outcome.UNKNOWN else "")
 
 
@@ -155,7 +155,7 @@ def _run_cvc5(cvc5: Any, solver: Any, script: str) -> list[str]:
     symbols = cvc5.SymbolManager(solver.getTermManager())
     parser = cvc5.InputParser(solver, symbols)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, script, "script")
-    said: list[str] = []
+    output: list[str] = []
     while not (command := parser.nextCommand()).isNull():
-        said.extend(str(command.invoke(solver, symbols)).split("\n"))
-    return [line.strip() for line in said if line.strip()]
+        output.extend(str(command.invoke(solver, symbols)).split("\n"))
+    return [line.strip() for line in output if line.strip()]

@@ -124,9 +124,9 @@ def unit(text: str) -> tuple[Fraction, Dimension]:
 
             same = [known for known in UNITS if known.lower() == part.lower()]
             raise UnitError(f"unknown unit '{part}'", did_you_mean(same[0] if same else part, UNITS) or EXAMPLES)
-        one, other = UNITS[part]
-        factor = factor * one if sign > 0 else factor / one
-        dimension = dimension * other if sign > 0 else dimension / other
+        size, dimension_of_part = UNITS[part]
+        factor = factor * size if sign > 0 else factor / size
+        dimension = dimension * dimension_of_part if sign > 0 else dimension / dimension_of_part
     return factor, dimension
 
 

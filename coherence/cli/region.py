@@ -103,7 +103,7 @@ def as_data(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) ->
         "left_open": list(region.left_open),
         "asks": region.asks,
         "half_spaces": half_spaces(inequalities),
-        "no_half_space": [one.found.reason for one in inequalities if one.found.reason],
+        "no_half_space": [one.result.reason for one in inequalities if one.result.reason],
     }
 
 

@@ -53,13 +53,13 @@ def fix(sources: Mapping[str, str], rebuild: Rebuild, wanted: Wanted, *, time_li
     rounds: list[tuple[Edit, ...]] = []
     removed: list[Finding] = []
     while True:
-        asked = _ask(sources, rebuild, time_limit)
-        conflicts = [f for f in wanted(sources, with_repairs(asked, thorough=True)) if f.verdict is Verdict.CONFLICT]
-        edits = _smallest([f for f in conflicts if f.repairs], asked)
+        context = _ask(sources, rebuild, time_limit)
+        conflicts = [f for f in wanted(sources, with_repairs(context, thorough=True)) if f.verdict is Verdict.CONFLICT]
+        edits = _smallest([f for f in conflicts if f.repairs], context)
         edited = repairs.apply(edits, sources) if edits else None
         if edited is None:
             return Fix(tuple(rounds), sources, tuple(removed), tuple(conflicts))
-        after = asked.again(edits, asked.modules) or []
+        after = context.again(edits, context.modules) or []
         removed += [f for f in conflicts if gone(f, after)]
         rounds.append(edits)
         sources = edited
@@ -70,26 +70,26 @@ def _ask(sources: Mapping[str, str], rebuild: Rebuild, time_limit: float) -> Rec
     return RecheckContext(subject, rebuild, every, ask_all(subject, every), ask_all)
 
 
-def _smallest(targets: Sequence[Finding], asked: RecheckContext) -> tuple[Edit, ...]:
+def _smallest(targets: Sequence[Finding], context: RecheckContext) -> tuple[Edit, ...]:
     """The lightest edits found after which all targets are gone, else as many as go together."""
     if not targets:
         return ()
-    candidates = _candidates(targets, asked)
+    candidates = _candidates(targets, context)
     for chosen in itertools.islice(_covers(targets, candidates), MOST_TRIED):
         edits = combined([repair for _, repair, _ in chosen])
-        if edits and _good(edits, targets, asked):
-            return _needed(edits, targets, asked)
-    return _one_by_one(targets, candidates, asked)
+        if edits and _good(edits, targets, context):
+            return _needed(edits, targets, context)
+    return _one_by_one(targets, candidates, context)
 
 
-def _candidates(targets: Sequence[Finding], asked: RecheckContext) -> list[Candidate]:
+def _candidates(targets: Sequence[Finding], context: RecheckContext) -> list[Candidate]:
     """Every repair of every target, lightest first, with all targets that it removes alone."""
-    made = []
+    harmless = []
     for repair in dict.fromkeys(Repair(r.edits, "") for f in targets for r in f.repairs):
-        after = asked.again(repair.edits, asked.modules)
-        if after is not None and not worse(asked.findings, after):
-            made.append((weight(repair.edits), repair, frozenset(key_of(f) for f in targets if gone(f, after))))
-    return sorted(made, key=lambda one: (one[0], [(e.place, e.new) for e in one[1].edits]))
+        after = context.again(repair.edits, context.modules)
+        if after is not None and not worse(context.findings, after):
+            harmless.append((weight(repair.edits), repair, frozenset(key_of(f) for f in targets if gone(f, after))))
+    return sorted(harmless, key=lambda candidate: (candidate[0], [(e.place, e.new) for e in candidate[1].edits]))
 
 
 def _covers(targets: Sequence[Finding], candidates: Sequence[Candidate]) -> Iterator[list[Candidate]]:
@@ -106,37 +106,39 @@ def _covers(targets: Sequence[Finding], candidates: Sequence[Candidate]) -> Iter
         if first is None:
             yield [candidates[i] for i in picked]
             continue
-        for i, one in enumerate(candidates):
+        for i, candidate in enumerate(candidates):
             more = tuple(sorted({*picked, i}))
-            edits = combined([candidates[k][1] for k in more]) if first in one[2] and more not in seen else None
+            edits = combined([candidates[k][1] for k in more]) if first in candidate[2] and more not in seen else None
             if edits is not None:
                 seen.add(more)
                 heapq.heappush(open_sets, (weight(edits), more))
 
 
-def _good(edits: tuple[Edit, ...], targets: Iterable[Finding], asked: RecheckContext) -> bool:
+def _good(edits: tuple[Edit, ...], targets: Iterable[Finding], context: RecheckContext) -> bool:
     """Are all targets gone after the edits, and nothing new?"""
-    after = asked.again(edits, asked.modules)
-    return after is not None and all(gone(f, after) for f in targets) and not worse(asked.findings, after)
+    after = context.again(edits, context.modules)
+    return after is not None and all(gone(f, after) for f in targets) and not worse(context.findings, after)
 
 
-def _needed(edits: tuple[Edit, ...], targets: Sequence[Finding], asked: RecheckContext) -> tuple[Edit, ...]:
+def _needed(edits: tuple[Edit, ...], targets: Sequence[Finding], context: RecheckContext) -> tuple[Edit, ...]:
     """Without each edit that the others make superfluous, heaviest first."""
     for edit in sorted(edits, key=lambda e: (-weight([e]), e.place)):
         fewer = tuple(one for one in edits if one != edit)
-        if fewer and _good(fewer, targets, asked):
+        if fewer and _good(fewer, targets, context):
             edits = fewer
     return edits
 
 
-def _one_by_one(targets: Sequence[Finding], candidates: Sequence[Candidate], asked: RecheckContext) -> tuple[Edit, ...]:
+def _one_by_one(
+    targets: Sequence[Finding], candidates: Sequence[Candidate], context: RecheckContext
+) -> tuple[Edit, ...]:
     """Repairs added as long as they go together: what cannot be repaired with the others is left."""
     edits: tuple[Edit, ...] = ()
     done: list[Finding] = []
     for target in targets:
         for _, repair, removes in candidates:
             more = combined([Repair(edits, ""), repair]) if key_of(target) in removes else None
-            if more and _good(more, [*done, target], asked):
+            if more and _good(more, [*done, target], context):
                 edits = more
                 done.append(target)
                 break
@@ -145,21 +147,21 @@ def _one_by_one(targets: Sequence[Finding], candidates: Sequence[Candidate], ask
 
 def combined(chosen: Iterable[Repair]) -> tuple[Edit, ...] | None:
     """All edits at once; of two that turn one number the same way the farther; None where they do not go together."""
-    kept: dict[Place, Edit] = {}
+    by_place: dict[Place, Edit] = {}
     for edit in (edit for repair in chosen for edit in repair.edits):
-        other = kept.get(edit.place)
+        other = by_place.get(edit.place)
         farther = edit if other is None or other == edit else _farther(other, edit)
         if farther is None:
             return None
-        kept[edit.place] = farther
-    return tuple(kept[place] for place in sorted(kept))
+        by_place[edit.place] = farther
+    return tuple(by_place[place] for place in sorted(by_place))
 
 
-def _farther(one: Edit, other: Edit) -> Edit | None:
-    old, first, second = (_number(text) for text in (one.old, one.new, other.new))
+def _farther(edit: Edit, other: Edit) -> Edit | None:
+    old, first, second = (_number(text) for text in (edit.old, edit.new, other.new))
     if old is None or first is None or second is None or (first - old) * (second - old) <= 0:
         return None
-    return one if abs(first - old) >= abs(second - old) else other
+    return edit if abs(first - old) >= abs(second - old) else other
 
 
 def weight(edits: Iterable[Edit]) -> Fraction:
@@ -194,10 +196,10 @@ def _number(text: str) -> Fraction | None:
 
 def raw(fixed: Fix, texts: Mapping[str, str]) -> dict[str, str]:
     """The same edits in texts that may end their lines otherwise (as they stand in the files)."""
-    made = dict(texts)
+    edited_texts = dict(texts)
     for edits in fixed.rounds:
-        edited = repairs.apply(edits, made)
+        edited = repairs.apply(edits, edited_texts)
         if edited is None:
             raise InternalError("an edit that was proved does not fit the file")
-        made = edited
-    return made
+        edited_texts = edited
+    return edited_texts

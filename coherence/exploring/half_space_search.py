@@ -41,7 +41,7 @@ class HalfSpace:
 
 
 @dataclass(frozen=True)
-class Found:
+class HalfSpaceResult:
     """The sets, largest first, and why there are none."""
 
     sets: tuple[HalfSpace, ...]
@@ -65,19 +65,19 @@ class Seen:
         if point not in self.points:
             if len(self.points) >= MOST_FOLLOWED:
                 raise NotTracedError("too many points would have to be followed")
-            found = followed(self.source, self.modules, point, generic=generic)
-            status = self.status(found.answer)
-            if status == SAFE and found.pinned and generic:
-                raise NotTracedError(f"an answer looks at more than sums of the values ({_told(found)})")
-            self.points[point] = (status, (*found.rows, *found.pins))
-            self.sides.update(dict.fromkeys(found.rows))
+            answered = followed(self.source, self.modules, point, generic=generic)
+            status = self.status(answered.answer)
+            if status == SAFE and answered.pinned and generic:
+                raise NotTracedError(f"an answer looks at more than sums of the values ({_pinned_in(answered)})")
+            self.points[point] = (status, (*answered.rows, *answered.pins))
+            self.sides.update(dict.fromkeys(answered.rows))
         return self.points[point]
 
-    def status(self, found: RegionAnswer) -> str:
+    def status(self, answer: RegionAnswer) -> str:
         """Of one answer."""
-        if found.conflict:
+        if answer.conflict:
             return UNSAFE
-        return OPEN if found.undecided - self.left_open else SAFE
+        return OPEN if answer.undecided - self.left_open else SAFE
 
     def cells(self, status: str) -> list[Cell]:
         """The polyhedra with a status."""
@@ -88,24 +88,26 @@ class Seen:
         return [point for point, (known, _) in self.points.items() if known == status]
 
 
-def _told(found: Followed) -> str:
-    return ", ".join(sorted({where.rsplit(":", 1)[0].removeprefix("coherence.") for where in found.pinned}))
+def _pinned_in(answered: Followed) -> str:
+    return ", ".join(sorted({where.rsplit(":", 1)[0].removeprefix("coherence.") for where in answered.pinned}))
 
 
-def half_spaces(source: Source, modules: Sequence[QuestionModule], left_open: Iterable[Key]) -> Found:
+def half_spaces(source: Source, modules: Sequence[QuestionModule], left_open: Iterable[Key]) -> HalfSpaceResult:
     """The half-spaces within the ranges of the axes in which these questions find nothing in conflict."""
     outline = tuple((min(axis.values), max(axis.values)) for axis in source.axes)
     seen = Seen(source, tuple(modules), outline, frozenset(left_open))
     if not seen.modules:
-        return Found((), "nothing is in conflict in the ranges, or nothing that these values decide")
+        return HalfSpaceResult((), "nothing is in conflict in the ranges, or nothing that these values decide")
     try:
         rng = random.Random(1)  # noqa: S311  (the same points in every run)
         for point in itertools.islice(_random(seen, rng), SEEDS):
             seen.at(point, generic=True)
-        found = tuple(_sets(seen))
+        sets = tuple(_sets(seen))
     except NotTracedError as error:
-        return Found((), str(error), len(seen.points))
-    return Found(found, "" if found else "no side of what decides an answer bounds a safe set", len(seen.points))
+        return HalfSpaceResult((), str(error), len(seen.points))
+    return HalfSpaceResult(
+        sets, "" if sets else "no side of what decides an answer bounds a safe set", len(seen.points)
+    )
 
 
 def _random(seen: Seen, rng: random.Random) -> Iterator[Point]:
@@ -115,32 +117,32 @@ def _random(seen: Seen, rng: random.Random) -> Iterator[Point]:
 
 def _sets(seen: Seen) -> Iterator[HalfSpace]:
     """Single half-spaces; where none holds all that is safe, the intersection of those that lose none of it."""
-    made: list[HalfSpace] = []
+    proved: list[HalfSpace] = []
     whole = _proved(seen, ()) if len(seen.of(SAFE)) == len(seen.points) else None
     if whole is not None:
         yield whole
         return
     for side in _sides(seen):
-        if len(made) >= MOST_CANDIDATES or not _hopeful(seen, (side,)):
+        if len(proved) >= MOST_CANDIDATES or not _hopeful(seen, (side,)):
             continue
-        if any(_within((side,), one.rows, seen.outline) for one in made):
+        if any(_within((side,), one.rows, seen.outline) for one in proved):
             continue
         proof = _proved(seen, (side,))
         if proof is not None:
-            made = [one for one in made if not _within(one.rows, proof.rows, seen.outline)] + [proof]
+            proved = [one for one in proved if not _within(one.rows, proof.rows, seen.outline)] + [proof]
     safe = seen.of(SAFE)
-    if safe and not any(all(inside(one.rows, point) for point in safe) for one in made):
+    if safe and not any(all(inside(one.rows, point) for point in safe) for one in proved):
         around = _proved_around(seen, safe)
         if around is not None:
-            made = [around, *(one for one in made if not _within(one.rows, around.rows, seen.outline))]
-    yield from sorted(made, key=lambda one: -sum(inside(one.rows, point) for point in safe))
+            proved = [around, *(one for one in proved if not _within(one.rows, around.rows, seen.outline))]
+    yield from sorted(proved, key=lambda one: -sum(inside(one.rows, point) for point in safe))
 
 
 def _sides(seen: Seen) -> list[Row]:
     """Both sides, with and without their border, of every hyperplane that decided an answer; the usual ones first."""
     counted: dict[Row, int] = {}
-    for one in seen.sides:
-        form = row(one.form, "==").form
+    for deciding in seen.sides:
+        form = row(deciding.form, "==").form
         for side in (row(form, "<="), row(form.times(Fraction(-1)), "<=")):
             counted[side] = counted.get(side, 0) + 1
     ordered = sorted(counted, key=lambda side: -counted[side])
@@ -149,8 +151,8 @@ def _sides(seen: Seen) -> list[Row]:
 
 def _hopeful(seen: Seen, cell: Cell) -> bool:
     """Do the points that are known allow it: safe ones inside, others only outside?"""
-    found = {known for point, (known, _) in seen.points.items() if inside(cell, point)}
-    return found == {SAFE} and any(
+    statuses = {known for point, (known, _) in seen.points.items() if inside(cell, point)}
+    return statuses == {SAFE} and any(
         known != SAFE and not inside(cell, point) for point, (known, _) in seen.points.items()
     )
 
@@ -158,20 +160,20 @@ def _hopeful(seen: Seen, cell: Cell) -> bool:
 def _proved_around(seen: Seen, safe: Sequence[Point]) -> HalfSpace | None:
     """The intersection of all sides that hold every safe point and leave out another one."""
     others = [point for point in seen.points if point not in set(safe)]
-    kept: list[Row] = []
+    sides: list[Row] = []
     for side in _sides(seen):
-        if all(side.holds(p) for p in safe) and not all(side.holds(p) for p in others) and side.opposite() not in kept:
-            if any(known.form == side.form for known in kept):
+        if all(side.holds(p) for p in safe) and not all(side.holds(p) for p in others) and side.opposite() not in sides:
+            if any(known.form == side.form for known in sides):
                 continue
-            kept.append(side)
-    cell = tuple(kept)
+            sides.append(side)
+    cell = tuple(sides)
     if not cell or not _hopeful(seen, cell):
         return None
-    for one in cell:  # what the others say already is left out
-        rest = tuple(other for other in kept if other != one)
-        if rest and _within(rest, (one,), seen.outline):
-            kept.remove(one)
-    return _proved(seen, tuple(kept)) or _proved(seen, tuple(one.open() for one in kept))
+    for last in cell:  # what the others say already is left out
+        rest = tuple(other for other in sides if other != last)
+        if rest and _within(rest, (last,), seen.outline):
+            sides.remove(last)
+    return _proved(seen, tuple(sides)) or _proved(seen, tuple(one.open() for one in sides))
 
 
 def _within(cell: Cell, other: Cell, outline: Outline) -> bool:
@@ -216,8 +218,8 @@ def _decimal(number: Fraction, near: Fraction) -> Fraction:
 
 def _read(model: str, width: int) -> Point:
     """The values of x0, x1, ... in z3's answer; what it leaves out is anything."""
-    told = dict(line.split(" = ", 1) for line in model.splitlines())
-    return tuple(Fraction(told.get(f"x{index}", "0").replace("?", "")) for index in range(width))
+    values = dict(line.split(" = ", 1) for line in model.splitlines())
+    return tuple(Fraction(values.get(f"x{index}", "0").replace("?", "")) for index in range(width))
 
 
 def _checked(seen: Seen, cell: Cell, cover: Sequence[Cell], script: str) -> HalfSpace | None:
@@ -265,15 +267,15 @@ def _meeting(rows: Sequence[Row], width: int) -> Point | None:
 def _tight(seen: Seen, cell: Cell) -> bool:
     """Is something in conflict just beyond the middle of each side?"""
     corners = list(dict.fromkeys(corners_of(cell, seen.outline)))
-    for one in cell:
-        on = [p for p in corners if one.form.at(p) == 0]
-        within = [p for p in corners if one.form.at(p) != 0]
+    for side in cell:
+        on = [p for p in corners if side.form.at(p) == 0]
+        within = [p for p in corners if side.form.at(p) != 0]
         if not on or not within:
             return False
         middle, inner = _mean(on), _mean(within)
         beyond = tuple(_decimal(m + (m - i) / 10**5, Fraction(1)) for m, i in zip(middle, inner, strict=True))
         held = tuple(min(high, max(low, x)) for x, (low, high) in zip(beyond, seen.outline, strict=True))
-        if one.holds(held):
+        if side.holds(held):
             return False
         if seen.status(plain(seen.source, seen.modules, held)) != UNSAFE:
             return False

@@ -49,8 +49,8 @@ class Row:
 
     def holds(self, point: Point) -> bool:
         """Exactly."""
-        found = self.form.at(point)
-        return found < 0 if self.relation == "<" else found == 0 if self.relation == "==" else found <= 0
+        value = self.form.at(point)
+        return value < 0 if self.relation == "<" else value == 0 if self.relation == "==" else value <= 0
 
     def opposite(self) -> Row:
         """The other side; of an equation, itself."""
@@ -99,19 +99,19 @@ def names(count: int) -> list[str]:
 
 def outline_rows(outline: Outline) -> Cell:
     """The chosen ranges as inequalities."""
-    made = []
+    rows = []
     for index, (low, high) in enumerate(outline):
         axis = tuple(Fraction(int(k == index)) for k in range(len(outline)))
-        made += [row(Form(axis, -high), "<="), row(Form(tuple(-c for c in axis), low), "<=")]
-    return tuple(made)
+        rows += [row(Form(axis, -high), "<="), row(Form(tuple(-c for c in axis), low), "<=")]
+    return tuple(rows)
 
 
 def uncovered(cell: Cell, outline: Outline, cover: Iterable[Cell]) -> str:
     """A script that is unsat where every point of the set, within the ranges, lies in a set of the cover."""
-    told = names(len(outline))
-    lines = ["(set-logic QF_LRA)", *(f"(declare-const {name} Real)" for name in told)]
-    lines += [f"(assert {one.smt(told)})" for one in (*outline_rows(outline), *cell)]
+    parameters = names(len(outline))
+    lines = ["(set-logic QF_LRA)", *(f"(declare-const {name} Real)" for name in parameters)]
+    lines += [f"(assert {one.smt(parameters)})" for one in (*outline_rows(outline), *cell)]
     for part in cover:
-        terms = " ".join(one.smt(told) for one in part)
+        terms = " ".join(one.smt(parameters) for one in part)
         lines.append(f"(assert (not (and true {terms})))")
     return "\n".join([*lines, "(check-sat)"]) + "\n"

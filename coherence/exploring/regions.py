@@ -31,7 +31,7 @@ from coherence.findings.registry import QuestionModule
 MOST_ASKS = 400
 FINE = Fraction(1, 500)  # of the whole: a rest smaller than this is not cut further
 MOST_AXES = 3
-Told = tuple[Key, str]  # a conflict and its words
+WordedConflict = tuple[Key, str]  # a conflict and its words
 Box = tuple[tuple[Fraction, Fraction], ...]  # for each axis its ends (SI)
 
 
@@ -72,7 +72,7 @@ class RegionAnswer:
     possible: frozenset[Key] = frozenset()
     proved: frozenset[Key] = frozenset()
     undecided: frozenset[Key] = frozenset()
-    told: frozenset[Told] = frozenset()
+    worded: frozenset[WordedConflict] = frozenset()
     refused: str = ""
 
     @property
@@ -90,28 +90,28 @@ class CandidateDesign:
     axes: tuple[Axis, ...]
     time_limit: float
     known: dict[Box, RegionAnswer] = field(default_factory=dict, compare=False)
-    untouched: set[Told] = field(default_factory=set, compare=False)
+    untouched: set[WordedConflict] = field(default_factory=set, compare=False)
     left_open: set[Key] = field(default_factory=set, compare=False)
 
     def ask(self, box: Box) -> RegionAnswer:
         """What holds for every value in the box."""
         if box not in self.known:
-            self.known[box] = self._asked(box)
+            self.known[box] = self._answer_of(box)
         return self.known[box]
 
     def answers(self, key: Key, box: Box) -> bool:
         """Has the question answered a box with ranges of (at least) the same keys, so that its silence tells?"""
         ranged = _ranged(box)
-        told = ((b, a) for b, a in self.known.items() if ranged <= _ranged(b))
-        return any(key in a.proved | a.certain | a.possible for _, a in told)
+        ranged_alike = ((b, a) for b, a in self.known.items() if ranged <= _ranged(b))
+        return any(key in a.proved | a.certain | a.possible for _, a in ranged_alike)
 
-    def _asked(self, box: Box) -> RegionAnswer:
+    def _answer_of(self, box: Box) -> RegionAnswer:
         edited = repairs.apply([edit_of(axis, ends) for axis, ends in zip(self.axes, box, strict=True)], self.sources)
         if edited is None:
             raise UsageError("a key is quoted or stands on several lines: write it as a plain number")
         try:
-            found = ask_all(Subject(self.rebuild(edited), edited, self.time_limit), self.modules)
-            return answer(f for f in found if (key_of(f), f.message) not in self.untouched)
+            findings = ask_all(Subject(self.rebuild(edited), edited, self.time_limit), self.modules)
+            return answer(f for f in findings if (key_of(f), f.message) not in self.untouched)
         except (InputError, CoherenceError) as error:
             return RegionAnswer(refused=str(error).split("\n", maxsplit=1)[0])
 
@@ -120,18 +120,18 @@ def answer(findings: Iterable[Finding]) -> RegionAnswer:
     """The findings by what they say of all values."""
     findings = tuple(findings)
     kinds: dict[str, set[Key]] = {"certain": set(), "possible": set(), "proved": set(), "undecided": set()}
-    for one in findings:
-        if one.verdict is Verdict.CONFLICT:
-            kinds["certain" if one.certainty == "certain" else "possible"].add(key_of(one))
-        elif one.verdict is Verdict.VACUOUS:
-            kinds["possible"].add(key_of(one))
-        elif one.verdict is Verdict.PROVED:
-            kinds["proved"].add(key_of(one))
+    for finding in findings:
+        if finding.verdict is Verdict.CONFLICT:
+            kinds["certain" if finding.certainty == "certain" else "possible"].add(key_of(finding))
+        elif finding.verdict is Verdict.VACUOUS:
+            kinds["possible"].add(key_of(finding))
+        elif finding.verdict is Verdict.PROVED:
+            kinds["proved"].add(key_of(finding))
         else:
-            kinds["undecided"].add(key_of(one))
-    told = frozenset((key_of(f), f.message) for f in findings if f.verdict in (Verdict.CONFLICT, Verdict.VACUOUS))
+            kinds["undecided"].add(key_of(finding))
+    worded = frozenset((key_of(f), f.message) for f in findings if f.verdict in (Verdict.CONFLICT, Verdict.VACUOUS))
     certain, possible, proved, undecided = map(frozenset, kinds.values())
-    return RegionAnswer(certain, possible, proved, undecided, told)
+    return RegionAnswer(certain, possible, proved, undecided, worded)
 
 
 def region(
@@ -145,7 +145,7 @@ def region(
     design = CandidateDesign(sources, rebuild, tuple(modules), chosen, time_limit)
     whole = tuple((min(axis.values), max(axis.values)) for axis in chosen)
     first = [design.ask(box) for box in (whole, *_corners(whole))]
-    design.untouched.update(frozenset.intersection(*(one.told for one in first)))
+    design.untouched.update(frozenset.intersection(*(one.worded for one in first)))
     design.left_open.update(frozenset.intersection(*(one.undecided for one in first)))
     design.known.clear()
     cells = list(_cut(design, whole, most_asks))
@@ -158,10 +158,10 @@ def region(
 
 def _at_stake(design: CandidateDesign, whole: Box) -> frozenset[Key]:
     """What is not answered alike for all values: conflicts, and what is proved or undecided for some of them only."""
-    said, found = design.ask(whole), list(design.known.values())
-    conflicts = frozenset[Key]().union(*(one.certain | one.possible for one in found))
-    proved = frozenset[Key]().union(*(one.proved for one in found)) - said.proved
-    return conflicts | proved | (frozenset[Key]().union(*(one.undecided for one in found)) - design.left_open)
+    of_whole, answers = design.ask(whole), list(design.known.values())
+    conflicts = frozenset[Key]().union(*(one.certain | one.possible for one in answers))
+    proved = frozenset[Key]().union(*(one.proved for one in answers)) - of_whole.proved
+    return conflicts | proved | (frozenset[Key]().union(*(one.undecided for one in answers)) - design.left_open)
 
 
 def _cut(design: CandidateDesign, whole: Box, most_asks: int) -> Iterator[RegionCell]:
@@ -183,19 +183,19 @@ def _cut(design: CandidateDesign, whole: Box, most_asks: int) -> Iterator[Region
 
 def _judged(design: CandidateDesign, box: Box) -> RegionCell:
     """What is known of one box, with its corners."""
-    said, corners = design.ask(box), [design.ask(corner) for corner in _corners(box)]
-    if said.certain and all(one.conflict for one in corners):
-        return RegionCell(box, "unsafe", _all_named(said.certain))
-    if len(corners) == 1 and said.conflict:
-        return RegionCell(box, "unsafe", _all_named(said.possible) or (said.refused,))
-    conflicts = said.possible.union(said.certain, *(one.possible | one.certain for one in corners))
-    if conflicts or said.refused or any(one.refused for one in corners):
-        return RegionCell(box, "undecided", _all_named(conflicts) or (said.refused,))
+    answer, corners = design.ask(box), [design.ask(corner) for corner in _corners(box)]
+    if answer.certain and all(one.conflict for one in corners):
+        return RegionCell(box, "unsafe", _all_named(answer.certain))
+    if len(corners) == 1 and answer.conflict:
+        return RegionCell(box, "unsafe", _all_named(answer.possible) or (answer.refused,))
+    conflicts = answer.possible.union(answer.certain, *(one.possible | one.certain for one in corners))
+    if conflicts or answer.refused or any(one.refused for one in corners):
+        return RegionCell(box, "undecided", _all_named(conflicts) or (answer.refused,))
     at_risk = frozenset[Key]().union(*(one.certain | one.possible for one in design.known.values()))
     proved = frozenset[Key]().union(*(one.proved for one in corners))
-    silent = frozenset(key for key in at_risk - proved - said.proved if not design.answers(key, box))
-    unclear = said.undecided.union(*(one.undecided for one in corners)) - design.left_open
-    lost = unclear | silent | (proved - said.proved)
+    silent = frozenset(key for key in at_risk - proved - answer.proved if not design.answers(key, box))
+    unclear = answer.undecided.union(*(one.undecided for one in corners)) - design.left_open
+    lost = unclear | silent | (proved - answer.proved)
     return RegionCell(box, "undecided" if lost else "safe", _all_named(lost))
 
 
@@ -266,29 +266,29 @@ def _all_named(keys: Iterable[Key]) -> tuple[str, ...]:
 
 def _merged(cells: Sequence[RegionCell], chosen: Sequence[Axis]) -> Iterator[RegionCell]:
     """Neighbours of one status whose union is a box, as one; each part of a safe box is safe."""
-    kept = sorted(cells, key=lambda cell: (cell.status, cell.box))
+    merged = sorted(cells, key=lambda cell: (cell.status, cell.box))
     merging = True
     while merging:
         merging = False
-        for one, other in itertools.combinations(kept, 2):
-            union = _union(one, other, chosen)
+        for first, second in itertools.combinations(merged, 2):
+            union = _union(first, second, chosen)
             if union is not None:
-                kept = [cell for cell in kept if cell not in (one, other)] + [union]
+                merged = [cell for cell in merged if cell not in (first, second)] + [union]
                 merging = True
                 break
     rank = {"safe": 0, "unsafe": 1, "undecided": 2}
-    yield from sorted(kept, key=lambda cell: (rank[cell.status], cell.box))
+    yield from sorted(merged, key=lambda cell: (rank[cell.status], cell.box))
 
 
-def _union(one: RegionCell, other: RegionCell, chosen: Sequence[Axis]) -> RegionCell | None:
+def _union(cell: RegionCell, other: RegionCell, chosen: Sequence[Axis]) -> RegionCell | None:
     """One cell instead of two that share a whole side, or follow each other where the key counts."""
-    if one.status != other.status or one.why != other.why:
+    if cell.status != other.status or cell.why != other.why:
         return None
-    differ = [index for index, (a, b) in enumerate(zip(one.box, other.box, strict=True)) if a != b]
+    differ = [index for index, (a, b) in enumerate(zip(cell.box, other.box, strict=True)) if a != b]
     if len(differ) != 1:
         return None
     (index,) = differ
-    (low, high), (from_, to) = sorted((one.box[index], other.box[index]))
+    (low, high), (from_, to) = sorted((cell.box[index], other.box[index]))
     if from_ != high + is_whole(chosen[index]):
         return None
-    return RegionCell((*one.box[:index], (low, to), *one.box[index + 1 :]), one.status, one.why)
+    return RegionCell((*cell.box[:index], (low, to), *cell.box[index + 1 :]), cell.status, cell.why)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from coherence.base import units
 from coherence.base.number_text import render_decimal, render_quantity
 from coherence.checking.repair.rechecks import Rebuild
-from coherence.exploring.half_space_search import Found, half_spaces
+from coherence.exploring.half_space_search import HalfSpaceResult, half_spaces
 from coherence.exploring.half_spaces import Row
 from coherence.exploring.regions import Region, edit_of, is_whole, spelled
 from coherence.exploring.swept_numbers import Axis, axes
@@ -27,31 +27,31 @@ class Beside:
 
     fixed: tuple[tuple[str, str], ...]
     axes: tuple[Axis, ...]
-    found: Found
+    result: HalfSpaceResult
 
 
 def beside(
-    made: Region, parameters: Sequence[str], sources: Mapping[str, str], rebuild: Rebuild,
+    region: Region, parameters: Sequence[str], sources: Mapping[str, str], rebuild: Rebuild,
     modules: Sequence[QuestionModule], *, time_limit: float,
 ) -> tuple[Beside, ...]:  # fmt: skip
     """The half-spaces of a region, for each choice of the numbers in it that count."""
-    counted = [axis for axis in made.axes if is_whole(axis)]
-    free = [text for text, axis in zip(parameters, made.axes, strict=True) if not is_whole(axis)]
-    chosen = [module for module in modules if any(q.code in made.at_stake for q in module.questions)]
+    counted = [axis for axis in region.axes if is_whole(axis)]
+    free = [text for text, axis in zip(parameters, region.axes, strict=True) if not is_whole(axis)]
+    chosen = [module for module in modules if any(q.code in region.at_stake for q in module.questions)]
     if not free or not chosen:
         return ()
-    if made.refused:
-        return (Beside((), (), Found((), f"some of the values are no design: {made.refused}")),)
+    if region.refused:
+        return (Beside((), (), HalfSpaceResult((), f"some of the values are no design: {region.refused}")),)
     if len(list(itertools.islice(_choices(counted), MOST_CHOICES + 1))) > MOST_CHOICES:
-        return (Beside((), (), Found((), f"more than {MOST_CHOICES} choices of the numbers that count")),)
+        return (Beside((), (), HalfSpaceResult((), f"more than {MOST_CHOICES} choices of the numbers that count")),)
     done = []
     for choice in _choices(counted):
         fixed = repairs.apply([edit_of(a, (n, n)) for a, n in zip(counted, choice, strict=True)], sources)
         if fixed is not None:
             axes_now = axes(free, fixed)
-            told = tuple((a.key, spelled(a, n)) for a, n in zip(counted, choice, strict=True))
-            found = half_spaces(Source(fixed, rebuild, axes_now, time_limit), chosen, made.open_keys)
-            done.append(Beside(told, axes_now, found))
+            values = tuple((a.key, spelled(a, n)) for a, n in zip(counted, choice, strict=True))
+            result = half_spaces(Source(fixed, rebuild, axes_now, time_limit), chosen, region.open_keys)
+            done.append(Beside(values, axes_now, result))
     return tuple(done)
 
 
@@ -60,23 +60,23 @@ def _choices(counted: Sequence[Axis]) -> Iterator[tuple[Fraction, ...]]:
     return itertools.product(*(map(Fraction, range(low, high + 1)) for low, high in ranges))
 
 
-def in_words(one: Row, chosen: Sequence[Axis]) -> str:
+def in_words(row: Row, chosen: Sequence[Axis]) -> str:
     """`deadline >= 3 * per_try + 2 * pause`: what counts for it on the left, the rest on the right.
 
     Where the keys have one unit it is that of the constant; else every number is in the unit of its key.
     """
-    alike = len({axis.dimension for axis, c in zip(chosen, one.form.coefficients, strict=True) if c}) == 1
+    alike = len({axis.dimension for axis, c in zip(chosen, row.form.coefficients, strict=True) if c}) == 1
     sizes = [Fraction(1) if alike or not axis.unit else units.unit(axis.unit)[0] for axis in chosen]
-    terms = [(axis.key, c * size) for axis, c, size in zip(chosen, one.form.coefficients, sizes, strict=True) if c]
+    terms = [(axis.key, c * size) for axis, c, size in zip(chosen, row.form.coefficients, sizes, strict=True) if c]
     above = any(c < 0 for _, c in terms)  # those that must be large enough stand on the left
     left = [(key, abs(c)) for key, c in terms if (c < 0) is above]
     right = [(key, abs(c)) for key, c in terms if (c < 0) is not above]
     scale = left[0][1]
-    constant = (one.form.constant if above else -one.form.constant) / scale
-    relation = {"<=": ">=" if above else "<=", "<": ">" if above else "<", "==": "="}[one.relation]
+    constant = (row.form.constant if above else -row.form.constant) / scale
+    relation = {"<=": ">=" if above else "<=", "<": ">" if above else "<", "==": "="}[row.relation]
     others = [_term(key, c / scale) for key, c in right]
     if constant or not others:
-        dimension = next(a.dimension for a, c in zip(chosen, one.form.coefficients, strict=True) if c)
+        dimension = next(a.dimension for a, c in zip(chosen, row.form.coefficients, strict=True) if c)
         others.append(_shown(constant, dimension) if alike else _number(constant))
     words = " + ".join(_term(key, c / scale) for key, c in left)
     return f"{words} {relation} {' + '.join(others)}".replace("+ -", "- ")
@@ -104,14 +104,14 @@ def _shown(number: Fraction, dimension: units.Dimension) -> str:
 def in_text(all_of: Sequence[Beside]) -> list[str]:
     """Lines for a reader."""
     lines = []
-    for one in all_of:
-        where = "".join(f"{key} = {told}: " for key, told in one.fixed)
-        for found in one.found.sets:
-            words = " and ".join(in_words(row, one.axes) for row in found.rows) or "every value of the ranges"
-            beyond = "; a conflict just beyond" if found.tight and found.rows else ""
+    for entry in all_of:
+        where = "".join(f"{key} = {told}: " for key, told in entry.fixed)
+        for half_space in entry.result.sets:
+            words = " and ".join(in_words(row, entry.axes) for row in half_space.rows) or "every value of the ranges"
+            beyond = "; a conflict just beyond" if half_space.tight and half_space.rows else ""
             lines.append(f"safe, proved: {where}{words}{beyond}")
-        if not one.found.sets:
-            lines.append(f"no half-space: {where}{one.found.reason}")
+        if not entry.result.sets:
+            lines.append(f"no half-space: {where}{entry.result.reason}")
     return lines
 
 
@@ -119,22 +119,22 @@ def as_data(all_of: Sequence[Beside]) -> list[dict[str, object]]:
     """The same for JSON: sum of coefficient * key + constant REL 0, exact and in SI units."""
     return [
         {
-            "fixed": dict(one.fixed),
-            "rows": [_row_data(row, one.axes) for row in found.rows],
-            "tight": found.tight,
-            "parts": len(found.parts),
-            "certificate": found.certificate,
+            "fixed": dict(entry.fixed),
+            "rows": [_row_data(row, entry.axes) for row in half_space.rows],
+            "tight": half_space.tight,
+            "parts": len(half_space.parts),
+            "certificate": half_space.certificate,
         }
-        for one in all_of
-        for found in one.found.sets
+        for entry in all_of
+        for half_space in entry.result.sets
     ]
 
 
-def _row_data(one: Row, chosen: Sequence[Axis]) -> dict[str, object]:
-    terms = {axis.key: str(c) for axis, c in zip(chosen, one.form.coefficients, strict=True)}
+def _row_data(row: Row, chosen: Sequence[Axis]) -> dict[str, object]:
+    terms = {axis.key: str(c) for axis, c in zip(chosen, row.form.coefficients, strict=True)}
     return {
-        "text": in_words(one, chosen),
+        "text": in_words(row, chosen),
         "coefficients": terms,
-        "constant": str(one.form.constant),
-        "relation": one.relation,
+        "constant": str(row.form.constant),
+        "relation": row.relation,
     }

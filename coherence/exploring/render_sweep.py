@@ -22,27 +22,27 @@ def text(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> str:
     counts = Counter(cell.verdict for cell in cells)
     keys = " and ".join(f"{axis.key} ({_range(axis)})" for axis in axes)
     lines = [f"{path}: {len(cells)} points over {keys}", ""]
-    lines += _one(axes[0], cells) if len(axes) == 1 else _map(axes, cells)
+    lines += _column(axes[0], cells) if len(axes) == 1 else _map(axes, cells)
     lines += ["", "  ".join(f"{MARKS[v]} {v} {counts[v]}" for v in MARKS if counts[v])]
-    lines += [f"  {told}" for told in _told(cells)]
+    lines += [f"  {told}" for told in _notes(cells)]
     return "\n".join(lines) + "\n"
 
 
 def _range(axis: Axis) -> str:
-    return f"{axis.told(axis.values[0])} to {axis.told(axis.values[-1])}{' ' + axis.unit if axis.unit else ''}"
+    return f"{axis.render(axis.values[0])} to {axis.render(axis.values[-1])}{' ' + axis.unit if axis.unit else ''}"
 
 
-def _one(axis: Axis, cells: Sequence[Cell]) -> list[str]:
+def _column(axis: Axis, cells: Sequence[Cell]) -> list[str]:
     width = max(len(cell.values[0]) for cell in cells)
     del axis
     return [f"  {c.values[0]:>{width}}  {MARKS[c.verdict]} {c.verdict}{_more(c)}" for c in cells]
 
 
 def _more(cell: Cell) -> str:
-    told = [f"period {render_seconds(cell.period)}"] if cell.period else []
-    told += [f"factor {cell.growth:.4g} a lap (linearised)"] if cell.growth is not None else []
-    told += [cell.why] if cell.why else []
-    return f", {', '.join(told)}" if told else ""
+    details = [f"period {render_seconds(cell.period)}"] if cell.period else []
+    details += [f"factor {cell.growth:.4g} a lap (linearised)"] if cell.growth is not None else []
+    details += [cell.why] if cell.why else []
+    return f", {', '.join(details)}" if details else ""
 
 
 def _map(axes: Sequence[Axis], cells: Sequence[Cell]) -> list[str]:
@@ -52,19 +52,19 @@ def _map(axes: Sequence[Axis], cells: Sequence[Cell]) -> list[str]:
     labels = [row[0].values[1] for row in rows]
     wide = max(map(len, labels))
     gap = " " if columns * 2 <= WIDEST else ""
-    made = [f"{up.key}"]
+    lines = [f"{up.key}"]
     order = range(len(rows)) if up.values[0] > up.values[-1] else reversed(range(len(rows)))
-    made += [f"  {labels[k]:>{wide}} | {gap.join(MARKS[cell.verdict] for cell in rows[k])}" for k in order]
+    lines += [f"  {labels[k]:>{wide}} | {gap.join(MARKS[cell.verdict] for cell in rows[k])}" for k in order]
     length = columns + (columns - 1) * len(gap)
     first, last = rows[0][0].values[0], rows[0][-1].values[0]
-    made.append(f"  {'':>{wide}} +-{'-' * length}")
-    made.append(f"  {'':>{wide}}   {first}{last:>{max(length - len(first), len(last) + 1)}}  {across.key}")
-    return made
+    lines.append(f"  {'':>{wide}} +-{'-' * length}")
+    lines.append(f"  {'':>{wide}}   {first}{last:>{max(length - len(first), len(last) + 1)}}  {across.key}")
+    return lines
 
 
-def _told(cells: Sequence[Cell]) -> list[str]:
+def _notes(cells: Sequence[Cell]) -> list[str]:
     swings = [cell for cell in cells if cell.verdict == "oscillates" and cell.period]
-    told = []
+    notes = []
     if swings:
         periods = sorted(cell.period or 0.0 for cell in swings)
         ends = (
@@ -72,17 +72,17 @@ def _told(cells: Sequence[Cell]) -> list[str]:
             if periods[0] == periods[-1]
             else f"{render_seconds(periods[0])} to {render_seconds(periods[-1])}"
         )
-        told.append(f"periods {ends}; {', '.join(dict.fromkeys(' and '.join(cell.loops) for cell in swings))}")
+        notes.append(f"periods {ends}; {', '.join(dict.fromkeys(' and '.join(cell.loops) for cell in swings))}")
     reasons = Counter(cell.why for cell in cells if cell.verdict in ("undecided", "refused") and cell.why)
-    told += [f"{count} x {why}" for why, count in reasons.most_common(5)]
-    return told
+    notes += [f"{count} x {why}" for why, count in reasons.most_common(5)]
+    return notes
 
 
 def as_json(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> dict[str, Any]:
     """The same for programs."""
     return {
         "path": path,
-        "keys": [{"key": a.key, "unit": a.unit, "values": [a.told(v) for v in a.values]} for a in axes],
+        "keys": [{"key": a.key, "unit": a.unit, "values": [a.render(v) for v in a.values]} for a in axes],
         "points": [cell.as_json() for cell in cells],
         "counts": dict(Counter(cell.verdict for cell in cells)),
     }
@@ -92,7 +92,7 @@ def figure(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> Figure:
     """Cells in colour with marks; of one key the periods."""
     if len(axes) == 1:
         return _curve(path, axes[0], cells)
-    numbers = [[float(a.told(v)) for v in a.values] for a in axes]
+    numbers = [[float(a.render(v)) for v in a.values] for a in axes]
     edges = [_edges(row, log=a.log) for row, a in zip(numbers, axes, strict=True)]
     rectangles, marks = [], dict[str, list[tuple[float, float]]]()
     dense = max(len(row) for row in numbers) > 28
@@ -123,7 +123,7 @@ def _edges(row: Sequence[float], *, log: bool) -> list[float]:
 
 
 def _curve(path: str, axis: Axis, cells: Sequence[Cell]) -> Figure:
-    pairs = [(float(axis.told(v)), cell) for v, cell in zip(axis.values, cells, strict=True)]
+    pairs = [(float(axis.render(v)), cell) for v, cell in zip(axis.values, cells, strict=True)]
     log = "x" if axis.log else ""
     periods = {v: tuple((x, c.period or 0.0) for x, c in pairs if c.verdict == v) for v in MARKS}
     dots = tuple(Dots(v, periods[v], *STYLES[v]) for v in MARKS if periods[v])

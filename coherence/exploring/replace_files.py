@@ -29,15 +29,15 @@ def replace_files(changes: Mapping[str, tuple[bytes | None, bytes]]) -> None:
                 fresh[real] = _beside(real, new)
         for name, (old, _) in changes.items():
             _unchanged(Path(name).resolve(), name, old)
-        for real, made in fresh.items():
-            made.replace(real)
+        for real, copy in fresh.items():
+            copy.replace(real)
     except (OSError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(f"cannot write {', '.join(changes)}: {reason}") from None
     finally:
-        for made in fresh.values():
+        for copy in fresh.values():
             with contextlib.suppress(OSError):
-                made.unlink()
+                copy.unlink()
 
 
 def _unchanged(real: Path, name: str, old: bytes | None) -> None:
@@ -50,20 +50,20 @@ def _unchanged(real: Path, name: str, old: bytes | None) -> None:
 def _beside(real: Path, content: bytes) -> Path:
     """A new file in the same folder with the content, on the disk."""
     handle, name = tempfile.mkstemp(prefix=".coherence-", dir=real.parent)
-    made = Path(name)
+    copy = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
         if real.exists():
-            shutil.copymode(real, made)
+            shutil.copymode(real, copy)
         else:
-            made.chmod(0o666 & ~_mask())
+            copy.chmod(0o666 & ~_mask())
     except BaseException:
-        made.unlink()
+        copy.unlink()
         raise
-    return made
+    return copy
 
 
 def _mask() -> int:

@@ -167,8 +167,8 @@ class Store:
         cells = [cell_from(row) for row in map(_parsed, lines[1:]) if row is not None]
         self.cells = {cell.values: cell for cell in cells if cell is not None}
         if not text.endswith("\n"):
-            kept = [self.head, *(cell.as_json() for cell in self.cells.values())]
-            file.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
+            rows = [self.head, *(cell.as_json() for cell in self.cells.values())]
+            file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     def add(self, cell: Cell) -> None:
         """Remember and append."""

@@ -33,7 +33,7 @@ class Axis:
     dimension: Dimension
     log: bool
 
-    def told(self, number: Fraction) -> str:
+    def render(self, number: Fraction) -> str:
         """A value as it is written."""
         factor = units.unit(self.unit)[0] if self.unit else Fraction(1)
         return render_decimal(number / factor)
@@ -57,13 +57,13 @@ def _exact(number: Fraction) -> str:
 def axes(texts: Sequence[str], sources: Mapping[str, str]) -> tuple[Axis, ...]:
     """All `KEY=A:B[:log][:n]`.  Raises UsageError with what is wrong and which keys there are."""
     known = dict(scalars(sources))
-    made = tuple(_axis(text, known) for text in texts)
-    if len({axis.key for axis in made}) < len(made):
+    swept = tuple(_axis(text, known) for text in texts)
+    if len({axis.key for axis in swept}) < len(swept):
         raise UsageError("a key is swept twice: name two different keys")
-    count = math.prod(len(axis.values) for axis in made)
+    count = math.prod(len(axis.values) for axis in swept)
     if count > MOST_POINTS:
         raise UsageError(f"{count} points are more than {MOST_POINTS}: give fewer, for example -p KEY=A:B:20")
-    return made
+    return swept
 
 
 def scalars(sources: Mapping[str, str]) -> Iterator[tuple[str, Scalar]]:
@@ -107,9 +107,9 @@ def _axis(text: str, known: Mapping[str, Scalar]) -> Axis:
     if key not in known:
         near = did_you_mean(key, known) or "give the value in the design first"
         raise UsageError(f"-p {text!r}: the design states no number at '{key}'; {near}")
-    found = _split(known[key].text)
-    assert found is not None
-    unit = found[1]
+    stated = _split(known[key].text)
+    assert stated is not None
+    unit = stated[1]
     low, high = (_number(part, unit, text) for part in parts[:2])
     log, count = "log" in parts[2:], POINTS
     for part in parts[2:]:
@@ -162,7 +162,7 @@ def _spread(low: Fraction, high: Fraction, count: int, unit: str, *, log: bool) 
 
 def edited(sources: Mapping[str, str], edits: Sequence[Edit]) -> dict[str, str]:
     """The texts with these values.  Raises UsageError where a key does not stand on one line."""
-    made = repairs.apply(edits, sources)
-    if made is None:
+    texts = repairs.apply(edits, sources)
+    if texts is None:
         raise UsageError("a swept key is quoted or stands on several lines: write it as a plain number")
-    return made
+    return texts

@@ -85,12 +85,12 @@ def followed(source: Source, modules: Sequence[QuestionModule], point: Point, *,
     design = _with(source, written, numbers, generic=generic)
     try:
         with path:
-            found = _answers(source, design, modules)
+            traced = _answers(source, design, modules)
     except (TypeError, ValueError, AttributeError, AssertionError) as error:  # code that takes no number but its own
         raise NotTracedError(f"the values are used otherwise than as exact numbers ({error})") from error
-    if found != plain(source, modules, point):
+    if traced != plain(source, modules, point):
         raise NotTracedError("followed step by step the answer is another one")
-    return Followed(found, tuple(path.rows), tuple(path.pins), tuple(dict.fromkeys(path.pinned)))
+    return Followed(traced, tuple(path.rows), tuple(path.pins), tuple(dict.fromkeys(path.pinned)))
 
 
 def _written(axis: Axis, number: Fraction) -> Fraction:
@@ -131,12 +131,12 @@ def _read(source: Source, edited: Mapping[str, str]) -> Design:
 def _inject(design: Design, place: Place, number: Fraction, new: Fraction, *, generic: bool, key: str) -> None:
     """Puts the new number where the design holds the written one."""
     done = 0
-    for owner, name, found in _numbers(design, set()):
+    for owner, name, held in _numbers(design, set()):
         here = isinstance(owner, Quantity) and _starts(owner.place, place)
-        if here and found == number:
+        if here and held == number:
             owner.__dict__[name] = new
             done += 1
-        elif generic and found == number:
+        elif generic and held == number:
             raise NotTracedError(f"the value of {key} is kept in another place as well")
     if not done:
         raise NotTracedError(f"{key} is no plain number of the design")

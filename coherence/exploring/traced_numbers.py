@@ -59,7 +59,7 @@ class Path:
             raise StalePathError("a number of an earlier computation was met again")
         return Path.current is self
 
-    def told(self, form: Form, relation: str) -> None:
+    def record(self, form: Form, relation: str) -> None:
         """The form is REL 0 here."""
         if not form.known and self._open and not _telling():
             self.rows[row(form, relation)] = None
@@ -97,11 +97,11 @@ class Traced(Fraction):
     plain: Fraction
 
     def __new__(cls, plain: Fraction, form: Form, path: Path) -> Traced:  # noqa: PYI034
-        made: Traced = super().__new__(cls, plain.numerator, plain.denominator)
-        made.plain, made.form, made.path = plain, form, path
-        return made
+        traced: Traced = super().__new__(cls, plain.numerator, plain.denominator)
+        traced.plain, traced.form, traced.path = plain, form, path
+        return traced
 
-    def _made(self, plain: Fraction, form: Form) -> Fraction:
+    def _with_form(self, plain: Fraction, form: Form) -> Fraction:
         return plain if form.known else Traced(plain, form, self.path)
 
     def _pinned(self) -> Fraction:
@@ -120,12 +120,12 @@ class Traced(Fraction):
         return None
 
     def _sum(self, other: Any, mine: int, theirs: int) -> Any:
-        found = self._form_of(other)
-        if found is None:
+        operand = self._form_of(other)
+        if operand is None:
             return mine * float(self._pinned()) + theirs * other if isinstance(other, float) else NotImplemented
-        plain, form = found
+        plain, form = operand
         added = self.form.times(Fraction(mine)).plus(form, Fraction(theirs))
-        return self._made(mine * self.plain + theirs * plain, added)
+        return self._with_form(mine * self.plain + theirs * plain, added)
 
     def __add__(self, other: Any) -> Any:
         return self._sum(other, 1, 1)
@@ -139,7 +139,7 @@ class Traced(Fraction):
         return self._sum(other, -1, 1)
 
     def __neg__(self) -> Any:
-        return self._made(-self.plain, self.form.times(Fraction(-1)))
+        return self._with_form(-self.plain, self.form.times(Fraction(-1)))
 
     def __pos__(self) -> Any:
         return self
@@ -148,26 +148,26 @@ class Traced(Fraction):
         return -self if self < 0 else self
 
     def __mul__(self, other: Any) -> Any:
-        found = self._form_of(other)
-        if found is None:
+        operand = self._form_of(other)
+        if operand is None:
             return float(self._pinned()) * other if isinstance(other, float) else NotImplemented
-        plain, form = found
+        plain, form = operand
         if form.known:
-            return self._made(self.plain * plain, self.form.times(plain))
+            return self._with_form(self.plain * plain, self.form.times(plain))
         if self.form.known:
-            return self._made(self.plain * plain, form.times(self.plain))
-        return self._made(self.plain * plain, form.times(self._pinned()))
+            return self._with_form(self.plain * plain, form.times(self.plain))
+        return self._with_form(self.plain * plain, form.times(self._pinned()))
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        found = self._form_of(other)
-        if found is None:
+        operand = self._form_of(other)
+        if operand is None:
             return float(self._pinned()) / other if isinstance(other, float) else NotImplemented
-        plain, form = found
+        plain, form = operand
         if not form.known:
             self.path.pin(other)
-        return self._made(self.plain / plain, self.form.times(1 / plain))
+        return self._with_form(self.plain / plain, self.form.times(1 / plain))
 
     def __rtruediv__(self, other: Any) -> Any:
         return other / self._pinned()
@@ -206,10 +206,10 @@ class Traced(Fraction):
 
     def _compared(self, other: Any, test: Callable[[Any, Any], bool]) -> Any:
         """Decides, and writes down which side of the difference was met."""
-        found = self._form_of(other)
-        if found is None:
+        operand = self._form_of(other)
+        if operand is None:
             return test(self._pinned(), other) if isinstance(other, float) else NotImplemented
-        plain, form = found
+        plain, form = operand
         difference, gap = self.form.plus(form, Fraction(-1)), self.plain - plain
         sign = (gap > 0) - (gap < 0)
         holds = test(sign, 0)
@@ -221,10 +221,10 @@ class Traced(Fraction):
     def _decided(self, difference: Form, sign: int, same: set[int]) -> None:
         """Writes down the signs of the difference that would have given the same answer, as far as they are convex."""
         if sign == 0 and len(same) == 1:
-            self.path.told(difference, "==")
+            self.path.record(difference, "==")
             return
         side = sign or next(iter(same - {0}))
-        self.path.told(difference.times(Fraction(-side)), "<=" if 0 in same else "<")
+        self.path.record(difference.times(Fraction(-side)), "<=" if 0 in same else "<")
 
     def __lt__(self, other: Any) -> Any:
         return self._compared(other, lambda a, b: a < b)
@@ -312,9 +312,9 @@ def _floored(above: Any, below: Any) -> int:
     """above // below: the whole number k with k * below <= above < (k + 1) * below."""
     whole = _plain(above) // _plain(below)
     if not below > 0:
-        for one in (above, below):
-            if isinstance(one, Traced):
-                one.path.pin(one)
+        for operand in (above, below):
+            if isinstance(operand, Traced):
+                operand.path.pin(operand)
         return int(whole)
     reached, left = above >= whole * below, above < (whole + 1) * below
     assert reached

@@ -93,18 +93,18 @@ def fill(section: str, table: Table, reading: Reading) -> Table:
 
 
 def _lay(table: Table, source: Table, reading: Reading) -> Table:
-    made = Table(dict(table.entries), dict(table.keys), table.place, dict(table.sources))
+    filled = Table(dict(table.entries), dict(table.keys), table.place, dict(table.sources))
     gives = source.get("gives")
     if isinstance(gives, Table):
-        _under(made, gives, "")
+        _under(filled, gives, "")
     for path, where, parameter in _parameters(source):
         default = parameter.get("default")
-        present = _find(made, path)
+        present = _find(filled, path)
         if present is None and default is not None:
-            _put(made, path, default, where, _text(parameter, "source"))
+            _put(filled, path, default, where, _text(parameter, "source"))
         elif present is None and _text(parameter, "required") == "true":
             reading.problem(table.place, f"the part '{_text(source, 'part')}' needs '{path}'", f"add `{path}: ...`")
-    return made
+    return filled
 
 
 def _parameters(source: Table) -> Iterator[tuple[str, Place, Table]]:
@@ -168,9 +168,9 @@ def mathematics(name: str) -> dict[str, Table]:
 def part_keys(section: str, name: str) -> frozenset[str]:
     """First words of the parameters and inputs that an instance of the part may set."""
     source = part(SECTION_FOLDER[section], name)
-    found = {path.split(".")[0] for path, _, _ in _parameters(source)}
+    first_words = {path.split(".")[0] for path, _, _ in _parameters(source)}
     inputs = source.get("inputs")
-    return frozenset(found | (set(inputs.entries) if isinstance(inputs, Table) else set()))
+    return frozenset(first_words | (set(inputs.entries) if isinstance(inputs, Table) else set()))
 
 
 def is_list(node: Node) -> bool:

@@ -52,25 +52,25 @@ class Known:
 
 def known(design: Design) -> Known:
     """What the design says about the dimensions of its signals."""
-    found: dict[str, Dimension] = {}
+    dimensions: dict[str, Dimension] = {}
     for component in design.components.values():
-        found |= {
+        dimensions |= {
             f"{component.name}.{k}": v.dimension
             for k, v in component.constants.items()
             if isinstance(v, Quantity) and v.high
         }
-        found |= {f"{component.name}.{k}": SECOND for k in component.takes or {}}
+        dimensions |= {f"{component.name}.{k}": SECOND for k in component.takes or {}}
         variable = state_variable(component)
         if variable and component.initial is not None and component.initial.high:
-            found[f"{component.name}.{variable}"] = component.initial.dimension
+            dimensions[f"{component.name}.{variable}"] = component.initial.dimension
     for workload in design.workload.values():
         if workload.rate is not None:
-            found[f"{workload.name}.rate"] = workload.rate.dimension
+            dimensions[f"{workload.name}.rate"] = workload.rate.dimension
     for loop in design.loops.values():
         ends = [b for b in loop.actuation.bounds if isinstance(b, Quantity) and b.high] if loop.actuation else []
         if loop.actuation and loop.actuation.signal and ends:
-            found.setdefault(loop.actuation.signal.text, ends[0].dimension)
-    return Known(found, bare_names(design))
+            dimensions.setdefault(loop.actuation.signal.text, ends[0].dimension)
+    return Known(dimensions, bare_names(design))
 
 
 def check(design: Design, reading: Reading) -> None:
@@ -94,14 +94,16 @@ def check(design: Design, reading: Reading) -> None:
 
 def _check_plant(component: Component, plant: Formula, world: Known, reading: Reading) -> None:
     """The next value has the dimension of the state, a derivative that of the state per second."""
-    found = _Checker(plant, world, reading).of(plant.tree)
+    actual = _Checker(plant, world, reading).of(plant.tree)
     initial = component.initial
-    if found is None or initial is None or not initial.high:
+    if actual is None or initial is None or not initial.high:
         return
     wanted = initial.dimension if component.step else initial.dimension / SECOND
-    if not found.fits(wanted):
+    if not actual.fits(wanted):
         what = "the next value" if component.step else "the derivative"
-        reading.problem(plant.place, f"{what} is {found}, {wanted} expected", "`step: T` makes it a value, else a rate")
+        reading.problem(
+            plant.place, f"{what} is {actual}, {wanted} expected", "`step: T` makes it a value, else a rate"
+        )
 
 
 def _check_target(loop: Loop, world: Known, reading: Reading) -> None:
@@ -127,9 +129,9 @@ def _check_writes(loop: Loop, design: Design, world: Known, reading: Reading) ->
         return
     written = [actuation.by, actuation.to, actuation.initial, *actuation.bounds]
     written += [value for rule in loop.rules for value in (rule.by, rule.to)]
-    for one in written:
-        if isinstance(one, Quantity) and one.high and not signal.fits(one.dimension):
-            reading.problem(one.place, f"{one} is {one.dimension}, {actuation.signal} is {signal}", UNITE)
+    for setting in written:
+        if isinstance(setting, Quantity) and setting.high and not signal.fits(setting.dimension):
+            reading.problem(setting.place, f"{setting} is {setting.dimension}, {actuation.signal} is {signal}", UNITE)
 
 
 class _Checker:
@@ -148,10 +150,10 @@ class _Checker:
                 self.number(left, right)
                 if op in ("+", "-"):
                     return self.agree((left, right), span, "added to" if op == "+" else "subtracted from")
-                one, other = self.of(left), self.of(right)
-                if one is None or other is None:
+                first, second = self.of(left), self.of(right)
+                if first is None or second is None:
                     return None
-                return one * other if op == "*" else one / other
+                return first * second if op == "*" else first / second
             case Compare(op=op, left=left, right=right, span=span):
                 if op not in ("==", "!=") or _numeric(left) or _numeric(right):
                     self.number(left, right)
@@ -188,25 +190,25 @@ class _Checker:
 
     def condition(self, tree: Tree) -> Dimension | None:
         """Check a part that must be true or false; report what is a number."""
-        found = self.of(tree)
-        if _numeric(tree) or (found is not None and isinstance(tree, Name)):
+        dimension = self.of(tree)
+        if _numeric(tree) or (dimension is not None and isinstance(tree, Name)):
             message = f"{_text(self.formula, tree)} is a number, a condition is expected"
             self.reading.problem(self.formula.at(tree.span), message, "compare it, for example with `> 0`")
-        return found
+        return dimension
 
     def agree(self, trees: Sequence[Tree], span: tuple[int, int], verb: str) -> Dimension | None:
         """The common dimension; a problem where there is none.  Each part is looked at once."""
-        found, first = None, trees[0]
+        common, first = None, trees[0]
         for tree in trees:
             other = self.of(tree)
-            if found is None or other is None:
-                found, first = (other, tree) if found is None else (found, first)
-            elif not found.fits(other):
-                message = f"{_text(self.formula, tree)} ({other}) is {verb} {_text(self.formula, first)} ({found})"
+            if common is None or other is None:
+                common, first = (other, tree) if common is None else (common, first)
+            elif not common.fits(other):
+                message = f"{_text(self.formula, tree)} ({other}) is {verb} {_text(self.formula, first)} ({common})"
                 self.reading.problem(self.formula.at(span), message, UNITE)
-            elif other.tags.powers and not found.tags.powers:
-                found, first = other, tree
-        return found
+            elif other.tags.powers and not common.tags.powers:
+                common, first = other, tree
+        return common
 
 
 def _numeric(tree: Tree) -> bool:

@@ -137,8 +137,8 @@ def read_text(text: str, file: str, *, last_key_counts: bool = False) -> list[Do
     roots = builder.build()
     if builder.problems:
         raise InputError(builder.problems)
-    found = tuple(comments(text))
-    return [Document(root, file, text, found, tuple(builder.notes)) for root in roots]
+    remarks = tuple(comments(text))
+    return [Document(root, file, text, remarks, tuple(builder.notes)) for root in roots]
 
 
 def comments(text: str) -> Iterator[tuple[int, str]]:

@@ -29,11 +29,11 @@ LONGEST = 64  # characters of a name of which near misses are looked for
 @cached
 def things(design: Design) -> frozenset[str]:
     """Every declared name that may stand before a dot; gathered once."""
-    found: set[str] = set(design.components) | set(design.workload) | set(design.loops) | set(design.timers)
-    found |= set(design.limits) | set(design.jobs) | set(design.places) | set(design.tiers) | set(design.boundaries)
+    names: set[str] = set(design.components) | set(design.workload) | set(design.loops) | set(design.timers)
+    names |= set(design.limits) | set(design.jobs) | set(design.places) | set(design.tiers) | set(design.boundaries)
     for call in design.calls:
-        found |= {end.text for end in (call.caller, call.callee) if end}
-    return frozenset(found)
+        names |= {end.text for end in (call.caller, call.callee) if end}
+    return frozenset(names)
 
 
 def state_variable(component: Component) -> str | None:
@@ -118,8 +118,8 @@ def conditions(design: Design) -> Iterator[Formula]:
     """Those of the formulas that must be true or false."""
     for loop in design.loops.values():
         relay = loop.trigger if isinstance(loop.trigger, Relay) else None
-        found = [loop.trigger, *((relay.enter, relay.leave) if relay else ()), *(rule.when for rule in loop.rules)]
-        yield from (f for f in found if isinstance(f, Formula) and f.text != "always")
+        parts = [loop.trigger, *((relay.enter, relay.leave) if relay else ()), *(rule.when for rule in loop.rules)]
+        yield from (f for f in parts if isinstance(f, Formula) and f.text != "always")
     for promise in design.promises.values():
         yield from promise.conditions
 
@@ -133,14 +133,14 @@ def loop_formulas(loop: object) -> Iterator[Formula]:
     """The expressions of one loop."""
     target, actuation = getattr(loop, "target", None), getattr(loop, "actuation", None)
     trigger = getattr(loop, "trigger", None)
-    found: list[object] = [trigger] if isinstance(trigger, Formula) else []
+    parts: list[object] = [trigger] if isinstance(trigger, Formula) else []
     if isinstance(trigger, Relay):
-        found += [trigger.enter, trigger.leave]
-    found += [target.signal, target.setpoint] if target else []
-    found += [actuation.by, actuation.to, actuation.initial, *actuation.bounds] if actuation else []
+        parts += [trigger.enter, trigger.leave]
+    parts += [target.signal, target.setpoint] if target else []
+    parts += [actuation.by, actuation.to, actuation.initial, *actuation.bounds] if actuation else []
     for rule in getattr(loop, "rules", ()):
-        found += [rule.when, rule.by, rule.to]
-    yield from (f for f in found if isinstance(f, Formula) and f.text != "always")
+        parts += [rule.when, rule.by, rule.to]
+    yield from (f for f in parts if isinstance(f, Formula) and f.text != "always")
 
 
 MOST_COMPARISONS = 100_000  # pairs of names in one design; beyond them near misses are no longer looked for
@@ -268,23 +268,23 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return None
 
 
-def _related(one: str, other: str) -> bool:
-    plural = one.rstrip("s") == other.rstrip("s")
-    numbered = one.rstrip("0123456789") == other.rstrip("0123456789")
+def _related(word: str, other: str) -> bool:
+    plural = word.rstrip("s") == other.rstrip("s")
+    numbered = word.rstrip("0123456789") == other.rstrip("0123456789")
     return plural or numbered
 
 
-def distance(one: str, other: str, limit: int) -> int:
+def distance(word: str, other: str, limit: int) -> int:
     """Optimal string alignment distance, or `limit` + 1 where it is more."""
-    if abs(len(one) - len(other)) > limit:
+    if abs(len(word) - len(other)) > limit:
         return limit + 1
     before: list[int] = []
     row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
+    for i, a in enumerate(word, 1):
         older, before, row = before, row, [i]
         for j, b in enumerate(other, 1):
             cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and b == one[i - 2]:
+            if i > 1 and j > 1 and a == other[j - 2] and b == word[i - 2]:
                 cost = min(cost, older[j - 2] + 1)
             row.append(cost)
         if min(row) > limit and min(before) >= limit:
@@ -292,13 +292,13 @@ def distance(one: str, other: str, limit: int) -> int:
     return min(row[-1], limit + 1)
 
 
-def _kept_heads(one: R, own: Callable[[R], Iterable[Formula]]) -> tuple[str, ...]:
+def _cached_heads(record: R, own: Callable[[R], Iterable[Formula]]) -> tuple[str, ...]:
     """The words before dots in the expressions of a record; kept with it."""
-    return one.queries.get(_heads, lambda: tuple(_heads(own(one))))
+    return record.queries.get(_heads, lambda: tuple(_heads(own(record))))
 
 
-def _heads(found: Iterable[Formula]) -> Iterator[str]:
-    for formula in found:
+def _heads(formulas_of: Iterable[Formula]) -> Iterator[str]:
+    for formula in formulas_of:
         for name in _plain_names(formula.tree):
             head, _, rest = name.path.partition(".")
             if rest:
@@ -310,12 +310,12 @@ def outside(design: Design) -> tuple[str, ...]:
     known = things(design)
     heads = [*_heads(design.claims.values())]
     for loop in design.loops.values():
-        heads += _kept_heads(loop, loop_formulas)
+        heads += _cached_heads(loop, loop_formulas)
     for limit in design.limits.values():
-        heads += _kept_heads(limit, limit_formulas)
+        heads += _cached_heads(limit, limit_formulas)
     heads += _heads(promise_formulas(design))
     for component in design.components.values():
-        heads += _kept_heads(component, component_formulas)
+        heads += _cached_heads(component, component_formulas)
     signals = (loop.actuation.signal for loop in design.loops.values() if loop.actuation)
     heads += (signal.text.split(".")[0] for signal in signals if isinstance(signal, Word))
     return tuple(dict.fromkeys(head for head in heads if head not in known))

@@ -85,30 +85,30 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
     Without `whole` its names and units are not checked: they may stand in the rest of the design.
     """
     reading = Reading()
-    made = read_record(Design, _with_parts(root, reading), reading, file=file, text=text, **extra)
-    if made is not None:
-        if made.version is not None and made.version.low != 1:
-            message = f"version {made.version.text} of the language is not known"
-            reading.problem(made.version.place, message, "write `coherence: 1`")
-        made = made.replace(promises={name: promise.named(name) for name, promise in made.promises.items()})
+    design = read_record(Design, _with_parts(root, reading), reading, file=file, text=text, **extra)
+    if design is not None:
+        if design.version is not None and design.version.low != 1:
+            message = f"version {design.version.text} of the language is not known"
+            reading.problem(design.version.place, message, "write `coherence: 1`")
+        design = design.replace(promises={name: promise.named(name) for name, promise in design.promises.items()})
         if whole:
-            names.check(made, reading)
-            dimensions.check(made, reading)
-    if reading.problems or made is None:
+            names.check(design, reading)
+            dimensions.check(design, reading)
+    if reading.problems or design is None:
         raise InputError(reading.problems)
-    return made
+    return design
 
 
 def _with_parts(root: Table, reading: Reading) -> Table:
     """The document with every `uses:` of a loop, call, timer, limit, component, tier or boundary filled in."""
-    made = Table(dict(root.entries), root.keys, root.place)
+    document = Table(dict(root.entries), root.keys, root.place)
     for section in SECTIONS_WITH_PARTS:
-        _fill_table(made, section, section, reading)
-    calls = made.entries.get("calls")
+        _fill_table(document, section, section, reading)
+    calls = document.entries.get("calls")
     if isinstance(calls, Items):
         filled = [catalogue.fill("calls", c, reading) if isinstance(c, Table) else c for c in calls]
-        made.entries["calls"] = Items(filled, calls.place)
-    infrastructure = made.entries.get("infrastructure")
+        document.entries["calls"] = Items(filled, calls.place)
+    infrastructure = document.entries.get("infrastructure")
     if isinstance(infrastructure, Table):
         inner = Table(dict(infrastructure.entries), infrastructure.keys, infrastructure.place)
         for section in ("tiers", "boundaries"):
@@ -118,18 +118,18 @@ def _with_parts(root: Table, reading: Reading) -> Table:
             inner.entries["links"] = Items(
                 [catalogue.fill("links", x, reading) if isinstance(x, Table) else x for x in links], links.place
             )
-        made.entries["infrastructure"] = inner
-    return made
+        document.entries["infrastructure"] = inner
+    return document
 
 
-def _fill_table(made: Table, key: str, section: str, reading: Reading) -> None:
-    block = made.entries.get(key)
+def _fill_table(document: Table, key: str, section: str, reading: Reading) -> None:
+    block = document.entries.get(key)
     if isinstance(block, Table):
         filled = {
             n: catalogue.fill(section, child, reading) if isinstance(child, Table) else child
             for n, child in block.entries.items()
         }
-        made.entries[key] = Table(filled, block.keys, block.place)
+        document.entries[key] = Table(filled, block.keys, block.place)
 
 
 __all__ = ["Scalar", "design_of", "is_design", "read_bytes", "read_design", "read_text"]

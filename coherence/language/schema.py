@@ -26,12 +26,12 @@ def _record(cls: type[Record], definitions: dict[str, Any]) -> dict[str, Any]:
     fields = cls.keys
     rest = next((f for f in fields.values() if f.rest), None)
     properties = {name: _resolved(f.kind.schema, definitions) for name, f in fields.items() if not f.rest}
-    made: dict[str, Any] = {"type": "object", "properties": properties}
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
     required = [name for name, f in fields.items() if f.required]
     if required:
-        made["required"] = required
-    made["additionalProperties"] = _resolved(rest.kind.schema, definitions) if rest else False
-    return made
+        schema["required"] = required
+    schema["additionalProperties"] = _resolved(rest.kind.schema, definitions) if rest else False
+    return schema
 
 
 def _resolved(schema: Any, definitions: dict[str, Any]) -> Any:

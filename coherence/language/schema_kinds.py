@@ -131,8 +131,8 @@ def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R |
         else:
             remedy = "merge keys are not used: write the keys out" if name == "<<" else did_you_mean(name, known_keys)
             reading.problem(node.key_place(name), f"unknown key '{units.shorten(name)}'", remedy)
-    for name, one in known_keys.items():
-        if one.required and name not in node:
+    for name, declared in known_keys.items():
+        if declared.required and name not in node:
             reading.problem(node.place, f"the key '{name}' is missing", f"add `{name}: ...`")
     _exclude(cls, node, reading)
     if rest is not None:
@@ -153,10 +153,10 @@ def _exclude(cls: type[Record], node: Table, reading: Reading) -> None:
         reading.problem(node.key_place(other), message, f"remove one of the two{unless}")
 
 
-def _fill(values: dict[str, Any], one: Key, child: Node, reading: Reading) -> None:
-    value = one.kind.read(child, reading)
+def _fill(values: dict[str, Any], declared: Key, child: Node, reading: Reading) -> None:
+    value = declared.kind.read(child, reading)
     if value is not None:
-        values[one.name] = value
+        values[declared.name] = value
 
 
 def _saw(node: Node) -> str:
@@ -167,8 +167,8 @@ def scalar(node: Node, reading: Reading, wanted: str) -> Scalar | None:
     """The node as a non-empty scalar."""
     if isinstance(node, Scalar) and (node.text or node.quoted):
         return node
-    found = "nothing" if isinstance(node, Scalar) else type_of[type(node)]
-    reading.problem(node.place, f"{wanted} expected, {found} found", "write a value")
+    kind = "nothing" if isinstance(node, Scalar) else type_of[type(node)]
+    reading.problem(node.place, f"{wanted} expected, {kind} found", "write a value")
     return None
 
 
@@ -229,7 +229,7 @@ def parse_quantity(
         reading.problem(leaf.place, str(error), error.remedy)
         return None
     (low, first), (high, last) = values[0], values[-1]
-    found = last if low == 0 and first == ONE else first
+    own = last if low == 0 and first == ONE else first
     if not first.fits(last) and low != 0:
         reading.problem(leaf.place, f"'{text}' mixes {first} and {last}", "give both ends the same unit")
         return None
@@ -240,23 +240,23 @@ def parse_quantity(
             "write the smaller end first",
         )
         return None
-    if dimension is not None and not _fits(found, dimension, low, high):
-        _mismatch(leaf, reading, found, dimension)
+    if dimension is not None and not _fits(own, dimension, low, high):
+        _mismatch(leaf, reading, own, dimension)
         return None
-    return Quantity(low, high, found, text, leaf.place, varies)
+    return Quantity(low, high, own, text, leaf.place, varies)
 
 
-def _fits(found: Dimension, wanted: Dimension, low: Fraction, high: Fraction) -> bool:
-    return found.fits(wanted) or low == high == 0
+def _fits(dimension: Dimension, wanted: Dimension, low: Fraction, high: Fraction) -> bool:
+    return dimension.fits(wanted) or low == high == 0
 
 
-def _mismatch(leaf: Scalar, reading: Reading, found: Dimension, wanted: Dimension) -> None:
+def _mismatch(leaf: Scalar, reading: Reading, dimension: Dimension, wanted: Dimension) -> None:
     example = "500 ms" if wanted == SECOND else f"5 {wanted}"
     if wanted == ONE:
         example = "5 or 20 %"
     reading.problem(
         leaf.place,
-        f"'{units.shorten(leaf.text)}' is {found}, {wanted if wanted != SECOND else 'a duration'} expected",
+        f"'{units.shorten(leaf.text)}' is {dimension}, {wanted if wanted != SECOND else 'a duration'} expected",
         f"write for example {example}",
     )
 
@@ -274,17 +274,17 @@ def quantity(
         varies = isinstance(node, Table) and list(node.entries) == ["varies"]
         inner = node.entries["varies"] if varies and isinstance(node, Table) else node
         leaf = scalar(inner, reading, "a quantity")
-        made = parse_quantity(leaf, reading, dimension, varies=varies) if leaf else None
-        if made and low is not None and made.low < low:
-            reading.problem(made.place, f"'{made.text}' is below {low}", f"write a value of at least {low}")
+        value = parse_quantity(leaf, reading, dimension, varies=varies) if leaf else None
+        if value and low is not None and value.low < low:
+            reading.problem(value.place, f"'{value.text}' is below {low}", f"write a value of at least {low}")
             return None
-        if made and positive and made.low <= 0:
-            reading.problem(made.place, f"'{made.text}' is not above zero", "write a value above zero")
+        if value and positive and value.low <= 0:
+            reading.problem(value.place, f"'{value.text}' is not above zero", "write a value above zero")
             return None
-        if made and whole and any(end.denominator != 1 for end in (made.low, made.high)):
-            reading.problem(made.place, f"'{made.text}' is no whole number", "it counts: write for example 3")
+        if value and whole and any(end.denominator != 1 for end in (value.low, value.high)):
+            reading.problem(value.place, f"'{value.text}' is no whole number", "it counts: write for example 3")
             return None
-        return made
+        return value
 
     return Kind(read, {"type": ["string", "number", "object"]})
 
@@ -360,7 +360,7 @@ def mapping(kind: Kind[T], *, names: bool = True) -> Kind[dict[str, T]]:
         if not isinstance(node, Table):
             reading.problem(node.place, f"a mapping expected, {_saw(node)} found", "write `name: value`")
             return None
-        made = {}
+        values = {}
         for name, child in node.entries.items():
             if names and not NAME.fullmatch(name):
                 reading.problem(
@@ -370,8 +370,8 @@ def mapping(kind: Kind[T], *, names: bool = True) -> Kind[dict[str, T]]:
                 )
             value = kind.read(child, reading)
             if value is not None:
-                made[name] = value
-        return made
+                values[name] = value
+        return values
 
     return Kind(read, {"type": "object", "additionalProperties": dict(kind.schema)})
 
@@ -383,7 +383,7 @@ def named(cls: type[R]) -> Kind[dict[str, R]]:
         if not isinstance(node, Table):
             reading.problem(node.place, f"a mapping of names expected, {_saw(node)} found", "write `name: {...}`")
             return None
-        made = {}
+        records = {}
         for name, child in node.entries.items():
             if not NAME.fullmatch(name):
                 reading.problem(
@@ -396,8 +396,8 @@ def named(cls: type[R]) -> Kind[dict[str, R]]:
             block = Table({}, {}, node.key_place(name)) if empty else child
             value = read_record(cls, block, reading, name=name, place=node.key_place(name))
             if value is not None:
-                made[name] = value
-        return made
+                records[name] = value
+        return records
 
     return Kind(read, {"type": "object", "additionalProperties": {"record": cls}})
 
@@ -408,12 +408,12 @@ def listing(kind: Kind[T], *, or_one: bool = False) -> Kind[tuple[T, ...]]:
     def read(node: Node, reading: Reading) -> tuple[T, ...] | None:
         if not isinstance(node, Items):
             if or_one:
-                one = kind.read(node, reading)
-                return None if one is None else (one,)
+                single = kind.read(node, reading)
+                return None if single is None else (single,)
             reading.problem(node.place, f"a list expected, {_saw(node)} found", "write `[a, b]` or one `- item` a line")
             return None
-        made = (kind.read(child, reading) for child in node)
-        return tuple(value for value in made if value is not None)
+        values = (kind.read(child, reading) for child in node)
+        return tuple(value for value in values if value is not None)
 
     schema: dict[str, Any] = {"type": "array", "items": dict(kind.schema)}
     return Kind(read, {"anyOf": [schema, dict(kind.schema)]} if or_one else schema)

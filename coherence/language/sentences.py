@@ -168,9 +168,9 @@ def _side(leaf: Scalar, text: str, reading: Reading) -> Formula | None:
     compared = re.search(r"[<>=]", text) is not None
     if not compared and not re.search(r"\b(?:and|or|not)\b", text):
         return None
-    made = _formula(leaf, text, reading if compared else Reading())
-    if made is None or may_be_condition(made.tree):
-        return made
+    formula = _formula(leaf, text, reading if compared else Reading())
+    if formula is None or may_be_condition(formula.tree):
+        return formula
     reading.problem(leaf.place, f"'{shorten(text)}' is not a condition", "compare it with something")
     return None
 

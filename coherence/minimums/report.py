@@ -138,10 +138,10 @@ def witness_text(floor: Floor, attained: Fraction | float | None, why: str) -> I
 
 def worth_text(worth: Sequence[Worth], unit: str) -> Iterator[str]:
     """Yields the inputs that are ranges, the one most worth measuring first."""
-    for one in worth:
+    for entry in worth:
         yield (
-            f"measuring {one.symbol} narrows it from {render_bound(one.width, unit)} to at most "
-            f"{render_bound(one.left, unit)}"
+            f"measuring {entry.symbol} narrows it from {render_bound(entry.width, unit)} to at most "
+            f"{render_bound(entry.left, unit)}"
         )
 
 

@@ -65,10 +65,10 @@ def elaborate(design: Design) -> Model:
     sampled = [_loop(parts, order, loop) for order, loop in enumerate(design.loops.values())]
     loops = tuple(sorted((loop for loop in sampled if loop), key=lambda loop: (loop.rank, loop.order)))
     _commands(parts, loops)
-    made = _close(parts, loops)
+    model = _close(parts, loops)
     if parts.reading.problems:
         raise InputError(parts.reading.problems)
-    return made
+    return model
 
 
 def _workload(parts: _Parts, name: str) -> None:
@@ -315,12 +315,12 @@ def _rate(rate: Rate) -> RateLimit:
 
 
 def _bounds(loop: Loop) -> Interval:
-    found = loop.actuation.bounds if loop.actuation else ()
-    ends = [b for b in found if isinstance(b, Quantity)]
-    if len(found) == 1 and len(ends) == 1:
+    stated = loop.actuation.bounds if loop.actuation else ()
+    ends = [b for b in stated if isinstance(b, Quantity)]
+    if len(stated) == 1 and len(ends) == 1:
         return interval(ends[0])
-    low = found[0].low if found and isinstance(found[0], Quantity) else None
-    high = found[-1].high if found and isinstance(found[-1], Quantity) else None
+    low = stated[0].low if stated and isinstance(stated[0], Quantity) else None
+    high = stated[-1].high if stated and isinstance(stated[-1], Quantity) else None
     return Interval(low, high)
 
 

@@ -53,23 +53,25 @@ def graph(design: Design) -> Graph:
 
 def _edges(design: Design) -> list[Edge]:
     bare = bare_names(design)
-    made: list[Edge] = []
+    edges: list[Edge] = []
     for loop in design.loops.values():
         for formula in loop_formulas(loop):
             read = (bare.get(path, path) for path in names_of(formula.tree))
-            made += [Edge(p.split(".")[0], loop.name, p.partition(".")[2] or "mode") for p in read]
+            edges += [Edge(p.split(".")[0], loop.name, p.partition(".")[2] or "mode") for p in read]
         if loop.actuation and loop.actuation.signal:
             thing, _, signal = loop.actuation.signal.text.partition(".")
-            made.append(Edge(loop.name, thing, f"writes {signal}"))
+            edges.append(Edge(loop.name, thing, f"writes {signal}"))
         if loop.actuation and loop.actuation.evict:
-            made.append(Edge(loop.name, loop.actuation.evict.text, "evicts"))
+            edges.append(Edge(loop.name, loop.actuation.evict.text, "evicts"))
     for call in design.calls:
-        made.append(Edge(str(call.caller), str(call.callee), f"calls, {' x '.join(map(str, call.tries)) or '1'} tries"))
+        edges.append(
+            Edge(str(call.caller), str(call.callee), f"calls, {' x '.join(map(str, call.tries)) or '1'} tries")
+        )
     for timer in design.timers.values():
         if timer.start and timer.start.kind != "outside":
-            made.append(Edge(timer.start.thing, timer.name, timer.start.text))
+            edges.append(Edge(timer.start.thing, timer.name, timer.start.text))
         if timer.then:
-            made.append(
+            edges.append(
                 Edge(
                     timer.name,
                     timer.then.text.split()[-1] if timer.then.kind == "outside" else timer.then.thing,
@@ -78,30 +80,32 @@ def _edges(design: Design) -> list[Edge]:
             )
     for limit in design.limits.values():
         counted = names_of(limit.counts.tree) if limit.counts else ()
-        made += [Edge(path.split(".")[0], limit.name, f"counted: {path.partition('.')[2] or path}") for path in counted]
+        edges += [
+            Edge(path.split(".")[0], limit.name, f"counted: {path.partition('.')[2] or path}") for path in counted
+        ]
     for link in design.infrastructure.links if design.infrastructure else ():
         ends = [end.text for end in link.ends]
-        made += [Edge(a, b, f"link {link.part or ''}".strip()) for a, b in itertools.pairwise(ends)]
+        edges += [Edge(a, b, f"link {link.part or ''}".strip()) for a, b in itertools.pairwise(ends)]
     for boundary in design.boundaries.values():
-        made += [Edge(boundary.name, inner.text, "around") for inner in boundary.around]
+        edges += [Edge(boundary.name, inner.text, "around") for inner in boundary.around]
     for component in design.components.values():
         if component.runs_on:
-            made.append(Edge(component.name, component.runs_on.text, "runs on"))
-    return made
+            edges.append(Edge(component.name, component.runs_on.text, "runs on"))
+    return edges
 
 
 _MERMAID = {"loop": ("([", "])"), "timer": ("{{", "}}"), "limit": ("[/", "/]"), "outside": ("((", "))")}
 _DOT = {"loop": "ellipse", "timer": "hexagon", "limit": "parallelogram", "outside": "circle", "boundary": "folder"}
 
 
-def mermaid(made: Graph) -> str:
+def mermaid(drawn: Graph) -> str:
     """A Mermaid flow chart."""
-    ids = {node.name: f"n{i}" for i, node in enumerate(made.nodes)}
+    ids = {node.name: f"n{i}" for i, node in enumerate(drawn.nodes)}
     lines = ["flowchart LR"]
-    for node in made.nodes:
+    for node in drawn.nodes:
         left, right = _MERMAID.get(node.kind, ("[", "]"))
         lines.append(f'  {ids[node.name]}{left}"{_quoted(node.name)}"{right}')
-    lines += [f'  {ids[e.source]} -->|"{_quoted(e.label)}"| {ids[e.target]}' for e in made.edges]
+    lines += [f'  {ids[e.source]} -->|"{_quoted(e.label)}"| {ids[e.target]}' for e in drawn.edges]
     return "\n".join(lines) + "\n"
 
 
@@ -109,7 +113,7 @@ def _quoted(text: str) -> str:
     return text.replace('"', "#quot;").replace("\n", " ")
 
 
-def dot(made: Graph) -> str:
+def dot(drawn: Graph) -> str:
     """Graphviz."""
 
     def name(text: str) -> str:
@@ -117,21 +121,21 @@ def dot(made: Graph) -> str:
         return f'"{escaped}"'
 
     lines = ["digraph design {", "  rankdir=LR;"]
-    lines += [f"  {name(n.name)} [shape={_DOT.get(n.kind, 'box')}];" for n in made.nodes]
-    lines += [f"  {name(e.source)} -> {name(e.target)} [label={name(e.label)}];" for e in made.edges]
+    lines += [f"  {name(n.name)} [shape={_DOT.get(n.kind, 'box')}];" for n in drawn.nodes]
+    lines += [f"  {name(e.source)} -> {name(e.target)} [label={name(e.label)}];" for e in drawn.edges]
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def graphml(made: Graph) -> str:
+def graphml(drawn: Graph) -> str:
     """GraphML, for yEd, Gephi and networkx."""
     head = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
     declared = (("kind", "node"), ("label", "edge"))
     keys = "\n".join(f'  <key id="{k}" for="{of}" attr.name="{k}" attr.type="string"/>' for k, of in declared)
-    nodes = [f'    <node id={quoteattr(n.name)}><data key="kind">{n.kind}</data></node>' for n in made.nodes]
+    nodes = [f'    <node id={quoteattr(n.name)}><data key="kind">{n.kind}</data></node>' for n in drawn.nodes]
     edges = [
         f"    <edge source={quoteattr(e.source)} target={quoteattr(e.target)}>"
         f'<data key="label">{escape(e.label)}</data></edge>'
-        for e in made.edges
+        for e in drawn.edges
     ]
     return (
         "\n".join([head, keys, '  <graph edgedefault="directed">', *nodes, *edges, "  </graph>", "</graphml>"]) + "\n"

@@ -191,13 +191,13 @@ class Model:
     @functools.cached_property
     def readers(self) -> Mapping[str, tuple[str, ...]]:
         """Name -> the outputs and states that are computed from it."""
-        found: dict[str, dict[str, None]] = {}
+        by_name: dict[str, dict[str, None]] = {}
         trees = list(self.outputs.items())
         trees += [(path, tree) for path, state in self.states.items() for tree in (state.next, state.flow) if tree]
         for path, tree in trees:
             for name in names(tree):
-                found.setdefault(name, {})[path] = None
-        return {name: tuple(paths) for name, paths in found.items()}
+                by_name.setdefault(name, {})[path] = None
+        return {name: tuple(paths) for name, paths in by_name.items()}
 
 
 def interval(value: Quantity) -> Interval:

@@ -48,7 +48,7 @@ def conflict(values: dict[str, str], text: str = CALL) -> bool:
 
 def test_three_numbers_give_the_inequality_of_the_closed_form() -> None:
     (only,) = made("calls.0.deadline=1:20", "calls.0.per_try=100 ms:9 s", "calls.0.pause=0 s:3 s")
-    (found,) = only.found.sets
+    (found,) = only.result.sets
     assert in_text([only]) == [
         "safe, proved: calls.0.deadline >= 3 * calls.0.per_try + 2 * calls.0.pause; a conflict just beyond"
     ]
@@ -58,7 +58,7 @@ def test_three_numbers_give_the_inequality_of_the_closed_form() -> None:
 
 def test_every_point_of_a_grid_is_safe_inside_and_in_conflict_outside() -> None:
     (only,) = made("calls.0.deadline=4:12", "calls.0.per_try=1:4")
-    (found,) = only.found.sets
+    (found,) = only.result.sets
     for deadline, each in itertools.product(range(4, 13), (F(k, 2) for k in range(2, 9))):
         broken = conflict({"calls.0.deadline": str(deadline), "calls.0.per_try": str(float(each))})
         assert broken is not inside(found.rows, (F(deadline), each)), (deadline, each)
@@ -73,14 +73,14 @@ def test_an_edge_with_no_end_in_decimals_is_exact() -> None:
 def test_numbers_that_count_are_fixed_one_after_the_other() -> None:
     found = made("calls.0.per_try=1 s:9 s", "calls.0.tries=2:4")
     assert [one.fixed for one in found] == [(("calls.0.tries", str(n)),) for n in (2, 3, 4)]
-    edges = [one.found.sets[0].rows[0] for one in found]
+    edges = [one.result.sets[0].rows[0] for one in found]
     assert [-e.form.constant / e.form.coefficients[0] for e in edges] == [F(9, 2), F(8, 3), F(7, 4)]
 
 
 def test_two_borders_give_their_intersection() -> None:
     text = CALL + "  - {from: c, to: d, deadline: 4 s, per_try: 1 s, tries: 2, pause: 1 s, retry_when: [timeout]}\n"
     (only,) = made("calls.0.per_try=1 s:4 s", "calls.1.per_try=500 ms:3 s", text=text)
-    (found,) = only.found.sets
+    (found,) = only.result.sets
     assert found.tight
     for one, other in itertools.product((F(k, 4) for k in range(4, 17)), (F(k, 4) for k in range(2, 13))):
         assert inside(found.rows, (one, other)) is (3 * one + 2 <= 10 and 2 * other + 1 <= 4)
@@ -89,15 +89,15 @@ def test_two_borders_give_their_intersection() -> None:
 def test_growing_pauses_are_counted_by_logarithms_and_get_none() -> None:
     text = CALL.replace("pause: 1 s", "pause: {base: 1 s, cap: 3 s}").replace("deadline: 10 s", "deadline: 12 s")
     (only,) = made("calls.0.pause.base=1 s:3 s", "calls.0.per_try=1 s:4 s", text=text)
-    assert not only.found.sets
-    assert "more than sums" in only.found.reason
+    assert not only.result.sets
+    assert "more than sums" in only.result.reason
 
 
 def test_a_factor_is_more_than_sums_and_gets_none() -> None:
     text = CALL.replace("pause: 1 s", "pause: {base: 1 s, factor: 2}")
     (only,) = made("calls.0.pause.factor=1.5:3", "calls.0.pause.base=1 s:3 s", text=text)
-    assert not only.found.sets
-    assert only.found.reason
+    assert not only.result.sets
+    assert only.result.reason
 
 
 def test_where_nothing_is_at_stake_nothing_is_sought() -> None:
@@ -116,7 +116,7 @@ def test_a_union_that_leaves_a_point_out_is_no_cover() -> None:
 def test_cvc5_agrees() -> None:
     pytest.importorskip("cvc5")
     (only,) = made("calls.0.deadline=1:20", "calls.0.per_try=100 ms:9 s")
-    assert recheck(only.found.sets[0].certificate).unsat
+    assert recheck(only.result.sets[0].certificate).unsat
 
 
 def test_words_put_what_must_be_large_on_the_left() -> None:

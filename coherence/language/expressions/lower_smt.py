@@ -58,7 +58,7 @@ def lower_smt(tree: Tree) -> str:
 def _extreme(name: str, terms: list[str]) -> str:
     """The extreme of some terms, each written once (nested ones would double in length at every level)."""
     op = "<=" if name == "min" else ">="
-    made = terms[0]
+    extreme = terms[0]
     for term in terms[1:]:
-        made = f"(let ((one! {made}) (other! {term})) (ite ({op} one! other!) one! other!))"
-    return made
+        extreme = f"(let ((one! {extreme}) (other! {term})) (ite ({op} one! other!) one! other!))"
+    return extreme

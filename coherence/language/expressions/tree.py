@@ -153,8 +153,8 @@ def rename(tree: Tree, new: Rename) -> Tree:
     """The tree with every name passed through `new` (a path, or a tree to put in its place)."""
     match tree:
         case Name(path=path, span=span):
-            made = new(path)
-            return Name(made, span) if isinstance(made, str) else made
+            replacement = new(path)
+            return Name(replacement, span) if isinstance(replacement, str) else replacement
         case Call(function=f, arguments=args, span=span):
             return Call(f, tuple(rename(a, new) for a in args), span)
         case Arithmetic(op=op, left=left, right=right, span=span):

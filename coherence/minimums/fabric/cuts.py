@@ -158,12 +158,12 @@ def capacity(fabric: Fabric, sources: Iterable[str], targets: Iterable[str]) -> 
     return FabricCut(1 / rate, inside, Fraction(1), rate, wires)
 
 
-def broadcast(made: Fabric, root: str) -> FabricCut:
+def broadcast(fabric: Fabric, root: str) -> FabricCut:
     """Returns the worst cut between the root and a member: what it holds is sent in 1/rate seconds a byte, and no
     faster.
     """
-    connected(made)
-    return min((capacity(made, (root,), (name,)) for name in made.names if name != root), key=lambda cut: cut.rate)
+    connected(fabric)
+    return min((capacity(fabric, (root,), (name,)) for name in fabric.names if name != root), key=lambda cut: cut.rate)
 
 
 def bisection(fabric: Fabric) -> FabricCut:

@@ -66,7 +66,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         for formula in (*triggers, *(rule.when for rule in loop.rules if rule.when is not None)):
             if formula.text != "always":
                 never = f"the trigger of {loop.name} can never hold: {formula}"
-                yield from _told(states, [formula.tree], never, [formula.place], (loop.name,))
+                yield from _unsatisfiable(states, [formula.tree], never, [formula.place], (loop.name,))
         ends = [b for b in loop.actuation.bounds if isinstance(b, Quantity)] if loop.actuation else []
         if len(ends) == 2 and ends[0].low > ends[1].high:
             places = (ends[0].place.labelled("the lower bound"), ends[1].place.labelled("lies below it"))
@@ -97,7 +97,7 @@ def _promises(states: States) -> Iterator[Finding]:
     broken: set[str] = set()
     for name, (promise, tree) in stated.items():
         never = f"the promise {name} can never hold: {promise.text}"
-        findings = list(_told(states, [tree], never, [promise.place], (name,)))
+        findings = list(_unsatisfiable(states, [tree], never, [promise.place], (name,)))
         broken |= {name} if findings else set()
         yield from findings
     pairs = [
@@ -112,10 +112,10 @@ def _promises(states: States) -> Iterator[Finding]:
             needs = f"whether any of {len(pairs) - number} pairs of promises excludes itself: the time limit"
             yield QUESTION.undecided(needs, places, (left, right), bound="the time limit")
             return
-        yield from _told(states, [a, b], f"no run keeps both {left} and {right}", places, (left, right))
+        yield from _unsatisfiable(states, [a, b], f"no run keeps both {left} and {right}", places, (left, right))
 
 
-def _told(
+def _unsatisfiable(
     states: States, trees: list[Tree], message: str, places: list[Place], of: tuple[str, ...]
 ) -> Iterator[Finding]:  # fmt: skip
     """Yields that no state satisfies the conditions, or that this is not decided; nothing where a state does."""
@@ -157,7 +157,7 @@ class States:
         """Returns the solver's answer about all conditions at once, and what it was asked."""
         conditions = tuple(self._resolved(tree) for tree in trees)
         if conditions not in self._known:
-            self._known[conditions] = self._asked(conditions)
+            self._known[conditions] = self._solved(conditions)
         return self._known[conditions]
 
     def names(self, tree: Tree) -> frozenset[str]:
@@ -167,7 +167,7 @@ class States:
     def _resolved(self, tree: Tree) -> Tree:
         return rename(tree, lambda path: resolve(path, self.subject.design))
 
-    def _asked(self, conditions: tuple[Tree, ...]) -> tuple[SolverAnswer, str]:
+    def _solved(self, conditions: tuple[Tree, ...]) -> tuple[SolverAnswer, str]:
         design = self.subject.design
         used = {path: _never.constant(path, design) for tree in conditions for path in names_of(tree)}
         values = {path: interval(stated) for path, stated in used.items() if stated is not None}
