@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from coherence.checking.design_check import Analysis, Answers, Options, analysis, reanalyse
+from coherence.checking.input_files import input_files
 from coherence.checking.rereading import reread_entries
-from coherence.checking.workspace import Entry, files
+from coherence.checking.workspace import Entry
 from coherence.language.design import Design
 
 EVERY = 0.3  # s between looks
@@ -21,7 +22,7 @@ Stamp = tuple[tuple[str, int, int, int], ...]
 
 def stamp(paths: Sequence[str]) -> Stamp:
     """Returns path, time of change, size and number of every file that a check reads; zeros for a missing one."""
-    return tuple((path, *_status(path)) for path, _ in files(paths))
+    return tuple((path, *_status(path)) for path in input_files(paths).explicit)
 
 
 def _status(path: str) -> tuple[int, int, int]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.checking.design_check import Answers, analyse, order_key, passes
+from coherence.checking.input_files import foreign, input_files, refuse_near_miss, refuse_nothing
 from coherence.checking.repair.rechecks import Rebuild
-from coherence.findings.finding import Accounting, InputFile, Report
+from coherence.findings.finding import Accounting, InputFile, Report, SkippedFile
 from coherence.findings.suppressions import apply as apply_suppressions
 from coherence.language import document
 from coherence.language.design import Design
@@ -20,9 +21,6 @@ from coherence.language.reading import design_of, is_design, read_bytes, read_te
 
 if TYPE_CHECKING:
     from pathlib import Path  # 5 ms of a policy check: os.path serves the hot path
-
-SUFFIXES = (".yaml", ".yml", ".json")
-NOT_DESIGNS = ("expected.yaml",)
 
 
 @dataclass(frozen=True)
@@ -44,15 +42,21 @@ class Workspace:
         self.entries: list[Entry] = []
         self.inputs: list[InputFile] = []
         self.sources: dict[str, str] = {}
-        self.skipped: list[tuple[Place, str]] = []  # what was not read, and why
+        self.notes: list[tuple[Place, str]] = []  # keys that were written twice
+        self.skipped: list[SkippedFile] = []  # what was not read, and why
 
 
 def open_workspace(paths: Iterable[str | Path], *, root: Path | None = None) -> Workspace:
-    """Returns what stands in the files, named relative to `root`.  Raises InputError with all problems at once."""
-    workspace = Workspace()
+    """Returns what stands in the files, named relative to `root`.
+
+    Raises InputError with the problems of all at once, and where there is nothing to look at.
+    """
+    workspace, chosen = Workspace(), list(paths)
     problems: list[Problem] = []
     manifests: list[Document] = []
-    for path, explicit in files(paths):
+    inputs = input_files(chosen)
+    workspace.skipped += inputs.skipped
+    for path, explicit in inputs.explicit.items():
         try:
             manifests += _add(workspace, path, os.path.relpath(path, root) if root else path, explicit=explicit)
         except InputError as error:
@@ -64,34 +68,17 @@ def open_workspace(paths: Iterable[str | Path], *, root: Path | None = None) -> 
             problems += error.problems
     if problems:
         raise InputError(problems)
+    if not workspace.entries:
+        refuse_nothing(chosen, workspace.skipped)
     return workspace
-
-
-def files(paths: Iterable[str | Path]) -> list[tuple[str, bool]]:
-    """Returns every file to read, and whether it was named itself; a folder is walked in order of names."""
-    explicit: dict[str, bool] = {}
-    for path in map(str, paths):
-        if not os.path.isdir(path):
-            explicit[path] = True
-            continue
-        for inner in sorted(_below(path)):
-            explicit.setdefault(inner, False)
-    return list(explicit.items())
-
-
-def _below(folder: str) -> Iterator[str]:
-    for place, _, names in os.walk(folder):
-        for name in names:
-            if os.path.splitext(name)[1] in SUFFIXES and name not in NOT_DESIGNS:
-                path = os.path.join(place, name)
-                if os.path.isfile(path) or not os.path.exists(path):  # a pipe would wait for its writer
-                    yield path
 
 
 def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[Document]:
     """Adds a design to the workspace, or returns the manifests of the file."""
     data = read_bytes(path, name)
     documents = _documents(workspace, data, name, explicit=explicit)
+    if documents is None:
+        return []
     roots = [d for d in documents if not (isinstance(d.root, document.Scalar) and d.root.is_null())]
     text = roots[0].text if roots else ""
     if any(is_design(d.root) for d in roots):
@@ -114,6 +101,8 @@ def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[
     if any(importers.recognises(d) for d in roots):
         _remember(workspace, name, text, data)
         return roots
+    for root in roots:
+        refuse_near_miss(root.root)
     if explicit:
         place = roots[0].root.place if roots else Place(name, 1, 1, 1, 1)
         kinds = ", ".join(importers.kinds())
@@ -126,11 +115,12 @@ def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[
                 )
             ]
         )
+    workspace.skipped.append(foreign(roots[0].root if roots else None, name))
     return []
 
 
-def _documents(workspace: Workspace, data: bytes, name: str, *, explicit: bool) -> list[Document]:
-    """Returns the documents of a file.  A manifest may repeat a key; a file of a folder that is no YAML is listed."""
+def _documents(workspace: Workspace, data: bytes, name: str, *, explicit: bool) -> list[Document] | None:
+    """Returns the documents of a file, None of one of a folder that is no YAML.  A manifest may repeat a key."""
     try:
         return document.read(data, name)
     except InputError as error:
@@ -141,9 +131,11 @@ def _documents(workspace: Workspace, data: bytes, name: str, *, explicit: bool) 
         except InputError:
             if explicit:
                 raise error from None
-            workspace.skipped.append((error.problems[0].place, f"{name}: not read: {error.problems[0].message}"))
-            return []
-        workspace.skipped += [note for d in again[:1] for note in d.notes]
+            workspace.skipped.append(
+                SkippedFile(name, "file that is no YAML", str(error.problems[0]).partition("\n")[0])
+            )
+            return None
+        workspace.notes += [note for d in again[:1] for note in d.notes]
         return again
 
 
@@ -179,7 +171,12 @@ def report(  # noqa: PLR0913  (one parameter for each option)
         "thorough": thorough,
     }  # fmt: skip
     joined = Report(
-        (), Accounting(), tuple(workspace.inputs), dict(workspace.sources), not_modelled=tuple(workspace.skipped)
+        (),
+        Accounting(),
+        tuple(workspace.inputs),
+        dict(workspace.sources),
+        skipped=tuple(workspace.skipped),
+        not_modelled=tuple(workspace.notes),
     )
     for entry in workspace.entries:
         answers = (answering or ask)(entry, options)

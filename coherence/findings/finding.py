@@ -156,11 +156,21 @@ class InputFile:
 
 
 @dataclass(frozen=True)
+class SkippedFile:
+    """A file of a folder that was not read: its kind, for counting, and the reason or the remedy."""
+
+    path: str
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Report:
     """The one list behind all outputs.  `sources` maps a path to its text, for the carets.
 
     `suppressed` are findings that a comment with a reason silenced; `not_modelled` are lines about
-    input that was read and understood as outside the model (for example a manifest field).  With a
+    input that was read and understood as outside the model (for example a manifest field); `skipped` are
+    files of a folder that were not read.  With a
     baseline `known` are the findings that stand in it, and `gone` counts those that are not found any more.
     """
 
@@ -174,6 +184,7 @@ class Report:
     seed: int = 0
     known: tuple[Finding, ...] = ()
     gone: int | None = None
+    skipped: tuple[SkippedFile, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -129,6 +129,13 @@ def accounting(report: Report) -> str:
     return "; ".join(parts + [f"{vacuous} vacuous"] * bool(vacuous))
 
 
+def skipped(report: Report) -> str:
+    """`3 files: 2 neither a design nor a manifest, 1 template`."""
+    kinds = Counter(file.kind for file in report.skipped)
+    counts = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    return f"{plural(len(report.skipped), 'file')}: {counts}"
+
+
 def baseline(report: Report) -> dict[str, int]:
     """Returns how many problems a baseline knows, how many it does not, and how many that it knew are gone."""
     new = sum(not is_proof(finding) and finding.severity is not Severity.INFO for finding in report.findings)

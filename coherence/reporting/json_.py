@@ -66,6 +66,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "suppressed": [_finding(one) for one in ordered(report.suppressed)],
         "not_modelled": [{"place": _place(place), "text": text} for place, text in report.not_modelled],
         "assumptions": list(report.assumptions),
+        "skipped": [{"path": one.path, "kind": one.kind, "reason": one.reason} for one in report.skipped],
     }
     return data if report.gone is None else data | {"known": [_finding(one) for one in ordered(report.known)]}
 

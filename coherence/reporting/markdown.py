@@ -20,6 +20,7 @@ from coherence.reporting._words import (
     ordered,
     primary,
     sentence,
+    skipped,
     summary,
     visible,
     where,
@@ -39,6 +40,7 @@ def render(report: Report, *, options: ReportOptions) -> str:
             parts += _section(finding, report, options)
     parts += ["\n".join(f"- Assumes throughout: {escaped(text)}" for text in report.assumptions)]
     parts += ["\n".join(f"- Not modelled: {code(where(p))} {escaped(text)}" for p, text in report.not_modelled)]
+    parts += [f"- Skipped {escaped(skipped(report))}"] * bool(report.skipped)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from coherence.base.places import Place
-from coherence.findings.finding import Edit, Finding, InputFile, QuestionPage, Repair, Report, Severity
+from coherence.findings.finding import Edit, Finding, InputFile, QuestionPage, Repair, Report, Severity, SkippedFile
 from coherence.reporting._edits import lines_of
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._versions import versions
@@ -148,11 +148,19 @@ def _artifacts(inputs: Iterable[InputFile]) -> list[dict[str, Any]]:
 
 
 def _notifications(report: Report) -> list[dict[str, Any]]:
-    """Returns what was read and is outside the model."""
+    """Returns what was read and is outside the model, and what was not read."""
+    outside = [
+        *report.not_modelled,
+        *((_start(file), f"skipped: {file.kind} ({file.reason})") for file in report.skipped),
+    ]
     return [
         {"level": "note", "message": _message(text)} | ({"locations": [_location(place)]} if in_file(place) else {})
-        for place, text in report.not_modelled
+        for place, text in outside
     ]
+
+
+def _start(file: SkippedFile) -> Place:
+    return Place(file.path, 1, 1, 1, 1)
 
 
 def _fixes(repairs: Iterable[Repair]) -> list[dict[str, Any]]:

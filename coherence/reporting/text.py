@@ -19,6 +19,7 @@ from coherence.reporting._words import (
     ordered,
     plural,
     primary,
+    skipped,
     summary,
     visible,
     where,
@@ -117,6 +118,14 @@ def _outside(report: Report, options: ReportOptions) -> Iterator[Line]:
         ]
     for place, text in report.not_modelled if options.verbose else ():
         yield [(f"{where(place)}: ", "plain"), ("not modelled", "dim"), (f": {one_line(text)}", "plain")]
+    if report.skipped and not options.verbose:
+        yield [("skipped: ", "dim"), (f"{skipped(report)} (verbose lists them)", "plain")]
+    for file in report.skipped if options.verbose else ():
+        yield [
+            (f"{visible(file.path)}: ", "plain"),
+            ("skipped", "dim"),
+            (f": {file.kind} ({one_line(file.reason)})", "plain"),
+        ]
     for text in report.assumptions:
         yield [("assumes throughout: ", "dim"), (one_line(text), "plain")]
 

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import InputError
 from coherence.checking import cache, design_check, watch
-from coherence.checking.workspace import ask, check, files, open_workspace, report
+from coherence.checking.input_files import input_files
+from coherence.checking.workspace import ask, check, open_workspace, report
 from coherence.cli import _watch
 from coherence.cli._run import run
 from coherence.findings.finding import Finding, Report, Verdict
@@ -290,7 +291,7 @@ def test_each_later_report_is_kept_and_equal_problems_are_counted(
 
 def test_a_pipe_in_a_folder_is_passed_by_and_a_device_has_an_end(tmp_path: Path, design: Path) -> None:
     os.mkfifo(tmp_path / "pipe.yaml")
-    assert {path for path, _ in files([design.parent])} >= {str(design)}
-    assert str(tmp_path / "pipe.yaml") not in {path for path, _ in files([tmp_path])}
+    assert set(input_files([design.parent]).explicit) >= {str(design)}
+    assert str(tmp_path / "pipe.yaml") not in set(input_files([tmp_path]).explicit)
     with pytest.raises(InputError, match="more than 8000000 bytes"):
         open_workspace(["/dev/zero"])

@@ -21,7 +21,7 @@ def test_the_fields_of_a_report(full_report: Report) -> None:
     data = json.loads(render("json", full_report))
     assert set(data) == {
         "format_version", "tool", "versions", "seed", "inputs", "counts", "findings", "suppressed", "not_modelled",
-        "assumptions",
+        "assumptions", "skipped",
     }  # fmt: skip
     assert (data["format_version"], data["tool"], data["seed"]) == (2, "coherence", 7)
     assert data["versions"] == dict(versions())
