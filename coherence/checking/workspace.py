@@ -196,18 +196,10 @@ def _joined(previous: Report, entry: Entry, answers: Answers, today: str, wanted
         previous,
         findings=previous.findings + unsilenced,
         suppressed=previous.suppressed + silenced,
-        accounting=_sum(previous.accounting, answers.accounting),
+        accounting=previous.accounting + answers.accounting,
         assumptions=tuple(dict.fromkeys(previous.assumptions + answers.assumptions)),
         not_modelled=previous.not_modelled + entry.design.not_modelled,
     )
-
-
-def _sum(sums: Accounting, more: Accounting) -> Accounting:
-    return Accounting(
-        sums.loops + more.loops, sums.calls + more.calls, sums.timers + more.timers, sums.limits + more.limits,
-        sums.promises + more.promises, sums.conflict + more.conflict, sums.safe + more.safe,
-        sums.undecided + more.undecided, sums.not_modelled + more.not_modelled,
-    )  # fmt: skip
 
 
 def _part_sources(findings: Iterable[object]) -> dict[str, str]:

@@ -1,25 +1,31 @@
-"""Counts every pair of policies once: in conflict, safe, undecided or not modelled.
+"""Counts every pair of policies once by what is known of it, and every promise by its answer.
 
-No pair is walked over.  Each policy has one integer whose bits are the policies that it shares a thing with, and one
-for each verdict that names both; a union is an `or` and a count is a population count.
+A pair is in conflict or undecided where a finding that names both says so, and safe where a proof names both and no
+answer about both is open.  Of what is left, a pair that shares a thing is not modelled: no question is about it; a pair
+that shares nothing is unrelated.  Two policies share a thing where one uses what the other one's things depend on,
+through formulas and calls.
+
+No pair is walked: each policy has one integer whose bits are the policies that it shares a thing with, and one for each
+verdict that names both; a union is an `or` and a count is a population count.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import TypeVar
 
 from coherence.base.records import Record
-from coherence.findings.finding import Accounting, Finding, Verdict
+from coherence.findings.finding import Accounting, Finding, Grade, Verdict
+from coherence.findings.promise_answers import promise_answers
 from coherence.language import names
-from coherence.language.design import Call, Design, Limit, Loop, Timer
+from coherence.language.design import Call, Component, Design, Limit, Loop, Timer
 from coherence.language.expressions import names as used
-from coherence.language.schema_kinds import Formula
+from coherence.language.schema_kinds import Formula, Word
 
-# the worst of a pair counts
-ORDER = (Verdict.CONFLICT, Verdict.UNDECIDED, Verdict.VACUOUS, Verdict.NOTE, Verdict.PROVED)
+ORDER = (Verdict.CONFLICT, Verdict.UNDECIDED, Verdict.NOTE, Verdict.PROVED)  # the worst of a pair counts
 P = TypeVar("P", bound=Record)
 Masks = dict[int, int]  # number of a policy -> bits of policies
 
@@ -34,29 +40,36 @@ def _calls(design: Design) -> tuple[str, ...]:
     return tuple(dict.fromkeys(call.name for call in design.calls))
 
 
-def account(design: Design, findings: Iterable[Finding]) -> Accounting:
-    """Returns how many pairs have which verdict: the worst that names both, else safe where they share nothing.
-
-    A pair of which there is but a note is not modelled: no promise is about it, so it is neither safe nor open.
-    """
+def account(design: Design, findings: Sequence[Finding]) -> Accounting:
+    """Counts the policies, the pairs of them and the promises of a design by what the findings say of them."""
     known = policies(design)
-    bits = _bits(known)
-    named = _named(known, bits, findings)
-    shared = _shared(known, things_of_all(design))
-    worse: Masks = {}
-    counts = {}
-    for verdict in ORDER:
-        counts[verdict] = _count(named[verdict], worse)
-        for number, mask in named[verdict].items():
-            worse[number] = worse.get(number, 0) | mask
-    conflict, undecided = counts[Verdict.CONFLICT], counts[Verdict.UNDECIDED] + counts[Verdict.VACUOUS]
-    left = counts[Verdict.NOTE] + _count(shared, worse)
-    pairs = len(known) * (len(known) - 1) // 2
+    named = _named(known, _bits(known), findings)
+    counts = _disjoint_counts([*(named[verdict] for verdict in ORDER), _shared(known, design)])
+    conflict, undecided, noted, proved, silent = counts
+    answers = Counter(finding.verdict for finding in promise_answers(design, findings).values())
     return Accounting(
         loops=len(design.loops), calls=len(_calls(design)), timers=len(design.timers), limits=len(design.limits),
-        promises=len(design.promises), conflict=conflict, safe=pairs - conflict - undecided - left,
-        undecided=undecided, not_modelled=left,
+        promises=len(design.promises), promises_conflict=answers[Verdict.CONFLICT],
+        promises_proved=answers[Verdict.PROVED], promises_undecided=answers[Verdict.UNDECIDED],
+        promises_vacuous=answers[Verdict.VACUOUS], conflict=conflict, safe=proved, undecided=undecided,
+        not_modelled=noted + silent, unrelated=len(known) * (len(known) - 1) // 2 - sum(counts),
     )  # fmt: skip
+
+
+def _disjoint_counts(kinds: Sequence[Masks]) -> list[int]:
+    """Returns how many pairs each of the masks has that none before it has."""
+    counts, before = [], Masks()
+    for masks in kinds:
+        counts.append(_count(masks, before))
+        for number, mask in masks.items():
+            before[number] = before.get(number, 0) | mask
+    return counts
+
+
+def _answer(finding: Finding) -> Verdict:
+    """Returns what a finding says of the pairs that it names: what no proof supports and what is vacuous is open."""
+    weak = finding.verdict is Verdict.PROVED and finding.evidence.grade is not Grade.PROVED
+    return Verdict.UNDECIDED if weak or finding.verdict is Verdict.VACUOUS else finding.verdict
 
 
 def _bits(known: Sequence[str]) -> dict[str, int]:
@@ -71,7 +84,7 @@ def _named(known: Sequence[str], bits: Mapping[str, int], findings: Iterable[Fin
     """Returns for each verdict and policy the policies that a finding of the verdict names beside it."""
     by_name: dict[Verdict, dict[str, int]] = {verdict: {} for verdict in ORDER}
     for finding in findings:
-        members, masks = {name for name in finding.of if name in bits}, by_name[finding.verdict]
+        members, masks = {name for name in finding.of if name in bits}, by_name[_answer(finding)]
         every = reduce(or_, (bits[name] for name in members), 0) if len(members) > 1 else 0
         for name in members if every else ():
             masks[name] = masks.get(name, 0) | every & ~bits[name]
@@ -81,13 +94,55 @@ def _named(known: Sequence[str], bits: Mapping[str, int], findings: Iterable[Fin
     }
 
 
-def _shared(known: Sequence[str], things: Mapping[str, frozenset[str]]) -> Masks:
-    """Returns for each policy the policies that share a thing with it."""
-    users: dict[str, int] = {}
+def _shared(known: Sequence[str], design: Design) -> Masks:
+    """Returns for each policy those that use a thing on which its things depend, or whose things depend on one of its
+    own.
+    """
+    own = things_of_all(design)
+    reached = _reached(design, frozenset[str]().union(*own.values()))
+    using: dict[str, int] = {}
+    depending: dict[str, int] = {}
     for number, name in enumerate(known):
-        for thing in things[name]:
-            users[thing] = users.get(thing, 0) | 1 << number
-    return {number: reduce(or_, (users[thing] for thing in things[name]), 0) for number, name in enumerate(known)}
+        for thing in own[name]:
+            using[thing] = using.get(thing, 0) | 1 << number
+        for thing in _behind(own[name], reached):
+            depending[thing] = depending.get(thing, 0) | 1 << number
+    return {
+        number: reduce(or_, (using.get(thing, 0) for thing in _behind(own[name], reached)), 0)
+        | reduce(or_, (depending[thing] for thing in own[name]), 0)
+        for number, name in enumerate(known)
+    }
+
+
+def _behind(things: Iterable[str], reached: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    return frozenset[str]().union(*(reached[thing] for thing in things))
+
+
+def _reached(design: Design, things: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Returns for each thing itself and all things that it depends on."""
+    behind = _dependencies(design)
+    return {thing: frozenset(_walk(thing, behind)) for thing in things}
+
+
+def _walk(thing: str, behind: Mapping[str, Iterable[str]]) -> set[str]:
+    seen, waiting = {thing}, [thing]
+    while waiting:
+        for other in behind.get(waiting.pop(), ()):
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)
+    return seen
+
+
+def _dependencies(design: Design) -> dict[str, set[str]]:
+    """Returns for each thing those that its formulas name and those that it calls."""
+    bare = names.bare_names(design)
+    components = design.components.items()
+    behind = {name: set(_whole(_kept(component, _of_component), bare)) for name, component in components}
+    for call in design.calls:
+        if call.caller and call.callee:
+            behind.setdefault(call.caller.text, set()).add(call.callee.text)
+    return behind
 
 
 def _count(masks: Masks, without: Masks) -> int:
@@ -139,6 +194,14 @@ def _of_loop(loop: Loop) -> Iterator[str]:
         yield from _heads(formula)
     if loop.actuation:
         yield from (word.text.split(".")[0] for word in (loop.actuation.signal, loop.actuation.evict) if word)
+
+
+def _of_component(component: Component) -> Iterator[str]:
+    formulas = (*names.component_formulas(component), component.copies, names.state_formula(component))
+    for formula in formulas:
+        yield from _heads(formula) if isinstance(formula, Formula) else ()
+    words = (component.runs_on, *component.constants.values())
+    yield from (word.text.split(".")[0] for word in words if isinstance(word, Word))
 
 
 def _of_call(call: Call) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from fractions import Fraction
 
@@ -115,27 +115,40 @@ class Finding:
 
 @dataclass(frozen=True)
 class Accounting:
-    """The policies and promises that were checked, and every pair of policies counted once by what is known of it."""
+    """The policies and promises that were checked, and every pair of policies counted once by what is known of it.
+
+    `not_modelled`: pairs that share a thing and that no question is about; `unrelated`: pairs that share nothing.
+    Promises are counted in all and by their answers; one that no selected question answers has none.
+    """
 
     loops: int = 0
     calls: int = 0
     timers: int = 0
     limits: int = 0
     promises: int = 0
+    promises_conflict: int = 0
+    promises_proved: int = 0
+    promises_undecided: int = 0
+    promises_vacuous: int = 0
     conflict: int = 0
     safe: int = 0
     undecided: int = 0
     not_modelled: int = 0
+    unrelated: int = 0
 
     @property
     def policies(self) -> int:
         """Returns the number of all policies: loops, calls, timers and limits."""
         return self.loops + self.calls + self.timers + self.limits
 
+    def __add__(self, other: Accounting) -> Accounting:
+        """Returns the sums of all counts."""
+        return Accounting(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
     @property
     def pairs(self) -> int:
-        """Returns the number of all pairs of policies."""
-        return self.conflict + self.safe + self.undecided + self.not_modelled
+        """All pairs of policies."""
+        return self.conflict + self.safe + self.undecided + self.not_modelled + self.unrelated
 
 
 @dataclass(frozen=True)

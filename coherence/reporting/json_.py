@@ -3,8 +3,9 @@
 A quantity is `{"exact": "173/2", "value": 86.5, "unit": "s"}`: `exact` is the rational as text
 (hexadecimal past 4,000 digits) or null where only a float is known; `value` is the nearest float
 or null where there is none.  Times are such quantities in seconds, null where a step has no time.
-`counts` has what was checked, the pairs of policies by what is known of them, then the findings by verdict and by
-severity; with a baseline also how many problems it knows, which `known` lists.
+`counts` has the policies that were checked, the promises by their answers, the pairs of policies by what is known of
+them (`safe`: proved; `not_modelled`: they share something, and no question is about them; `unrelated`: they share
+nothing), then the findings by verdict and by severity; with a baseline also how many problems it knows, which `known` lists.
 `format_version` grows by one whenever a field changes its meaning or goes away, not when one is added.
 """
 
@@ -24,9 +25,10 @@ from coherence.reporting._versions import versions
 from coherence.reporting._words import baseline, escape, ordered
 
 NAME = "json"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 POLICIES = ("loops", "calls", "timers", "limits")
-PAIRS = ("conflict", "safe", "undecided", "not_modelled")
+PAIRS = ("conflict", "safe", "undecided", "not_modelled", "unrelated")
+PROMISES = ("conflict", "proved", "undecided", "vacuous")
 
 
 def render(report: Report, *, options: ReportOptions) -> str:  # noqa: ARG001  (every format takes options)
@@ -77,7 +79,7 @@ def _counts(report: Report) -> dict[str, Any]:
     severities = Counter(one.severity for one in report.findings)
     return {
         "policies": {"total": sums.policies} | {name: getattr(sums, name) for name in POLICIES},
-        "promises": sums.promises,
+        "promises": {"total": sums.promises} | {name: getattr(sums, f"promises_{name}") for name in PROMISES},
         "pairs": {"total": sums.pairs} | {name: getattr(sums, name) for name in PAIRS},
         "suppressed": len(report.suppressed),
         "verdicts": {verdict: verdicts[verdict] for verdict in Verdict},

@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from coherence.findings.finding import Finding, Verdict
+from coherence.findings.promise_answers import promise_answers
 from coherence.findings.question_input import Question, Subject
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions import walk
@@ -39,42 +40,16 @@ from coherence.language.sentences import Promise
 
 QUESTION = Question("COH106", "unanswered-promise", fires=Verdict.UNDECIDED, proves=False)
 QUESTIONS = (QUESTION,)
-# the worst that any question says is the answer
-ORDER = (Verdict.CONFLICT, Verdict.VACUOUS, Verdict.PROVED, Verdict.UNDECIDED)
-TOGETHER = frozenset({"COH231", "COH234"})  # their proofs say that promises can hold, not that they do
 MEASURED = frozenset({"mean", "quantile", "tail"})
 
 
 def review(subject: Subject, findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yields one undecided finding for each promise that no other finding answers."""
-    answered = answers(subject, findings)
+    answered = promise_answers(subject.design, findings)
     for promise in subject.design.promises.values():
         if promise.name not in answered:
             needs = f"{promise.text}: {_reason(subject, promise)}"
             yield QUESTION.undecided(needs, (promise.place.labelled("no question decides this"),), (promise.name,))
-
-
-def answers(subject: Subject, findings: Sequence[Finding]) -> dict[str, Finding]:
-    """Returns the finding that answers each promise that has one, by the name of the promise."""
-    worst: dict[str, Finding] = {}
-    for finding in findings:
-        possible = finding.code in TOGETHER and finding.verdict is Verdict.PROVED
-        for name in _promises_of(subject, finding) if finding.verdict in ORDER and not possible else ():
-            known = worst.get(name)
-            if known is None or ORDER.index(finding.verdict) < ORDER.index(known.verdict):
-                worst[name] = finding
-    return worst
-
-
-def _promises_of(subject: Subject, finding: Finding) -> Iterator[str]:
-    """Yields the promises that a finding points at, or names where nothing else has the name."""
-    design = subject.design
-    spots = {(place.file, place.line, place.column) for place in finding.places}
-    for name, promise in design.promises.items():
-        own = promise.place
-        alone = name in finding.of and name not in design.loops and name not in design.components
-        if alone or (own.file, own.line, own.column) in spots:
-            yield name
 
 
 def _reason(subject: Subject, promise: Promise) -> str:
