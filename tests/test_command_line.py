@@ -42,6 +42,14 @@ def test_exit_codes(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "did you mean 'check'?" in capsys.readouterr().err
 
 
+def test_a_possible_conflict_fails_unless_errors_alone_are_asked_for(design: Path) -> None:
+    design.write_text(CONFLICT.replace("per_try: 5 s", "per_try: 1 s .. 5 s"))
+    assert run(["check", str(design)]) == 1
+    assert run(["check", str(design), "--fail-on", "error"]) == 0
+    assert run(["check", str(design), "--fail-on", "warning"]) == 1
+    assert run(["check", str(design), "--fail-on", "never"]) == 0
+
+
 def test_strict_counts_no_notes(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
     design.write_text(
         "coherence: 1\n"

@@ -15,7 +15,7 @@ TAIL = """
   coherence COMMAND --help   options of a command
   coherence --version        version of the tool
 
-Exit codes: 0 clean, 1 findings at or above --fail-on, 2 usage or input, 3 internal error, 4 undecided (--strict).
+Exit codes: 0 clean, 1 conflicts (see --fail-on), 2 usage or input, 3 internal error, 4 undecided (--strict).
 """
 
 

@@ -28,10 +28,10 @@ SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 @click.option("--ignore", "-i", multiple=True, metavar="COH2", help="No codes that begin with this (repeatable).")
 @click.option(
     "--fail-on",
-    type=click.Choice(["error", "warning", "info", "never"]),
-    default="error",
+    type=click.Choice(["conflict", "error", "warning", "info", "never"]),
+    default="conflict",
     show_default=True,
-    help="Exit 1 at this severity of problem and above.",
+    help="Exit 1 at a conflict, certain or possible (and at any error), or at this severity of problem and above.",
 )
 @click.option(
     "--min-evidence",
@@ -242,8 +242,15 @@ def write(report: Report, outputs: Sequence[str], *, verbose: bool) -> None:
 
 
 def exit_code(report: Report, fail_on: str, *, strict: bool) -> int:
-    """Returns 1 for a problem at or above `fail_on`, 4 for an undecided one with `strict`, else 0."""
-    problems = [f for f in report.findings if f.verdict is not Verdict.PROVED or f.severity is not Severity.INFO]
-    if fail_on != "never" and any(SEVERITIES[f.severity] >= SEVERITIES[fail_on] for f in problems):
+    """Returns 1 where a problem fails by `fail_on`, 4 where one is undecided with `strict`, else 0."""
+    if fail_on != "never" and any(_fails(finding, fail_on) for finding in report.findings):
         return 1
     return 4 if strict and any(f.verdict is Verdict.UNDECIDED for f in report.findings) else 0
+
+
+def _fails(finding: Finding, fail_on: str) -> bool:
+    if finding.verdict is Verdict.PROVED and finding.severity is Severity.INFO:
+        return False
+    least = "error" if fail_on == "conflict" else fail_on
+    stated = fail_on == "conflict" and finding.verdict is Verdict.CONFLICT
+    return stated or SEVERITIES[finding.severity] >= SEVERITIES[least]

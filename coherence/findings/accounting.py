@@ -25,7 +25,8 @@ from coherence.language.design import Call, Component, Design, Limit, Loop, Time
 from coherence.language.expressions import names as used
 from coherence.language.schema_kinds import Formula, Word
 
-ORDER = (Verdict.CONFLICT, Verdict.UNDECIDED, Verdict.NOTE, Verdict.PROVED)  # the worst of a pair counts
+# the worst of a pair counts
+ORDER = (Verdict.CONFLICT, Verdict.UNDECIDED, Verdict.VACUOUS, Verdict.NOTE, Verdict.PROVED)
 P = TypeVar("P", bound=Record)
 Masks = dict[int, int]  # number of a policy -> bits of policies
 
@@ -45,13 +46,13 @@ def account(design: Design, findings: Sequence[Finding]) -> Accounting:
     known = policies(design)
     named = _named(known, _bits(known), findings)
     counts = _disjoint_counts([*(named[verdict] for verdict in ORDER), _shared(known, design)])
-    conflict, undecided, noted, proved, silent = counts
-    answers = Counter(finding.verdict for finding in promise_answers(design, findings).values())
+    conflict, undecided, vacuous, noted, proved, silent = counts
+    answers = Counter(_proof_or_open(finding) for finding in promise_answers(design, findings).values())
     return Accounting(
         loops=len(design.loops), calls=len(_calls(design)), timers=len(design.timers), limits=len(design.limits),
         promises=len(design.promises), promises_conflict=answers[Verdict.CONFLICT],
         promises_proved=answers[Verdict.PROVED], promises_undecided=answers[Verdict.UNDECIDED],
-        promises_vacuous=answers[Verdict.VACUOUS], conflict=conflict, safe=proved, undecided=undecided,
+        promises_vacuous=answers[Verdict.VACUOUS], conflict=conflict, safe=proved, undecided=undecided + vacuous,
         not_modelled=noted + silent, unrelated=len(known) * (len(known) - 1) // 2 - sum(counts),
     )  # fmt: skip
 
@@ -66,10 +67,10 @@ def _disjoint_counts(kinds: Sequence[Masks]) -> list[int]:
     return counts
 
 
-def _answer(finding: Finding) -> Verdict:
-    """Returns what a finding says of the pairs that it names: what no proof supports and what is vacuous is open."""
+def _proof_or_open(finding: Finding) -> Verdict:
+    """Returns the verdict; a `proved` whose evidence is weaker than a proof is undecided."""
     weak = finding.verdict is Verdict.PROVED and finding.evidence.grade is not Grade.PROVED
-    return Verdict.UNDECIDED if weak or finding.verdict is Verdict.VACUOUS else finding.verdict
+    return Verdict.UNDECIDED if weak else finding.verdict
 
 
 def _bits(known: Sequence[str]) -> dict[str, int]:
@@ -84,7 +85,7 @@ def _named(known: Sequence[str], bits: Mapping[str, int], findings: Iterable[Fin
     """Returns for each verdict and policy the policies that a finding of the verdict names beside it."""
     by_name: dict[Verdict, dict[str, int]] = {verdict: {} for verdict in ORDER}
     for finding in findings:
-        members, masks = {name for name in finding.of if name in bits}, by_name[_answer(finding)]
+        members, masks = {name for name in finding.of if name in bits}, by_name[_proof_or_open(finding)]
         every = reduce(or_, (bits[name] for name in members), 0) if len(members) > 1 else 0
         for name in members if every else ():
             masks[name] = masks.get(name, 0) | every & ~bits[name]
@@ -138,7 +139,7 @@ def _dependencies(design: Design) -> dict[str, set[str]]:
     """Returns for each thing those that its formulas name and those that it calls."""
     bare = names.bare_names(design)
     components = design.components.items()
-    behind = {name: set(_whole(_kept(component, _of_component), bare)) for name, component in components}
+    behind = {name: set(_whole(_cached_words(component, _of_component), bare)) for name, component in components}
     for call in design.calls:
         if call.caller and call.callee:
             behind.setdefault(call.caller.text, set()).add(call.callee.text)

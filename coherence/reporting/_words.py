@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from coherence.base.places import NOWHERE, Place
@@ -111,21 +111,22 @@ def plural(count: int, noun: str) -> str:
 
 
 def accounting(report: Report) -> str:
-    """Returns `Checked 5 loops, 4 calls, 2 promises; 36 pairs of policies: 1 in conflict, 33 safe, 2 not modelled`.
+    """`Checked 5 loops; 2 promises: 1 in conflict, 1 proved; 10 pairs of policies: 1 in conflict, 3 safe, 6 unrelated`.
 
     What there is none of is left out, and no pairs are spoken of where there is one policy: what is wrong with it
     alone is counted by `summary`.
     """
     sums = report.accounting
     checked = {"loop": sums.loops, "call": sums.calls, "timer": sums.timers, "limit": sums.limits}
-    checked |= {"promise": sums.promises}
     policies = ", ".join(plural(count, noun) for noun, count in checked.items() if count)
-    states = {"in conflict": sums.conflict, "safe": sums.safe, "undecided": sums.undecided}
-    states |= {"not modelled": sums.not_modelled}
-    pairs = ", ".join(f"{count} {state}" for state, count in states.items() if count)
+    promises = {"in conflict": sums.promises_conflict, "proved": sums.promises_proved}
+    promises |= {"undecided": sums.promises_undecided, "vacuous": sums.promises_vacuous}
+    pairs = {"in conflict": sums.conflict, "safe": sums.safe, "undecided": sums.undecided}
+    pairs |= {"not modelled": sums.not_modelled, "unrelated": sums.unrelated}
     vacuous = sum(finding.verdict is Verdict.VACUOUS for finding in report.findings)
     parts = [f"Checked {policies or 'no policies'}"]
-    parts += [f"{plural(sums.pairs, 'pair')} of policies: {pairs}"] if pairs else []
+    parts += [_counted(plural(sums.promises, "promise"), promises)] if sums.promises else []
+    parts += [_counted(f"{plural(sums.pairs, 'pair')} of policies", pairs)] if sums.pairs else []
     return "; ".join(parts + [f"{vacuous} vacuous"] * bool(vacuous))
 
 
@@ -136,6 +137,12 @@ def skipped(report: Report) -> str:
     return f"{plural(len(report.skipped), 'file')}: {counts}"
 
 
+def _counted(subject: str, states: Mapping[str, int]) -> str:
+    """Returns the subject with the states that some of it are in."""
+    counts = ", ".join(f"{count} {state}" for state, count in states.items() if count)
+    return f"{subject}: {counts}" if counts else subject
+
+
 def baseline(report: Report) -> dict[str, int]:
     """Returns how many problems a baseline knows, how many it does not, and how many that it knew are gone."""
     new = sum(not is_proof(finding) and finding.severity is not Severity.INFO for finding in report.findings)
@@ -143,9 +150,12 @@ def baseline(report: Report) -> dict[str, int]:
 
 
 def summary(report: Report) -> str:
-    """Returns `Found 1 error, 2 warnings, 1 note, 3 undecided, 33 proved; 1 suppressed.`"""
+    """`Found 1 error, 2 warnings (2 conflicts), 1 note, 3 undecided, 33 proved; 1 suppressed.`"""
     counts = Counter(map(headword, report.findings))
-    parts = [plural(counts[name], name) for name in ("error", "warning", "info", "note") if counts[name]]
+    conflicts = sum(finding.verdict is Verdict.CONFLICT for finding in report.findings)
+    severities = ", ".join(plural(counts[name], name) for name in Severity if counts[name])
+    parts = [severities + f" ({plural(conflicts, 'conflict')})" * bool(conflicts)] if severities else []
+    parts += [plural(counts["note"], "note")] if counts["note"] else []
     parts += [f"{counts[name]} {name}" for name in ("undecided", "proved") if counts[name]]
     hidden = f"; {len(report.suppressed)} suppressed" if report.suppressed else ""
     return f"Found {', '.join(parts) or 'nothing'}{hidden}."

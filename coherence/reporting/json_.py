@@ -5,7 +5,8 @@ A quantity is `{"exact": "173/2", "value": 86.5, "unit": "s"}`: `exact` is the r
 or null where there is none.  Times are such quantities in seconds, null where a step has no time.
 `counts` has the policies that were checked, the promises by their answers, the pairs of policies by what is known of
 them (`safe`: proved; `not_modelled`: they share something, and no question is about them; `unrelated`: they share
-nothing), then the findings by verdict and by severity; with a baseline also how many problems it knows, which `known` lists.
+nothing), then the findings by verdict and by severity; with a baseline also how many problems it knows, which `known`
+lists.
 `format_version` grows by one whenever a field changes its meaning or goes away, not when one is added.
 """
 

@@ -146,7 +146,19 @@ def report_of(*findings: Finding, suppressed: tuple[Finding, ...] = ()) -> Repor
     """A report over the two files."""
     return Report(
         findings=findings,
-        accounting=Accounting(loops=5, calls=2, timers=1, limits=1, promises=3, conflict=1, safe=33, not_modelled=2),
+        accounting=Accounting(
+            loops=5,
+            calls=2,
+            timers=1,
+            limits=1,
+            promises=3,
+            promises_conflict=1,
+            promises_undecided=2,
+            conflict=1,
+            safe=30,
+            not_modelled=2,
+            unrelated=3,
+        ),
         inputs=tuple(InputFile(path, f"{number:064x}") for number, path in enumerate(FILES)),
         sources=FILES,
         suppressed=suppressed,

@@ -40,7 +40,7 @@ def plain(text: str) -> str:
 def test_a_table_of_all_findings_and_a_section_for_each_problem() -> None:
     text = render("markdown", everything())
     assert text.startswith(
-        "# Coherence report\n\nFound 3 errors, 2 warnings, 1 info, 1 proved; 1 suppressed. Checked 5 loops"
+        "# Coherence report\n\nFound 3 errors, 2 warnings, 1 info (4 conflicts), 1 proved; 1 suppressed. Checked 5"
     )
     row = "| error | `COH203` | `specs/design.yaml:10:30` | client retries outlive the server's drain |\n"
     assert row in text

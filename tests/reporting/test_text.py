@@ -30,8 +30,8 @@ from tests.reporting.conftest import (
 )
 
 FOOTER = (
-    "Checked 5 loops, 2 calls, 1 timer, 1 limit, 3 promises; "
-    "36 pairs of policies: 1 in conflict, 33 safe, 2 not modelled"
+    "Checked 5 loops, 2 calls, 1 timer, 1 limit; 3 promises: 1 in conflict, 2 undecided; "
+    "36 pairs of policies: 1 in conflict, 30 safe, 2 not modelled, 3 unrelated"
 )
 
 
@@ -184,7 +184,7 @@ def test_what_is_weaker_than_a_proof_never_prints_as_proved(grade: Grade) -> Non
 
 def test_the_last_lines_count_what_was_found_and_checked() -> None:
     lines = render("text", everything(), timing=0.4149).split("\n")
-    assert lines[-3] == "Found 3 errors, 2 warnings, 1 info, 1 proved; 1 suppressed."
+    assert lines[-3] == "Found 3 errors, 2 warnings, 1 info (4 conflicts), 1 proved; 1 suppressed."
     assert lines[-2:] == [f"{FOOTER}; 1 vacuous, in 0.41 s", ""]
 
 
@@ -260,13 +260,13 @@ def test_every_step_is_shown_or_counted(count: int, time: Fraction) -> None:
 def test_the_conflict_of_a_lone_call_is_not_counted_as_none() -> None:
     accounting = Accounting(calls=1)
     *_, found, checked, end = render("text", replace(report_of(conflict()), accounting=accounting)).split("\n")
-    assert (found, checked, end) == ("Found 1 error.", "Checked 1 call", "")
+    assert (found, checked, end) == ("Found 1 error (1 conflict).", "Checked 1 call", "")
 
 
 def test_a_pair_without_a_conflict_says_nothing_of_conflicts() -> None:
     accounting = Accounting(calls=1, limits=1, promises=1, safe=1)
     footer = render("text", replace(report_of(conflict()), accounting=accounting)).split("\n")[-2]
-    assert footer == "Checked 1 call, 1 limit, 1 promise; 1 pair of policies: 1 safe"
+    assert footer == "Checked 1 call, 1 limit; 1 promise; 1 pair of policies: 1 safe"
 
 
 def test_notes_and_undecided_answers_are_counted_apart() -> None:
