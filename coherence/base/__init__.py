@@ -1,1 +1,1 @@
-"""What everything stands on: places, errors, exact numbers with units, values, polynomials, the one solver."""
+"""Basics that every folder uses: places, errors, exact numbers with units, polynomials, the one solver."""

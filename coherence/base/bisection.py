@@ -1,4 +1,4 @@
-"""The edge of a condition by halving: between a value at which it holds and one at which it does not."""
+"""Finds the edge of a condition by halving an interval between a value at which it holds and one at which not."""
 
 from __future__ import annotations
 

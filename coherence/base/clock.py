@@ -1,4 +1,4 @@
-"""The clocks of time limits, and the record of what a limit cut short.
+"""Reads the clocks of time limits, and records what a limit cut short.
 
 The prover's limits are seconds of the processor, so that a busy machine changes no verdict; those of a whole question
 are seconds of the wall.  Whoever asks `is_over` or `left_until` and is told that nothing is left, and the solver that
@@ -42,7 +42,7 @@ def record_cut() -> None:
 
 
 def now() -> float:
-    """Processor seconds of this thread; on a machine that is not shared, seconds."""
+    """Returns the processor seconds of this thread; on a machine that is not shared, seconds."""
     return time.thread_time()
 
 

@@ -83,7 +83,7 @@ def _binary(path: Path) -> InputError:
 
 
 def _undecoded(path: Path, encoding: str, error: UnicodeDecodeError, remedy: str) -> InputError:
-    """The line and the column of the first byte that is not of the encoding."""
+    """Returns the line and the column of the first byte that is not of the encoding."""
     with path.open("rb") as file:
         head = file.read(HEAD)
         if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:

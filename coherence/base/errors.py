@@ -1,4 +1,4 @@
-"""Everything that can go wrong, as one tree.
+"""The tree of errors that are raised on purpose: wrong input, wrong use, a missing package, a defect.
 
 CoherenceError
 ├── InputError          the reader of the message must change an input file (exit code 2)
@@ -47,7 +47,7 @@ class CoherenceError(Exception):
 
 
 class InputError(CoherenceError):
-    """One or more problems in the input files."""
+    """Raised for one or more problems in the input files."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(sorted(problems, key=lambda p: p.place))
@@ -61,22 +61,22 @@ class InputError(CoherenceError):
 
 
 class UsageError(CoherenceError):
-    """A command line that cannot be carried out."""
+    """Raised for a command line that cannot be carried out."""
 
 
 class MissingExtraError(CoherenceError):
-    """A feature whose optional dependency is not installed."""
+    """Raised where an optional dependency of a feature is not installed."""
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs an optional dependency: pip install 'coherence-engine[{extra}]'")
 
 
 class InternalError(CoherenceError):
-    """A promise that `coherence` makes to itself does not hold."""
+    """Raised where a promise that `coherence` makes to itself does not hold."""
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`did you mean 'x'?` for the nearest known word, else the known words, else nothing."""
+    """Returns `did you mean 'x'?` for the nearest known word, else the known words, else ""."""
     import difflib
 
     names = sorted(set(known))

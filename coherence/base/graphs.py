@@ -1,4 +1,4 @@
-"""Strongly connected components of a graph that is given by the successors of its nodes."""
+"""Finds the strongly connected components of a graph that is given by the successors of its nodes."""
 
 from __future__ import annotations
 

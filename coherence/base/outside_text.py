@@ -44,7 +44,7 @@ def masked(text: str) -> str:
 
 @cache
 def _masks() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """What is masked: the user of an address, a value whose key names a secret, a login, a key known by its shape."""
+    """Returns what is masked: a user in an address, a value whose key names a secret, a login, a known key."""
     return (
         (re.compile(r"(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s'\"]*@"), rf"\1{MASK}@"),
         (re.compile(_NAMED, re.IGNORECASE | re.VERBOSE), rf"\1{MASK}"),

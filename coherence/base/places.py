@@ -1,4 +1,4 @@
-"""Where a value stands: file, line and column of its first and last character (counted from 1)."""
+"""Defines where a value stands: file, line and column of its first and last character (counted from 1)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Place:
         return f"{self.file}:{self.line}:{self.column}"
 
     def labelled(self, label: str) -> Place:
-        """The same span with another label."""
+        """Returns the same span with another label."""
         return replace(self, label=label)
 
 

@@ -1,4 +1,4 @@
-"""Characteristic and minimal polynomials of rational matrices, and exact root counts against the unit circle.
+"""Characteristic and minimal polynomials of rational matrices, with exact root counts on the unit circle.
 
 Public polynomials are tuples of `Fraction`, highest degree first.  Nothing here is floating point.
 """
@@ -38,7 +38,7 @@ class RootCount:
 
 
 def count_roots(coefficients: Sequence[Fraction | int]) -> RootCount:
-    """Exact root counts of a polynomial (highest degree first) with respect to the unit circle.
+    """Counts the roots of a polynomial (highest degree first) inside, on and outside the unit circle, exactly.
 
     g = gcd(p, z^n p(1/z)) holds all roots on the circle and all pairs (r, 1/r); p/g holds the rest,
     none of which lies on the circle.  Raises ValueError for the zero polynomial.
@@ -63,13 +63,13 @@ def inside_of(p: Poly) -> int:
 
 
 def _on_circle(paired: Poly) -> tuple[int, bool]:
-    """(roots on the circle with multiplicity, is one repeated) of a p with p(z) = +-z^n p(1/z)."""
+    """Returns (roots on the circle with multiplicity, is one repeated) of a p with p(z) = +-z^n p(1/z)."""
     counts = [_simple_on_circle(factor) for factor in sturm.square_free(paired)]
     return sum(i * on for i, on in enumerate(counts, 1)), any(counts[1:])
 
 
 def _simple_on_circle(p: Poly) -> int:
-    """As `_on_circle` for square-free p: take out 1 and -1, then count w = z + 1/z in (-2, 2)."""
+    """Returns `_on_circle` for square-free p: takes out 1 and -1, then counts w = z + 1/z in (-2, 2)."""
     ends = 0
     for end in (1, -1):
         if sturm.value(p, end) == 0:
@@ -78,7 +78,7 @@ def _simple_on_circle(p: Poly) -> int:
 
 
 def _in_sum(p: Poly) -> Poly:
-    """H with p(z) = z^m H(z + 1/z), for p of degree 2m with p(z) = z^2m p(1/z).
+    """Returns H with p(z) = z^m H(z + 1/z), for p of degree 2m with p(z) = z^2m p(1/z).
 
     z^k + z^-k = t_k(w), with t_0 = 2, t_1 = w and t_k+1 = w t_k - t_k-1.
     """
@@ -95,19 +95,19 @@ def _in_sum(p: Poly) -> Poly:
 
 
 def distinct_non_zero(polynomial: Sequence[Fraction | int]) -> Poly:
-    """The square-free polynomial with the non-zero roots."""
+    """Returns the square-free polynomial with the non-zero roots."""
     p = sturm.square_free_part(sturm.primitive(polynomial))
     return p[:-1] if len(p) > 1 and p[-1] == 0 else p
 
 
 def all_within(polynomial: Sequence[Fraction | int], radius: Fraction) -> bool:
-    """Whether every root has a modulus smaller than radius (> 0); exact."""
+    """Returns whether every root has a modulus smaller than radius (> 0); exact."""
     counts = count_roots([c * radius**-k for k, c in enumerate(polynomial)])
     return counts.on == counts.outside == 0
 
 
 def radius_bracket(p: Poly, tolerance: Fraction, *probes: Fraction) -> tuple[Fraction, Fraction]:
-    """(low, high): low <= largest modulus < high, at most tolerance * high apart; (1, 1) where it is 1."""
+    """Returns low <= largest modulus < high, at most tolerance * high apart; (1, 1) where it is 1."""
     counts = count_roots(p)
     if counts.outside == 0 and counts.on:
         return Fraction(1), Fraction(1)
@@ -123,14 +123,14 @@ def radius_bracket(p: Poly, tolerance: Fraction, *probes: Fraction) -> tuple[Fra
 
 
 def narrowed(p: Poly, low: Fraction, high: Fraction, probe: Fraction) -> tuple[Fraction, Fraction]:
-    """The part of the bracket [low, high) on the side of the probe where the largest modulus lies."""
+    """Returns the part of the bracket [low, high) on the side of the probe where the largest modulus lies."""
     if not low < probe < high:
         return low, high
     return (low, probe) if all_within(p, probe) else (probe, high)
 
 
 def characteristic_polynomial(matrix: Matrix) -> tuple[Fraction, ...]:
-    """det(zI - A), monic.
+    """Returns det(zI - A), monic.
 
     With d_i the common denominator of row i, the product of all d_i times the result is an integer
     polynomial with coefficients of at most prod(d_i + |d_i row_i|_1).  It is found by Hessenberg
@@ -162,7 +162,7 @@ def _residues(rows: Sequence[Sequence[Fraction]], prime: int) -> list[list[int]]
 
 
 def _hessenberg(h: list[list[int]], prime: int) -> list[list[int]]:
-    """A similar matrix (modulo prime) that is zero below the first subdiagonal; h is overwritten."""
+    """Returns a similar matrix (modulo prime) that is zero below the first subdiagonal; h is overwritten."""
     n = len(h)
     for k in range(n - 2):
         pivot = next((i for i in range(k + 1, n) if h[i][k]), None)
@@ -183,7 +183,7 @@ def _swap(h: list[list[int]], i: int, j: int) -> None:
 
 
 def _eliminate(h: list[list[int]], i: int, j: int, factor: int, prime: int) -> None:
-    """Row i minus factor times row j; then, to keep the eigenvalues, column j plus factor times column i."""
+    """Subtracts factor times row j from row i; then, to keep the eigenvalues, adds factor times column i to j."""
     row = h[i]
     for column, a in enumerate(h[j]):
         if a:
@@ -194,7 +194,7 @@ def _eliminate(h: list[list[int]], i: int, j: int, factor: int, prime: int) -> N
 
 
 def _hessenberg_polynomial(h: list[list[int]], prime: int) -> Poly:
-    """det(zI - H) modulo prime: p_k = (z - h_kk) p_k-1 - sum over i < k of h_ik (subdiagonal product) p_i-1."""
+    """Returns det(zI - H) modulo prime, by p_k = (z - h_kk) p_k-1 - sum h_ik (subdiagonal product) p_i-1."""
     leading: list[Poly] = [[1]]
     for k in range(len(h)):
         new = [a - h[k][k] * b for a, b in zip([*leading[k], 0], [0, *leading[k]], strict=True)]
@@ -211,7 +211,7 @@ def _hessenberg_polynomial(h: list[list[int]], prime: int) -> Poly:
 
 
 def minimal_polynomial(matrix: Matrix) -> tuple[Fraction, ...]:
-    """The monic polynomial m of least degree with m(A) = 0.
+    """Returns the monic polynomial m of least degree with m(A) = 0.
 
     Found modulo a prime P.  Its image never has a larger degree than m.  Lifted with the leading
     coefficient of the primitive characteristic polynomial, and with coefficients below Mignotte's
@@ -234,7 +234,7 @@ def minimal_polynomial(matrix: Matrix) -> tuple[Fraction, ...]:
 
 
 def _minimal_modulo(matrix: list[list[int]], prime: int) -> Poly:
-    """The minimal polynomial modulo prime: the unit vectors not yet annihilated add their own factors."""
+    """Returns the minimal polynomial modulo prime: the unit vectors not yet annihilated add their own factors."""
     rows: list[Row] = [[(j, a) for j, a in enumerate(row) if a] for row in matrix]
 
     def apply(vector: list[int]) -> list[int]:
@@ -252,7 +252,7 @@ def _minimal_modulo(matrix: list[list[int]], prime: int) -> Poly:
 
 
 def _annihilator(apply: Callable[[list[int]], list[int]], vector: list[int], prime: int) -> Poly:
-    """The monic m of least degree with m(A) v = 0, by elimination among v, Av, A^2 v, ..."""
+    """Returns the monic m of least degree with m(A) v = 0, by elimination among v, Av, A^2 v, ..."""
     basis: list[tuple[int, list[int], list[int]]] = []  # (pivot, reduced vector, its combination of A^k v)
     while True:
         rest, combination = list(vector), [0] * len(basis) + [1]

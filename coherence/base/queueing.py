@@ -1,4 +1,4 @@
-"""Closed forms of M/M/c: Erlang's probabilities of loss and of waiting, and the tail of two exponential phases.
+"""Closed forms of M/M/c queues: Erlang's probabilities of loss and of waiting, and the tail of two phases.
 
 Symbols: a offered load in Erlang (arrivals per second times mean service), c servers, B loss, C waiting.
 SOURCE: A. K. Erlang 1917; Kleinrock, Queueing Systems I (1975), sections 3.5, 3.6 and 5.7.
@@ -13,7 +13,7 @@ _LAST_DIGIT = 1e-17
 
 
 def erlang_b(servers: int, offered: float) -> float:
-    """Share blocked by `servers` without a queue; `offered` in Erlang.
+    """Returns the share blocked by `servers` without a queue; `offered` in Erlang.
 
     1 / B = 1 + c/a + c (c-1)/a^2 + ..., whose terms grow down to a of them and then fall: what is left out is less
     than the last digit, so that even millions of servers take a few thousand terms.
@@ -31,7 +31,7 @@ def erlang_b(servers: int, offered: float) -> float:
 
 
 def erlang_c(servers: int, offered: float) -> float:
-    """Share that has to wait; 1 at and above saturation."""
+    """Returns the share that has to wait; 1 at and above saturation."""
     if offered >= servers:
         return 1.0
     blocked = erlang_b(servers, offered)
@@ -39,7 +39,7 @@ def erlang_c(servers: int, offered: float) -> float:
 
 
 def erlang_c_of_all(offered: float, most: int) -> Iterator[tuple[int, float]]:
-    """(c, C) for c = 1, 2, ... up to `most`, where c servers are enough at all; by Erlang's recurrence in c."""
+    """Yields (c, C) for c = 1, 2, ... up to `most` where c servers are enough; by Erlang's recurrence in c."""
     blocked = 1.0
     for servers in range(1, most + 1):
         blocked = offered * blocked / (servers + offered * blocked)
@@ -48,7 +48,7 @@ def erlang_c_of_all(offered: float, most: int) -> Iterator[tuple[int, float]]:
 
 
 def two_phases(decay: float, mean: float, time: float) -> float:
-    """P(X + Y > time) of exponentials with rate `decay` and mean `mean`, without cancellation where the two agree."""
+    """Returns P(X + Y > time) of exponentials with rate `decay` and mean `mean`, without cancellation."""
     if mean <= 0:
         return math.exp(-decay * time)
     slow, fast = sorted((decay, 1 / mean))

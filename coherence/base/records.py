@@ -1,4 +1,4 @@
-"""Frozen records with declared keys: what dataclasses would be, without code generated at import.
+"""Frozen records with declared keys: as dataclasses, without code generated at import.
 
 `@dataclass(frozen=True, slots=True)` costs about two milliseconds a class (it writes and compiles
 methods); the two dozen classes of the vocabulary would take a fifth of the time of a policy check.
@@ -32,7 +32,7 @@ class Key:
 
 
 def plain(*, default: Any = None, compare: bool = True) -> Any:
-    """A field that no key of the document fills; a type as default makes a new one for each record."""
+    """Returns a field that no key of the document fills; a type as default makes a new one for each record."""
     is_factory = isinstance(default, type)
     return Key(
         default if not is_factory else None,
@@ -110,7 +110,7 @@ class Record:
 
     @property
     def queries(self) -> QueryTable:
-        """The table of what was computed from the record."""
+        """Returns the table of what was computed from the record."""
         own = self.__dict__
         table: QueryTable | None = own.get(TABLE)
         if table is None:

@@ -1,4 +1,4 @@
-"""How many sends one call makes that tries again: where every try fails, and on average where each may fail."""
+"""Computes how many sends a call makes that tries again: where every try fails, and on average."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def product(tries: Tries) -> int | None:
 
 
 def expected(failing: Any, tries: Any) -> Any:
-    """1 + q + ... + q^(A - 1) sends on average, q = `failing` the chance that a try fails, A tries (inf: for ever).
+    """Returns 1 + q + ... + q^(A - 1) sends on average: q = `failing` the chance of a failing try, A tries (or inf).
 
     Exact for rationals.
     """

@@ -1,4 +1,4 @@
-"""SMT-LIB text in, an honest answer out.  The only module that imports z3 (and cvc5, to check again).
+"""Asks SMT solvers about SMT-LIB text; the only module that imports z3 (and cvc5, to check again).
 
 A script asks `(check-sat)` once; lines that say `(reset)` join several scripts, which are refuted
 when each of them is.
@@ -45,17 +45,17 @@ class SolverAnswer:
 
     @property
     def unsat(self) -> bool:
-        """Whether the script was refuted.  `unknown` counts as not refuted."""
+        """Returns whether the script was refuted.  `unknown` counts as not refuted."""
         return self.outcome is Outcome.UNSAT
 
 
 def unsat(script: str, *, timeout_ms: int) -> SolverAnswer:
-    """Whether z3 finds an SMT-LIB 2 script unsatisfiable.  `timeout_ms` holds for each part of it."""
+    """Returns whether z3 finds an SMT-LIB 2 script unsatisfiable.  `timeout_ms` holds for each part of it."""
     return _first_failure(unsat_each(_parts(script), timeout_ms=timeout_ms))
 
 
 def unsat_each(scripts: Iterable[str], *, timeout_ms: int) -> Iterator[SolverAnswer]:
-    """One answer per script (of one part), lazily: the caller may stop at the first that is not unsat.
+    """Yields one answer per script (of one part), lazily: the caller may stop at the first that is not unsat.
 
     `timeout_ms` holds for each script.  The scripts share a context but no assertions.
     """
@@ -67,7 +67,7 @@ def unsat_each(scripts: Iterable[str], *, timeout_ms: int) -> Iterator[SolverAns
 
 
 def joined(scripts: Iterable[str]) -> str:
-    """Several scripts as one, which is refuted when each of them is."""
+    """Returns several scripts as one, which is refuted when each of them is."""
     return RESET.join(scripts)
 
 
@@ -113,20 +113,20 @@ def _text(error: Exception) -> str:
 
 
 def _model(model: Any) -> str:
-    """The values of the declared constants; z3 lists defined functions among them, they are left out."""
+    """Returns the values of the declared constants; z3 lists defined functions among them, they are left out."""
     constants = [name for name in model.decls() if name.arity() == 0 and model[name].num_args() == 0]
     return "\n".join(sorted(f"{name} = {model[name]}" for name in constants))
 
 
 def version() -> str:
-    """The solver and its version, for reports: `z3 4.13.0`."""
+    """Returns the solver and its version, for reports: `z3 4.13.0`."""
     import z3
 
     return f"z3 {z3.get_version_string()}"
 
 
 def recheck(script: str, *, timeout_ms: int = 60_000) -> SolverAnswer:
-    """The same question to cvc5, a solver with no code in common with z3.
+    """Returns the same question to cvc5, a solver with no code in common with z3.
 
     Raises MissingExtraError when the Python package cvc5 is not installed.
     """

@@ -22,18 +22,18 @@ ROUNDS = 64  # root squarings: separates roots further than about n / 2^64 from 
 
 
 def mersenne_primes(above: int = 0) -> Iterator[int]:
-    """The primes of `MERSENNE` greater than `above`, smallest first."""
+    """Returns the primes of `MERSENNE` greater than `above`, smallest first."""
     return ((1 << e) - 1 for e in MERSENNE if (1 << e) - 1 > above)
 
 
 def centred(residue: int, prime: int) -> int:
-    """The representative of a residue class in (-prime/2, prime/2)."""
+    """Returns the representative of a residue class in (-prime/2, prime/2)."""
     residue %= prime
     return residue - prime if 2 * residue > prime else residue
 
 
 def primitive(coefficients: Iterable[Fraction | int]) -> Poly:
-    """The primitive integer polynomial with the same roots and the same signs."""
+    """Returns the primitive integer polynomial with the same roots and the same signs."""
     ratios = [Fraction(c) for c in coefficients]
     scale = math.lcm(*(r.denominator for r in ratios))
     return _reduced([r.numerator * (scale // r.denominator) for r in ratios])
@@ -46,13 +46,13 @@ def _reduced(p: Poly) -> Poly:
 
 
 def derivative(p: Poly) -> Poly:
-    """p'."""
+    """Returns p'."""
     n = len(p) - 1
     return [c * (n - i) for i, c in enumerate(p[:-1])]
 
 
 def value(p: Poly, x: int) -> int:
-    """p(x) by Horner's rule."""
+    """Returns p(x) by Horner's rule."""
     total = 0
     for c in p:
         total = total * x + c
@@ -60,7 +60,7 @@ def value(p: Poly, x: int) -> int:
 
 
 def remainder(a: Poly, b: Poly) -> Poly:
-    """A positive multiple of a mod b, primitive."""
+    """Returns a positive multiple of a mod b, primitive."""
     a, lead, sign = list(a), abs(b[0]), 1 if b[0] > 0 else -1
     for start in range(len(a) - len(b) + 1):
         head = a[start] * sign
@@ -72,7 +72,7 @@ def remainder(a: Poly, b: Poly) -> Poly:
 
 
 def quotient(a: Poly, b: Poly) -> Poly | None:
-    """a / b for primitive b, or None where b does not divide a (Gauss's lemma: no fractions arise)."""
+    """Returns a / b for primitive b, or None where b does not divide a (Gauss's lemma: no fractions arise)."""
     a, result = list(a), []
     for start in range(len(a) - len(b) + 1):
         factor, rest = divmod(a[start], b[0])
@@ -85,7 +85,7 @@ def quotient(a: Poly, b: Poly) -> Poly | None:
 
 
 def divided(a: Poly, b: Poly) -> Poly:
-    """a / b where primitive b is known to divide a.  Raises InternalError where it does not."""
+    """Returns a / b where primitive b is known to divide a.  Raises InternalError where it does not."""
     result = quotient(a, b)
     if result is None:
         raise InternalError("a polynomial division left a remainder")
@@ -93,7 +93,7 @@ def divided(a: Poly, b: Poly) -> Poly:
 
 
 def gcd(a: Poly, b: Poly) -> Poly:
-    """Greatest common divisor, primitive with positive leading coefficient.
+    """Returns the greatest common divisor, primitive with positive leading coefficient.
 
     Found modulo a prime and lifted.  The image never has a smaller degree than the true divisor, so
     a lifted image that divides both is the divisor: the primes only decide the cost.
@@ -136,7 +136,7 @@ def _trimmed(p: Poly) -> Poly:
 
 
 def square_free(p: Poly) -> list[Poly]:
-    """Square-free f1, f2, ... with p = content * f1 * f2^2 * f3^3 ... (Yun's algorithm)."""
+    """Returns square-free f1, f2, ... with p = content * f1 * f2^2 * f3^3 ... (Yun's algorithm)."""
     p = _positive(_reduced(p))
     common = gcd(p, derivative(p))
     rest, factors = divided(p, common), []
@@ -148,12 +148,12 @@ def square_free(p: Poly) -> list[Poly]:
 
 
 def square_free_part(p: Poly) -> Poly:
-    """The polynomial with the roots of p, each once."""
+    """Returns the polynomial with the roots of p, each once."""
     return divided(_reduced(p), gcd(p, derivative(p)))
 
 
 def signed_remainders(a: Poly, b: Poly) -> list[Poly]:
-    """The generalised Sturm chain a, b, -(a mod b), ... up to positive factors."""
+    """Returns the generalised Sturm chain a, b, -(a mod b), ... up to positive factors."""
     chain = [a, b]
     while chain[-1]:
         chain.append([-c for c in remainder(chain[-2], chain[-1])])
@@ -161,13 +161,13 @@ def signed_remainders(a: Poly, b: Poly) -> list[Poly]:
 
 
 def variations(values: Iterable[int]) -> int:
-    """Number of sign changes, zeros left out."""
+    """Returns the number of sign changes, zeros left out."""
     signs = [v > 0 for v in values if v]
     return sum(left != right for left, right in pairwise(signs))
 
 
 def real_roots(p: Poly, low: int, high: int) -> int:
-    """Number of distinct real roots in (low, high], for p not 0 at low and without a repeated root at high (Sturm)."""
+    """Returns the number of distinct real roots in (low, high], for p(low) != 0 and no repeated root at high."""
     chain = signed_remainders(p, derivative(p))
     return variations(value(f, low) for f in chain) - variations(value(f, high) for f in chain)
 
@@ -183,7 +183,7 @@ def cauchy_index(numerator: Poly, denominator: Poly) -> int:
 
 
 def half_plane(p: Poly) -> Poly:
-    """The numerator of p((1 + s) / (1 - s)): the open unit disc becomes the open left half plane."""
+    """Returns the numerator of p((1 + s) / (1 - s)): the open unit disc becomes the open left half plane."""
     result, power = [p[0]], [1]
     for c in p[1:]:
         power = _times_linear(power, -1)
@@ -192,12 +192,12 @@ def half_plane(p: Poly) -> Poly:
 
 
 def _times_linear(p: Poly, slope: int) -> Poly:
-    """p(s) * (slope * s + 1)."""
+    """Returns p(s) * (slope * s + 1)."""
     return [slope * a + b for a, b in zip([*p, 0], [0, *p], strict=True)]
 
 
 def inside_by_index(p: Poly) -> int:
-    """Number of roots inside the unit circle, for p without roots on it and without reciprocal pairs.
+    """Returns the number of roots inside the unit circle, for p without roots on it and reciprocal pairs.
 
     With Q = `half_plane(p)` and Q(iw) = R + iI, the argument gains pi for each root on the left and
     loses pi for each on the right; the Cauchy index of I/R counts those half turns.  Without
@@ -212,7 +212,7 @@ def inside_by_index(p: Poly) -> int:
 
 
 def inside_by_squaring(p: Poly) -> int | None:
-    """Number of roots inside the unit circle, or None; a number also proves that none lies on it.
+    """Returns the number of roots inside the unit circle, or None; a number also proves that none is on it.
 
     Roots are squared until one coefficient outweighs all others together: then, by Rouche, as many
     roots lie inside as that coefficient's degree.  Coefficients are rounded to integers with one
@@ -227,7 +227,7 @@ def inside_by_squaring(p: Poly) -> int | None:
 
 
 def _squaring(p: Poly, *, bits: int) -> tuple[int | None, bool]:
-    """(answer, all rounds done): a pair (None, False) asks for more bits."""
+    """Returns (answer, all rounds done): a pair (None, False) asks for more bits."""
     p, error = _rounded(p, 0, bits)
     for _ in range(ROUNDS):
         sizes = [abs(c) for c in p]
@@ -246,7 +246,7 @@ def _rounded(p: Poly, error: int, bits: int) -> tuple[Poly, int]:
 
 
 def _root_squares(p: Poly) -> Poly:
-    """The polynomial whose roots are the squares: p = e(z^2) + z o(z^2) gives e^2 - z o^2, up to sign."""
+    """Returns the polynomial whose roots are the squares: p = e(z^2) + z o(z^2) gives e^2 - z o^2, up to sign."""
     n = len(p) - 1
     same, other = _square(p[::2]), _square(p[1::2])  # same parity as n, and the other one
     if n % 2 == 0:

@@ -1,4 +1,4 @@
-"""Text such as `500 ms`, `25 %` or `10 kW` to exact SI numbers: the only unit parser.
+"""Reads text such as `500 ms`, `25 %` or `10 kW` to exact SI numbers: the only unit parser.
 
 A dimension is a product of powers of base units (second, watt, byte, degree Celsius, US dollar) and
 of counters (req, token, replica, gpu ...).  Counters have dimension one and a tag: two different
@@ -40,16 +40,16 @@ class Dimension:
 
     @property
     def physical(self) -> Dimension:
-        """The same without counters."""
+        """Returns the same without counters."""
         return Dimension(tuple((b, p) for b, p in self.powers if b not in COUNTERS))
 
     @property
     def tags(self) -> Dimension:
-        """Only the counters."""
+        """Returns the powers of counters alone."""
         return Dimension(tuple((b, p) for b, p in self.powers if b in COUNTERS))
 
     def fits(self, other: Dimension) -> bool:
-        """Can the two be added or compared?  Counters must agree unless one side has none."""
+        """Returns whether the two can be added or compared: counters agree, or one side has none."""
         if self.powers == other.powers:
             return True
         if self.physical != other.physical:
@@ -105,7 +105,7 @@ EXAMPLES = "units are written like ms, min, req/s, GB, kW or %"
 
 
 class UnitError(ValueError):
-    """A text that is not a quantity; the message says why and `remedy` what to write."""
+    """Raised for a text that is not a quantity; the message says why and `remedy` what to write."""
 
     def __init__(self, message: str, remedy: str = "") -> None:
         super().__init__(message)
@@ -113,7 +113,7 @@ class UnitError(ValueError):
 
 
 def unit(text: str) -> tuple[Fraction, Dimension]:
-    """Factor to SI and dimension of a unit such as `ms`, `req/s` or `%`."""
+    """Returns factor to SI and dimension of a unit such as `ms`, `req/s` or `%`."""
     factor, dimension, sign = Fraction(1), ONE, 1
     for part in re.split(r"([/*])", text):
         if part in ("/", "*"):
@@ -131,12 +131,12 @@ def unit(text: str) -> tuple[Fraction, Dimension]:
 
 
 def number(text: str) -> Fraction:
-    """An exact decimal number; refuses exponents that would not fit in memory."""
+    """Returns an exact decimal number; refuses exponents that would not fit in memory."""
     return Fraction(text.replace("_", ""))
 
 
 def quantity(text: str) -> tuple[Fraction, Dimension]:
-    """`500 ms` -> (1/2, second).  Raises UnitError."""
+    """Returns value (SI) and dimension: `500 ms` -> (1/2, second).  Raises UnitError."""
     match = _LITERAL.fullmatch(text.strip())
     if not match or len(text) > 400:
         raise UnitError(f"'{shorten(text)}' is not a number with a unit", "write for example 500 ms, 25 %, 10 kW or 64")
@@ -145,7 +145,7 @@ def quantity(text: str) -> tuple[Fraction, Dimension]:
 
 
 def go_duration(text: str) -> Fraction:
-    """Seconds of a Go duration such as `1m30s`, `2.000s` or `168h0m0s`.  Raises UnitError."""
+    """Returns the seconds of a Go duration such as `1m30s`, `2.000s` or `168h0m0s`.  Raises UnitError."""
     parts = _GO.findall(text)
     if not parts or "".join(a + b for a, b in parts) != text.strip():
         raise UnitError(f"'{shorten(text)}' is not a duration", "write for example 300ms, 2s or 1m30s")
@@ -154,6 +154,6 @@ def go_duration(text: str) -> Fraction:
 
 
 def shorten(text: str, limit: int = 60) -> str:
-    """The text on one line, cut in the middle where it is long."""
+    """Returns the text on one line, cut in the middle where it is long."""
     line = " ".join(text.split())
     return line if len(line) <= limit else f"{line[: limit - 20]}...{line[-15:]}"

@@ -1,1 +1,1 @@
-"""Maps over settings: regions, half-spaces, sweeps, and the smallest change of a whole design."""
+"""Explores the values of a design's numbers: regions, half-spaces, sweeps, smallest repairs of a whole design."""

@@ -1,4 +1,4 @@
-"""The smallest change of a whole design that removes every conflict for which a repair holds.
+"""Finds the smallest change of a whole design that removes every conflict for which a repair holds.
 
 The candidates are the repairs that the findings carry, each already re-checked.  One may remove several conflicts, and
 two may turn the same number.  Sets of candidates are tried from the lightest on; the first after which all these
@@ -46,7 +46,7 @@ class Fix:
 
 
 def fix(sources: Mapping[str, str], rebuild: Rebuild, wanted: Wanted, *, time_limit: float = 20.0) -> Fix:
-    """Repair a design, of which `wanted` gives the conflicts to be removed.  Every question is asked again.
+    """Repairs a design, of which `wanted` gives the conflicts to be removed.  Every question is asked again.
 
     Raises InputError where the texts are no design.
     """
@@ -71,7 +71,7 @@ def _ask(sources: Mapping[str, str], rebuild: Rebuild, time_limit: float) -> Rec
 
 
 def _smallest(targets: Sequence[Finding], context: RecheckContext) -> tuple[Edit, ...]:
-    """The lightest edits found after which all targets are gone, else as many as go together."""
+    """Returns the lightest edits found after which all targets are gone, else as many as go together."""
     if not targets:
         return ()
     candidates = _candidates(targets, context)
@@ -83,7 +83,7 @@ def _smallest(targets: Sequence[Finding], context: RecheckContext) -> tuple[Edit
 
 
 def _candidates(targets: Sequence[Finding], context: RecheckContext) -> list[Candidate]:
-    """Every repair of every target, lightest first, with all targets that it removes alone."""
+    """Returns every repair of every target, lightest first, with all targets that it removes alone."""
     harmless = []
     for repair in dict.fromkeys(Repair(r.edits, "") for f in targets for r in f.repairs):
         after = context.again(repair.edits, context.modules)
@@ -115,13 +115,13 @@ def _covers(targets: Sequence[Finding], candidates: Sequence[Candidate]) -> Iter
 
 
 def _good(edits: tuple[Edit, ...], targets: Iterable[Finding], context: RecheckContext) -> bool:
-    """Are all targets gone after the edits, and nothing new?"""
+    """Returns whether all targets are gone after the edits, and nothing is new."""
     after = context.again(edits, context.modules)
     return after is not None and all(gone(f, after) for f in targets) and not worse(context.findings, after)
 
 
 def _needed(edits: tuple[Edit, ...], targets: Sequence[Finding], context: RecheckContext) -> tuple[Edit, ...]:
-    """Without each edit that the others make superfluous, heaviest first."""
+    """Returns the edits without each that the others make superfluous, heaviest first."""
     for edit in sorted(edits, key=lambda e: (-weight([e]), e.place)):
         fewer = tuple(one for one in edits if one != edit)
         if fewer and _good(fewer, targets, context):
@@ -132,7 +132,7 @@ def _needed(edits: tuple[Edit, ...], targets: Sequence[Finding], context: Rechec
 def _one_by_one(
     targets: Sequence[Finding], candidates: Sequence[Candidate], context: RecheckContext
 ) -> tuple[Edit, ...]:
-    """Repairs added as long as they go together: what cannot be repaired with the others is left."""
+    """Returns the edits of repairs added one by one as long as they go together; other targets are left."""
     edits: tuple[Edit, ...] = ()
     done: list[Finding] = []
     for target in targets:
@@ -146,7 +146,7 @@ def _one_by_one(
 
 
 def combined(chosen: Iterable[Repair]) -> tuple[Edit, ...] | None:
-    """All edits at once; of two that turn one number the same way the farther; None where they do not go together."""
+    """Returns all edits at once; of two that move one number the same way the farther; None where they do not fit."""
     by_place: dict[Place, Edit] = {}
     for edit in (edit for repair in chosen for edit in repair.edits):
         other = by_place.get(edit.place)
@@ -165,7 +165,7 @@ def _farther(edit: Edit, other: Edit) -> Edit | None:
 
 
 def weight(edits: Iterable[Edit]) -> Fraction:
-    """The sum of the relative changes."""
+    """Returns the sum of the relative changes."""
     return sum((_weight(edit) for edit in edits), Fraction(0))
 
 
@@ -180,7 +180,7 @@ def _weight(edit: Edit) -> Fraction:
 
 
 def _number(text: str) -> Fraction | None:
-    """The number that a text says, in SI; also as Go and Kubernetes write it."""
+    """Returns the number that a text says, in SI; also as Go and Kubernetes write it."""
     plain = text.strip("'\"")
     try:
         return units.quantity(plain)[0]
@@ -195,7 +195,7 @@ def _number(text: str) -> Fraction | None:
 
 
 def raw(fixed: Fix, texts: Mapping[str, str]) -> dict[str, str]:
-    """The same edits in texts that may end their lines otherwise (as they stand in the files)."""
+    """Returns the same edits in texts that may end their lines otherwise (as they stand in the files)."""
     edited_texts = dict(texts)
     for edits in fixed.rounds:
         edited = repairs.apply(edits, edited_texts)

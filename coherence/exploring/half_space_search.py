@@ -1,4 +1,4 @@
-"""Half-spaces, and intersections of them, in which nothing is in conflict: found from followed points, then proved.
+"""Searches half-spaces of parameters, and intersections, in which nothing is in conflict, and proves them.
 
 Each answer that is followed holds on a polyhedron around its point.  The sides of those polyhedra are the candidates.
 A candidate is safe where finitely many safe polyhedra fill it, within the ranges: z3 refutes that a point is left over,
@@ -61,7 +61,7 @@ class Seen:
     sides: dict[Row, None] = field(default_factory=dict, compare=False)  # that decided an answer
 
     def at(self, point: Point, *, generic: bool = False) -> tuple[str, Cell]:
-        """The status at a point, and the polyhedron on which it is the same.  Raises NotTracedError."""
+        """Returns the status at a point, and the polyhedron on which it is the same.  Raises NotTracedError."""
         if point not in self.points:
             if len(self.points) >= MOST_FOLLOWED:
                 raise NotTracedError("too many points would have to be followed")
@@ -74,17 +74,17 @@ class Seen:
         return self.points[point]
 
     def status(self, answer: RegionAnswer) -> str:
-        """Of one answer."""
+        """Returns safe, unsafe or undecided for one answer."""
         if answer.conflict:
             return UNSAFE
         return OPEN if answer.undecided - self.left_open else SAFE
 
     def cells(self, status: str) -> list[Cell]:
-        """The polyhedra with a status."""
+        """Returns the polyhedra with a status."""
         return list(dict.fromkeys(cell for known, cell in self.points.values() if known == status))
 
     def of(self, status: str) -> list[Point]:
-        """The points with a status."""
+        """Returns the points with a status."""
         return [point for point, (known, _) in self.points.items() if known == status]
 
 
@@ -93,7 +93,7 @@ def _pinned_in(answered: Followed) -> str:
 
 
 def half_spaces(source: Source, modules: Sequence[QuestionModule], left_open: Iterable[Key]) -> HalfSpaceResult:
-    """The half-spaces within the ranges of the axes in which these questions find nothing in conflict."""
+    """Returns the half-spaces within the ranges of the axes in which these questions find nothing in conflict."""
     outline = tuple((min(axis.values), max(axis.values)) for axis in source.axes)
     seen = Seen(source, tuple(modules), outline, frozenset(left_open))
     if not seen.modules:
@@ -116,7 +116,7 @@ def _random(seen: Seen, rng: random.Random) -> Iterator[Point]:
 
 
 def _sets(seen: Seen) -> Iterator[HalfSpace]:
-    """Single half-spaces; where none holds all that is safe, the intersection of those that lose none of it."""
+    """Yields single half-spaces; where none holds all safe points, the intersection of those that lose none."""
     proved: list[HalfSpace] = []
     whole = _proved(seen, ()) if len(seen.of(SAFE)) == len(seen.points) else None
     if whole is not None:
@@ -139,7 +139,7 @@ def _sets(seen: Seen) -> Iterator[HalfSpace]:
 
 
 def _sides(seen: Seen) -> list[Row]:
-    """Both sides, with and without their border, of every hyperplane that decided an answer; the usual ones first."""
+    """Returns both sides, with and without border, of every hyperplane that decided an answer; the usual ones first."""
     counted: dict[Row, int] = {}
     for deciding in seen.sides:
         form = row(deciding.form, "==").form
@@ -150,7 +150,7 @@ def _sides(seen: Seen) -> list[Row]:
 
 
 def _hopeful(seen: Seen, cell: Cell) -> bool:
-    """Do the points that are known allow it: safe ones inside, others only outside?"""
+    """Returns whether the known points allow the set: safe ones inside, others only outside."""
     statuses = {known for point, (known, _) in seen.points.items() if inside(cell, point)}
     return statuses == {SAFE} and any(
         known != SAFE and not inside(cell, point) for point, (known, _) in seen.points.items()
@@ -158,7 +158,7 @@ def _hopeful(seen: Seen, cell: Cell) -> bool:
 
 
 def _proved_around(seen: Seen, safe: Sequence[Point]) -> HalfSpace | None:
-    """The intersection of all sides that hold every safe point and leave out another one."""
+    """Returns the intersection of all sides that hold every safe point and leave out another one."""
     others = [point for point in seen.points if point not in set(safe)]
     sides: list[Row] = []
     for side in _sides(seen):
@@ -177,12 +177,12 @@ def _proved_around(seen: Seen, safe: Sequence[Point]) -> HalfSpace | None:
 
 
 def _within(cell: Cell, other: Cell, outline: Outline) -> bool:
-    """Does every point of the first set, within the ranges, lie in the second?"""
+    """Returns whether every point of the first set, within the ranges, lies in the second."""
     return unsat(uncovered(cell, outline, [other]), timeout_ms=SOLVER_MS).unsat
 
 
 def _proved(seen: Seen, cell: Cell) -> HalfSpace | None:
-    """The set with its proof, if safe polyhedra fill it."""
+    """Returns the set with its proof, if safe polyhedra fill it."""
     while True:
         cover = seen.cells(SAFE)
         script = uncovered(cell, seen.outline, cover)
@@ -197,7 +197,7 @@ def _proved(seen: Seen, cell: Cell) -> HalfSpace | None:
 
 
 def _left_over(seen: Seen, cell: Cell, cover: Sequence[Cell], model: str) -> Point | None:
-    """A point that no part of the cover holds, one that can be written: near the solver's, or that itself."""
+    """Returns a point that no part of the cover holds, one that can be written: near the solver's, or that itself."""
     exact = _read(model, len(seen.outline))
     rng = random.Random(len(cover))  # noqa: S311
     for near in (Fraction(1, 50), Fraction(1, 1000), Fraction(0)):
@@ -217,13 +217,13 @@ def _decimal(number: Fraction, near: Fraction) -> Fraction:
 
 
 def _read(model: str, width: int) -> Point:
-    """The values of x0, x1, ... in z3's answer; what it leaves out is anything."""
+    """Returns the values of x0, x1, ... in z3's answer; what it leaves out is anything."""
     values = dict(line.split(" = ", 1) for line in model.splitlines())
     return tuple(Fraction(values.get(f"x{index}", "0").replace("?", "")) for index in range(width))
 
 
 def _checked(seen: Seen, cell: Cell, cover: Sequence[Cell], script: str) -> HalfSpace | None:
-    """The set, after points drawn from it were asked in the usual way: one that is not safe refutes it."""
+    """Returns the set, after points drawn from it were asked in the usual way: one that is not safe refutes it."""
     rng = random.Random(2)  # noqa: S311
     drawn = itertools.islice((p for p in itertools.islice(_random(seen, rng), 4000) if inside(cell, p)), CHECKS)
     corners = (p for p in corners_of(cell, seen.outline) if inside(cell, p))
@@ -239,7 +239,7 @@ def _needed(cell: Cell, part: Cell, outline: Outline) -> bool:
 
 
 def corners_of(cell: Cell, outline: Outline) -> Iterator[Point]:
-    """The corners of the closed set within the ranges."""
+    """Yields the corners of the closed set within the ranges."""
     width = len(outline)
     rows = (*outline_rows(outline), *(one.closed() for one in cell))
     for chosen in itertools.combinations(rows, width):
@@ -249,7 +249,7 @@ def corners_of(cell: Cell, outline: Outline) -> Iterator[Point]:
 
 
 def _meeting(rows: Sequence[Row], width: int) -> Point | None:
-    """The one point where all rows are equations; None where there is none, or a line of them."""
+    """Returns the one point where all rows are equations; None where there is none, or a line of them."""
     matrix = [[*one.form.coefficients, -one.form.constant] for one in rows]
     for column in range(width):
         lead = next((k for k in range(column, width) if matrix[k][column]), None)
@@ -265,7 +265,7 @@ def _meeting(rows: Sequence[Row], width: int) -> Point | None:
 
 
 def _tight(seen: Seen, cell: Cell) -> bool:
-    """Is something in conflict just beyond the middle of each side?"""
+    """Returns whether something is in conflict just beyond the middle of each side."""
     corners = list(dict.fromkeys(corners_of(cell, seen.outline)))
     for side in cell:
         on = [p for p in corners if side.form.at(p) == 0]

@@ -16,58 +16,58 @@ ZERO = Fraction(0)
 
 @dataclass(frozen=True)
 class Form:
-    """sum c_i x_i + constant."""
+    """A linear form: sum c_i x_i + constant."""
 
     coefficients: Point
     constant: Fraction
 
     def at(self, point: Point) -> Fraction:
-        """The value at a point."""
+        """Returns the value at a point."""
         return sum((c * x for c, x in zip(self.coefficients, point, strict=True)), self.constant)
 
     @property
     def known(self) -> bool:
-        """Is it a number, whatever the parameters?"""
+        """Returns whether the value is the same for all parameters."""
         return not any(self.coefficients)
 
     def plus(self, other: Form, times: Fraction = Fraction(1)) -> Form:
-        """self + times * other."""
+        """Returns self + times * other."""
         pairs = zip(self.coefficients, other.coefficients, strict=True)
         return Form(tuple(a + times * b for a, b in pairs), self.constant + times * other.constant)
 
     def times(self, factor: Fraction) -> Form:
-        """factor * self."""
+        """Returns factor * self."""
         return Form(tuple(factor * c for c in self.coefficients), factor * self.constant)
 
 
 @dataclass(frozen=True)
 class Row:
-    """form REL 0 with `<=`, `<` or `==`; of whole coefficients without a common divisor."""
+    """An inequality: form REL 0 with `<=`, `<` or `==`, of whole coefficients without a common divisor."""
 
     form: Form
     relation: str
 
     def holds(self, point: Point) -> bool:
-        """Exactly."""
+        """Returns whether a point satisfies the inequality, exactly."""
         value = self.form.at(point)
         return value < 0 if self.relation == "<" else value == 0 if self.relation == "==" else value <= 0
 
     def opposite(self) -> Row:
-        """The other side; of an equation, itself."""
+        """Returns the other side; of an equation, itself."""
         if self.relation == "==":
             return self
         return row(self.form.times(Fraction(-1)), "<" if self.relation == "<=" else "<=")
 
     def closed(self) -> Row:
-        """With its border."""
+        """Returns the inequality with its border."""
         return Row(self.form, "<=") if self.relation == "<" else self
 
     def open(self) -> Row:
-        """Without its border."""
+        """Returns the inequality without its border."""
         return Row(self.form, "<") if self.relation == "<=" else self
 
     def smt(self, names: Sequence[str]) -> str:
-        """As an SMT-LIB term."""
+        """Returns the inequality as an SMT-LIB term."""
         parts = [f"(* {rational(c)} {n})" for c, n in zip(self.form.coefficients, names, strict=True) if c]
         total = f"(+ {' '.join(parts)} {rational(self.form.constant)})" if parts else rational(self.form.constant)
         return f"({'=' if self.relation == '==' else self.relation} {total} 0.0)"
@@ -77,7 +77,7 @@ Cell = tuple[Row, ...]  # all of them
 
 
 def row(form: Form, relation: str) -> Row:
-    """The inequality in its simplest numbers."""
+    """Returns the inequality in its simplest numbers."""
     numbers = [c for c in (*form.coefficients, form.constant) if c]
     if not numbers:
         return Row(form, relation)
@@ -88,17 +88,17 @@ def row(form: Form, relation: str) -> Row:
 
 
 def inside(cell: Iterable[Row], point: Point) -> bool:
-    """Is the point in the set?"""
+    """Returns whether the point satisfies all inequalities of the set."""
     return all(one.holds(point) for one in cell)
 
 
 def names(count: int) -> list[str]:
-    """The parameters in scripts."""
+    """Returns the parameters in scripts."""
     return [f"x{index}" for index in range(count)]
 
 
 def outline_rows(outline: Outline) -> Cell:
-    """The chosen ranges as inequalities."""
+    """Returns the chosen ranges as inequalities."""
     rows = []
     for index, (low, high) in enumerate(outline):
         axis = tuple(Fraction(int(k == index)) for k in range(len(outline)))
@@ -107,7 +107,7 @@ def outline_rows(outline: Outline) -> Cell:
 
 
 def uncovered(cell: Cell, outline: Outline, cover: Iterable[Cell]) -> str:
-    """A script that is unsat where every point of the set, within the ranges, lies in a set of the cover."""
+    """Returns a script that is unsat where every point of the set, within the ranges, lies in a set of the cover."""
     parameters = names(len(outline))
     lines = ["(set-logic QF_LRA)", *(f"(declare-const {name} Real)" for name in parameters)]
     lines += [f"(assert {one.smt(parameters)})" for one in (*outline_rows(outline), *cell)]

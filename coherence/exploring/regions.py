@@ -1,4 +1,4 @@
-"""Parameter regions: for which values of one to three numbers of a design nothing is in conflict, as boxes.
+"""Finds the boxes of values of one to three numbers of a design in which nothing is in conflict.
 
 A range `a .. b` in a design is one unknown constant, and an answer about it holds for every value of it: so asking the
 design with ranges asks about a whole box.  `safe`: no question finds a conflict in the box, each question that proves
@@ -58,7 +58,7 @@ class Region:
     refused: str = ""  # why some values are no design
 
     def share(self, status: str) -> Fraction:
-        """The part of the whole with this status, between 0 and 1."""
+        """Returns the part of the whole with this status, between 0 and 1."""
         whole = tuple((min(axis.values), max(axis.values)) for axis in self.axes)
         part = sum((_size(cell.box, self.axes) for cell in self.cells if cell.status == status), Fraction(0))
         return part / _size(whole, self.axes)
@@ -94,13 +94,13 @@ class CandidateDesign:
     left_open: set[Key] = field(default_factory=set, compare=False)
 
     def ask(self, box: Box) -> RegionAnswer:
-        """What holds for every value in the box."""
+        """Returns what holds for every value in the box."""
         if box not in self.known:
             self.known[box] = self._answer_of(box)
         return self.known[box]
 
     def answers(self, key: Key, box: Box) -> bool:
-        """Has the question answered a box with ranges of (at least) the same keys, so that its silence tells?"""
+        """Returns whether the question has answered a box with ranges of at least the same keys."""
         ranged = _ranged(box)
         ranged_alike = ((b, a) for b, a in self.known.items() if ranged <= _ranged(b))
         return any(key in a.proved | a.certain | a.possible for _, a in ranged_alike)
@@ -117,7 +117,7 @@ class CandidateDesign:
 
 
 def answer(findings: Iterable[Finding]) -> RegionAnswer:
-    """The findings by what they say of all values."""
+    """Returns the findings by what they say of all values."""
     findings = tuple(findings)
     kinds: dict[str, set[Key]] = {"certain": set(), "possible": set(), "proved": set(), "undecided": set()}
     for finding in findings:
@@ -138,7 +138,7 @@ def region(
     parameters: Sequence[str], sources: Mapping[str, str], rebuild: Rebuild, modules: Sequence[QuestionModule], *,
     most_asks: int = MOST_ASKS, time_limit: float = 20.0,
 ) -> Region:  # fmt: skip
-    """The region of `KEY=A:B` parameters.  Raises UsageError."""
+    """Returns the region of `KEY=A:B` parameters.  Raises UsageError."""
     chosen = axes(parameters, sources)
     if len(chosen) > MOST_AXES:
         raise UsageError(f"{len(chosen)} keys: a region has at most {MOST_AXES}")
@@ -157,7 +157,7 @@ def region(
 
 
 def _at_stake(design: CandidateDesign, whole: Box) -> frozenset[Key]:
-    """What is not answered alike for all values: conflicts, and what is proved or undecided for some of them only."""
+    """Returns what is not answered alike for all values: conflicts, and what is proved or undecided for some only."""
     of_whole, answers = design.ask(whole), list(design.known.values())
     conflicts = frozenset[Key]().union(*(one.certain | one.possible for one in answers))
     proved = frozenset[Key]().union(*(one.proved for one in answers)) - of_whole.proved
@@ -165,7 +165,7 @@ def _at_stake(design: CandidateDesign, whole: Box) -> frozenset[Key]:
 
 
 def _cut(design: CandidateDesign, whole: Box, most_asks: int) -> Iterator[RegionCell]:
-    """The largest undecided box first."""
+    """Yields the boxes in the end: of the undecided ones the largest is cut first."""
     size = _size(whole, design.axes)
     waiting = [(-size, whole)]
     for corner in _corners(whole):
@@ -182,7 +182,7 @@ def _cut(design: CandidateDesign, whole: Box, most_asks: int) -> Iterator[Region
 
 
 def _judged(design: CandidateDesign, box: Box) -> RegionCell:
-    """What is known of one box, with its corners."""
+    """Returns what is known of one box, with its corners."""
     answer, corners = design.ask(box), [design.ask(corner) for corner in _corners(box)]
     if answer.certain and all(one.conflict for one in corners):
         return RegionCell(box, "unsafe", _all_named(answer.certain))
@@ -209,7 +209,7 @@ def _corners(box: Box) -> Iterator[Box]:
 
 
 def _halves(box: Box, chosen: Sequence[Axis], whole: Box) -> tuple[Box, ...]:
-    """The box cut across its relatively longest side; nothing where it is one point."""
+    """Returns the box cut across its relatively longest side; nothing where it is one point."""
     sides = [(high - low) / (w[1] - w[0]) for (low, high), w in zip(box, whole, strict=True)]
     index = max(range(len(sides)), key=lambda i: (sides[i], -i))
     low, high = box[index]
@@ -224,7 +224,7 @@ def _halves(box: Box, chosen: Sequence[Axis], whole: Box) -> tuple[Box, ...]:
 
 
 def is_whole(axis: Axis) -> bool:
-    """Does the key count: a whole number between whole ends, without a unit?"""
+    """Returns whether the key counts: a whole number between whole ends, without a unit."""
     stated = axis.scalar.number()
     return stated is not None and all(n.denominator == 1 for n in (stated, min(axis.values), max(axis.values)))
 
@@ -237,13 +237,13 @@ def _size(box: Box, chosen: Sequence[Axis]) -> Fraction:
 
 
 def edit_of(axis: Axis, ends: tuple[Fraction, Fraction]) -> Edit:
-    """The change of the text that gives the key this value, or this range."""
+    """Returns the change of the text that gives the key this value, or this range."""
     texts = [spelled(axis, end) for end in dict.fromkeys(ends)]
     return Edit(axis.scalar.place, axis.scalar.text, " .. ".join(texts))
 
 
 def spelled(axis: Axis, number: Fraction) -> str:
-    """A value with all its digits, in the unit of the key.  Raises UsageError where it has no end."""
+    """Returns a value with all its digits, in the unit of the key.  Raises UsageError where it has no end."""
     factor = units.unit(axis.unit)[0] if axis.unit else Fraction(1)
     for size, unit in ((factor, axis.unit), (Fraction(1), "s" if axis.dimension == units.SECOND else axis.unit)):
         digits = next((d for d in range(40) if (number / size * 10**d).denominator == 1), None)
@@ -281,7 +281,7 @@ def _merged(cells: Sequence[RegionCell], chosen: Sequence[Axis]) -> Iterator[Reg
 
 
 def _union(cell: RegionCell, other: RegionCell, chosen: Sequence[Axis]) -> RegionCell | None:
-    """One cell instead of two that share a whole side, or follow each other where the key counts."""
+    """Returns one cell instead of two that share a whole side, or follow each other where the key counts."""
     if cell.status != other.status or cell.why != other.why:
         return None
     differ = [index for index, (a, b) in enumerate(zip(cell.box, other.box, strict=True)) if a != b]

@@ -1,4 +1,4 @@
-"""Half-spaces beside the boxes of a region: for each choice of the numbers that count, and in words."""
+"""Finds and renders the half-spaces beside the boxes of a region, for each choice of the numbers that count."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def beside(
     region: Region, parameters: Sequence[str], sources: Mapping[str, str], rebuild: Rebuild,
     modules: Sequence[QuestionModule], *, time_limit: float,
 ) -> tuple[Beside, ...]:  # fmt: skip
-    """The half-spaces of a region, for each choice of the numbers in it that count."""
+    """Returns the half-spaces of a region, for each choice of the numbers in it that count."""
     counted = [axis for axis in region.axes if is_whole(axis)]
     free = [text for text, axis in zip(parameters, region.axes, strict=True) if not is_whole(axis)]
     chosen = [module for module in modules if any(q.code in region.at_stake for q in module.questions)]
@@ -61,7 +61,7 @@ def _choices(counted: Sequence[Axis]) -> Iterator[tuple[Fraction, ...]]:
 
 
 def in_words(row: Row, chosen: Sequence[Axis]) -> str:
-    """`deadline >= 3 * per_try + 2 * pause`: what counts for it on the left, the rest on the right.
+    """Returns an inequality as `deadline >= 3 * per_try + 2 * pause`, with what is large enough on the left.
 
     Where the keys have one unit it is that of the constant; else every number is in the unit of its key.
     """
@@ -87,7 +87,7 @@ def _term(key: str, factor: Fraction) -> str:
 
 
 def _number(number: Fraction) -> str:
-    """Decimal digits where they are exact, else a fraction."""
+    """Returns decimal digits where they are exact, else a fraction."""
     text = render_decimal(number)
     return text if units.number(text) == number else f"{number.numerator}/{number.denominator}"
 
@@ -102,7 +102,7 @@ def _shown(number: Fraction, dimension: units.Dimension) -> str:
 
 
 def in_text(all_of: Sequence[Beside]) -> list[str]:
-    """Lines for a reader."""
+    """Returns the lines about all half-spaces for a reader."""
     lines = []
     for entry in all_of:
         where = "".join(f"{key} = {told}: " for key, told in entry.fixed)
@@ -116,7 +116,7 @@ def in_text(all_of: Sequence[Beside]) -> list[str]:
 
 
 def as_data(all_of: Sequence[Beside]) -> list[dict[str, object]]:
-    """The same for JSON: sum of coefficient * key + constant REL 0, exact and in SI units."""
+    """Returns the same for JSON: sum of coefficient * key + constant REL 0, exact and in SI units."""
     return [
         {
             "fixed": dict(entry.fixed),

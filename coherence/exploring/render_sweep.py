@@ -1,4 +1,4 @@
-"""A sweep as a map of marks, as JSON, and as a picture."""
+"""Renders a sweep as a map of marks, as JSON, and as a picture."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STYLES = {"settles": ("o", 2), "oscillates": ("x", 1), "undecided": ("d", 5), "r
 
 
 def text(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> str:
-    """The map: the first key to the right, the second one upward."""
+    """Returns the map: the first key to the right, the second one upward."""
     counts = Counter(cell.verdict for cell in cells)
     keys = " and ".join(f"{axis.key} ({_range(axis)})" for axis in axes)
     lines = [f"{path}: {len(cells)} points over {keys}", ""]
@@ -79,7 +79,7 @@ def _notes(cells: Sequence[Cell]) -> list[str]:
 
 
 def as_json(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> dict[str, Any]:
-    """The same for programs."""
+    """Returns the same for programs."""
     return {
         "path": path,
         "keys": [{"key": a.key, "unit": a.unit, "values": [a.render(v) for v in a.values]} for a in axes],

@@ -1,4 +1,4 @@
-"""Files replaced whole: each holds its old bytes or its new ones, whatever happens in between."""
+"""Replaces files whole: each holds its old bytes or its new ones, whatever happens in between."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from coherence.base.errors import UsageError
 
 
 def replace_files(changes: Mapping[str, tuple[bytes | None, bytes]]) -> None:
-    """Path -> (bytes that were read, None: whatever is there; bytes to be written).
+    """Replaces files: path -> (bytes that were read, None: whatever is there; bytes to be written).
 
     Raises UsageError; then nothing was replaced.  Every new file is written and flushed beside its old one before the
     first is put in place; links stay links, modes stay.  A file that changed since it was read is not replaced.
@@ -48,7 +48,7 @@ def _unchanged(real: Path, name: str, old: bytes | None) -> None:
 
 
 def _beside(real: Path, content: bytes) -> Path:
-    """A new file in the same folder with the content, on the disk."""
+    """Returns a new file in the same folder with the content, on the disk."""
     handle, name = tempfile.mkstemp(prefix=".coherence-", dir=real.parent)
     copy = Path(name)
     try:
@@ -67,14 +67,14 @@ def _beside(real: Path, content: bytes) -> Path:
 
 
 def _mask() -> int:
-    """The permissions that new files do not get; it can be read by setting it alone."""
+    """Returns the permissions that new files do not get; it can be read by setting it alone."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
 
 
 def encoded_like(old: bytes, text: str) -> bytes:
-    """The text in the encoding of the old bytes: UTF-8 with or without a mark, or UTF-16 of the same order."""
+    """Returns the text in the encoding of the old bytes: UTF-8 with or without a mark, or UTF-16 of the same order."""
     if old[:2] == b"\xff\xfe":
         return b"\xff\xfe" + text.encode("utf-16-le")
     if old[:2] == b"\xfe\xff":

@@ -1,4 +1,4 @@
-"""Stability maps of a design over one or two of its numbers, point by point by exact execution; they can be resumed."""
+"""Computes stability maps of a design over one or two of its numbers by exact execution; they can be resumed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Cell:
 
 
 def cell_from(row: Mapping[str, Any]) -> Cell | None:
-    """Back from JSON; None where a line is not one of ours (it was cut off or damaged: its point is done again)."""
+    """Returns a cell from JSON; None where a line was cut off or damaged, and its point is computed again."""
     values, loops = row.get("values"), row.get("loops")
     numbers = [row.get(key) for key in ("period", "growth")]
     if not (
@@ -81,14 +81,14 @@ def points(axes: Sequence[Axis]) -> list[tuple[int, ...]]:
 
 
 def written(axes: Sequence[Axis], point: Sequence[int]) -> tuple[str, ...]:
-    """The values of a point as they are written in the design."""
+    """Returns the values of a point as they are written in the design."""
     return tuple(axis.edit(axis.values[k]).new for axis, k in zip(axes, point, strict=True))
 
 
 def judged(
     axes: Sequence[Axis], point: Sequence[int], sources: Mapping[str, str], rebuild: Rebuild, time_limit: float
 ) -> Cell:
-    """One point: rebuilt from its text, every group executed."""
+    """Returns one point: rebuilt from its text, every group executed."""
     values = written(axes, point)
     edits = [axis.edit(axis.values[k]) for axis, k in zip(axes, point, strict=True)]
     try:
@@ -99,7 +99,7 @@ def judged(
 
 
 def verdict_of(model: Model, values: tuple[str, ...], deadline: Deadline) -> Cell:
-    """The worst group decides."""
+    """Returns the worst group decides."""
     worst = Cell(values, "settles", (), None, None, "")
     for group in structure(model).groups:
         signals = tuple(dict.fromkeys(loop.signal for loop in group.loops if loop.signal))
@@ -117,7 +117,7 @@ def verdict_of(model: Model, values: tuple[str, ...], deadline: Deadline) -> Cel
 
 
 def _growth(model: Model, answer: RunVerdict, deadline: Deadline) -> float | None:
-    """The largest linear growth per lap of all branches near the run's end, outside of tolerances."""
+    """Returns the largest linear growth per lap of all branches near the run's end, outside of tolerances."""
     run = answer.run
     if run is None or not run.instants or not all(is_smooth(loop) for loop in model.loops):
         return None
@@ -156,7 +156,7 @@ class Store:
             raise UsageError(f"cannot write {file}: {error.strerror}") from None
 
     def _read(self, file: Path) -> None:
-        """What a stopped sweep left; a line that was cut off is dropped."""
+        """Reads what a stopped sweep left; a line that was cut off is dropped."""
         try:
             text = file.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
@@ -171,7 +171,7 @@ class Store:
             file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     def add(self, cell: Cell) -> None:
-        """Remember and append."""
+        """Stores a cell and appends it to the file."""
         self.cells[cell.values] = cell
         if self.file is not None:
             with self.file.open("a", encoding="utf-8") as target:
@@ -190,7 +190,7 @@ def swept(
     axes: Sequence[Axis], sources: Mapping[str, str], rebuild: Rebuild, store: Store, *,
     time_limit: float, jobs: int | None, bar: Callable[[float], None] | None = None,
 ) -> list[Cell]:  # fmt: skip
-    """Every point that the store does not hold yet; all cells in order."""
+    """Returns every point that the store does not hold yet; all cells in order."""
     every = points(axes)
     missing = [p for p in every if written(axes, p) not in store.cells]
     done = len(every) - len(missing)
@@ -212,7 +212,7 @@ def _cells(
 
 
 def parallel(jobs: int | None, count: int) -> int:
-    """How many processes: as asked, else all cores where joblib is installed and it is worth it.  Raises UsageError."""
+    """Returns how many processes run: as asked, else all cores where joblib is worth it.  Raises UsageError."""
     installed = importlib.util.find_spec("joblib") is not None
     if jobs is not None and jobs > 1 and not installed:
         raise UsageError("--jobs needs joblib (pip install joblib); without it the points run one after another")
@@ -231,7 +231,7 @@ def _parallel(
 
 
 def alone(axes: Sequence[Axis], point: Sequence[int], sources: Mapping[str, str], time_limit: float) -> Cell:
-    """One point in a process of its own, which reads the design from its texts."""
+    """Returns one point in a process of its own, which reads the design from its texts."""
     from coherence import importers
     from coherence.language.reading import read_text
 

@@ -1,4 +1,4 @@
-"""Which numbers of a design can be swept: dotted paths to scalars of its text, ranges, and the text with new values."""
+"""Finds the numbers of a design that can be swept, by dotted paths, and writes new values into its text."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Axis:
     log: bool
 
     def render(self, number: Fraction) -> str:
-        """A value as it is written."""
+        """Returns a value as it is written, in the unit of the key."""
         factor = units.unit(self.unit)[0] if self.unit else Fraction(1)
         return render_decimal(number / factor)
 
     def edit(self, number: Fraction) -> Edit:
-        """The change of the text."""
+        """Returns the change of the text."""
         old = self.scalar.text
         place = self.scalar.place
         return Edit(
@@ -48,14 +48,14 @@ class Axis:
 
 
 def _exact(number: Fraction) -> str:
-    """Decimal digits; a value of a grid that has no end is cut at twelve."""
+    """Returns decimal digits; a value of a grid that has no end is cut at twelve."""
     if number.denominator == 1:
         return str(number.numerator)
     return render_decimal(number) if units.quantity(render_decimal(number))[0] == number else f"{float(number):.12g}"
 
 
 def axes(texts: Sequence[str], sources: Mapping[str, str]) -> tuple[Axis, ...]:
-    """All `KEY=A:B[:log][:n]`.  Raises UsageError with what is wrong and which keys there are."""
+    """Returns all `KEY=A:B[:log][:n]`.  Raises UsageError with what is wrong and which keys there are."""
     known = dict(scalars(sources))
     swept = tuple(_axis(text, known) for text in texts)
     if len({axis.key for axis in swept}) < len(swept):
@@ -67,7 +67,7 @@ def axes(texts: Sequence[str], sources: Mapping[str, str]) -> tuple[Axis, ...]:
 
 
 def scalars(sources: Mapping[str, str]) -> Iterator[tuple[str, Scalar]]:
-    """Every number of the texts with its dotted path."""
+    """Yields every number of the texts with its dotted path."""
     for file, text in sources.items():
         for one in document.read_text(text, file):
             yield from _below(one.root, "")
@@ -85,7 +85,7 @@ def _below(node: Node, path: str) -> Iterator[tuple[str, Scalar]]:
 
 
 def _split(text: str) -> tuple[Fraction, str] | None:
-    """A number with its unit as written, or None; of a range `a .. b` the lower end counts."""
+    """Returns a number with its unit as written, or None; of a range `a .. b` the lower end counts."""
     first = re.split(r"\s*\.\.\s*", text.strip())[0]
     match = re.fullmatch(rf"([-+]?{units.NUMBER})\s*({units.UNIT})?", first)
     if match is None:
@@ -161,7 +161,7 @@ def _spread(low: Fraction, high: Fraction, count: int, unit: str, *, log: bool) 
 
 
 def edited(sources: Mapping[str, str], edits: Sequence[Edit]) -> dict[str, str]:
-    """The texts with these values.  Raises UsageError where a key does not stand on one line."""
+    """Returns the texts with these values.  Raises UsageError where a key does not stand on one line."""
     texts = repairs.apply(edits, sources)
     if texts is None:
         raise UsageError("a swept key is quoted or stands on several lines: write it as a plain number")

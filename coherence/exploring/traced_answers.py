@@ -1,4 +1,4 @@
-"""One design with traced numbers: what a question answers at a point, and for which points around it the same."""
+"""Asks questions of a design with traced numbers: the answer at a point, and the points around it with the same."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DIGITS = 10**12
 
 
 class NotTracedError(CoherenceError):
-    """The numbers do not stand in the design as they are written, or an answer looks at more than sums."""
+    """Raised where numbers do not stand in the design as written, or an answer looks at more than sums."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Source:
 
 
 def plain(source: Source, modules: Sequence[QuestionModule], point: Point) -> RegionAnswer:
-    """What the questions answer at a point.  Raises NotTracedError."""
+    """Returns what the questions answer at a point.  Raises NotTracedError."""
     written = tuple(itertools.starmap(_written, zip(source.axes, point, strict=True)))
     design = _read(source, _edited(source, written))
     if written != point:
@@ -72,7 +72,7 @@ def _answers(source: Source, design: Design, modules: Sequence[QuestionModule]) 
 
 
 def followed(source: Source, modules: Sequence[QuestionModule], point: Point, *, generic: bool) -> Followed:
-    """The same, with the numbers traced.  Raises NotTracedError.
+    """Returns the answer at a point with the numbers traced.  Raises NotTracedError.
 
     `generic`: no other number of the design equals these by chance, so one that does was copied from them.
     """
@@ -94,7 +94,7 @@ def followed(source: Source, modules: Sequence[QuestionModule], point: Point, *,
 
 
 def _written(axis: Axis, number: Fraction) -> Fraction:
-    """The number, or one near it that has an end in the unit of the key."""
+    """Returns the number, or one near it that has an end in the unit of the key."""
     try:
         spelled(axis, number)
         return number
@@ -104,7 +104,7 @@ def _written(axis: Axis, number: Fraction) -> Fraction:
 
 
 def _with(source: Source, written: Point, numbers: Sequence[Fraction], *, generic: bool) -> Design:
-    """The design as it reads with the written numbers, and the numbers themselves in their places."""
+    """Returns the design as it reads with the written numbers, and the numbers themselves in their places."""
     edited = _edited(source, written)
     design = copy.deepcopy(_read(source, edited))
     places = {key: scalar.place for key, scalar in scalars(edited)}
@@ -147,7 +147,7 @@ def _starts(one: Place, other: Place) -> bool:
 
 
 def _numbers(node: Any, seen: set[int]) -> Iterator[tuple[Any, str, Fraction]]:
-    """(owner, attribute, number) of every plain exact number of a design; what was kept with records is dropped."""
+    """Yields (owner, attribute, number) of every plain exact number of a design, and drops cached values."""
     if id(node) in seen or isinstance(node, str | int | float | Fraction | bool | None):
         return
     seen.add(id(node))
@@ -172,7 +172,7 @@ def _slotted(node: Any) -> list[tuple[str, Any]]:
 
 
 def _forget(node: Any) -> None:
-    """What was computed once from the plain numbers."""
+    """Deletes what was computed once from the plain numbers."""
     known = type(node).fields if isinstance(node, Record) else getattr(type(node), "__dataclass_fields__", None)
     if known is not None:
         for name in [name for name in node.__dict__ if name not in known]:

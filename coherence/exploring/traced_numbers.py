@@ -1,4 +1,4 @@
-"""Numbers that remember how they were computed: the values of parameters for which a computation goes the same way.
+"""Exact numbers that record the linear inequalities on which a computation with them depended.
 
 A `Traced` is an exact number and, beside it, a linear form of the parameters.  Sums, differences and products with
 plain numbers keep the form; a comparison writes down the inequality that decided it; whatever else looks at the number
@@ -33,7 +33,7 @@ TELLING = frozenset(
 
 
 class StalePathError(CoherenceError):
-    """A number of an earlier computation was kept somewhere and met again."""
+    """Raised where a number of an earlier computation was kept somewhere and met again."""
 
 
 class Path:
@@ -54,18 +54,18 @@ class Path:
 
     @property
     def _open(self) -> bool:
-        """Is anything to be written down?  Raises StalePathError."""
+        """Returns whether inequalities are recorded now.  Raises StalePathError."""
         if Path.current is not None and Path.current is not self:
             raise StalePathError("a number of an earlier computation was met again")
         return Path.current is self
 
     def record(self, form: Form, relation: str) -> None:
-        """The form is REL 0 here."""
+        """Records that the form is REL 0 here."""
         if not form.known and self._open and not _telling():
             self.rows[row(form, relation)] = None
 
     def pin(self, number: Traced) -> None:
-        """The form has just this value."""
+        """Records that the form has just this value."""
         if not number.form.known and self._open and not _telling():
             self.pins[row(number.form.plus(_constant(number.form, -number.plain)), "==")] = None
             frame = next(f for f in _frames() if f.f_code.co_filename != __file__)
@@ -109,7 +109,7 @@ class Traced(Fraction):
         return self.plain
 
     def _form_of(self, other: Any) -> tuple[Fraction, Form] | None:
-        """A number and its form; None where it is no exact number."""
+        """Returns a number and its form; None where it is no exact number."""
         if isinstance(other, Traced):
             if other.path is not self.path:
                 raise StalePathError("numbers of two computations met")
@@ -309,7 +309,7 @@ class Traced(Fraction):
 
 
 def _floored(above: Any, below: Any) -> int:
-    """above // below: the whole number k with k * below <= above < (k + 1) * below."""
+    """Returns above // below: the whole number k with k * below <= above < (k + 1) * below."""
     whole = _plain(above) // _plain(below)
     if not below > 0:
         for operand in (above, below):

@@ -1,1 +1,1 @@
-"""Text becomes a Design: the vocabulary, its reading with the place of every value, names, dimensions, parts."""
+"""Reads text as a Design: the vocabulary, every value with its place, names, dimensions, parts."""

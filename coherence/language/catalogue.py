@@ -1,4 +1,4 @@
-"""The parts in models/: found by name, laid under the instance that `uses:` them.
+"""Finds the parts in models/ by name, and lays them under the instance that `uses:` them.
 
 A part never names a design.  What it supplies keeps the place in the part's own file, and its
 source text is kept beside it (`Table.sources`), so that a finding can point at a default.
@@ -28,7 +28,7 @@ SECTION_FOLDER |= {"tiers": "tiers", "links": "links", "boundaries": "boundaries
 
 
 def shipped(folder: str) -> Path:
-    """`models` or `specs`: inside the installed package, or at the top of the source tree."""
+    """Returns the folder `models` or `specs`: inside the installed package, or at the top of the source tree."""
     from pathlib import Path
 
     return Path(_shipped(folder))
@@ -45,14 +45,14 @@ def _shipped(folder: str) -> str:
 
 @cache
 def parts(folder: str) -> tuple[str, ...]:
-    """Names of the parts in one folder of models/."""
+    """Returns the names of the parts in one folder of models/."""
     names = os.listdir(os.path.join(_shipped("models"), folder))
     return tuple(sorted(name.removesuffix(".yaml") for name in names if name.endswith(".yaml")))
 
 
 @cache
 def part(folder: str, name: str) -> Table:
-    """The parsed file of a part."""
+    """Returns the parsed file of a part."""
     path = os.path.join(_shipped("models"), folder, f"{name}.yaml")
     with open(path, "rb") as file:
         root = document.read(file.read(), f"models/{folder}/{name}.yaml")[0].root
@@ -62,7 +62,7 @@ def part(folder: str, name: str) -> Table:
 
 
 def fill(section: str, table: Table, reading: Reading) -> Table:
-    """The instance with its part's values laid under its own keys; the table itself where it uses none."""
+    """Returns the instance with its part's values laid under its own keys; the table itself where it uses none."""
     uses = table.get("uses")
     if not isinstance(uses, Scalar):
         return table
@@ -147,7 +147,7 @@ def _put(table: Table, path: str, value: Node, where: Place, source: str) -> Non
 
 
 def _under(table: Table, gives: Table, source: str) -> None:
-    """Lay `gives` under the instance; where the instance has its own rules or trigger, theirs win."""
+    """Lays `gives` under the instance; where the instance has its own rules or trigger, theirs win."""
     for name, value in gives.entries.items():
         present = table.entries.get(name)
         if present is None:
@@ -159,14 +159,14 @@ def _under(table: Table, gives: Table, source: str) -> None:
 
 
 def mathematics(name: str) -> dict[str, Table]:
-    """The states, commands, inputs, outputs and parameters of a component part, by block."""
+    """Returns the states, commands, inputs, outputs and parameters of a component part, by block."""
     source = part("components", name)
     blocks = {block: source.get(block) for block in ("parameters", "inputs", "states", "commands", "outputs")}
     return {block: node if isinstance(node, Table) else Table({}, {}, source.place) for block, node in blocks.items()}
 
 
 def part_keys(section: str, name: str) -> frozenset[str]:
-    """First words of the parameters and inputs that an instance of the part may set."""
+    """Returns the first words of the parameters and inputs that an instance of the part may set."""
     source = part(SECTION_FOLDER[section], name)
     first_words = {path.split(".")[0] for path, _, _ in _parameters(source)}
     inputs = source.get("inputs")
@@ -174,5 +174,5 @@ def part_keys(section: str, name: str) -> frozenset[str]:
 
 
 def is_list(node: Node) -> bool:
-    """A YAML list."""
+    """Returns a YAML list."""
     return isinstance(node, Items)

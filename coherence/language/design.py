@@ -1,4 +1,4 @@
-"""The vocabulary of a design: what the YAML says, typed and in SI, every value with its place.
+"""Declares the vocabulary of a design: what the YAML says, typed and in SI, every value with its place.
 
 Each class lists its keys; `key(kind)` gives the meaning of one.  Nothing here computes.
 """

@@ -1,4 +1,4 @@
-"""Units in expressions: what adds or compares must have one dimension.
+"""Checks units in expressions: what is added or compared must have one dimension.
 
 Signals of outside things have the dimension of whatever they first meet, so nothing is said of them;
 zero fits any unit; counters (req, token, replica ...) must agree unless one side is bare.
@@ -51,7 +51,7 @@ class Known:
 
 
 def known(design: Design) -> Known:
-    """What the design says about the dimensions of its signals."""
+    """Returns what the design says about the dimensions of its signals."""
     dimensions: dict[str, Dimension] = {}
     for component in design.components.values():
         dimensions |= {
@@ -74,7 +74,7 @@ def known(design: Design) -> Known:
 
 
 def check(design: Design, reading: Reading) -> None:
-    """Report every sum and comparison of unlike quantities."""
+    """Reports every sum and comparison of unlike quantities."""
     world = known(design)
     must_hold = {id(formula) for formula in conditions(design)}
     for formula in formulas(design):
@@ -93,7 +93,7 @@ def check(design: Design, reading: Reading) -> None:
 
 
 def _check_plant(component: Component, plant: Formula, world: Known, reading: Reading) -> None:
-    """The next value has the dimension of the state, a derivative that of the state per second."""
+    """Reports a next value without the dimension of the state, or a derivative without it per second."""
     actual = _Checker(plant, world, reading).of(plant.tree)
     initial = component.initial
     if actual is None or initial is None or not initial.high:
@@ -119,7 +119,7 @@ def _check_target(loop: Loop, world: Known, reading: Reading) -> None:
 
 
 def _check_writes(loop: Loop, design: Design, world: Known, reading: Reading) -> None:
-    """What a loop writes, by its law or by its rules, has the dimension of the signal (an activity has none)."""
+    """Reports what a loop writes, by its law or rules, in another dimension than the signal's."""
     actuation = loop.actuation
     if actuation is None or actuation.signal is None:
         return
@@ -182,14 +182,14 @@ class _Checker:
         return parts[0] if tree.function in SAME else None
 
     def number(self, *trees: Tree) -> None:
-        """Report what is a condition by its form where a number is expected."""
+        """Reports what is a condition by its form where a number is expected."""
         for tree in trees:
             if is_boolean(tree):
                 message = f"{_text(self.formula, tree)} is a condition, a number is expected"
                 self.reading.problem(self.formula.at(tree.span), message, "write `1 if condition else 0`")
 
     def condition(self, tree: Tree) -> Dimension | None:
-        """Check a part that must be true or false; report what is a number."""
+        """Checks a part that must be true or false; report what is a number."""
         dimension = self.of(tree)
         if _numeric(tree) or (dimension is not None and isinstance(tree, Name)):
             message = f"{_text(self.formula, tree)} is a number, a condition is expected"
@@ -197,7 +197,7 @@ class _Checker:
         return dimension
 
     def agree(self, trees: Sequence[Tree], span: tuple[int, int], verb: str) -> Dimension | None:
-        """The common dimension; a problem where there is none.  Each part is looked at once."""
+        """Returns the common dimension; a problem where there is none.  Each part is looked at once."""
         common, first = None, trees[0]
         for tree in trees:
             other = self.of(tree)
@@ -212,7 +212,7 @@ class _Checker:
 
 
 def _numeric(tree: Tree) -> bool:
-    """Is the node a number by its form?"""
+    """Returns whether the node is a number by its form."""
     return isinstance(tree, Number | Arithmetic) or (isinstance(tree, Call) and tree.function not in PAST)
 
 

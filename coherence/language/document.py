@@ -1,4 +1,4 @@
-"""YAML text to a tree in which every value and every key keeps its place.
+"""Reads YAML text to a tree in which every value and every key keeps its place.
 
 libyaml's event stream is read directly: no constructor, no tags, no implicit types, so `1:30`,
 `off` and `1e-3` stay the text that was written.  Numbers and booleans are recognised by YAML 1.2's
@@ -38,17 +38,17 @@ class Scalar:
     quoted: bool = False
 
     def number(self) -> Fraction | None:
-        """The exact number, if the text is one (decimal, no unit)."""
+        """Returns the exact number, if the text is one (decimal, no unit)."""
         if self.quoted or not _NUMBER.fullmatch(self.text) or len(self.text) > 400:
             return None
         return Fraction(self.text.replace("_", ""))
 
     def boolean(self) -> bool | None:
-        """True or False for `true` and `false`, else None."""
+        """Returns True or False for `true` and `false`, else None."""
         return {"true": True, "false": False}.get(self.text) if not self.quoted else None
 
     def is_null(self) -> bool:
-        """An empty value, `null` or `~`."""
+        """Returns an empty value, `null` or `~`."""
         return not self.quoted and self.text in ("", "null", "~", "Null", "NULL")
 
 
@@ -85,7 +85,7 @@ class Table:
         return key in self.entries
 
     def key_place(self, key: str) -> Place:
-        """The place of the key, or of the table where the key is absent."""
+        """Returns the place of the key, or of the table where the key is absent."""
         return self.keys.get(key, self.place)
 
 
@@ -123,7 +123,7 @@ def decode(data: bytes, file: str) -> str:
 
 
 def read(data: bytes, file: str, *, last_key_counts: bool = False) -> list[Document]:
-    """All documents of a YAML file.  Raises InputError with every problem found.
+    """Returns all documents of a YAML file.  Raises InputError with every problem found.
 
     `last_key_counts`: of a key written twice the last counts and the first is a note, as for Kubernetes.
     """
@@ -131,7 +131,7 @@ def read(data: bytes, file: str, *, last_key_counts: bool = False) -> list[Docum
 
 
 def read_text(text: str, file: str, *, last_key_counts: bool = False) -> list[Document]:
-    """As `read`, from text.  Line breaks of every system become "\\n"."""
+    """Returns the documents of a text.  Line breaks of every system become "\\n".  Raises InputError."""
     text = _BREAK.sub("\n", text)
     builder = _Builder(file, text, last_key_counts=last_key_counts)
     roots = builder.build()
@@ -142,7 +142,7 @@ def read_text(text: str, file: str, *, last_key_counts: bool = False) -> list[Do
 
 
 def comments(text: str) -> Iterator[tuple[int, str]]:
-    """(line, text behind `#`) of every line that may hold a comment."""
+    """Yields (line, text behind `#`) of every line that may hold a comment."""
     for number, line in enumerate(text.split("\n"), 1):
         match = re.search(r"(?:^|\s)#(.*)$", line) if "#" in line else None
         if match:
@@ -187,7 +187,7 @@ class _Builder:
         return self.roots
 
     def _control(self) -> Place:
-        """The place of the first character that YAML does not allow."""
+        """Returns the place of the first character that YAML does not allow."""
         match = _CONTROL.search(self.text)
         before = self.text[: match.start()] if match else ""
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")

@@ -1,4 +1,4 @@
-"""What every name of a design refers to: near misses are errors, the rest are outside things.
+"""Resolves the names of a design: near misses are errors, all other unknown names are outside things.
 
 A name before a dot that no section declares is an outside thing: its signals take any value of their
 dimension, and it is listed as an assumption.  A bare name must be a state, a loop or a constant.
@@ -28,7 +28,7 @@ LONGEST = 64  # characters of a name of which near misses are looked for
 
 @cached
 def things(design: Design) -> frozenset[str]:
-    """Every declared name that may stand before a dot; gathered once."""
+    """Returns every declared name that may stand before a dot; gathered once."""
     names: set[str] = set(design.components) | set(design.workload) | set(design.loops) | set(design.timers)
     names |= set(design.limits) | set(design.jobs) | set(design.places) | set(design.tiers) | set(design.boundaries)
     for call in design.calls:
@@ -37,7 +37,7 @@ def things(design: Design) -> frozenset[str]:
 
 
 def state_variable(component: Component) -> str | None:
-    """`p` of an inline plant `p' = expr`."""
+    """Returns `p` of an inline plant `p' = expr`."""
     if component.state is None or "'" not in component.state.text:
         return None
     return component.state.text.split("'")[0].strip()
@@ -47,7 +47,7 @@ PLANT = re.compile(r"\s*([a-z][a-z0-9_]*)\s*'\s*=(.*)", re.DOTALL)
 
 
 def state_formula(component: Component) -> Formula | None:
-    """The right-hand side of an inline plant; None where there is none, or none that can be read."""
+    """Returns the right-hand side of an inline plant; None where there is none, or none that can be read."""
     match = PLANT.fullmatch(component.state.text) if component.state else None
     try:
         return Formula(parse(match[2]), match[2], component.state.place) if match and component.state else None
@@ -57,7 +57,7 @@ def state_formula(component: Component) -> Formula | None:
 
 @cached
 def written(design: Design) -> dict[str, tuple[str, ...]]:
-    """Thing -> the signals of it that loops write."""
+    """Returns for each thing the signals of it that loops write."""
     signals: dict[str, dict[str, None]] = {}
     for loop in design.loops.values():
         if loop.actuation and loop.actuation.signal:
@@ -75,7 +75,7 @@ def members(component: Component, design: Design) -> tuple[str, ...]:
 
 @cached
 def bare_names(design: Design) -> dict[str, str]:
-    """Bare name -> full signal path, where one component alone has it."""
+    """Returns for each bare name its full signal path, where one component alone has it."""
     owners: dict[str, list[str]] = {}
     for component in design.components.values():
         for name in members(component, design):
@@ -84,17 +84,17 @@ def bare_names(design: Design) -> dict[str, str]:
 
 
 def scope(component: Component, design: Design) -> dict[str, str]:
-    """Bare names inside a component's own expressions: its own members first."""
+    """Returns the bare names inside a component's own expressions: its own members first."""
     return {**bare_names(design), **{name: f"{component.name}.{name}" for name in members(component, design)}}
 
 
 def resolve(path: str, design: Design) -> str:
-    """The full path of a name: `p` -> `power.p`; a dotted path or a loop's name is itself."""
+    """Returns the full path of a name: `p` -> `power.p`; a dotted path or a loop's name is itself."""
     return path if "." in path else bare_names(design).get(path, path)
 
 
 def formulas(design: Design) -> Iterator[Formula]:
-    """Every expression that a run evaluates, except those of components (see `component_formulas`)."""
+    """Yields every expression that a run evaluates, except those of components (see `component_formulas`)."""
     yield from design.claims.values()
     for loop in design.loops.values():
         yield from loop_formulas(loop)
@@ -104,18 +104,18 @@ def formulas(design: Design) -> Iterator[Formula]:
 
 
 def limit_formulas(limit: Limit) -> Iterator[Formula]:
-    """The expressions of one limit."""
+    """Yields the expressions of one limit."""
     yield from (f for f in (limit.counts, limit.at_most, limit.at_least, limit.but_at_least) if isinstance(f, Formula))
 
 
 def promise_formulas(design: Design) -> Iterator[Formula]:
-    """The conditions of all promises."""
+    """Yields the conditions of all promises."""
     for promise in design.promises.values():
         yield from promise.conditions
 
 
 def conditions(design: Design) -> Iterator[Formula]:
-    """Those of the formulas that must be true or false."""
+    """Yields those of the formulas that must be true or false."""
     for loop in design.loops.values():
         relay = loop.trigger if isinstance(loop.trigger, Relay) else None
         parts = [loop.trigger, *((relay.enter, relay.leave) if relay else ()), *(rule.when for rule in loop.rules)]
@@ -125,12 +125,12 @@ def conditions(design: Design) -> Iterator[Formula]:
 
 
 def component_formulas(component: Component) -> Iterator[Formula]:
-    """The output expressions of a component."""
+    """Yields the output expressions of a component."""
     yield from (value for value in component.constants.values() if isinstance(value, Formula))
 
 
 def loop_formulas(loop: object) -> Iterator[Formula]:
-    """The expressions of one loop."""
+    """Yields the expressions of one loop."""
     target, actuation = getattr(loop, "target", None), getattr(loop, "actuation", None)
     trigger = getattr(loop, "trigger", None)
     parts: list[object] = [trigger] if isinstance(trigger, Formula) else []
@@ -157,7 +157,7 @@ class _Checker:
         self.left = MOST_COMPARISONS
 
     def name(self, name: Name, formula: Formula, bare: dict[str, str]) -> None:
-        """A name in a formula."""
+        """Reports a name in a formula that cannot be meant."""
         place = formula.at(name.span)
         head, _, rest = name.path.partition(".")
         if rest:
@@ -167,7 +167,7 @@ class _Checker:
             self.nothing(head, place, bare)
 
     def nothing(self, head: str, place: Place, bare: dict[str, str]) -> None:
-        """A bare name that is neither a thing nor the signal of one component."""
+        """Reports a bare name that is neither a thing nor the signal of one component."""
         ambiguous = [c.name for c in self.design.components.values() if head in members(c, self.design)]
         if ambiguous:
             self.reading.problem(place, f"'{head}' is in {' and '.join(ambiguous)}", f"write {ambiguous[0]}.{head}")
@@ -179,7 +179,7 @@ class _Checker:
         self.reading.problem(place, f"'{head}' names nothing in this design", remedy)
 
     def thing(self, head: str, place: Place) -> None:
-        """A word before a dot: declared, or far from everything that is."""
+        """Reports a word before a dot that is not declared, and near to what is."""
         if head in self.declared:
             return
         if head not in self.near:
@@ -188,7 +188,7 @@ class _Checker:
             self.reading.problem(place, f"'{head}' is not declared", f"did you mean '{near}'?")
 
     def signal(self, head: str, signal: str, place: Place) -> None:
-        """A word after a dot, where the word before it is a component."""
+        """Reports a word after a dot that is near to a signal of its component."""
         component = self.design.components.get(head)
         if component is None or signal in members(component, self.design):
             return
@@ -197,13 +197,13 @@ class _Checker:
             self.reading.problem(place, f"'{head}' has no signal '{signal}'", f"did you mean '{head}.{near}'?")
 
     def nearest(self, word: str, known: Sequence[str]) -> str | None:
-        """As `nearest`, while comparisons are left."""
+        """Returns the nearest known name, while comparisons are left."""
         self.left -= len(known)
         return nearest(word, known) if self.left >= 0 else None
 
 
 def check(design: Design, reading: Reading, *, whole: Design | None = None) -> None:
-    """Report near misses of declared names and bare names that refer to nothing; `whole`: what the names refer to."""
+    """Reports near misses of declared names, and bare names that refer to nothing in the design (or the `whole`)."""
     world = whole or design
     checker, bare = _Checker(world, reading), bare_names(world)
     for formula in formulas(design):
@@ -241,7 +241,7 @@ def _plant_or_problem(component: Component, reading: Reading) -> list[Formula]:
 
 
 def events(design: Design) -> Iterator[Event]:
-    """Every event named in timers and promises."""
+    """Yields every event named in timers and promises."""
     for timer in design.timers.values():
         yield from (e for e in (timer.start, timer.unless, timer.then, timer.renew) if isinstance(e, Event))
     for promise in design.promises.values():
@@ -249,7 +249,7 @@ def events(design: Design) -> Iterator[Event]:
 
 
 def _plain_names(tree: Tree) -> Iterator[Name]:
-    """Names that must refer to a signal: not those counted by kind (`in flight`, `count by`)."""
+    """Yields names that must refer to a signal: not those counted by kind (`in flight`, `count by`)."""
     if isinstance(tree, Name):
         yield tree
     elif not (isinstance(tree, Function) and tree.function in ("in flight", "count by")):
@@ -258,7 +258,7 @@ def _plain_names(tree: Tree) -> Iterator[Name]:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """A known name one slip away (two for long names); singular, plural and numbering are not slips."""
+    """Returns a known name one slip away (two for long names); singular, plural and numbering are not slips."""
     if len(word) > LONGEST:
         return None
     for name in sorted(known):
@@ -275,7 +275,7 @@ def _related(word: str, other: str) -> bool:
 
 
 def distance(word: str, other: str, limit: int) -> int:
-    """Optimal string alignment distance, or `limit` + 1 where it is more."""
+    """Returns the optimal string alignment distance, or `limit` + 1 where it is more."""
     if abs(len(word) - len(other)) > limit:
         return limit + 1
     before: list[int] = []
@@ -293,7 +293,7 @@ def distance(word: str, other: str, limit: int) -> int:
 
 
 def _cached_heads(record: R, own: Callable[[R], Iterable[Formula]]) -> tuple[str, ...]:
-    """The words before dots in the expressions of a record; kept with it."""
+    """Returns the words before dots in the expressions of a record; kept with it."""
     return record.queries.get(_heads, lambda: tuple(_heads(own(record))))
 
 
@@ -306,7 +306,7 @@ def _heads(formulas_of: Iterable[Formula]) -> Iterator[str]:
 
 
 def outside(design: Design) -> tuple[str, ...]:
-    """Outside things, in order of first use: assumptions of every answer about them."""
+    """Returns the outside things, in order of first use: assumptions of every answer about them."""
     known = things(design)
     heads = [*_heads(design.claims.values())]
     for loop in design.loops.values():

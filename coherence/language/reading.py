@@ -1,4 +1,4 @@
-"""YAML to a Design: every value with its place, every problem of the document at once."""
+"""Reads YAML as a Design: every value with its place, every problem of the document at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SECTIONS_WITH_PARTS = ("loops", "components", "timers", "limits")
 
 
 def read_design(path: str | Path, *, shown_as: str | None = None) -> Design:
-    """The design in a file.  Raises InputError."""
+    """Returns the design in a file.  Raises InputError."""
     name = shown_as or str(path)
     documents = document.read(read_bytes(path, name), name)
     if len(documents) != 1:
@@ -34,7 +34,7 @@ def read_design(path: str | Path, *, shown_as: str | None = None) -> Design:
 
 
 def read_text(text: str, file: str = "<design>") -> Design:
-    """The design in a text."""
+    """Returns the design in a text."""
     documents = document.read_text(text, file)
     if len(documents) != 1:
         raise InputError(
@@ -44,7 +44,7 @@ def read_text(text: str, file: str = "<design>") -> Design:
 
 
 def read_bytes(path: str | Path, name: str) -> bytes:
-    """The bytes of a file; an unreadable one is an InputError."""
+    """Returns the bytes of a file; an unreadable one is an InputError."""
     try:
         with open(path, "rb") as file:
             return file.read(document.MAX_BYTES + 1)  # one more is refused: a device has no end
@@ -56,12 +56,12 @@ def read_bytes(path: str | Path, name: str) -> bytes:
 
 
 def is_design(root: Node) -> bool:
-    """Is the document a design, by its first key?"""
+    """Returns whether the document is a design, by its first key."""
     return isinstance(root, Table) and "coherence" in root
 
 
 def design_of(source: Document) -> Design:
-    """The design in a parsed document.  Raises InputError with every problem."""
+    """Returns the design in a parsed document.  Raises InputError with every problem."""
     root = source.root
     if not isinstance(root, Table):
         raise InputError([Problem(root.place, "a design is a mapping", "begin with `coherence: 1`")])
@@ -80,7 +80,7 @@ def design_of(source: Document) -> Design:
 
 
 def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, **extra: Any) -> Design:
-    """The design in a document tree (a file's, or one that an importer made).  Raises InputError.
+    """Returns the design in a document tree (a file's, or one that an importer made).  Raises InputError.
 
     Without `whole` its names and units are not checked: they may stand in the rest of the design.
     """
@@ -100,7 +100,7 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
 
 
 def _with_parts(root: Table, reading: Reading) -> Table:
-    """The document with every `uses:` of a loop, call, timer, limit, component, tier or boundary filled in."""
+    """Returns the document with every `uses:` of a loop, call, timer, limit, component, tier or boundary filled in."""
     document = Table(dict(root.entries), root.keys, root.place)
     for section in SECTIONS_WITH_PARTS:
         _fill_table(document, section, section, reading)

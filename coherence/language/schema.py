@@ -1,4 +1,4 @@
-"""The JSON Schema of the design language, made from the same declarations that read it."""
+"""Makes the JSON Schema of the design language from the same declarations that read it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coherence.language.design import Design
 
 
 def design_schema() -> dict[str, Any]:
-    """JSON Schema (draft 2020-12) of a whole design."""
+    """Returns the JSON Schema (draft 2020-12) of a whole design."""
     definitions: dict[str, Any] = {}
     root = _record(Design, definitions)
     return {

@@ -1,4 +1,4 @@
-"""Declared shapes: how a node of the document becomes a typed value, with every problem collected.
+"""Declares how a node of the document becomes a typed value, with every problem collected.
 
 A `Kind` reads one node and knows its JSON Schema.  A record is a class whose fields are
 made with `key(kind)`; `read_record` fills it, reports unknown, missing and malformed keys all at
@@ -84,7 +84,7 @@ class Formula:
     place: Place = field(compare=False)
 
     def at(self, span: tuple[int, int]) -> Place:
-        """The place of a part of the text (the whole, where the text is quoted or folded)."""
+        """Returns the place of a part of the text (the whole, where the text is quoted or folded)."""
         place = self.place
         if place.line != place.end_line or place.end_column - place.column != len(self.text):
             return place
@@ -105,7 +105,7 @@ def key(
     many: bool = False,
     table: bool = False,
 ) -> Any:
-    """A field of a record: its kind, its key where it differs from the field's name, and whether it must stand.
+    """Returns a field of a record: its kind, its key where it differs from the field's name, and whether it must stand.
 
     An absent field is None; with `many` the empty tuple; with `table` the empty dict.  `rest` takes all other keys.
     """
@@ -113,7 +113,7 @@ def key(
 
 
 def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R | None:
-    """Fill the record from a mapping; `fixed` are fields that do not come from keys (name, place)."""
+    """Fills the record from a mapping; `fixed` are fields that do not come from keys (name, place)."""
     if not isinstance(node, Table):
         known = ", ".join(k for k, f in cls.keys.items() if not f.rest)
         reading.problem(
@@ -164,7 +164,7 @@ def _saw(node: Node) -> str:
 
 
 def scalar(node: Node, reading: Reading, wanted: str) -> Scalar | None:
-    """The node as a non-empty scalar."""
+    """Returns the node as a non-empty scalar."""
     if isinstance(node, Scalar) and (node.text or node.quoted):
         return node
     kind = "nothing" if isinstance(node, Scalar) else type_of[type(node)]
@@ -181,7 +181,7 @@ TEXT: Kind[Word] = Kind(_read_text, {"type": "string"})
 
 
 def word(*allowed: str) -> Kind[Word]:
-    """One of the words given."""
+    """Returns one of the words given."""
 
     def read(node: Node, reading: Reading) -> Word | None:
         leaf = scalar(node, reading, f"one of {', '.join(allowed)}")
@@ -215,7 +215,7 @@ NAME_KIND: Kind[Word] = Kind(_read_name, {"type": "string", "pattern": r"^[a-z][
 def parse_quantity(
     leaf: Scalar, reading: Reading, dimension: Dimension | None, *, varies: bool = False
 ) -> Quantity | None:
-    """`5 s`, `60 s .. 120 s` or `3 .. 20`; None (with a problem) for anything else."""
+    """Returns the quantity of `5 s`, `60 s .. 120 s` or `3 .. 20`; None (with a problem) for other text."""
     text = leaf.text.strip()
     if text.startswith("varies:"):
         text, varies = text[len("varies:") :].strip(), True
@@ -268,7 +268,7 @@ def quantity(
     positive: bool = False,
     whole: bool = False,
 ) -> Kind[Quantity]:
-    """A value or range of one dimension (None: any), at least `low`; `{varies: a .. b}` as a mapping too."""
+    """Returns a value or range of one dimension (None: any), at least `low`; `{varies: a .. b}` as a mapping too."""
 
     def read(node: Node, reading: Reading) -> Quantity | None:
         varies = isinstance(node, Table) and list(node.entries) == ["varies"]
@@ -290,7 +290,7 @@ def quantity(
 
 
 def or_word(kind: Kind[Any], *words: str) -> Kind[Any]:
-    """The kind, or one of the words."""
+    """Returns the kind, or one of the words."""
 
     def read(node: Node, reading: Reading) -> Any:
         if isinstance(node, Scalar) and node.text in words:
@@ -301,7 +301,7 @@ def or_word(kind: Kind[Any], *words: str) -> Kind[Any]:
 
 
 def formula_of(leaf: Scalar, reading: Reading) -> Formula | None:
-    """The expression in a scalar."""
+    """Returns the expression in a scalar."""
     try:
         return Formula(parse(leaf.text), leaf.text, leaf.place)
     except ExpressionError as error:
@@ -344,7 +344,7 @@ VALUE: Kind[Quantity | Formula | Word] = Kind(_read_value, {"type": ["string", "
 
 
 def record(cls: type[R]) -> Kind[R]:
-    """A mapping with the keys of the record."""
+    """Returns a mapping with the keys of the record."""
 
     def read(node: Node, reading: Reading) -> R | None:
         own = {"place": node.place} if "place" in cls.fields else {}
@@ -354,7 +354,7 @@ def record(cls: type[R]) -> Kind[R]:
 
 
 def mapping(kind: Kind[T], *, names: bool = True) -> Kind[dict[str, T]]:
-    """A mapping from names to values of one kind."""
+    """Returns a mapping from names to values of one kind."""
 
     def read(node: Node, reading: Reading) -> dict[str, T] | None:
         if not isinstance(node, Table):
@@ -377,7 +377,7 @@ def mapping(kind: Kind[T], *, names: bool = True) -> Kind[dict[str, T]]:
 
 
 def named(cls: type[R]) -> Kind[dict[str, R]]:
-    """A mapping from names to records that know their name and their place (that of their key)."""
+    """Returns a mapping from names to records that know their name and their place (that of their key)."""
 
     def read(node: Node, reading: Reading) -> dict[str, R] | None:
         if not isinstance(node, Table):
@@ -403,7 +403,7 @@ def named(cls: type[R]) -> Kind[dict[str, R]]:
 
 
 def listing(kind: Kind[T], *, or_one: bool = False) -> Kind[tuple[T, ...]]:
-    """A list of one kind; with `or_one` a single value stands for a list of one."""
+    """Returns a list of one kind; with `or_one` a single value stands for a list of one."""
 
     def read(node: Node, reading: Reading) -> tuple[T, ...] | None:
         if not isinstance(node, Items):
@@ -420,7 +420,7 @@ def listing(kind: Kind[T], *, or_one: bool = False) -> Kind[tuple[T, ...]]:
 
 
 def either(table: Kind[T], other: Kind[Any]) -> Kind[Any]:
-    """A mapping read as `table`, anything else as `other`."""
+    """Returns a mapping read as `table`, anything else as `other`."""
     return Kind(
         lambda node, reading: (table if isinstance(node, Table) else other).read(node, reading),
         {"anyOf": [dict(table.schema), dict(other.schema)]},

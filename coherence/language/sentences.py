@@ -1,4 +1,4 @@
-"""The small sentences of the language: events, actions, sensor links, promises, admission and preemption."""
+"""Reads the small sentences of the language: events, sensor links, promises, admission and preemption."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Event:
 
 
 def event_of(text: str, place: Place) -> Event:
-    """`server starts`, `worker.task ends`, `all of rank.step end`, `first rank waits`, `last ping`, other words."""
+    """Returns the event of `server starts`, `worker.task ends`, `all of rank.step end`, `last ping` or other words."""
     words = " ".join(text.split())
     if match := re.fullmatch(rf"all of ({_DOTTED}) (start|end)s?", words):
         return Event(match[2] + "s", match[1], "all", words, place)
@@ -128,12 +128,12 @@ class Promise:
 
     @property
     def conditions(self) -> tuple[Formula, ...]:
-        """What must be true or false: its condition, or the sides of a response that are conditions."""
+        """Returns what must be true or false: its condition, or the sides of a response that are conditions."""
         own = self.condition if self.kind != "sends" else None
         return tuple(f for f in (own, self.after, self.then) if f is not None)
 
     def named(self, name: str) -> Promise:
-        """The promise under the name that the design gives it."""
+        """Returns the promise under the name that the design gives it."""
         return replace(self, name=name)
 
 
@@ -164,7 +164,7 @@ def _response(leaf: Scalar, text: str, words: re.Match[str], reading: Reading) -
 
 
 def _side(leaf: Scalar, text: str, reading: Reading) -> Formula | None:
-    """What compares is a condition, and so is what joins or denies some; other words are an event."""
+    """Returns what compares is a condition, and so is what joins or denies some; other words are an event."""
     compared = re.search(r"[<>=]", text) is not None
     if not compared and not re.search(r"\b(?:and|or|not)\b", text):
         return None
@@ -195,12 +195,12 @@ def _condition_promise(leaf: Scalar, text: str, reading: Reading) -> Promise | N
 
 
 def may_be_condition(tree: Tree) -> bool:
-    """A comparison, a logical term, or a name that may be boolean."""
+    """Returns a comparison, a logical term, or a name that may be boolean."""
     return not isinstance(tree, Call) and type(tree).__name__ in ("Name", "Compare", "Logic", "Held", "Truth", "Choose")
 
 
 def _formula(leaf: Scalar, text: str, reading: Reading) -> Formula | None:
-    """The expression `text`, placed inside the leaf where the leaf shows it."""
+    """Returns the expression `text`, placed inside the leaf where the leaf shows it."""
     offset = leaf.text.find(text)
     place = leaf.place
     if offset >= 0 and place.end_column - place.column == len(leaf.text):
@@ -291,7 +291,7 @@ SPREAD: Kind[Spread] = Kind(_read_spread, {"type": "string"})
 
 
 def condition_names(condition: Formula) -> tuple[str, ...]:
-    """Names used in a condition."""
+    """Returns the names used in a condition."""
     from coherence.language.expressions import names
 
     return names(condition.tree)

@@ -1,1 +1,1 @@
-"""Certified lower bounds: what no retuning can reach, each keyed on its assumptions."""
+"""Certified lower bounds: what no retuning can reach, each under stated assumptions."""

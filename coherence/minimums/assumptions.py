@@ -1,4 +1,4 @@
-"""The assumptions of bounds, as typed predicates: what each one says of the system, and what refutes it.
+"""Lists the assumptions of bounds: what each one says of the system, and what measurement refutes it.
 
 A bound that is measured to be too high refutes one of its assumptions; a residual below zero is told as that.
 """

@@ -1,4 +1,4 @@
-"""Published indicative recovery bands, told beside what is found here, each with its denominator and its conditions.
+"""Lists published recovery bands, shown beside computed results, with their denominators and conditions.
 
 They were derived by their source from structural analysis, not measured; nothing is computed from them.
 SOURCE: "Structural efficiency recovery", table 1 and sections 5.3, 6.1 to 6.4 (validity conditions).

@@ -1,4 +1,4 @@
-"""The classes of a lower bound: a formula over symbols with units, under assumptions, with proofs and a witness.
+"""Defines a lower bound: a formula over symbols with units, under assumptions, with proofs and a witness.
 
 Values are in SI.  A bound is a value of this file's types; everything that is done with bounds is elsewhere.
 """

@@ -1,4 +1,4 @@
-"""Collectives executed message by message: what each algorithm takes, and that it delivers.
+"""Executes collectives message by message: what each algorithm takes, and that it delivers.
 
 Every member sends at most one message and receives at most one in a step (one port each way); a message of b bytes
 takes alpha + b/rate.  Data is followed as sets: whose parts are in which chunk at whom.
@@ -24,7 +24,7 @@ class PortClock:
         self.rate, self.alpha, self.time = Fraction(rate), Fraction(alpha), Fraction(0)
 
     def step(self, messages: Iterable[Message]) -> None:
-        """All messages of one step; the longest decides."""
+        """Adds the messages of one step; the longest decides.  Refuses a port that is used twice."""
         sent = list(messages)
         for port in (0, 1):
             if len({message[port] for message in sent}) < len(sent):
@@ -88,7 +88,7 @@ def _whole(held: list[list[set[int]]], n: int) -> None:
 
 
 def bruck(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fraction:
-    """All-gather in ceil(log2 n) steps: each member sends all that it has to the one at twice the distance."""
+    """Returns the seconds of an all-gather in ceil(log2 n) steps, each to the member at twice the distance."""
     clock, chunk = PortClock(rate, alpha), Fraction(size) / n
     held = [{member} for member in range(n)]
     far = 1
@@ -103,7 +103,7 @@ def bruck(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fraction:
 
 
 def ring_all_gather(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fraction:
-    """Each member passes on what it got in the step before."""
+    """Returns the seconds where each member passes on what it got in the step before."""
     clock, chunk = PortClock(rate, alpha), Fraction(size) / n
     held = [{member} for member in range(n)]
     for step in range(n - 1):
@@ -130,7 +130,7 @@ def ring_reduce_scatter(n: int, size: Number, rate: Number, alpha: Number = 0) -
 
 
 def chain_broadcast(n: int, size: Number, rate: Number, alpha: Number, parts: int) -> Fraction:
-    """Runs the root sends part after part along a chain."""
+    """Returns the seconds where the root sends part after part along a chain."""
     clock, part = PortClock(rate, alpha), Fraction(size) / parts
     have = [parts] + [0] * (n - 1)
     while have[-1] < parts:
@@ -142,7 +142,7 @@ def chain_broadcast(n: int, size: Number, rate: Number, alpha: Number, parts: in
 
 
 def tree_broadcast(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fraction:
-    """All that have the data send it to one each (binomial tree)."""
+    """Returns the seconds where all that have the data send it to one each (binomial tree)."""
     clock, have = PortClock(rate, alpha), 1
     while have < n:
         clock.step((m, have + m, Fraction(size)) for m in range(min(have, n - have)))
@@ -151,7 +151,7 @@ def tree_broadcast(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fra
 
 
 def direct_scatter(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fraction:
-    """The root sends every other member its part."""
+    """Returns the seconds where the root sends every other member its part."""
     clock = PortClock(rate, alpha)
     for member in range(1, n):
         clock.step([(0, member, Fraction(size) / n)])
@@ -159,7 +159,7 @@ def direct_scatter(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fra
 
 
 def rotation(n: int, size: Number, rate: Number, alpha: Number = 0) -> Fraction:
-    """All-to-all: in step k each member sends its part for the one k places on."""
+    """Returns the seconds of an all-to-all: in step k each member sends its part for the one k places on."""
     clock, got = PortClock(rate, alpha), [{m} for m in range(n)]
     for far in range(1, n):
         clock.step((m, (m + far) % n, Fraction(size) / n) for m in range(n))

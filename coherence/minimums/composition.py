@@ -1,4 +1,4 @@
-"""Floors of a whole out of floors of its parts, and what is left of a measurement above them.
+"""Composes floors of a whole from those of its parts, and splits a measurement into shares above them.
 
     serial terms add            T >= sum of floors
     overlapping terms           T >= the largest floor (each of them has to happen)
@@ -188,7 +188,7 @@ ZERO = KnownTerm(Fraction(0), Fraction(0), "nothing")
 
 
 def decomposition(measured: Span, floor: Term, *, scheme: Term | None = None, calibrated: Term = ZERO) -> Decomposition:
-    """measured = floor + cost of the chosen scheme above it + calibrated + recoverable.
+    """Splits measured = floor + cost of the chosen scheme above it + calibrated + recoverable.
 
     `scheme`: what the chosen class of schedules costs (at least the floor; without it nothing is charged to the
     scheme).  Raises UsageError for a floor that is none, and for a scheme that is cheaper than its floor.

@@ -1,4 +1,4 @@
-"""Every floor of a design: each bound at each thing that it speaks of, or what is missing for a number."""
+"""Computes every floor of a design: each bound at each thing it speaks of, or what is missing for it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DesignFloor:
 
 
 def design_floors(design: Design, chosen: Iterable[Bound] | None = None) -> tuple[DesignFloor, ...]:
-    """By loss type, then by bound and thing; the same in every run."""
+    """Returns the floors by loss type, then by bound and thing; the same in every run."""
     applications = [
         floor_of(bound, application)
         for bound in (bounds() if chosen is None else chosen)

@@ -1,4 +1,4 @@
-"""Tests of two laws, run exactly: every stopping rule of a few coin tosses, Wald's walk, and Page's."""
+"""Runs tests of two laws exactly: all stopping rules of a few coin tosses, Wald's walk, and Page's test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Rule = tuple[float, float, float]  # mean samples under the second law, P(second
 
 
 def binary_divergence(p: float, q: float) -> float:
-    """d(p || q) of two coins, in nats."""
+    """Returns d(p || q) of two coins, in nats."""
     return sum(a * math.log(a / b) for a, b in ((p, q), (1 - p, 1 - q)) if a > 0)
 
 
@@ -33,7 +33,7 @@ def rules(horizon: int, first: Fraction, second: Fraction) -> Iterator[tuple[Fra
 
 
 def ratio_of(information: float) -> float:
-    """r > 1 with (r - 1)/(r + 1) log r = information: the odds of a coin that carries as much against its mirror."""
+    """Returns r > 1 with (r - 1)/(r + 1) log r = information: the odds of a coin that carries as much."""
 
     def less(odds: float) -> bool:
         return (odds - 1) / (odds + 1) * math.log(odds) < information
@@ -73,7 +73,7 @@ def page_walk(height: int, odds: float) -> float:
 
 
 def page_threshold(information: float, false_alarms: float) -> float:
-    """h with exp(h) - h - 1 = information * false_alarms: the height of Page's test on a Brownian path."""
+    """Returns h with exp(h) - h - 1 = information * false_alarms: the height of Page's Brownian test."""
     wanted = information * false_alarms
 
     def less(height: float) -> bool:

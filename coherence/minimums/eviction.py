@@ -1,4 +1,4 @@
-"""Caches of equal slots, run: least recently used, the farthest next use, and the best of all by search."""
+"""Runs caches of equal slots: least recently used, the farthest next use, and the best of all by search."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def fewest(trace: Sequence[Hashable], slots: int) -> int:
 
 
 def adversary(slots: int, other: int, phases: int) -> tuple[list[int], list[int]]:
-    """(what both hold at first, a trace) that asks a cache of `slots` for what it has just given up.
+    """Returns (what both hold at first, a trace) that asks a cache of `slots` for what it has just given up.
 
     Each phase asks for slots - other + 1 new items, then other - 1 times for one that the other cache (of `other`
     slots) can have kept and this one has not.  SOURCE: Sleator and Tarjan 1985.

@@ -1,4 +1,4 @@
-"""Facts of a design about the symbols of bounds: ranges with their places, or the key that is missing.
+"""Reads from a design the ranges of a bound's symbols, with their places, or the key that is missing.
 
 A bound's `applies` collects an Application with a `Gathered`: every value that stands in the design comes with its
 place, and what does not stand there is asked for by name.

@@ -1,4 +1,4 @@
-"""The value of a bound at inputs, or over ranges of them, with the direction that keeps it a bound.
+"""Evaluates a bound at inputs, or over ranges of them, in the direction that keeps it a bound.
 
 A lower bound over a range of inputs is its least value there: below it nothing can be, whatever the inputs are.
 """

@@ -1,4 +1,4 @@
-"""A formula of a bound: text of the expression language to a tree, a number, a sympy expression, LaTeX, a dimension.
+"""Turns the formula of a bound into a tree, a number, a sympy expression, LaTeX, or a dimension.
 
 The parser is the project's own; no text is ever evaluated as code.
 """
@@ -114,7 +114,7 @@ def dimension(text: str, known: Mapping[str, Dimension]) -> Dimension:
 
 
 def _dimension(tree: Tree, text: str, known: Mapping[str, Dimension]) -> Dimension | None:
-    """None: a number that fits any dimension (zero)."""
+    """Returns the dimension of a tree; None for a number that fits any dimension (zero)."""
     match tree:
         case Number(value=value, dimension=dimension):
             return dimension if value else None

@@ -1,4 +1,4 @@
-"""The functions of formulas: those of the expression language, and what lower bounds need beside them.
+"""Computes the functions of formulas: those of the expression language, and what bounds need beside them.
 
 Each is a number, a symbol of sympy and a piece of LaTeX.  Exact arguments stay exact where the function allows it.
 """
@@ -16,7 +16,7 @@ SUMMED = 100_000  # terms of a harmonic number that are added one by one
 
 
 def harmonic(n: Number) -> float:
-    """1 + 1/2 + ... + 1/n for a whole n >= 0; by its asymptotic series (error below 1/(252 n^6)) where n is large."""
+    """Returns 1 + 1/2 + ... + 1/n for whole n >= 0; for large n by its series (error below 1/(252 n^6))."""
     count = int(n)
     if count != n or count < 0:
         raise ValueError(f"harmonic({float(n):g}) needs a whole number >= 0")
@@ -28,7 +28,7 @@ def harmonic(n: Number) -> float:
 
 
 def lambert_w(x: Number) -> float:
-    """w >= -1 with w exp(w) = x, for x >= -1/e (the principal branch)."""
+    """Returns w >= -1 with w exp(w) = x, for x >= -1/e (the principal branch)."""
     from scipy.special import lambertw
 
     if x < -math.exp(-1):
@@ -37,14 +37,14 @@ def lambert_w(x: Number) -> float:
 
 
 def erlang_b(servers: Number, offered: Number) -> float:
-    """Share of arrivals that find all servers busy, without a queue; `offered` in Erlang."""
+    """Returns the share of arrivals that find all servers busy, without a queue; `offered` in Erlang."""
     from coherence.base.queueing import erlang_b as blocked
 
     return blocked(_whole("erlang_b", servers), float(offered))
 
 
 def erlang_c(servers: Number, offered: Number) -> float:
-    """Share of arrivals that wait; 1 at and above saturation."""
+    """Returns the share of arrivals that wait; 1 at and above saturation."""
     from coherence.base.queueing import erlang_c as waiting
 
     return waiting(_whole("erlang_c", servers), float(offered))
@@ -57,17 +57,17 @@ def _whole(name: str, n: Number) -> int:
 
 
 def normal_cdf(x: Number) -> float:
-    """P(Z <= x) of a standard normal Z."""
+    """Returns P(Z <= x) of a standard normal Z."""
     return 0.5 * math.erfc(-float(x) / math.sqrt(2))
 
 
 def normal_density(x: Number) -> float:
-    """exp(-x^2/2) / sqrt(2 pi)."""
+    """Returns exp(-x^2/2) / sqrt(2 pi)."""
     return math.exp(-(float(x) ** 2) / 2) / math.sqrt(2 * math.pi)
 
 
 def power(x: Number, y: Number) -> Number:
-    """x^y; exact for a rational x and a small whole y."""
+    """Returns x^y; exact for a rational x and a small whole y."""
     whole = int(y)
     if isinstance(x, int | Fraction) and whole == y and abs(whole) <= 64:
         return Fraction(x) ** whole
@@ -127,5 +127,5 @@ def symbolic() -> Mapping[str, Any]:
 
 
 def spellings() -> Mapping[str, tuple[int, int]]:
-    """Name or alias -> (fewest, most) arguments."""
+    """Returns (fewest, most) arguments of each name or alias."""
     return {**ARITY, **{alias: ARITY[name] for alias, name in ALIASES.items()}}

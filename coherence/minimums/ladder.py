@@ -1,4 +1,4 @@
-"""The value of each assumption: the bound that remains when it is dropped, at the same inputs."""
+"""Computes what each assumption is worth: the bound that remains when it is dropped, at the same inputs."""
 
 from __future__ import annotations
 

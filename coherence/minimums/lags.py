@@ -1,4 +1,4 @@
-"""Lags between a command and its own reading: the ways from its reading back to its command, and the age along each.
+"""Finds the ways from a loop's reading back to its own command, and the age of the reading along each.
 
 A way is read off the model's expressions: `delayed` adds its time, `sampled` looks at the last multiple of its period,
 `mean_over` averages a window.  Nothing is executed.  The instants are those of the exact executor: what is written at
@@ -59,7 +59,7 @@ def branches(model: Model, loop: SampledLoop) -> tuple[Branch, ...]:
 
 
 def _branches(model: Model, tree: Tree, command: str, way: LagPath, seen: tuple[str, ...]) -> tuple[Branch, ...]:
-    """`way`: what was passed so far; `seen`: the names behind it, none of which is passed twice."""
+    """Returns the branches of a tree.  `way`: what was passed so far; `seen`: names behind it, passed once."""
     match tree:
         case Name(path=path) if path == command:
             return ((way,),)
@@ -82,7 +82,7 @@ def _branches(model: Model, tree: Tree, command: str, way: LagPath, seen: tuple[
 
 
 def _together(parts: Iterable[tuple[Branch, ...]]) -> tuple[Branch, ...]:
-    """One outcome of each part at a time; parts without a way count for nothing."""
+    """Returns one outcome of each part at a time; parts without a way count for nothing."""
     together: tuple[Branch, ...] = ()
     for part in parts:
         if part:
@@ -99,7 +99,7 @@ def _capped(found: Iterable[Branch]) -> tuple[Branch, ...]:
 
 
 def _behind(model: Model, path: str) -> Iterator[tuple[Tree, Fraction, bool]]:
-    """(expression, seconds that surely pass, is it static): of an output, of a state, of what another loop writes."""
+    """Yields (expression, seconds that surely pass, is it static) of an output, a state, or a loop's command."""
     if path in model.outputs:
         yield model.outputs[path], Fraction(0), True
     state = model.states.get(path)
@@ -123,7 +123,7 @@ def least(model: Model, span: Tree) -> Fraction:
 
 
 def weights(way: LagPath, loop: SampledLoop) -> tuple[Fraction, ...] | str:
-    """Shares of the reading that show the command of 0, 1, 2, ... decisions ago; or why they are not known."""
+    """Returns the shares of the reading that show the command of 0, 1, 2, ... decisions ago, or why not known."""
     windows = [span for kind, span in way.operations if kind == "mean_over"]
     samplers = [span for kind, span in way.operations if kind == "sampled"]
     if not way.static:
@@ -149,7 +149,7 @@ def weights(way: LagPath, loop: SampledLoop) -> tuple[Fraction, ...] | str:
 
 
 def _cells(way: LagPath, loop: SampledLoop, windows: list[Fraction]) -> tuple[int, Fraction]:
-    """(number, width) of equal parts of the window in each of which the command that is seen stays the same."""
+    """Returns (number, width) of equal parts of the window in each of which the seen command stays the same."""
     if not windows or not windows[0]:
         return 1, Fraction(0)
     window = windows[0]

@@ -1,4 +1,4 @@
-"""Floors that no retuning of a loop passes: how soon it can correct, and the largest gain that its sensor chain allows.
+"""Computes floors that no retuning of a loop passes: its recovery time, and its largest gain.
 
 The ages of readings are bounds that read the design alone (`reading_age_mean`, `reading_age_longest`); those here need
 the way from a command to what is read, so they start from the model.
@@ -18,7 +18,7 @@ from coherence.model.model import Model, SampledLoop
 
 
 def loop_floors(model: Model) -> tuple[DesignFloor, ...]:
-    """For each loop that feeds back on itself: recovery time, and the largest gain for each way back.
+    """Returns for each loop with feedback its recovery time, and the largest gain for each way back.
 
     A loop that sees several ways (a minimum of a delayed and an undelayed signal) has a gain for each of them.
     """

@@ -1,4 +1,4 @@
-"""Measurements of a design against its floors: what is proved, what the scheme costs, and what can be recovered.
+"""Compares measurements of a design with its floors: what is proved, what the scheme costs, what is recoverable.
 
     THING.BOUND=VALUE           a measurement, or a range A .. B
     THING.BOUND=@FILE           samples in the order of time, one a line: a range of their mean
@@ -79,7 +79,7 @@ def measurements(
 
 
 def _split(text: str) -> tuple[str, str, str, str]:
-    """(thing, bound, symbol or nothing, value)."""
+    """Returns (thing, bound, symbol or nothing, value)."""
     where, equals, written = text.partition("=")
     parts = where.strip().split(".")
     if not equals or len(parts) < 2 or not written.strip():
@@ -165,7 +165,7 @@ def _upper_bound_sentences(bound: Bound, measured: Span, floor: Floor) -> tuple[
 
 
 def _worth(leaf: Leaf, measured: Span) -> tuple[Worth, ...]:
-    """Which input that is a range widens the recoverable interval most; the measurement itself is one of them."""
+    """Returns which range of an input, or of the measurement, widens the recoverable interval most."""
     scalar = {s.name: leaf.inputs[s.name] for s in leaf.bound.symbols if s.way is not Trend.LIST}
     listed = {n: s for n, s in leaf.inputs.items() if n not in scalar}
 
@@ -180,7 +180,7 @@ def _worth(leaf: Leaf, measured: Span) -> tuple[Worth, ...]:
 
 
 def _cost(thing: str, design: Design, low: Number, high: Number) -> CostRate:
-    """Recoverable share * members * price of one, where the design prices the thing."""
+    """Returns the recoverable share * members * price of one, where the design prices the thing."""
     price = design.prices.get(thing)
     if not isinstance(price, Quantity):
         return CostRate(0, 0, "", f"the cost of it needs prices: {{{thing}: 2 usd/h}}")

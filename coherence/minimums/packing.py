@@ -1,4 +1,4 @@
-"""Whole things in whole containers: bins that are needed at least, an exact packing of small instances, slices.
+"""Packs whole things into whole containers: lower bounds, exact packings of small instances, slices.
 
 SOURCE: S. Martello and P. Toth 1990 (L1, L2); D. Johnson 1973 (first fit decreasing).
 """
@@ -27,12 +27,12 @@ def checked(sizes: Sequence[Fraction | int], capacity: Fraction | int) -> list[F
 
 
 def by_volume(sizes: Sequence[Fraction | int], capacity: Fraction | int) -> int:
-    """L1: the sum of the sizes, in bins."""
+    """Returns the bound L1: the sum of the sizes, in bins."""
     return math.ceil(sum(checked(sizes, capacity), Fraction(0)) / Fraction(capacity))
 
 
 def by_halves(sizes: Sequence[Fraction | int], capacity: Fraction | int) -> int:
-    """L2: two items above one half share no bin, and what is left beside them takes items of `least` and more."""
+    """Returns the bound L2: two items above one half share no bin; items of `least` and more fill the rest."""
     items, room = checked(sizes, capacity), Fraction(capacity)
     best = by_volume(sizes, capacity)
     for least in {Fraction(0), *(size for size in items if 2 * size <= room)}:
@@ -81,7 +81,7 @@ def fewest(sizes: Sequence[Fraction | int], capacity: Fraction | int) -> int:
 
 
 def script(sizes: Sequence[int], capacity: int, bins: int) -> str:
-    """Satisfiable where whole items fit so many bins (SMT-LIB)."""
+    """Returns an SMT-LIB script that is satisfiable where the whole items fit so many bins."""
     lines = ["(set-logic QF_LIA)"]
     for k, _ in enumerate(sizes):
         lines += [f"(declare-const x{k}_{b} Bool)" for b in range(bins)]

@@ -1,4 +1,4 @@
-"""Pipelines of unlike stages, executed: a given order at every stage, every order of small ones, and a split backward.
+"""Executes pipelines of unlike stages: a given order at each stage, all orders of small ones, a split backward.
 
 A pass is (kind, micro-batch): `F` forward, `B` backward for inputs (or all of the backward pass), `W` for weights.
 Communication is free, as in every floor of a pipeline.  Times in seconds.
@@ -15,7 +15,7 @@ Times = Mapping[str, Sequence[Fraction]]  # kind -> seconds at each stage
 
 
 def makespan(orders: Sequence[Sequence[Pass]], times: Times) -> Fraction | None:
-    """When the last stage is done; None where the orders wait for each other for ever."""
+    """Returns when the last stage is done (s); None where the orders wait for each other for ever."""
     finished = ended(orders, times)
     return max((end for end, _ in finished.values()), default=Fraction(0)) if finished is not None else None
 
@@ -23,7 +23,7 @@ def makespan(orders: Sequence[Sequence[Pass]], times: Times) -> Fraction | None:
 def ended(
     orders: Sequence[Sequence[Pass]], times: Times
 ) -> dict[tuple[str, int, int], tuple[Fraction, Fraction]] | None:
-    """(kind, stage, micro-batch) -> (end, begin) of every pass; None where the orders wait for ever."""
+    """Returns (end, begin) of every pass by (kind, stage, micro-batch); None where the orders wait for ever."""
     stages, done = len(orders), dict[tuple[str, int, int], tuple[Fraction, Fraction]]()
     free, at = [Fraction(0)] * stages, [0] * stages
     moved = True
@@ -53,7 +53,7 @@ def needed(kind: str, stage: int, batch: int, stages: int) -> tuple[str, int, in
 
 
 def one_by_one(stages: int, batches: int) -> list[list[Pass]]:
-    """One forward, one backward: stage s begins with p - s forward passes, then alternates."""
+    """Returns the order one forward, one backward: stage s begins with p - s forward passes, then alternates."""
     orders: list[list[Pass]] = []
     for stage in range(stages):
         first = min(stages - stage, batches)
@@ -67,7 +67,7 @@ def one_by_one(stages: int, batches: int) -> list[list[Pass]]:
 
 
 def split(stages: int, batches: int) -> list[list[Pass]]:
-    """One forward, one backward with weight gradients put off: stage s keeps s of them back to fill its drain."""
+    """Returns that order with weight gradients put off: stage s keeps s of them back to fill its drain."""
     orders: list[list[Pass]] = []
     for stage, order in enumerate(one_by_one(stages, batches)):
         late: list[Pass] = []
@@ -98,7 +98,7 @@ def shortest(stages: int, batches: int, times: Times) -> Fraction:
 
 
 def stage_floor(batches: int, times: Times) -> Fraction:
-    """No schedule of a step with a flush is shorter, whatever each stage takes.
+    """Returns the time (s) below which no schedule of a step with a flush gets, whatever each stage takes.
 
     For every stage: nothing reaches it before the forward passes of the stages before it, and after its last pass,
     a backward one, those of the same stages are left.  Between lie its own passes; or all its backward passes after

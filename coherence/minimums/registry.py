@@ -1,4 +1,4 @@
-"""Discovery of bounds: every module of `bounds/` declares BOUND; its docstring is the bound's page.
+"""Discovers the bounds: every module of `bounds/` declares BOUND; its docstring is the bound's page.
 
 No list is edited: a new file is found by the package walk, and a name claimed twice is an error naming both modules.
 """

@@ -1,4 +1,4 @@
-"""Bounds as text, JSON and LaTeX."""
+"""Renders bounds as text, JSON and LaTeX."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOSSES = {
 
 
 def range_of(floor: Floor) -> str:
-    """`50 ms` or `40 ms .. 60 ms`: the left end is what holds whatever the inputs are."""
+    """Returns `50 ms` or `40 ms .. 60 ms`: the left end holds whatever the inputs are."""
     low, high = render_bound(floor.low, floor.bound.unit), render_bound(floor.high, floor.bound.unit)
     return low if low == high else f"{low} .. {high}"
 
@@ -194,7 +194,7 @@ def floor_json(floor: Floor) -> dict[str, Any]:
 
 
 def _json_number(number: Fraction | float) -> float | str:
-    """JSON has no infinity: it is written as a word."""
+    """Returns a number for JSON, in which infinity is written as a word."""
     return float(number) if math.isfinite(number) else str(float(number))
 
 
@@ -257,6 +257,6 @@ def _formula(bound: Bound) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text without a meaning for LaTeX."""
+    """Returns text without a meaning for LaTeX."""
     table = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     return "".join(table.get(c, rf"\{c}" if c in "&%$#_{}" else c) for c in text)

@@ -1,4 +1,4 @@
-"""Measurements against floors as text and JSON."""
+"""Renders measurements against floors as text and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A measured mean with the direction of its doubt: from samples in the order of time to a range.
+"""Computes a one-sided confidence range of a measured mean from samples in the order of time.
 
 Consecutive readings are alike, so the samples are cut into BATCHES equal stretches whose means are nearly independent;
 each end of the range holds with 95 %, by Student's law with BATCHES - 1 degrees of freedom.
@@ -18,7 +18,7 @@ CONFIDENCE = 0.95  # of each end alone
 
 
 def mean_range(samples: Sequence[Fraction | float]) -> tuple[float, float]:
-    """(low, high) of the mean; each alone holds with 95 %.  Raises UsageError for too few samples."""
+    """Returns (low, high) of the mean; each alone holds with 95 %.  Raises UsageError for too few samples."""
     if len(samples) < LEAST:
         raise UsageError(f"{len(samples)} samples are too few for a range of their mean: at least {LEAST} are needed")
     size = len(samples) // BATCHES

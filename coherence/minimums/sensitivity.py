@@ -50,7 +50,7 @@ def _of_input(bound: Bound, inputs: Inputs, name: str, here: Number) -> Sensitiv
 
 
 def _derivative(bound: Bound, inputs: Inputs, name: str) -> float | None:
-    """None where the formula has no derivative that can be evaluated."""
+    """Returns the elasticity from the derivative; None where it cannot be evaluated."""
     try:
         sp, form = sympy("exact derivatives"), symbolic_form(bound.formula)
     except MissingExtraError:
@@ -80,7 +80,7 @@ class Worth:
 
 
 def value_of_telemetry(result: Callable[[Mapping[str, Span]], Span], spans: Mapping[str, Span]) -> tuple[Worth, ...]:
-    """For each input that is a range: how wide the result stays when this input is known, the best first.
+    """Returns for each input that is a range how wide the result stays when it is known, best first.
 
     `result` maps ranges of inputs to the range of the result.  In the worst case over the two ends of the range, so
     that what is promised of a measurement holds whatever it shows.
@@ -96,7 +96,7 @@ def value_of_telemetry(result: Callable[[Mapping[str, Span]], Span], spans: Mapp
 
 
 def value_of_floor(floor: Floor) -> tuple[Worth, ...]:
-    """Of the inputs of a floor that are ranges: the one that widens it most first."""
+    """Returns the inputs of a floor that are ranges, the one that widens it most first."""
     scalar = {s.name: floor.inputs[s.name] for s in floor.bound.symbols if s.way is not Trend.LIST}
 
     def result(spans: Mapping[str, Span]) -> Span:

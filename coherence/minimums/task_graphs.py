@@ -1,4 +1,4 @@
-"""Graphs of tasks with times: the longest path, and schedules that are executed."""
+"""Computes longest paths of task graphs with times, and executes schedules of them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A Design with everything resolved: the one thing that the engines read."""
+"""The model: a design with everything resolved, which the engines read."""

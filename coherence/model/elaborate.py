@@ -1,4 +1,4 @@
-"""Design -> Model: parts' mathematics inlined, names resolved, algebraic loops found, gaps listed."""
+"""Elaborates a design to its model: inlines parts, resolves names, finds algebraic loops, lists gaps."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def model_of(design: Design) -> Model:
 
 
 def elaborate(design: Design) -> Model:
-    """The model of a design.  Raises InputError for algebraic loops and malformed plants."""
+    """Returns the model of a design.  Raises InputError for algebraic loops and malformed plants."""
     parts = _Parts(design, index=dict(names.bare_names(design)))
     for workload in design.workload.values():
         _workload(parts, workload.name)
@@ -108,14 +108,14 @@ def _by(local: dict[str, str]) -> Rename:
 
 
 def _names_a_thing(component: Component, key: str, value: Formula) -> bool:
-    """Is it an input that takes a whole component (`served_by: pool`)?"""
+    """Returns whether the key is an input that takes a whole component (`served_by: pool`)."""
     if component.part is None or not isinstance(value.tree, Name):
         return False
     return _is_thing(catalogue.mathematics(component.part.text)["inputs"], key)
 
 
 def _plant(parts: _Parts, component: Component) -> None:
-    """`state: "p' = expr"`: with `step: T` the value after each T, else the derivative."""
+    """Adds the state of `state: "p' = expr"`: with `step: T` the value after each T, else the derivative."""
     assert component.state is not None
     match, formula = names.PLANT.fullmatch(component.state.text), names.state_formula(component)
     if match is None or formula is None:
@@ -245,7 +245,7 @@ def _part_command(parts: _Parts, component: Component, name: str, block: object)
 
 
 def _loop(parts: _Parts, order: int, loop: Loop) -> SampledLoop | None:
-    """The sampled form of a loop, or None with a gap where it cannot run."""
+    """Returns the sampled form of a loop, or None with a gap where it cannot run."""
     actuation, timescale = loop.actuation, loop.timescale
     if actuation is None or actuation.evict is not None:
         parts.gap(loop.name, "an actuation that a run can carry out", loop.place)
@@ -331,7 +331,7 @@ def _trigger(parts: _Parts, loop: Loop) -> Tree | None:
 
 
 def _read(parts: _Parts, loop: Loop, condition: Tree) -> Tree:
-    """A condition of the loop: where it names the target's signal, what the sensor shows of it."""
+    """Returns a condition of the loop: where it names the target's signal, what the sensor shows of it."""
     condition = _resolved(parts, condition)
     signal = _resolved(parts, loop.target.signal.tree) if loop.target and loop.target.signal else None
     sensed = _sensed(parts, loop)
@@ -353,7 +353,7 @@ def _tree_of(parts: _Parts, value: object) -> Tree | None:
 
 
 def _sensed(parts: _Parts, loop: Loop) -> Tree | None:
-    """The target's signal through its sensor chain: samplers become `sampled`, windows `mean_over` and the like."""
+    """Returns the target's signal through its sensor chain: samplers become `sampled`, windows `mean_over` etc."""
     if loop.target is None or loop.target.signal is None:
         return None
     tree = _resolved(parts, loop.target.signal.tree)
@@ -375,7 +375,7 @@ def _sensed(parts: _Parts, loop: Loop) -> Tree | None:
 
 
 def _commands(parts: _Parts, loops: tuple[SampledLoop, ...]) -> None:
-    """Every written signal is a command: its initial value from `from:`, else anywhere in the writers' bounds."""
+    """Adds each written signal as a command: its initial value from `from:`, else anywhere in the writers' bounds."""
     for loop in (loop for loop in loops if loop.signal):
         if loop.signal in parts.states:
             parts.gap(loop.name, f"writing the state {loop.signal} directly", loop.source.place)
@@ -474,7 +474,7 @@ def _sorted_outputs(parts: _Parts) -> dict[str, Tree]:
 
 
 def _instant_names(tree: Tree) -> list[str]:
-    """Names that a tree reads at the same instant."""
+    """Returns the names that a tree reads at the same instant."""
     if isinstance(tree, Call) and tree.function in ("delayed", "previous"):
         return []
     if isinstance(tree, Name):

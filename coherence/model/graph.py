@@ -1,4 +1,4 @@
-"""The graph of a design: who reads, writes and calls what; as nodes and labelled edges."""
+"""Builds and renders the graph of a design: who reads, writes and calls what."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ _DOT = {"loop": "ellipse", "timer": "hexagon", "limit": "parallelogram", "outsid
 
 
 def mermaid(drawn: Graph) -> str:
-    """A Mermaid flow chart."""
+    """Returns a Mermaid flow chart."""
     ids = {node.name: f"n{i}" for i, node in enumerate(drawn.nodes)}
     lines = ["flowchart LR"]
     for node in drawn.nodes:
@@ -114,7 +114,7 @@ def _quoted(text: str) -> str:
 
 
 def dot(drawn: Graph) -> str:
-    """Graphviz."""
+    """Returns the graph for Graphviz."""
 
     def name(text: str) -> str:
         escaped = text.replace("\\", "\\\\").replace('"', '\\"')
@@ -127,7 +127,7 @@ def dot(drawn: Graph) -> str:
 
 
 def graphml(drawn: Graph) -> str:
-    """GraphML, for yEd, Gephi and networkx."""
+    """Returns the graph as GraphML, for yEd, Gephi and networkx."""
     head = '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
     declared = (("kind", "node"), ("label", "edge"))
     keys = "\n".join(f'  <key id="{k}" for="{of}" attr.name="{k}" attr.type="string"/>' for k, of in declared)

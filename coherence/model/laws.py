@@ -1,4 +1,4 @@
-"""What the laws of loops recommend, as expressions; and which law a loop of a design follows: decided here, once.
+"""Writes the laws of loops as expressions, and decides which law each loop of a design follows.
 
 A law reads one expression and computes from its value, and from the command that it counts from, what it recommends
 before anything limits it (hold windows, rates, bounds, cooldown):
@@ -45,31 +45,31 @@ class Recommendation:
 
 
 def proportional(measured: Tree, setpoint: Tree, *, tolerance: Fraction, whole: bool) -> Recommendation:
-    """The law of an autoscaler; `whole`: it counts members."""
+    """Returns the law of an autoscaler; `whole`: it counts members."""
     return Recommendation(scaled(tolerance, whole=whole), Arithmetic("/", measured, setpoint))
 
 
 def moved(by: Tree | None, to: Tree | None) -> Recommendation:
-    """The law that sets the command to a value, moves it by a step, or leaves it where it is."""
+    """Returns the law that sets the command to a value, moves it by a step, or leaves it where it is."""
     if to is not None:
         return Recommendation(READ, to)
     return Recommendation(CURRENT) if by is None else Recommendation(Arithmetic("+", CURRENT, READ), by)
 
 
 def shared(total: Tree, setpoint: Tree, *, tolerance: Fraction, whole: bool) -> Recommendation:
-    """The same law where measured is total / the command that it counts from, for commands other than 0."""
+    """Returns the same law where measured is total / the command that it counts from, for commands other than 0."""
     return Recommendation(scaled_share(tolerance, whole=whole), Arithmetic("/", total, setpoint))
 
 
 @functools.cache
 def scaled(tolerance: Fraction, *, whole: bool) -> Tree:
-    """The formula of a proportional law; READ is measured / setpoint."""
+    """Returns the formula of a proportional law; READ is measured / setpoint."""
     return Choose(outside(READ, UNIT, tolerance), _whole(Arithmetic("*", CURRENT, READ), whole=whole), CURRENT)
 
 
 @functools.cache
 def scaled_share(tolerance: Fraction, *, whole: bool) -> Tree:
-    """The formula of `shared`, without a product: READ is total / setpoint.
+    """Returns the formula of `shared`, without a product: READ is total / setpoint.
 
     CURRENT * (total / CURRENT) / setpoint is READ, and the ratio is within the tolerance of 1 where READ is as near
     to CURRENT.  CURRENT must not be 0, where the metric has no value.
@@ -88,7 +88,7 @@ def _whole(tree: Tree, *, whole: bool) -> Tree:
 
 
 def of_either_sign(condition: Callable[[Tree, Tree], Tree], reading: Tree, setpoint: Tree) -> Tree:
-    """A condition on reading / setpoint that is stated for setpoints above 0, for all but 0.
+    """Returns a condition on reading / setpoint that is stated for setpoints above 0, for all but 0.
 
     The ratio is that of -reading to -setpoint.
     """
@@ -100,33 +100,33 @@ def of_either_sign(condition: Callable[[Tree, Tree], Tree], reading: Tree, setpo
 
 
 def above(reading: Tree, setpoint: Tree, tolerance: Fraction) -> Compare:
-    """The reading lies above the dead band."""
+    """Returns the reading lies above the dead band."""
     return Compare(">", reading, times(1 + tolerance, setpoint))
 
 
 def below(reading: Tree, setpoint: Tree, tolerance: Fraction) -> Compare:
-    """The reading lies below the dead band."""
+    """Returns the reading lies below the dead band."""
     return Compare("<", reading, times(1 - tolerance, setpoint))
 
 
 def outside(reading: Tree, setpoint: Tree, tolerance: Fraction) -> Logic:
-    """The reading lies outside the dead band, so that the law moves the command."""
+    """Returns the reading lies outside the dead band, so that the law moves the command."""
     return Logic("or", (above(reading, setpoint, tolerance), below(reading, setpoint, tolerance)))
 
 
 def inside(reading: Tree, setpoint: Tree, tolerance: Fraction) -> Logic:
-    """The reading lies within the dead band, edges included: the law moves nothing."""
+    """Returns the reading lies within the dead band, edges included: the law moves nothing."""
     within = Compare("<=", reading, times(1 + tolerance, setpoint))
     return Logic("and", (within, Compare(">=", reading, times(1 - tolerance, setpoint))))
 
 
 def rounded_below(current: Tree, reading: Tree, setpoint: Tree) -> Compare:
-    """current * reading / setpoint, rounded up, is less than a whole current."""
+    """Returns the condition that current * reading / setpoint, rounded up, is less than a whole current."""
     return Compare("<=", _wanted(current, reading, setpoint), Arithmetic("-", current, UNIT))
 
 
 def rounded_back(current: Tree, reading: Tree, setpoint: Tree) -> Logic:
-    """current * reading / setpoint, rounded up, is a whole current again."""
+    """Returns the condition that current * reading / setpoint, rounded up, is a whole current again."""
     wanted = _wanted(current, reading, setpoint)
     return Logic("and", (Compare("<=", wanted, current), Compare(">", wanted, Arithmetic("-", current, UNIT))))
 
@@ -136,7 +136,7 @@ def _wanted(current: Tree, reading: Tree, setpoint: Tree) -> Tree:
 
 
 def times(factor: Fraction, tree: Tree) -> Tree:
-    """A multiple of an expression."""
+    """Returns a multiple of an expression."""
     if isinstance(tree, Number):
         return Number(factor * tree.value, tree.dimension)
     return Arithmetic("*", Number(factor), tree)
@@ -146,12 +146,12 @@ def times(factor: Fraction, tree: Tree) -> Tree:
 
 
 def round_up(number: Num) -> Num:
-    """The number rounded up to a whole one; a float that is whole but for its rounding is that number."""
+    """Returns the number rounded up to a whole one; a float that is whole but for its rounding is that number."""
     return near_whole(math.ceil, number)
 
 
 def near_whole(rounded: Callable[[Num], Num], number: Num) -> Num:
-    """The number rounded to a whole one by a function; a float that is whole but for its rounding is that number."""
+    """Returns the number rounded to a whole one; a float that is whole but for its error is that number."""
     near = round(number) if isinstance(number, float) else 0
     return near if isinstance(number, float) and abs(number - near) <= ROUNDING * abs(number) else rounded(number)
 
@@ -163,7 +163,7 @@ class _Counted(Constants):
 
 
 def recommended(formula: Tree, current: Num, read: Num) -> Num:
-    """What a formula recommends, for numbers of any type."""
+    """Returns what a formula recommends, for numbers of any type."""
     return evaluate(formula, _Counted({CURRENT.path: current, READ.path: read}))
 
 
@@ -171,7 +171,7 @@ def recommended(formula: Tree, current: Num, read: Num) -> Num:
 
 
 def law_of(loop: Loop) -> str:
-    """none, rules, unset (leaves its signal alone), ignore, proportional, set or step: what the keys say.
+    """Returns the law that the keys state: none, rules, unset (alone), ignore, proportional, set or step.
 
     Without a word and without a value a loop is proportional; `law: set` or `law: step` without a value holds.
     """
@@ -189,7 +189,7 @@ def law_of(loop: Loop) -> str:
 
 
 def counts_members(loop: Loop) -> bool:
-    """Does the loop reckon in whole numbers?  The bounds say it of a proportional law, which then rounds up.
+    """Returns whether the loop counts in whole numbers; bounds decide for a proportional law, which rounds up.
 
     Any other law does where all that it states is a whole number without a unit.
     """
@@ -204,7 +204,7 @@ def counts_members(loop: Loop) -> bool:
 
 
 def stays_whole(loop: Loop) -> bool:
-    """Are all values that the loop ever commands whole: its beginning and the steps of its rates as well?"""
+    """Returns whether all values that the loop ever commands are whole, with its start and its rates."""
     actuation = loop.actuation
     if actuation is None or not counts_members(loop):
         return False
@@ -217,7 +217,7 @@ def _is_one_whole(number: Quantity | Formula | Word) -> bool:
 
 
 def _is_whole(number: Quantity | Formula | Word) -> bool:
-    """Are the ends of a range whole, or is the value of a formula rounded?"""
+    """Returns whether the ends of a range are whole, or the value of a formula is rounded."""
     if isinstance(number, Quantity):
         return number.dimension.physical == ONE and number.low.denominator == 1 == number.high.denominator
     return isinstance(number, Formula) and isinstance(number.tree, Call) and number.tree.function in ("ceil", "floor")

@@ -1,4 +1,4 @@
-"""The one model that the five readings share: a Design with everything inlined and resolved.
+"""Defines the model that all engines share: a design with everything inlined and resolved.
 
 States, commands, constants, inputs and outputs are signals with full paths; every loop is sampled;
 the instant has four phases (deliver, sample, decide, step).  What the model cannot carry is listed
@@ -33,7 +33,7 @@ class Interval:
         return self.low is not None and self.low == self.high
 
     def clip(self, value: Fraction) -> Fraction:
-        """The nearest value inside."""
+        """Returns the nearest value inside."""
         if self.low is not None and value < self.low:
             return self.low
         return self.high if self.high is not None and value > self.high else value
@@ -117,12 +117,12 @@ class SampledLoop:
 
     @property
     def counts_landed(self) -> bool:
-        """Does the law count from the value that has landed last, and not from what was commanded last?"""
+        """Returns whether the law counts from the value that landed last, not from the last command."""
         return self.law == "proportional" and not self.counts_commanded
 
     @functools.cached_property
     def recommendations(self) -> tuple[laws.Recommendation, ...]:
-        """What the law recommends: one formula, of each rule one where there are rules, and none without a signal."""
+        """Returns the formulas that the law recommends: one, or one for each rule; none without a signal."""
         if self.rules:
             return tuple(laws.moved(by, to) for _, by, to in self.rules)
         if self.law == "none":
@@ -135,7 +135,7 @@ class SampledLoop:
 
     @property
     def trees(self) -> tuple[Tree, ...]:
-        """Every expression that the loop evaluates."""
+        """Returns every expression that the loop evaluates."""
         read = (self.trigger, self.enter, self.leave, self.measured, self.setpoint, self.by, self.to)
         return tuple(tree for tree in (*read, *(tree for rule in self.rules for tree in rule)) if tree is not None)
 
@@ -177,11 +177,11 @@ class Model:
     index: Mapping[str, str] = field(default_factory=dict)
 
     def resolve(self, path: str) -> str:
-        """Full path of a name written in the design."""
+        """Returns the full path of a name written in the design."""
         return self.index.get(path, path)
 
     def kind(self, path: str) -> str:
-        """state, command, constant, output, loop or input."""
+        """Returns state, command, constant, output, loop or input."""
         tables = {"state": self.states, "command": self.commands, "constant": self.constants, "output": self.outputs}
         for kind, table in tables.items():
             if path in table:
@@ -190,7 +190,7 @@ class Model:
 
     @functools.cached_property
     def readers(self) -> Mapping[str, tuple[str, ...]]:
-        """Name -> the outputs and states that are computed from it."""
+        """Returns for each name the outputs and states that are computed from it."""
         by_name: dict[str, dict[str, None]] = {}
         trees = list(self.outputs.items())
         trees += [(path, tree) for path, state in self.states.items() for tree in (state.next, state.flow) if tree]
@@ -201,12 +201,12 @@ class Model:
 
 
 def interval(value: Quantity) -> Interval:
-    """The range of a quantity."""
+    """Returns the range of a quantity."""
     return Interval(value.low, value.high)
 
 
 def unit_of(model: Model, path: str) -> Dimension:
-    """The dimension of a signal, or a bare number where it is unknown."""
+    """Returns the dimension of a signal, or a bare number where it is unknown."""
     for table in (model.states, model.commands, model.constants):
         if path in table:
             return table[path].dimension
@@ -217,7 +217,7 @@ SENSOR_SAMPLERS = frozenset({"scrape", "relist"})
 
 
 def sensor_delay(chain: tuple[SensorLink, ...]) -> tuple[Fraction, Fraction]:
-    """(mean, maximum) age of what a sensor chain reports, in seconds, without the reader's own period.
+    """Returns (mean, maximum) age (s) of what a sensor chain reports, without the reader's own period.
 
     A sampler of period T adds T/2 on average and T at most; a window W adds W/2 and W; irate and
     `last` use samples: irate spans the last two (mean age one scrape, oldest two).

@@ -1,4 +1,4 @@
-"""One expression language: `parse` makes a typed tree, and four lowerings read it.
+"""The expression language: `parse` makes a typed tree, and four lowerings read it.
 
 number: `evaluate` (Fraction, float, or any number type) · numpy: `lower_numpy` · sympy:
 `lower_sympy` · z3: `lower_smt` (SMT-LIB text, which `coherence.base.solver` gives to z3 or cvc5).

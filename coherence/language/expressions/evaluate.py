@@ -1,4 +1,4 @@
-"""The number lowering: a tree to a value of any exact or floating number type.
+"""Evaluates an expression tree in any exact or floating number type.
 
 The environment answers what a tree cannot know: the value of a name, and values in the past.
 Works for Fraction, float, numpy arrays of float, and `coherence.simulate.execute.affine.Affine`.
@@ -34,29 +34,29 @@ class Environment(Protocol):
     """What the world is at the time of evaluation."""
 
     def value(self, path: str) -> Value:
-        """The value of a signal, constant or loop."""
+        """Returns the value of a signal, constant or loop."""
 
     def delayed(self, tree: Tree, delay: Fraction) -> Value:
-        """The tree's sample-phase value `delay` seconds ago."""
+        """Returns the tree's sample-phase value `delay` seconds ago."""
 
     def mean_over(self, tree: Tree, window: Fraction) -> Value:
-        """The tree's time average over the last `window` seconds."""
+        """Returns the tree's time average over the last `window` seconds."""
 
     def sampled(self, tree: Tree, period: Fraction) -> Value:
-        """The tree's value at the last multiple of `period` (a sensor that scrapes)."""
+        """Returns the tree's value at the last multiple of `period` (a sensor that scrapes)."""
 
     def max_over(self, tree: Tree, window: Fraction) -> Value:
-        """The tree's largest value in the last `window` seconds."""
+        """Returns the tree's largest value in the last `window` seconds."""
 
     def held(self, condition: Tree, duration: Fraction) -> bool:
         """Decides whether the time since the first of the true samples in a row is at least the duration."""
 
     def previous(self, tree: Tree) -> Value:
-        """The tree's value at the sample before this one."""
+        """Returns the tree's value at the sample before this one."""
 
 
 class NotExactError(ArithmeticError):
-    """The expression leaves the number type (exp and log of rationals, division by zero)."""
+    """Raised where an expression leaves the number type (exp and log of rationals, division by zero)."""
 
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
@@ -67,7 +67,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {"abs": abs, "floor": math.floor, "c
 
 
 def evaluate(tree: Tree, env: Environment) -> Value:
-    """The value of the tree.  Raises NotExactError, or whatever the environment raises for unknown names."""
+    """Returns the value of the tree.  Raises NotExactError, or whatever the environment raises for unknown names."""
     match tree:
         case Number(value=value) | Truth(value=value):
             return value
@@ -99,14 +99,14 @@ def _logic(tree: Logic, env: Environment) -> bool:
 
 
 def short(value: Value) -> Value:
-    """The value itself, unless its digits have grown beyond use (a plant such as p' = p * p doubles them each step)."""
+    """Returns the value, unless its digits have grown beyond use (p' = p * p doubles them each step)."""
     if isinstance(value, int | Fraction) and value.numerator.bit_length() + value.denominator.bit_length() > MOST_BITS:
         raise NotExactError(f"a number of more than {MOST_BITS} bits")
     return value
 
 
 def divide(left: Value, right: Value) -> Value:
-    """left / right, exact; division by zero is NotExactError."""
+    """Returns left / right, exact; division by zero is NotExactError."""
     try:
         if isinstance(left, int) and isinstance(right, int):
             return Fraction(left, right)
@@ -146,7 +146,7 @@ def _transcendental(name: str, value: Value) -> Value:
 
 
 def constant(tree: Tree, env: Environment) -> Fraction:
-    """The value of a tree that must be a constant (a delay, a window)."""
+    """Returns the value of a tree that must be a constant (a delay, a window)."""
     value = evaluate(tree, env)
     if isinstance(value, bool) or not isinstance(value, int | Fraction):
         raise NotExactError("a delay or window must be a constant")

@@ -1,4 +1,4 @@
-"""The numpy lowering: a tree over arrays of float64, for batches of points."""
+"""Evaluates an expression tree over numpy arrays of float64, for batches of points."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compar
 
 
 def lower_numpy(tree: Tree, values: Mapping[str, Any], own: Mapping[str, Callable[[Any], Any]] | None = None) -> Any:
-    """The tree's value; names are arrays (or floats) that broadcast together.  `own`: functions in place of numpy's.
+    """Returns the value of the tree; names are arrays (or floats).  `own`: functions in place of numpy's.
 
     Raises KeyError for a name without a value and NotExactError for functions of the past.
     """

@@ -1,4 +1,4 @@
-"""The z3 lowering: a tree as SMT-LIB text, which `coherence.base.solver` gives to z3 (and cvc5).
+"""Writes an expression tree as SMT-LIB text, which `coherence.base.solver` gives to z3 (and cvc5).
 
 Text rather than z3 objects: what is printed as a certificate is then exactly what was decided.
 """
@@ -12,7 +12,7 @@ from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compar
 
 
 def real(value: Fraction | int) -> str:
-    """A rational as a term of sort Real."""
+    """Returns a rational as a term of sort Real."""
     exact = Fraction(value)
     size = (
         f"{abs(exact.numerator)}.0" if exact.denominator == 1 else f"(/ {abs(exact.numerator)}.0 {exact.denominator}.0)"
@@ -21,12 +21,12 @@ def real(value: Fraction | int) -> str:
 
 
 def symbol(path: str) -> str:
-    """A name as a quoted symbol (dots and all)."""
+    """Returns a name as a quoted symbol (dots and all)."""
     return f"|{path}|"
 
 
 def lower_smt(tree: Tree) -> str:
-    """The term: Real for numbers, Bool for conditions.  Raises NotExactError for exp, log and the past."""
+    """Returns the term: Real for numbers, Bool for conditions.  Raises NotExactError for exp, log and the past."""
     match tree:
         case Number(value=value):
             return real(value)
@@ -56,7 +56,7 @@ def lower_smt(tree: Tree) -> str:
 
 
 def _extreme(name: str, terms: list[str]) -> str:
-    """The extreme of some terms, each written once (nested ones would double in length at every level)."""
+    """Returns the extreme of some terms, each written once (nested ones would double in length at every level)."""
     op = "<=" if name == "min" else ">="
     extreme = terms[0]
     for term in terms[1:]:

@@ -1,4 +1,4 @@
-"""The sympy lowering: a tree as a sympy expression over plain symbols.
+"""Turns an expression tree into a sympy expression over plain symbols.
 
 No text is given to sympy (`sympify` executes it, and reads S, N, E, I and Q as its own objects):
 symbols are made one by one, without assumptions, so that no condition is decided by them.
@@ -14,7 +14,7 @@ from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compar
 
 
 def lower_sympy(tree: Tree, symbols: Mapping[str, Any] | None = None, more: Mapping[str, Any] | None = None) -> Any:
-    """The expression; a name `a.b` is the symbol of that name, or what `symbols` says.
+    """Returns the expression; a name `a.b` is the symbol of that name, or what `symbols` says.
 
     `more`: further functions.  Raises NotExactError for functions of the past.
     """

@@ -1,4 +1,4 @@
-"""Text to tree: a recursive-descent parser over a closed vocabulary.  Nothing is ever evaluated as code."""
+"""Parses text to an expression tree by recursive descent.  Text is never evaluated as code."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _TOKEN = re.compile(
 
 
 class ExpressionError(ValueError):
-    """A text that is not an expression: message, remedy and the span of the culprit."""
+    """Raised for a text that is not an expression: message, remedy and the span of the culprit."""
 
     def __init__(self, message: str, remedy: str = "", span: tuple[int, int] = (0, 0)) -> None:
         super().__init__(message)
@@ -61,7 +61,7 @@ class _Token:
 
 
 def parse(text: str, functions: Mapping[str, tuple[int, int]] = FUNCTIONS) -> Tree:
-    """The tree of an expression or condition.  Raises ExpressionError.
+    """Returns the tree of an expression or condition.  Raises ExpressionError.
 
     `functions`: name -> (fewest, most) arguments; where `power` is one of them, `x ** y` is read too.
     """
@@ -100,7 +100,7 @@ def _token(text: str, match: re.Match[str]) -> _Token:
 
 
 def _unit_of(text: str, match: re.Match[str]) -> tuple[str, int]:
-    """The unit that follows a number, cut back to the part that is one (`3 min(x)` has none)."""
+    """Returns the unit that follows a number, cut back to the part that is one (`3 min(x)` has none)."""
     unit = match["unit"] or ""
     while unit and unit != "%":
         end = match.start("unit") + len(unit)
@@ -128,7 +128,7 @@ class _Parser:
         return token
 
     def accept(self, *words: str) -> bool:
-        """Take the words if they stand next, all of them in order."""
+        """Takes the words if they stand next, all of them in order."""
         ahead = self.tokens[self.at : self.at + len(words)]
         if [t.text for t in ahead] != list(words) or any(t.kind == "number" for t in ahead):
             return False
@@ -167,7 +167,7 @@ class _Parser:
         return (start, self.tokens[self.at - 1].end)
 
     def nested(self, part: Callable[[], Tree]) -> Tree:
-        """The part, one level deeper."""
+        """Returns the part, one level deeper."""
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise ExpressionError(f"nested deeper than {MAX_NESTING} levels", "split the expression")

@@ -1,4 +1,4 @@
-"""The typed tree of an expression: frozen nodes, each with its span in the text it was read from."""
+"""Defines the typed tree of an expression: frozen nodes, each with its span in the text it was read from."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ Tree = Number | Truth | Name | Call | Arithmetic | Compare | Logic | Choose | He
 
 
 def children(tree: Tree) -> tuple[Tree, ...]:
-    """The direct parts of a node."""
+    """Returns the direct parts of a node."""
     match tree:
         case Call(arguments=parts) | Logic(terms=parts):
             return parts
@@ -116,7 +116,7 @@ def children(tree: Tree) -> tuple[Tree, ...]:
 
 
 def walk(tree: Tree) -> Iterator[Tree]:
-    """Every node, outermost first."""
+    """Yields every node, outermost first."""
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -125,7 +125,7 @@ def walk(tree: Tree) -> Iterator[Tree]:
 
 
 def depth(tree: Tree) -> int:
-    """The number of nodes on the longest way from the root to a leaf."""
+    """Returns the number of nodes on the longest way from the root to a leaf."""
     level, nodes = 0, [tree]
     while nodes:
         level, nodes = level + 1, [child for node in nodes for child in children(node)]
@@ -133,12 +133,12 @@ def depth(tree: Tree) -> int:
 
 
 def names(tree: Tree) -> tuple[str, ...]:
-    """The names used, in order of first use."""
+    """Returns the names used, in order of first use."""
     return tuple(dict.fromkeys(node.path for node in walk(tree) if isinstance(node, Name)))
 
 
 def is_boolean(tree: Tree) -> bool:
-    """Is the node a condition by its form?  (A bare name may be one too.)"""
+    """Returns whether the node is a condition by its form.  (A bare name may be one too.)"""
     return isinstance(tree, Truth | Compare | Logic | Held)
 
 
@@ -150,7 +150,7 @@ Rename = Callable[[str], "str | Tree"]
 
 
 def rename(tree: Tree, new: Rename) -> Tree:
-    """The tree with every name passed through `new` (a path, or a tree to put in its place)."""
+    """Returns the tree with every name passed through `new` (a path, or a tree to put in its place)."""
     match tree:
         case Name(path=path, span=span):
             replacement = new(path)

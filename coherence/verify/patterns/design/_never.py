@@ -19,7 +19,7 @@ Why = dict[str, tuple[Place, str]]  # name of a timer or loop -> where it is sai
 
 
 def ask(question: Question, design: Design, reachable: Reachable) -> Iterator[Finding]:
-    """Timers, promises and limits about what never happens."""
+    """Yields findings about timers, promises and limits whose event never happens."""
     why = never(design, reachable)
     for timer in design.timers.values():
         name = fires(timer.start, design) if timer.start is not None else ""

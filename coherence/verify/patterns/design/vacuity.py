@@ -53,7 +53,7 @@ QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """One finding per contradiction."""
+    """Yields one finding per contradiction."""
     design, states = subject.design, States(subject)
     yield from _promises(states)
     for limit in design.limits.values():
@@ -142,7 +142,7 @@ def _limit(limit: Limit) -> Iterator[Finding]:
 
 
 class States:
-    """Which conditions hold together: constants that no loop writes are in their ranges, all else is free."""
+    """Decides which conditions hold together: constants that no loop writes are in their ranges, all else is free."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
