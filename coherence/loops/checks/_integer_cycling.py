@@ -32,6 +32,7 @@ from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.lookback import trees_of
 from coherence.simulate.execute.orbits import LongRun, hyperperiod
 from coherence.simulate.execute.single_loop_runs import every_rest
+from coherence.simulate.execute.starts import corner_count
 from coherence.simulate.execute.timeline import shown, told_choices
 
 WHOLE, MOST_STARTS = ("ceil", "floor"), 200
@@ -137,7 +138,7 @@ def _cycles(
     )
     smooth_run = "that it rests without rounding was run in floating point, from the same starts"
     yield question.conflict(
-        message, _places(group), group.names, evidence, certain=len(swinging) == len(runs),
+        message, _places(group), group.names, evidence, certain=len(swinging) == corner_count(group.model),
         assumptions=(*told_choices(group.model, run.choices), smooth_run, *group.model.abstractions),
         repairs=_repairs(subject, group),
     )  # fmt: skip

@@ -20,7 +20,7 @@ from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Choices, Execution, Instant
 from coherence.simulate.execute.orbits import hyperperiod
-from coherence.simulate.execute.starts import corners
+from coherence.simulate.execute.starts import corner_count, corners
 from coherence.simulate.execute.timeline import shown, told_choices
 from coherence.verify.facts.signs import BOTH, NONE, plant_sign
 
@@ -95,7 +95,7 @@ def _positive(question: Question, subject: Subject, group: Group, loop: SampledL
     assumptions = (*told_choices(model, away.choices), *model.abstractions)
     return question.conflict(
         message, places, (loop.name,), evidence,
-        certain=len(shown_runs) == len(steps), assumptions=assumptions, repairs=_repairs(subject, loop),
+        certain=len(shown_runs) == corner_count(model), assumptions=assumptions, repairs=_repairs(subject, loop),
     )  # fmt: skip
 
 

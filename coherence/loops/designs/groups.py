@@ -23,7 +23,7 @@ from coherence.simulate.execute.exact import MissingValueError, replay
 from coherence.simulate.execute.orbits import LongRun, long_run
 from coherence.simulate.execute.single_loop_runs import Rests, every, every_rest
 from coherence.simulate.execute.slices import blocked, feedback_groups, sliced
-from coherence.simulate.execute.starts import corners
+from coherence.simulate.execute.starts import corner_count, corners
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
@@ -115,7 +115,7 @@ def _answer(question: Question, subject: Subject, group: Group) -> Finding:
         finding = _settles(question, group, corner_runs, deadline)
         other = None if finding.verdict is Verdict.PROVED else _swinging(group, deadline)
         return finding if other is None else _conflict(question, subject, group, other, everywhere=False)
-    return _conflict(question, subject, group, swinging[0], everywhere=len(swinging) == len(corner_runs))
+    return _conflict(question, subject, group, swinging[0], everywhere=len(swinging) == corner_count(group.model))
 
 
 def _swinging(group: Group, deadline: float) -> LongRun | None:

@@ -12,6 +12,7 @@ from coherence.model.model import Interval, Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
 
 MOST_CORNERS = 8
+_Ends = tuple[Fraction, ...]
 
 
 def finite(model: Model, most: int) -> Iterator[Choices]:
@@ -40,8 +41,35 @@ def integers(path: str, interval: Interval, *, integer: bool) -> list[Fraction]:
     return [Fraction(n) for n in range(math.ceil(interval.low), math.floor(interval.high) + 1)]
 
 
-def corners(model: Model) -> Iterator[Choices]:
-    """Ends of every open range: all low, all high, then each alone high; at most MOST_CORNERS."""
+def corners(model: Model, most: int = MOST_CORNERS) -> Iterator[Choices]:
+    """Yields ends of every open range: all low, all high, each alone high, each alone low, the others; at most `most`.
+
+    Raises MissingValueError where a range has no end.
+    """
+    ends = _ends(model)
+    lowest, highest = tuple(e[0] for e in ends.values()), tuple(e[-1] for e in ends.values())
+    alone = [(*low[:k], high[k], *low[k + 1 :]) for low, high in _both(lowest, highest) for k in range(len(lowest))]
+    ordered = itertools.chain((lowest, highest), alone, itertools.product(*ends.values()))
+    seen: set[tuple[Fraction, ...]] = set()
+    for chosen in ordered:
+        if len(seen) == most:
+            return
+        if chosen not in seen:
+            seen.add(chosen)
+            yield Choices(dict(zip(ends, chosen, strict=True)))
+
+
+def corner_count(model: Model) -> int:
+    """Returns how many corners there are, whether or not `corners` yields them all.  Raises MissingValueError."""
+    return math.prod(len(set(e)) for e in _ends(model).values())
+
+
+def _both(lowest: _Ends, highest: _Ends) -> tuple[tuple[_Ends, _Ends], ...]:
+    return (lowest, highest), (highest, lowest)
+
+
+def _ends(model: Model) -> dict[str, list[Fraction]]:
+    """Returns the ends of every open range, by path."""
     open_: dict[str, Interval] = {}
     for table in (model.states, model.commands):
         open_.update({p: x.initial for p, x in table.items() if not x.initial.exact})
@@ -50,6 +78,4 @@ def corners(model: Model) -> Iterator[Choices]:
     unbounded = [p for p, e in ends.items() if not e]
     if unbounded:
         raise MissingValueError(unbounded[0])
-    product = itertools.product(*ends.values())
-    for chosen in itertools.islice(product, MOST_CORNERS):
-        yield Choices(dict(zip(ends, chosen, strict=True)))
+    return ends

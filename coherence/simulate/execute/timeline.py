@@ -12,6 +12,8 @@ from coherence.model.model import Model, unit_of
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Action, Choices, Instant
 
+MOST_SHOWN = 6  # values of what varies in a run
+
 
 def shown(model: Model, path: str, value: object) -> str:
     """Returns a value with the unit of its signal."""
@@ -76,15 +78,23 @@ def _step(model: Model, span: _Span) -> Step:
 
 def told_choices(model: Model, choices: Choices) -> tuple[str, ...]:
     """Returns what the run assumed where the design leaves it open."""
+    courses: dict[str, list[str]] = {}
+    for at, path, value in choices.schedule:
+        courses.setdefault(path, []).append(f"{shown(model, path, value)} at {render_seconds(at)}")
+    varied = [
+        f"{path} = {', '.join(course[:MOST_SHOWN])}{' and so on' if len(course) > MOST_SHOWN else ''}"
+        for path, course in courses.items()
+    ]
     values = [
         f"{path} starts at {shown(model, path, value)}"
         if path in {**model.states, **model.commands}
         else f"{path} = {shown(model, path, value)}"
         for path, value in choices.values.items()
+        if path not in courses
     ]
     phases = [f"phase of {name} = {render_seconds(phase)}" for name, phase in choices.phases.items() if phase]
     free = [loop.name for loop in model.loops if loop.phase is None and not choices.phases.get(loop.name)]
     if free and len(model.loops) + len(model.states) > 1:
         phases.append(f"phase of {', '.join(free)} = 0 s")
     order = [f"order {' then '.join(choices.order)}"] if choices.order else []
-    return (*values, *phases, *order)
+    return (*values, *varied, *phases, *order)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TypeAlias
 
 from coherence.verify.invariants.smtlib import Invariant, Obligation
@@ -24,11 +25,16 @@ class InvariantProof:
 
 @dataclass(frozen=True, slots=True)
 class Unproved:
-    """No proof was found.  `suspect`: labels of the edges of a run, in floats, that seems to enter a bad set."""
+    """No proof was found.  `suspect`: labels of the edges of a run, in floats, that seems to enter a bad set.
+
+    `start`: its first point, `chosen`: its choices at each step, both rounded to short rationals: to be run exactly.
+    """
 
     reason: str
     tried: tuple[str, ...] = ()
     suspect: tuple[str, ...] = ()
+    start: tuple[Fraction, ...] = ()
+    chosen: tuple[tuple[Fraction, ...], ...] = ()
 
 
 Result: TypeAlias = InvariantProof | Unproved

@@ -67,15 +67,33 @@ def frame_of(runs: Runs) -> CoordinateFrame:
     return CoordinateFrame(old.centre + old.scale * (low + high) / 2, old.scale * half)
 
 
-def bad_path(runs: Runs) -> tuple[int, ...] | None:
-    """Returns the edges of the shortest run that is clearly inside a bad set, if one is."""
+@dataclass(frozen=True, slots=True)
+class BadRun:
+    """The shortest run that is clearly inside a bad set: edges, first point and choices, in raw floats."""
+
+    edges: tuple[int, ...]
+    start: Floats
+    chosen: Floats
+
+
+def bad_run(runs: Runs) -> BadRun | None:
+    """Returns the shortest run that is clearly inside a bad set, if one is."""
     numeric, best = runs.numeric, None
     for mode, normal, bound in zip(numeric.bad_mode, numeric.bad.normal, numeric.bad.bound, strict=True):
         depth = (bound - runs.point @ normal.T).min(axis=2, initial=np.inf)
         times, which = np.nonzero((runs.mode == mode) & (depth > _CLEAR))
         if len(times) and (best is None or times[0] < best[0]):
             best = int(times[0]), int(which[0])
-    return None if best is None else tuple(int(e) for e in runs.edge[: best[0], best[1]] if e != _NONE)
+    if best is None:
+        return None
+    length, which_run = best
+    frame, n = numeric.frame, numeric.states
+    taken = [k for k in range(length) if runs.edge[k, which_run] != _NONE]
+    start = runs.point[0, which_run] * frame.scale[:n] + frame.centre[:n]
+    width = len(frame.scale) - n
+    drawn = runs.choice[taken, which_run] if taken else np.zeros((0, width))
+    edges = tuple(int(runs.edge[k, which_run]) for k in taken)
+    return BadRun(edges, start, drawn * frame.scale[n:] + frame.centre[n:])
 
 
 def _starts(numeric: Numeric, samples: int, rng: np.random.Generator) -> tuple[Ints, Floats]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from coherence.verify.invariants.fixpoint import APART, TOUCHING, Abstraction, p
 from coherence.verify.invariants.invariant_margins import InvariantGuess
 from coherence.verify.invariants.numeric import TIGHTEN, CoordinateFrame, Floats, Numeric, lower
 from coherence.verify.invariants.proof import InvariantProof, Result, Unproved
-from coherence.verify.invariants.random_runs import Runs, bad_path, frame_of, sample
+from coherence.verify.invariants.random_runs import BadRun, Runs, bad_run, frame_of, sample
 from coherence.verify.invariants.rounding import Style, rational
 from coherence.verify.invariants.smtlib import Invariant, Obligation, certificate, obligations
 from coherence.verify.invariants.split import cut, uncut
@@ -37,6 +38,7 @@ BARELY = Effort(1, (0.02,), TOUCHING)
 
 
 WHOLE_MS = 500
+SHORT = 1000  # denominators of a run that is to be repeated exactly
 BOX_SECONDS = 1.0  # for boxes by exact iteration
 MANY, WHOLE_SECONDS = 60, 4.0  # so many obligations are asked as one; seconds for that
 
@@ -70,26 +72,32 @@ class Ground:
 def search(system: TransitionSystem, *, time_limit: float, samples: int, steps: int) -> Result:
     """Searches for a proof, as `coherence.verify.invariants.prover.prove` says."""
     diary = Diary(now() + time_limit)
-    path: tuple[int, ...] | None = None
+    bad: BadRun | None = None
     try:
         with np.errstate(all="ignore"):  # infinite bounds are part of the method, and nothing here is a verdict
             ground = _ground(system, samples, steps)
-            path = bad_path(ground.runs)
-            for invariant, attempt in _candidates(ground, diary, hopeful=path is None):
+            bad = bad_run(ground.runs)
+            for invariant, attempt in _candidates(ground, diary, hopeful=bad is None):
                 proof = _certified(system, invariant, attempt, diary)
                 if proof is not None:
                     return proof
     except (np.linalg.LinAlgError, OverflowError) as error:  # numbers that floats cannot tell apart or hold
         diary.tried.append(f"stopped: {error}")
-    return _unproved(system, path, diary)
+    return _unproved(system, bad, diary)
 
 
-def _unproved(system: TransitionSystem, path: tuple[int, ...] | None, diary: Diary) -> Unproved:
-    if path is not None:
-        labels = tuple(system.edges[e].label for e in path)
-        return Unproved(f"a run of {len(path)} steps, in floats, seems to enter a bad set", tuple(diary.tried), labels)
+def _unproved(system: TransitionSystem, bad: BadRun | None, diary: Diary) -> Unproved:
+    if bad is not None:
+        labels = tuple(system.edges[e].label for e in bad.edges)
+        reason = f"a run of {len(labels)} steps, in floats, seems to enter a bad set"
+        chosen = tuple(_short(row) for row in bad.chosen)
+        return Unproved(reason, tuple(diary.tried), labels, _short(bad.start), chosen)
     reason = "the time is over" if diary.left <= 0 else "no template that was tried has an inductive invariant"
     return Unproved(reason, tuple(diary.tried))
+
+
+def _short(numbers: Floats) -> tuple[Fraction, ...]:
+    return tuple(Fraction(float(x)).limit_denominator(SHORT) if np.isfinite(x) else Fraction(0) for x in numbers)
 
 
 def _ground(system: TransitionSystem, samples: int, steps: int, frame: CoordinateFrame | None = None) -> Ground:

@@ -26,6 +26,7 @@ from coherence.verify.promises.refutations import (
     violation,
     watched,
 )
+from coherence.verify.promises.run_choices import in_every_order
 from coherence.verify.systems.cases import NotLinearError
 
 if TYPE_CHECKING:
@@ -213,10 +214,10 @@ def _other_phases(model: Model, promise: Promise, stopped: ProofFailure, deadlin
     from coherence.verify.promises.provable_limit import advice, nearest
 
     condition, phases = condition_of(model, promise), stopped.phases
-    for number, choices in enumerate(corners(model)):
-        if number and is_over(deadline):
+    seen = tuple(in_every_order(model, stopped.suspect)) if stopped.suspect is not None else ()
+    for number, moved in enumerate((*seen, *(Choices(choices.values, phases) for choices in corners(model)))):
+        if number > len(seen) and is_over(deadline):
             break
-        moved = Choices(choices.values, phases)
         instants = violation(
             model, moved, condition, wanted=promise.kind == "always", deadline=max(deadline, now() + GRACE)
         )

@@ -74,6 +74,13 @@ def runs(part: Model) -> Iterator[LongRun]:
     return (long_run(part, choices, laps=LAPS, most=MOST_INSTANTS) for choices in corners(part))
 
 
+def start_count(part: Model) -> int:
+    """Returns how many ends of ranges there are, run or not."""
+    from coherence.simulate.execute.starts import corner_count
+
+    return corner_count(part)
+
+
 def _until(deadline: float, source: Iterator[LongRun]) -> Iterator[LongRun]:
     for run in source:
         yield run

@@ -9,6 +9,7 @@ from fractions import Fraction
 from coherence.base.clock import is_over, left_until
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
+from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.schedules import PhasePattern, schedules
 from coherence.verify.invariants.proof import InvariantProof, Unproved
 from coherence.verify.invariants.prover import prove
@@ -41,12 +42,16 @@ class ConditionProof:
 
 @dataclass(frozen=True, slots=True)
 class ProofFailure:
-    """No proof: at which phases the search stopped, why, after how many orders that were proved."""
+    """No proof: at which phases the search stopped, why, after how many orders that were proved.
+
+    `suspect`: choices of a run that is bad in floats.
+    """
 
     phases: dict[str, Fraction]
     reason: str
     proved: int
     late: bool = False
+    suspect: Choices | None = None
 
 
 def proof_of(
@@ -94,16 +99,17 @@ def _proof_by_reading(
     schedule: PhasePattern, ways: list[ModelReading], encode: Encode, deadline: float
 ) -> tuple[ModelReading, InvariantProof, TransitionSystem] | ProofFailure:
     refused: NotLinearError | None = None
-    reason = ""
+    reason, suspect = "", None
     done: list[ModelReading] = []  # that cannot, however long they are given
     for reading, share in [*((way, FIRST_SHARE) for way in ways), *((way, 1.0) for way in ways)]:
         left = left_until(deadline)
         if left <= 0:
-            return ProofFailure(schedule.phases, reason or LATE, 0, late=True)
+            return ProofFailure(schedule.phases, reason or LATE, 0, late=True, suspect=suspect)
         if reading in done:
             continue
         try:
-            system = encode(schedule, reading).system()
+            encoder = encode(schedule, reading)
+            system = encoder.system()
         except NotLinearError as error:
             refused = refused or error
             done.append(reading)
@@ -111,12 +117,30 @@ def _proof_by_reading(
         answer = prove(system, time_limit=max(left * share, min(left, LEAST_SECONDS)))
         if isinstance(answer, InvariantProof):
             return reading, answer, system
+        if answer.suspect and reading.windows and suspect is None:
+            suspect = suspect_run(encoder, answer)
         if answer.reason != LATE:
             done.append(reading)
         reason = _why(answer, reading)
     if not reason and refused is not None:
         raise refused
-    return ProofFailure(schedule.phases, reason, 0, late=is_over(deadline))
+    return ProofFailure(schedule.phases, reason, 0, late=is_over(deadline), suspect=suspect)
+
+
+def suspect_run(encoder: Encoder, answer: Unproved) -> Choices:
+    """Returns the choices of a run that seems bad in floats, rounded, for the exact executor to repeat."""
+    model, plan = encoder.model, encoder.plan
+    ranges = {path: signal.initial for table in (model.states, model.commands) for path, signal in table.items()}
+    ranges |= {path: constant.range for path, constant in model.constants.items()}
+    names = encoder.variables
+    values = {p: ranges[p].clip(x) for p, x in zip(names, answer.start, strict=True) if p in ranges}
+    count, varying = len(plan.moments), encoder.varying
+    course = [
+        (k // count * plan.hyperperiod + plan.moments[k % count].time, path, ranges[path].clip(value))
+        for k, chosen in enumerate(answer.chosen)
+        for path, value in zip(varying, chosen, strict=False)  # the choices of an edge begin with what varies
+    ]
+    return Choices(values, encoder.phases, (), tuple(course))
 
 
 def _why(answer: Unproved, reading: ModelReading) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.base.clock import is_over
+from coherence.base.clock import is_over, now
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Call, Held, Tree, walk
 from coherence.model.model import Model
@@ -15,31 +16,56 @@ from coherence.simulate.execute.exact import Choices, Execution, Instant, View
 from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.orbits import LongRun, hyperperiod, long_run, looked_at
 from coherence.simulate.execute.schedules import schedules
-from coherence.simulate.execute.starts import corners, finite
+from coherence.simulate.execute.starts import corner_count, corners, finite
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
+from coherence.verify.promises.run_choices import other_choices
 from coherence.verify.systems.affine_between_instants import decided_at_instants
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 120, 6_000, 2_000
 PAST = (*LOOK_BACK, "previous")
+# of the search among other orders and phases: all instants, those of each run at least, runs, share of the time
+MOST_OTHER_INSTANTS, LEAST_INSTANTS, MOST_OTHER_CHOICES, OTHER_SHARE = 12_000, 60, 400, 0.25
 MOST_CERTIFIED = 200  # runs whose arithmetic is written down
 
 
 def refuted(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:
-    """Returns the first corner whose run breaks the promise."""
-    first, count, broken = None, 0, 0
-    for choices in corners(model):
-        if count and is_over(deadline):
+    """Returns the first run that breaks the promise: of all corners, else of other orders, phases and varying values.
+
+    Certain where all corners break it, whatever their number.
+    """
+    first, broken = None, 0
+    for number, choices in enumerate(corners(model)):
+        if number and is_over(deadline):
             break
         refutation = _breaks(model, choices, condition, kind, deadline)
-        first, count, broken = first or refutation, count + 1, broken + (refutation is not None)
-    return replace(first, everywhere=broken == count) if first else None
+        first, broken = first or refutation, broken + (refutation is not None)
+    if first is None:
+        return _otherwise(model, condition, kind, now() + (deadline - now()) * OTHER_SHARE)
+    return replace(first, everywhere=broken == corner_count(model))
 
 
-def _breaks(model: Model, choices: Choices, condition: Tree, kind: str, deadline: float) -> Refuted | None:
+def _otherwise(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:
+    """Returns the first run in another order or phase, or with other varying values, that breaks the promise."""
+    left = MOST_OTHER_INSTANTS
+    candidates = list(itertools.islice(other_choices(model), MOST_OTHER_CHOICES))
+    for choices in candidates:
+        if left <= 0 or is_over(deadline):
+            return None
+        most = max(LEAST_INSTANTS, MOST_OTHER_INSTANTS // len(candidates))
+        refutation = _breaks(model, choices, condition, kind, deadline, most=min(most, left))
+        if refutation is not None:
+            return refutation
+        left -= most
+    return None
+
+
+def _breaks(
+    model: Model, choices: Choices, condition: Tree, kind: str, deadline: float, *, most: int = MOST_INSTANTS
+) -> Refuted | None:
     if kind in ("always", "never"):
-        instants = violation(model, choices, condition, wanted=kind == "always", deadline=deadline)
+        instants = violation(model, choices, condition, wanted=kind == "always", deadline=deadline, most=most)
         return Refuted(choices, instants) if instants else None
-    run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=watched(model, condition))
+    run = long_run(model, choices, laps=LAPS, most=most, watched=watched(model, condition))
     if run.orbit is None or (kind == "eventually" and not decided_at_instants(model, condition, kind)):
         return None
     seen = lap_truths(model, run, condition)
@@ -47,12 +73,14 @@ def _breaks(model: Model, choices: Choices, condition: Tree, kind: str, deadline
     return Refuted(choices, run.instants, run) if broken else None
 
 
-def violation(model: Model, choices: Choices, condition: Tree, *, wanted: bool, deadline: float) -> tuple[Instant, ...]:
+def violation(
+    model: Model, choices: Choices, condition: Tree, *, wanted: bool, deadline: float, most: int = MOST_INSTANTS
+) -> tuple[Instant, ...]:
     """Returns the instants up to the first at which the condition is not `wanted`; empty where none is in reach."""
     run = Execution(model, choices)
     instants: list[Instant] = []
     end = LAPS * _lap(model) + run.longest
-    while len(instants) < MOST_INSTANTS and run.next_time() <= end and not is_over(deadline):
+    while len(instants) < most and run.next_time() <= end and not is_over(deadline):
         instant = run.advance()
         instants.append(instant)
         if not all(bool(truth) is wanted for truth in looked_at(run, instant, condition)):

@@ -27,7 +27,7 @@ from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.orbits import LongRun, hyperperiod, long_run
 from coherence.simulate.execute.schedules import NotCommensurateError, schedules
 from coherence.simulate.execute.slices import blocked, signals_in, sliced
-from coherence.simulate.execute.starts import corners, finite
+from coherence.simulate.execute.starts import corner_count, corners, finite
 from coherence.verify.promises.outcomes import Open, Proved
 from coherence.verify.promises.refutations import LAPS, MOST_CERTIFIED, MOST_INSTANTS, MOST_STARTS
 from coherence.verify.systems.cases import NotLinearError
@@ -140,7 +140,7 @@ def _from_corners(model: Model, response: BoundedResponse, deadline: float) -> t
             break
         late, run_asks = _run(model, choices, response, deadline)
         first, count, broken, any_asks = first or late, count + 1, broken + (late is not None), any_asks or run_asks
-    return (replace(first, everywhere=broken == count) if first else None), any_asks
+    return (replace(first, everywhere=broken == corner_count(model)) if first else None), any_asks
 
 
 def _run(model: Model, choices: Choices, response: BoundedResponse, deadline: float) -> tuple[Late | None, bool]:

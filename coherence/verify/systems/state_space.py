@@ -74,7 +74,7 @@ class StateSpace:
         deadline: float = float("inf"),
     ) -> None:
         self.model, self.condition, self.wanted, self.reading, self.free = model, condition, wanted, reading, free
-        self.deadline, self.loose = deadline, loose
+        self.deadline, self.loose, self.phases = deadline, loose, schedule.phases
         _refuse(model, condition, free)
         self.plan: RegisterPlan = plan(model, schedule, loose)
         self.discrete = frozenset(path for path, _ in reading.discrete)

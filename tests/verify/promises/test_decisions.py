@@ -341,3 +341,60 @@ def test_run_and_proof_count_for_from_the_first_true_sample_in_a_row(high: int, 
     acts = seconds <= high - 5
     for start in ("0", "0 .. 0.5"):  # one start, which a run decides; a range of them, which a proof decides
         assert isinstance(outcome(STREAK.format(high=high, seconds=seconds, start=start)), Refuted if acts else Proved)
+
+
+def test_a_bad_run_in_floats_is_repeated_exactly_from_rounded_numbers() -> None:
+    """No end of the range breaks it, whatever the order: only a start between them does."""
+    text = """
+coherence: 1
+components: {tank: {state: "x' = x", step: 1 s, from: 0 .. 10}}
+loops:
+  l:
+    timescale: {period: 1 s, phase: 0 s}
+    trigger: x > 4 and x < 6
+    actuation: {signal: out.u, by: 1, bounds: [0, 3], from: 0}
+promises: {p: always out.u <= 0}
+"""
+    broken = outcome(text)
+    assert isinstance(broken, Refuted)
+    assert 4 < broken.choices.values["tank.x"] < 6
+    assert not broken.everywhere
+
+
+FREE = """
+coherence: 1
+components:
+  power: {{state: "p' = 0.8 * p + 0.2 * (10 + batch.load)", step: 1 s, from: 0 .. 60}}
+loops:
+  throttle: {{rank: 1, timescale: {{period: 1 s}}, trigger: {{enter: p >= 80, leave: p <= 60}}, actuation: {{}}}}
+  backfill:
+    rank: 2
+    timescale: {{period: 1 s}}
+    rules: [{{when: throttle, by: -20}}, {{when: p < 85, by: 5}}]
+    actuation: {{signal: batch.load, bounds: [0, 200], from: 0}}
+promises: {{p: always p <= {limit}}}
+"""
+
+
+def test_every_phase_is_run_before_a_proof_is_searched() -> None:
+    broken = outcome(FREE.format(limit=83))
+    assert isinstance(broken, Refuted)
+    assert any(broken.choices.phases.values())  # at phase 0 the highest is 81.7
+    assert isinstance(outcome(FREE.format(limit=86)), Proved)
+
+
+def test_values_that_vary_change_in_the_run_that_breaks_a_promise() -> None:
+    text = """
+coherence: 1
+components:
+  src: {w: {varies: 0 .. 10}}
+  tank: {state: "x' = src.w", step: 1 s, from: 0}
+loops:
+  l:
+    timescale: {period: 1 s, phase: 0 s}
+    actuation: {signal: out.u, law: set, to: "x - delayed(x, 1 s)", bounds: [-100, 100], from: 0}
+promises: {p: always out.u >= 0}
+"""
+    broken = outcome(text)
+    assert isinstance(broken, Refuted)
+    assert {value for _, _, value in broken.choices.schedule} == {0, 10}

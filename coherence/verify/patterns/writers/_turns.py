@@ -167,7 +167,8 @@ def executed(ask: Question, subject: Subject, signal: str, pairs: list[tuple[Mov
         if run.orbit is not None and not run.orbit.turns(signal) and exact_runs.against(run.orbit.lap, *names)
     ]  # fmt: skip
     if standing and not _at_once(subject, pairs):
-        yield _standing(ask, part, standing[0], signal, pairs[0], certain=len(standing) == len(part.runs))
+        certain = len(standing) == exact_runs.start_count(part.model)
+        yield _standing(ask, part, standing[0], signal, pairs[0], certain=certain)
 
 
 def _at_once(subject: Subject, pairs: list[tuple[Move, Move]]) -> bool:
