@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
+from coherence.cli._given import refuse_given
 from coherence.cli._seconds import Seconds
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def command(
     if picture is not None:
         files.check_kind(picture)
     if network is not None:
+        refuse_given(("retune",), "a network of blocks has no settings to search")
         return _network(network, picture, output, time_limit)
     assert path is not None
     return _design(path, picture, output, time_limit, retune=retune)

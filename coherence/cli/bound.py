@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
+from coherence.cli._given import refuse_given
 
 if TYPE_CHECKING:
     from coherence.minimums.bound import Symbol
@@ -51,8 +52,11 @@ def command(
     A range `SYMBOL='40 ms .. 60 ms'` gives the least value of the bound over it, which holds whatever the input is.
     """
     if prove:
+        refuse_given(("listing", "inputs", "measured"), "--prove runs proofs, which hold for every input")
         return _prove(target, certificates, output)
+    refuse_given(("certificates",), "scripts are of proofs: say --prove")
     if listing:
+        refuse_given(("target", "inputs", "measured"), "--list shows every bound")
         return _list(output)
     if target is None:
         raise UsageError("name a design or a bound, or ask for --list or --prove")
@@ -99,6 +103,8 @@ def _bound(name: str, inputs: Sequence[str], output: str) -> int:
         else:
             _echo(report.page_latex(registered) if output == "latex" else report.page(registered))
         return 0
+    if output == "latex":
+        raise UsageError("-o latex is of the formula, and takes no values: leave the inputs out, or take text or json")
     spans = read_inputs(registered, inputs)
     floor = over(registered.bound, {k: v for k, v in spans.items() if k in registered.bound.names})
     steep = sensitivities(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
+from coherence.cli._given import refuse_given
 from coherence.cli._seconds import Seconds
 from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from coherence.findings.baselines import BaselineEntry
 
 SEVERITIES = {"info": 0, "warning": 1, "error": 2}
+
+OF_A_REPORT = (
+    "select", "ignore", "fail_on", "min_evidence", "output", "strict", "baseline", "thorough", "no_cache", "verbose",
+)  # fmt: skip
 
 
 @click.command("check")
@@ -78,8 +83,10 @@ def command(paths: Sequence[str], **options: Any) -> int:
     if sum((chosen.fix, chosen.diff, chosen.watch, chosen.expect)) > 1:
         raise UsageError("of --fix, --diff, --watch and --expect only one is done at a time")
     if chosen.expect:
+        refuse_given(OF_A_REPORT, "--expect compares every finding with the expected.yaml beside the design")
         return _expected(paths, chosen)
     if chosen.watch:
+        refuse_given(("fail_on", "strict"), "--watch goes on until Ctrl-C, and ends with 0")
         from coherence.checking.watch import FileTimes
         from coherence.cli._watch import watched
 

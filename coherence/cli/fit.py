@@ -87,6 +87,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
         reference=dict(_level("--reference", text) for text in reference), do=dict(_level("--do", text) for text in do),
         **named,
     )  # fmt: skip
+    _refuse_ignored(reading, settings)
     if picture is not None:
         from coherence.reporting.pictures import files
 
@@ -97,6 +98,18 @@ def command(  # noqa: PLR0913  (one parameter per option)
         _draw(sections, picture)
     click.echo(_json(path, sections) if output == "json" else _text(sections, sources), nl=False)
     return _code(sections)
+
+
+def _refuse_ignored(reading: Reading, settings: FitSettings) -> None:
+    from coherence.cli._given import refuse_given
+
+    if reading.prometheus is None:
+        remedy = "name the server with --prometheus URL; --window cuts telemetry of files"
+        refuse_given(("start", "end"), f"they are the range of a Prometheus query: {remedy}")
+    else:
+        refuse_given(("time", "time_unit", "duplicates"), "they say how files are read, and a Prometheus is asked")
+    if not settings.bootstraps:
+        refuse_given(("cluster",), "it runs the draws of a bootstrap: say how many with --bootstrap N")
 
 
 def _design(path: str) -> tuple[Design, Mapping[str, str]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
+from coherence.cli._given import refuse_given
 
 if TYPE_CHECKING:
     from coherence.language.design import Design
@@ -37,7 +38,12 @@ def command(  # noqa: PLR0913  (one parameter per option)
     observation is not as predicted.
     """
     design = _design(path)
+    if dry_run:
+        refuse_given(("output",), "with --dry-run files are written and nothing is told")
     if proxy is None:
+        refuse_given(("pause", "span", "seed"), "an autoscaler runs as the design says; --with names a proxy")
+        if not dry_run:
+            refuse_given(("into",), "the files of an autoscaler are kept with --dry-run alone")
         return _autoscaler(design, into if into or not dry_run else Path("reproduce-autoscaler"), dry_run, output)
     from coherence.simulate.testbed import proxies
     from coherence.simulate.testbed.set_up import course, set_up

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
+from coherence.cli._given import refuse_given
 
 if TYPE_CHECKING:
     from coherence.language.design import Design
     from coherence.simulate.study.repeated_runs import Study, StudyReading
     from coherence.simulate.study.setting import Setting
+
+OF_A_RUN = ("against", "span", "warm_up", "runs", "seed", "values", "arrivals", "pauses", "telemetry", "output")
 
 
 @click.command("simulate")
@@ -45,6 +48,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     is that of its mean over independent runs (95 %).
     """
     if observed is not None:
+        refuse_given(OF_A_RUN, "with --observed nothing is run, and logs are compared with the design")
         return _replay(path, observed)
     from coherence.cli._progress import Progress
     from coherence.simulate.study.repeated_runs import difference

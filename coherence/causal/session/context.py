@@ -101,10 +101,13 @@ class Context:
     def booked(self) -> Booked | None:
         """The ledger of what devices did, from `--ledger` or from telemetry; None where neither speaks of it."""
         series = self.whole.between(*self.settings.window) if self.settings.window else self.whole
-        return booked(
-            self.design, series, log=self.settings.ledger, window=self.settings.window, graph=self._declared,
-            whole=self.chunks is None,
-        )  # fmt: skip
+        log = self.settings.ledger
+        books = booked(
+            self.design, series, log=log, window=self.settings.window, graph=self._declared, whole=self.chunks is None
+        )
+        if log is not None and books is not None and books.fleet is None:
+            raise UsageError(f"--ledger: {log} is not read, for the design has no fleet", books.refused)
+        return books
 
     @cached_property
     def request_inputs(self) -> RequestInputs | None:
