@@ -15,6 +15,7 @@ from coherence.cli._given import refuse_given
 
 if TYPE_CHECKING:
     from coherence.language.design import Design
+    from coherence.simulate.serving.trace import ArrivalTrace
     from coherence.simulate.study.repeated_runs import Study, StudyReading
     from coherence.simulate.study.setting import Setting
 
@@ -134,13 +135,13 @@ def _pause(text: str) -> tuple[str, float, float]:
     return thing.strip(), _time(start or "60 s", "--pause"), _time(lasts, "--pause")
 
 
-def _trace(text: str) -> tuple[str, tuple[float, ...]]:
-    from coherence.simulate.serving.trace import arrivals_from_csv
+def _trace(text: str) -> tuple[str, ArrivalTrace]:
+    from coherence.simulate.serving.trace import replayed_from_csv
 
     workload, _, file = text.partition("=")
     if not file:
         raise UsageError(f"--arrivals {text!r}: write WORKLOAD=FILE, for example clients=trace.csv")
-    return workload.strip(), arrivals_from_csv(Path(file)).arrivals.times
+    return workload.strip(), replayed_from_csv(file)
 
 
 def _write(design: Design, setting: Setting, folder: str) -> None:

@@ -40,8 +40,13 @@ def _arrivals(workload: Workload, rate: float, bursts: tuple[RateBurst, ...], no
         return Arrivals("gamma" if cv else "regular", rate, cv, bursts)
     if isinstance(stated, Word):
         return Arrivals(stated.text, rate, bursts=bursts)
-    notes.append(f"requests of {workload.name} arrive one by one at random (Poisson)")
+    notes.append(poisson(workload.name))
     return Arrivals(rate=rate, bursts=bursts)
+
+
+def poisson(name: str) -> str:
+    """Returns the assumption about arrivals of a workload that says nothing of them."""
+    return f"requests of {name} arrive one by one at random (Poisson)"
 
 
 def _state(switch: Switch, workload: Workload, notes: list[str]) -> tuple[float, float]:

@@ -7,8 +7,8 @@ lognormal, rounded to whole tokens (at least one), one by one from streams of th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coherence.base.errors import InputError, Problem
@@ -19,6 +19,7 @@ from coherence.simulate.processes.numbers import lower
 from coherence.simulate.processes.sources import sources_of
 from coherence.simulate.requests.program import Source
 from coherence.simulate.serving.server import InferenceServer, StepTime, TokenLoad, load
+from coherence.simulate.serving.trace import ArrivalTrace
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,12 +58,20 @@ def _engine(design: Design, component: Component, problems: list[Problem], first
     flow, name = flow_of(design), component.name
     routes = [route for route, (_, callee) in flow.ends.items() if callee == name]
     callers = [design.workload[flow.ends[route][0]] for route in routes if flow.ends[route][0] in design.workload]
+    problems += _copies(component)
     problems += [problem for workload in callers for problem in _lengths_missing(name, workload)]
     if any(call.per_try or call.deadline for call in (flow.calls[route] for route in routes) if call is not None):
         notes.append(f"limits of calls to {name} are not run: every request waits for its answer")
     sources = {s.name: s for s in sources_of(design, flow, notes, problems, first_burst=first_burst)}
     pairs = tuple((sources[w.name], w) for w in callers)
     return Engine(name, *_machine(component, notes), pairs, tuple(notes))
+
+
+def _copies(component: Component) -> Iterator[Problem]:
+    if isinstance(component.copies, Quantity) and component.copies.low != 1:
+        message = f"{component.copies.text} copies of {component.name} are not run: simulate runs one inference server"
+        remedy = "leave `copies` out, and state the rate that comes to one copy"
+        yield Problem(component.copies.place, message, remedy)
 
 
 def _machine(component: Component, notes: list[str]) -> tuple[InferenceServer, StepTime]:
@@ -82,15 +91,22 @@ def _lengths_missing(name: str, workload: Workload) -> Iterator[Problem]:
             yield Problem(workload.place, f"{name} needs the {key} of {workload.name}, in tokens", remedy)
 
 
-def load_of(engine: Engine, *, seed: int, until: float) -> TokenLoad:
-    """Returns the requests of all its workloads that come before `until` seconds, in order."""
+def load_of(engine: Engine, *, seed: int, until: float, traces: Mapping[str, ArrivalTrace] | None = None) -> TokenLoad:
+    """Returns the requests of all its workloads that come before `until` seconds, in order.
+
+    traces: workload -> its arrivals and, if it has them, its tokens, instead of chance.
+    """
     import numpy as np
 
     parts = []
     for source, workload in engine.sources:
-        times = _arrivals(source, seed, until)
+        trace = (traces or {}).get(workload.name)
+        times = _arrivals(source if trace is None else replace(source, arrivals=trace.arrivals), seed, until)
         prompt, answer = (
-            _tokens(getattr(workload, key), len(times), seed, f"{workload.name}.{key}") for key in ("prompt", "answer")
+            _tokens(getattr(workload, key), len(times), seed, f"{workload.name}.{key}")
+            if trace is None or not recorded
+            else np.array(recorded[: len(times)], np.float64)
+            for key, recorded in (("prompt", trace.prompt if trace else ()), ("answer", trace.output if trace else ()))
         )
         parts.append(np.column_stack([times, prompt, answer]))
     rows = np.concatenate([np.zeros((0, 3)), *parts])

@@ -17,6 +17,8 @@ from coherence.base.places import Place
 from coherence.simulate.requests.program import Arrivals
 from coherence.simulate.serving.server import TokenLoad, load
 
+PROMPT_NAMES = ("prompt", "prompt_tokens", "contexttokens", "context_tokens", "input_tokens", "input_length")
+OUTPUT_NAMES = ("answer", "output", "generatedtokens", "generated_tokens", "output_tokens", "output_length")
 TIME_NAMES = ("time", "timestamp", "arrival", "arrival_time", "arrived_at", "date", "t")
 UNITS = {"s": "1", "ms": "1e-3", "us": "1e-6", "ns": "1e-9"}
 MOST_PROBLEMS = 20
@@ -48,6 +50,16 @@ class ArrivalTrace:
 def arrivals_from_azure(path: str | os.PathLike[str]) -> ArrivalTrace:
     """Returns the Azure LLM inference traces.  SOURCE: AzurePublicDataset, AzureLLMInferenceDataset2023.md, Schema."""
     return arrivals_from_csv(path, time="TIMESTAMP", prompt="ContextTokens", output="GeneratedTokens")
+
+
+def replayed_from_csv(path: str | os.PathLike[str]) -> ArrivalTrace:
+    """Returns arrivals of a CSV file, with tokens where its header names columns of both prompts and answers."""
+    header = next((row for _, row in csv_records(Path(path))), [])
+    names = {name.strip().lower(): name.strip() for name in header}
+    prompt, output = (
+        next((names[name] for name in known if name in names), "") for known in (PROMPT_NAMES, OUTPUT_NAMES)
+    )
+    return arrivals_from_csv(path, prompt=prompt, output=output) if prompt and output else arrivals_from_csv(path)
 
 
 def arrivals_from_csv(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -19,8 +19,9 @@ from coherence.simulate.execute.exact import Choices, Instant, MissingValueError
 from coherence.simulate.execute.orbits import long_run
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.processes import FIRST_BURST, Processes, has_requests, processes, requested
+from coherence.simulate.processes.sources import poisson
 from coherence.simulate.requests.program import Arrivals, Outage, Program
-from coherence.simulate.serving.of_design import engines_of, load_of
+from coherence.simulate.serving.of_design import Engine, engines_of, load_of
 from coherence.simulate.study.loops_over_requests import Coupled
 from coherence.simulate.study.readings import Sample, of_engine, of_job, of_loops, of_requests, of_signals
 from coherence.simulate.study.repeated_runs import Study
@@ -35,11 +36,12 @@ Progress = Callable[[float], None]
 
 def study(design: Design, setting: Setting, progress: Progress | None = None) -> Study:
     """Run the design under every seed.  Raises InputError and UsageError with what is missing."""
-    _known(design, setting)
     requests, engines = has_requests(design), engines_of(design, first_burst=FIRST_BURST)
+    program = processes(design) if requests else Processes(Program((), (), ()))
+    _known(design, setting, program.program, engines)
     if not requests and not engines and not jobs_of(design):
         return _loops(elaborate(design), setting)
-    program = with_setting(processes(design), setting) if requests else Processes(Program((), (), ()))
+    program = with_setting(program, setting)
     samples = []
     for count, seed in enumerate(setting.seeds):
         sample: dict[tuple[str, str, str], float] = {}
@@ -49,13 +51,39 @@ def study(design: Design, setting: Setting, progress: Progress | None = None) ->
                 progress((count + share) / len(setting.seeds))
         samples.append(sample)
     notes = [*program.assumptions, *(note for engine in engines for note in engine.notes)]
-    return Study(setting, tuple(samples), tuple(dict.fromkeys(notes)))
+    return Study(setting, tuple(samples), tuple(dict.fromkeys(_replayed(notes, setting, engines))))
 
 
-def _known(design: Design, setting: Setting) -> None:
-    """Raises UsageError for a value of the setting that no run would read."""
-    if not setting.values:
-        return
+def _replayed(notes: Sequence[str], setting: Setting, engines: Sequence[Engine]) -> Iterator[str]:
+    """Yields the notes, with those about chance that traces replace said anew."""
+    served = {workload.name for engine in engines for _, workload in engine.sources}
+    by_chance = {poisson(name): name for name in setting.trace}
+    yield from (note for note in notes if note not in by_chance)
+    for name, trace in setting.trace.items():
+        tokens = ("those of the file" if trace.prompt else "drawn by chance") if name in served else ""
+        yield f"requests of {name} arrive as in the file" + (f"; their tokens are {tokens}" if tokens else "")
+
+
+def _known(design: Design, setting: Setting, program: Program, engines: Sequence[Engine]) -> None:
+    """Raises UsageError for what stands in the setting and no run would read."""
+    served = {workload.name: engine.name for engine in engines for _, workload in engine.sources}
+    stations, sources = [s.name for s in program.stations], [*(s.name for s in program.sources), *served]
+    for name in (pause[0] for pause in setting.pauses):
+        if name in served.values():
+            raise UsageError(f"{name} cannot pause: an inference server runs without outages")
+        _among(name, stations, "go to")
+    for name in setting.trace:
+        _among(name, sources, "come from")
+    if setting.values:
+        _open(design, setting)
+
+
+def _among(name: str, known: Sequence[str], how: str) -> None:
+    if name not in known:
+        raise UsageError(f"no requests {how} '{name}': {did_you_mean(name, known) or 'the design has none that do'}")
+
+
+def _open(design: Design, setting: Setting) -> None:
     model = elaborate(design)
     free = {*model.states, *model.commands, *model.constants, *model.inputs}
     stated = set(requested(design))
@@ -82,7 +110,7 @@ def _parts(design: Design, program: Processes, setting: Setting, seed: int) -> I
             yield step / PARTS, {}
         yield 1.0, run.sample()
     for engine in engines_of(design, first_burst=FIRST_BURST):
-        load = load_of(engine, seed=seed, until=setting.until)
+        load = load_of(engine, seed=seed, until=setting.until, traces=setting.trace)
         served = serve(engine.server, engine.step, load, until=setting.until)
         yield 1.0, dict(of_engine(engine.name, served, engine.server.blocks, setting))
     for job in jobs_of(design):
@@ -121,14 +149,10 @@ class RequestsUnderLoops:
 
 
 def with_setting(requests: Processes, setting: Setting) -> Processes:
-    """The program with the arrivals and outages of the setting.  Raises UsageError for names it does not have."""
+    """The program with the arrivals and outages of the setting."""
     program = requests.program
-    stations, sources = [s.name for s in program.stations], [s.name for s in program.sources]
-    for name, known in [*((p[0], stations) for p in setting.pauses), *((t, sources) for t in setting.trace)]:
-        if name not in known:
-            raise UsageError(f"no requests come from or go to '{name}': {did_you_mean(name, known)}")
     replayed = tuple(
-        replace(s, arrivals=Arrivals("trace", times=setting.trace[s.name])) if s.name in setting.trace else s
+        replace(s, arrivals=Arrivals("trace", times=setting.trace[s.name].times)) if s.name in setting.trace else s
         for s in program.sources
     )
     outages = tuple(Outage(*pause) for pause in setting.pauses)

@@ -6,17 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from coherence.simulate.serving.trace import ArrivalTrace
+
 
 @dataclass(frozen=True)
 class Setting:
     """How long to run and what to leave out at the beginning (s), under which seeds; `values` fix open constants.
 
-    `trace`: workload -> arrival times (s), instead of chance; `pauses`: (station, start, lasts) of outages (s).
+    `trace`: workload -> arrivals and, for an inference server, tokens, instead of chance; `pauses`: (station, start,
+    lasts) of outages (s).
     """
 
     until: float
     warmup: float = 0.0
     seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
     values: Mapping[str, Fraction] = field(default_factory=dict)
-    trace: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    trace: Mapping[str, ArrivalTrace] = field(default_factory=dict)
     pauses: tuple[tuple[str, float, float], ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.exact import Choices, Execution, execute
 from coherence.simulate.execute.orbits import long_run
 from coherence.simulate.processes import processes
+from coherence.simulate.serving.trace import ArrivalTrace
 from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.samples import study
 from coherence.simulate.study.setting import Setting
@@ -190,3 +192,9 @@ loops:
 """
     with pytest.raises(NotExactError, match="at some samples only"):
         Execution(elaborate(read_text(text, "design.yaml")))
+
+
+@pytest.mark.parametrize("setting", [{"trace": {"x": ArrivalTrace((0.0,))}}, {"pauses": (("x", 1.0, 2.0),)}])
+def test_requests_that_a_design_does_not_have_are_no_setting(setting: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="'x': the design has none that do"):
+        ran('coherence: 1\ncomponents: {a: {state: "x\' = a.x + 1", step: 1 s, from: 0}}\n', **setting)
