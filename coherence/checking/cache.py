@@ -6,7 +6,11 @@ its own SHA-256 and JSON, so that one that was cut or changed is seen, and no co
 wrong, the questions are simply asked: a cache can be slow, not wrong.  Answers that a time limit cut short depend on
 the machine and are not kept.
 
-SOURCE: XDG Base Directory Specification 0.8 (XDG_CACHE_HOME; a relative path counts as unset).
+Nothing is written into a folder that is not empty and does not have our marker, and nothing is deleted there that is
+not named like a key.
+
+SOURCE: XDG Base Directory Specification 0.8 (XDG_CACHE_HOME; a relative path counts as unset); Cache Directory Tagging
+Specification 0.6 (CACHEDIR.TAG).
 """
 
 # pathlib costs 5 ms of a policy check: os.path serves here
@@ -17,6 +21,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -31,6 +36,8 @@ from coherence.findings.finding import Accounting, Edit, Evidence, Finding, Grad
 from coherence.language import catalogue
 
 FORMAT = "3"
+MARKER, SIGNATURE = "CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# answers of coherence\n"
+OURS = re.compile(r"[0-9a-f]{64}(\.[0-9]+)?")  # an answer, or one that a process was about to write
 MOST_FILES = 400
 MOST_BYTES = 16_000_000
 LIBRARIES = ("z3_solver", "highspy", "numpy", "scipy", "numba", "pyyaml", "PyYAML", "sympy", "control")
@@ -78,7 +85,8 @@ class Cache:
                 self._write(key, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
     def _write(self, key: str, content: bytes) -> None:
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        if not self._is_ours():
+            return
         path = os.path.join(self.folder, key)
         fresh = f"{path}.{os.getpid()}"
         try:
@@ -91,21 +99,34 @@ class Cache:
             raise
         self._forget()
 
+    def _is_ours(self) -> bool:
+        """Returns whether the folder has our marker, which an empty one gets."""
+        marker = os.path.join(self.folder, MARKER)
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        if not os.listdir(self.folder):
+            with open(marker, "w", encoding="ascii") as file:
+                file.write(SIGNATURE)
+        return os.path.isfile(marker)  # noqa: PTH113
+
     def _forget(self) -> None:
-        """Deletes all but the latest MOST_FILES files."""
+        """Deletes all but the latest MOST_FILES files of those that are named like ours."""
         with os.scandir(self.folder) as entries:
-            files = [(one.stat().st_mtime_ns, one.path) for one in entries if one.is_file(follow_symlinks=False)]
+            files = [
+                (one.stat().st_mtime_ns, one.path)
+                for one in entries
+                if OURS.fullmatch(one.name) and one.is_file(follow_symlinks=False)
+            ]
         for _, path in sorted(files)[:-MOST_FILES]:
             with contextlib.suppress(OSError):
                 os.unlink(path)
 
 
 def folder() -> str:
-    """Returns the cache folder: `coherence` in XDG_CACHE_HOME, or in ~/.cache."""
+    """Returns the cache folder: `coherence/answers` in XDG_CACHE_HOME, or in ~/.cache."""
     base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):
         base = os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "coherence")
+    return os.path.join(base, "coherence", "answers")
 
 
 def key_of(sources: Mapping[str, str], options: Mapping[str, object]) -> str:

@@ -38,6 +38,11 @@ def answers(text: str = DESIGN) -> design_check.Answers:
     return design_check.analyse(read_text(text, "d"), {"d": text}, lambda s: read_text(s["d"], "d"))
 
 
+def stored(folder: Path) -> list[Path]:
+    """Returns the files of a cache beside its marker."""
+    return [path for path in folder.iterdir() if path.name != cache.MARKER]
+
+
 def test_answers_come_back_as_they_were(tmp_path: Path) -> None:
     store, made = cache.Cache(str(tmp_path / "c")), answers()
     store.put("k", made)
@@ -54,7 +59,7 @@ def test_outputs_are_the_same_with_and_without(design: Path, tmp_path: Path, mon
         run(["check", str(design), *words, *(w for f in files for w in ("-o", f"{f.suffix[1:]}={f}"))])
         outputs.append([file.read_bytes() for file in files])
     assert outputs[0] == outputs[1] == outputs[2]
-    assert len(list((tmp_path / "xdg" / "coherence").iterdir())) == 1
+    assert len(stored(tmp_path / "xdg" / "coherence" / "answers")) == 1
 
 
 def test_a_second_check_asks_nothing(design: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +76,7 @@ def test_a_second_check_asks_nothing(design: Path, tmp_path: Path, monkeypatch: 
 def test_a_damaged_file_is_not_believed(design: Path, tmp_path: Path, damage: bytes) -> None:
     store = cache.Cache(str(tmp_path / "c"))
     good = report(open_workspace([design]), answering=store.answers)
-    (kept,) = (tmp_path / "c").iterdir()
+    (kept,) = stored(tmp_path / "c")
     kept.write_bytes(damage)
     assert report(open_workspace([design]), answering=store.answers).findings == good.findings
     kept.write_bytes(kept.read_bytes().replace(b"conflict", b"proved__"))
@@ -133,7 +138,7 @@ def test_a_forged_answer_never_stops_a_check(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert run(["check", str(design)]) == 1
-    (kept,) = (tmp_path / "xdg" / "coherence").iterdir()
+    (kept,) = stored(tmp_path / "xdg" / "coherence" / "answers")
     data = json.loads(kept.read_bytes().partition(b"\n")[2])
     if wrong == "numbers":
         data["Answers"][0] = [1, 2, 3]
@@ -156,16 +161,16 @@ def test_answers_that_the_clock_cut_short_are_not_kept(tmp_path: Path) -> None:
     first = made.findings[0]
     short = replace(first, verdict=Verdict.UNDECIDED, evidence=replace(first.evidence, cut_short=True))
     store.put("of one finding", replace(made, findings=(short,)))
-    assert not list(tmp_path.iterdir())
+    assert not stored(tmp_path)
     store.put("whole", made)
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(stored(tmp_path)) == 1
 
 
 def test_words_do_not_decide_what_is_kept(tmp_path: Path) -> None:
     made = answers()
     told = replace(made.findings[0], verdict=Verdict.UNDECIDED, message="the time limit of worker is not stated")
     cache.Cache(str(tmp_path)).put("k", replace(made, findings=(told,)))
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(stored(tmp_path)) == 1
 
 
 CUT = ("idle-reaper-repaired", "latency-throughput", "saver-filler", "wrong-sign")
@@ -205,17 +210,26 @@ def test_the_key_holds_texts_names_options_and_the_tool(monkeypatch: pytest.Monk
 def test_old_answers_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "MOST_FILES", 3)
     store, made = cache.Cache(str(tmp_path)), answers()
-    for number in range(6):
-        store.put(f"k{number}", made)
-        os.utime(tmp_path / f"k{number}", (number, number))
-    assert len(list(tmp_path.iterdir())) == 3
-    assert store.get("k5") == made
+    keys = [str(number) * 64 for number in range(6)]
+    for number, key in enumerate(keys):
+        store.put(key, made)
+        os.utime(tmp_path / key, (number, number))
+        (tmp_path / f"foreign{number}").write_text("mine", encoding="utf-8")
+    foreign = {f"foreign{number}" for number in range(6)}
+    assert {path.name for path in tmp_path.iterdir()} == {"CACHEDIR.TAG", *keys[3:], *foreign}
+    assert store.get(keys[5]) == made
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / ("a" * 64)).write_text("not ours", encoding="utf-8")
+    cache.Cache(str(tmp_path)).put("b" * 64, answers())
+    assert [path.name for path in tmp_path.iterdir()] == ["a" * 64]
 
 
 @pytest.mark.parametrize(("set_to", "base"), [("/x/y", "/x/y"), ("relative", "~/.cache"), ("", "~/.cache")])
 def test_the_folder_is_the_users(monkeypatch: pytest.MonkeyPatch, set_to: str, base: str) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", set_to)
-    assert Path(cache.folder()) == Path(base).expanduser() / "coherence"
+    assert Path(cache.folder()) == Path(base).expanduser() / "coherence" / "answers"
 
 
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.fractions(), st.floats(allow_nan=False))
