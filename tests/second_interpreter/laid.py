@@ -1,0 +1,130 @@
+"""Lays answers of the tool beside what the second interpreter finds: a contradiction is a line of text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+from coherence.findings.question_input import Subject
+from coherence.findings.registry import question_modules
+from coherence.language.design import Design
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Model
+from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
+from tests.second_interpreter.designs import KINDS, plant_design, promise_near
+from tests.second_interpreter.runs import SecondRun, seconds, signal_of, truths
+from tests.second_interpreter.sums import Drawn
+
+LONG, SHORT = Fraction(150), Fraction(30)  # seconds of a run, for what comes at last and for what always holds
+MODULES = {question.code: module for module in question_modules() for question in module.questions}
+
+
+def answer(text: str, codes: tuple[str, ...]) -> str:
+    """Returns the verdict of questions on a design: conflict before undecided before proved."""
+    subject = Subject(read_text(text, "case.yaml"), {"case.yaml": text})
+    verdicts = {f.code: str(f.verdict) for code in codes for f in MODULES[code].ask(subject) if f.code in codes}
+    if "conflict" in verdicts.values() or "undecided" in verdicts.values():
+        return "conflict" if "conflict" in verdicts.values() else "undecided"
+    return verdicts.get(codes[-1], "silent")  # of several questions the last one decides
+
+
+def sums_contradicted(family: Callable[[Random], Drawn], seeds: range, counts: Counter[str]) -> Iterator[str]:
+    """Yields one line for each answer that the list of all cases contradicts; a silent question contradicts both."""
+    for seed in seeds:
+        text, codes, breaks = family(Random(f"{family.__name__} {seed}"))  # noqa: S311  (the same designs in every run)
+        verdict = answer(text, codes)
+        counts[f"{verdict}, {'breaks' if breaks else 'holds'}"] += 1
+        if verdict in ("silent", "proved" if breaks else "conflict"):
+            yield f"{family.__name__} {seed}: {verdict}, but it {'breaks' if breaks else 'holds'}\n{text}"
+
+
+# -- loops and plants --------------------------------------------------------------------------------------
+
+
+def runs_contradicted(seeds: range, counts: Counter[str], *, time_limit: float, runs: int = 40) -> Iterator[str]:
+    """Yields one line for each verdict on a promise over loops and plants that a run contradicts."""
+    from coherence.verify.promises.decisions import decide
+
+    for seed in seeds:
+        random = Random(f"plants {seed}")  # noqa: S311  (the same designs in every run)
+        text = plant_design(random)
+        design = read_text(text)
+        seen = [a for run in drawn_runs(design, random, 12) for _, *worlds in run.run(Fraction(20)) for a in worlds]
+        kind = random.choice(KINDS)
+        text += f'\npromises: {{p: "{promise_near(random, kind, [world["tank.x"] for world in seen])}"}}\n'
+        design, model = read_text(text), elaborate(read_text(text))
+        outcome = decide(model, model.promises["p"], time_limit=time_limit)
+        counts[f"{kind} {type(outcome).__name__}"] += 1
+        if contradiction := contradicts(design, model, outcome, kind, random, runs):
+            yield f"plants {seed}: {contradiction}\n{text}"
+        if isinstance(outcome, Open):
+            counts[f"{kind} Open, breaks"] += any(broken(design, run, kind) for run in drawn_runs(design, random, 10))
+
+
+def contradicts(design: Design, model: Model, outcome: Outcome, kind: str, random: Random, runs: int) -> str:
+    """Renders how a run contradicts a verdict; nothing where none does."""
+    if isinstance(outcome, Proved):
+        bad = next((run for run in drawn_runs(design, random, runs) if broken(design, run, kind)), None)
+        return "" if bad is None else f"proved, but a run breaks it: {bad.first} at phases {bad.phases}"
+    if isinstance(outcome, Refuted):
+        run = repeated(design, model, outcome)
+        until = outcome.instants[-1].time if kind in ("always", "never") else LONG
+        return "" if broken(design, run, kind, until) else f"the run that breaks it at {until} s does not"
+    return ""
+
+
+def broken(design: Design, run: SecondRun, kind: str, until: Fraction | None = None) -> bool:
+    """Decides whether the run breaks the promise, as far as it goes."""
+    promise = design.promises["p"]
+    assert promise.condition is not None
+    log = list(run.run(until or (SHORT if kind in ("always", "never") else LONG)))
+    holds = truths(run, promise.condition.tree, log)
+    if kind == "eventually_always":
+        return not all(holds[-len(holds) // 3 :])
+    return {"always": not all(holds), "never": any(holds), "eventually": not any(holds)}[kind]
+
+
+def drawn_runs(design: Design, random: Random, count: int) -> Iterator[SecondRun]:
+    """Yields runs from drawn starts, at drawn phases, with values that vary by chance or stay at one end."""
+    draws: list[Callable[[list[Any]], Any]] = [
+        random.choice,
+        random.choice,
+        lambda ends: ends[0],
+        lambda ends: ends[-1],
+    ]
+    for number in range(count):
+        starts = {path: random.choice(choices) for path, choices in open_values(design).items()}
+        free = [x for x in design.loops.values() if x.timescale is None or x.timescale.phase is None]
+        phases = {x.name: Fraction(random.randint(0, 11), 12) * seconds(x, "period") for x in free if number % 4 != 3}
+        yield SecondRun(design, starts, phases, draws[number % 4])
+
+
+def open_values(design: Design) -> dict[str, list[Fraction]]:
+    """Returns ends and some values between them, of starts and constants."""
+    ranges: dict[str, Any] = {}
+    for component in design.components.values():
+        if component.state is not None:
+            ranges[f"{component.name}.{component.state.text.split(chr(39))[0].strip()}"] = component.initial
+        own = component.constants.items()
+        ranges.update({f"{component.name}.{k}": v for k, v in own if getattr(v, "low", None) is not None})
+    ranges.update({signal_of(x): x.actuation.initial for x in design.loops.values() if x.actuation is not None})
+    found = {path: value for path, value in ranges.items() if value is not None and not getattr(value, "varies", False)}
+    between = [Fraction(k, 8) for k in (0, 8, 0, 8, *range(9))]
+    return {path: [v.low + (v.high - v.low) * part for part in between] for path, v in found.items()}
+
+
+def repeated(design: Design, model: Model, outcome: Refuted) -> SecondRun:
+    """Returns the run with the choices of a refutation."""
+    choices = outcome.choices
+    starts = {path: choices.values.get(path, values[0]) for path, values in open_values(design).items()}
+    phases = {name: choices.phases.get(name, seconds(loop, "phase")) for name, loop in design.loops.items()}
+    run = SecondRun(design, starts, phases, lambda ends: ends[0])
+    run.ties = choices.order or tuple(loop.name for loop in model.loops)
+    courses = [(at, path, value) for at, path, value in choices.schedule]
+    ends = {path: choices.values.get(path, value.low) for path, value in run.varying.items()}
+    run.course = lambda path, time: [ends[path], *(v for at, p, v in courses if p == path and at <= time)][-1]
+    return run

@@ -1,0 +1,38 @@
+"""Lays every `proved` and `conflict` of random designs beside a second interpreter, which imports no engine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from tests.second_interpreter.laid import runs_contradicted, sums_contradicted
+from tests.second_interpreter.sums import FAMILIES, Drawn
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_a_few_designs_of_each_family_have_the_answer_of_a_list_of_all_cases(family: Callable[[Random], Drawn]) -> None:
+    counts = Counter[str]()
+    assert not list(sums_contradicted(family, range(25), counts))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_designs_of_each_family_have_the_answer_of_a_list_of_all_cases(family: Callable[[Random], Drawn]) -> None:
+    counts = Counter[str]()
+    assert not list(sums_contradicted(family, range(1000, 1300), counts))
+    answers = {line.split(",")[0] for line in counts}
+    assert {"proved", "conflict"} <= answers  # else the family says nothing
+
+
+def test_a_few_promises_over_plants_are_kept_or_broken_by_plain_runs() -> None:
+    assert not list(runs_contradicted(range(5), Counter(), time_limit=1))
+
+
+@pytest.mark.slow
+def test_promises_over_plants_are_kept_or_broken_by_plain_runs() -> None:
+    counts = Counter[str]()
+    assert not list(runs_contradicted(range(1000, 1050), counts, time_limit=2))
+    assert sum(number for name, number in counts.items() if name.endswith(("Proved", "Refuted"))) >= 25
