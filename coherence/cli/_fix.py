@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import click
 
 from coherence.base.errors import InternalError
+from coherence.base.replace_files import encoded_like, replace_files
 from coherence.checking.workspace import Entry, Workspace
 from coherence.exploring.fixing import Fix, Wanted, fix, raw
-from coherence.exploring.replace_files import encoded_like, replace_files
 from coherence.findings.finding import Edit, Finding
 from coherence.findings.repairs import apply, lines_of
 from coherence.language import document

@@ -72,7 +72,7 @@ def _checked(paths: Sequence[str]) -> Report:
 
 
 def _save(file: str, entries: Sequence[baselines.BaselineEntry]) -> None:
-    from coherence.exploring.replace_files import replace_files
+    from coherence.base.replace_files import replace_files
 
     replace_files({file: (None, baselines.text(entries).encode("ascii"))})
 

@@ -271,11 +271,9 @@ def _prove(target: str | None, certificates: str | None, output: str) -> int:
 
 
 def _write(folder: Path, name: str, text: str) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {folder / name}: {error.strerror}") from None
+    from coherence.base.output_files import write_outputs
+
+    write_outputs(folder, {name: text.encode()})
 
 
 def _echo(lines: Any) -> None:

@@ -239,11 +239,9 @@ def write(report: Report, outputs: Sequence[str], *, verbose: bool) -> None:
         options = {"verbose": verbose, "colour": colour} if name == "text" else {}
         text = reporting.render(name, report, **options)
         if file:
-            try:
-                with open(file, "w", encoding="utf-8") as target:
-                    target.write(text)
-            except OSError as error:
-                raise UsageError(f"cannot write {file}: {error.strerror}") from None
+            from coherence.base.output_files import write_output
+
+            write_output(file, text.encode(), mark=reporting.mark(name))
         else:
             click.echo(text, nl=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -14,13 +15,14 @@ from coherence.base.errors import UsageError, did_you_mean
 @click.option("--to", "target", type=click.Path(path_type=Path), default=Path("design.yaml"), show_default=True)
 def command(source: str, target: Path) -> int:
     """Write a design to start from; nothing is overwritten."""
+    from coherence.base.replace_files import replace_files
     from coherence.language.catalogue import shipped
 
     names = sorted(path.parent.name for path in shipped("specs").glob("*/design.yaml"))
     if source not in names:
         raise UsageError(f"there is no shipped design '{source}': {did_you_mean(source, names)}")
-    if target.exists():
+    if os.path.lexists(target):
         raise UsageError(f"{target} exists: name another file with --to")
-    target.write_bytes((shipped("specs") / source / "design.yaml").read_bytes())
+    replace_files({str(target): (None, (shipped("specs") / source / "design.yaml").read_bytes())})
     click.echo(f"wrote {target} (from {source}); next: coherence check {target}")
     return 0

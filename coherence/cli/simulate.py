@@ -52,6 +52,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
         refuse_given(OF_A_RUN, "with --observed nothing is run, and logs are compared with the design")
         return _replay(path, observed)
     from coherence.cli._progress import Progress
+    from coherence.simulate.study.recording import prepare
     from coherence.simulate.study.repeated_runs import difference
     from coherence.simulate.study.samples import study
     from coherence.simulate.study.setting import Setting
@@ -63,6 +64,8 @@ def command(  # noqa: PLR0913  (one parameter per option)
         until, warmup, tuple(range(seed, seed + runs)), dict(map(_value, values)), dict(map(_trace, arrivals)),
         tuple(map(_pause, pauses)),
     )  # fmt: skip
+    if telemetry is not None:
+        prepare(Path(telemetry))
     _advise()
     with Progress("running") as bar:
         studies = [study(_design(one), setting, bar) for one in (path, against) if one is not None]

@@ -1,8 +1,8 @@
 """Renders reports: one file per format, one list of findings behind all of them.
 
-A format is a module of this package with `NAME` and `render(report, *, options) -> str`; it is found
-by walking the package.  Output depends on the report, the options and the installed versions alone:
-no clock, no machine, no order of a set.
+A format is a module of this package with `NAME`, `MARK` (bytes by which a file of it is known again) and
+`render(report, *, options) -> str`; it is found by walking the package.  Output depends on the report, the options and
+the installed versions alone: no clock, no machine, no order of a set.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from coherence.reporting._options import ReportOptions, options_from
 from coherence.reporting._versions import versions
 from coherence.reporting._words import anchored, is_proof
 
-__all__ = ["Options", "formats", "render", "versions"]
+__all__ = ["Options", "formats", "mark", "render", "versions"]
 
 
 class Format(Protocol):
     """What a module of this package must offer."""
 
     NAME: str
+    MARK: bytes
 
     def render(self, report: Report, *, options: ReportOptions) -> str: ...
 
@@ -45,6 +46,11 @@ def render(name: str, report: Report, **options: object) -> str:
     chosen = options_from(options)
     shown = _anchored(_problems(report) if chosen.problems_only else report)
     return _format(name).render(shown, options=chosen)
+
+
+def mark(name: str) -> bytes:
+    """Returns what stands in every report of the format that is not empty.  Raises UsageError."""
+    return _format(name).MARK
 
 
 def _format(name: str) -> Format:

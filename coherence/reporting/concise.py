@@ -7,6 +7,7 @@ from coherence.reporting._options import ReportOptions
 from coherence.reporting._words import ordered, primary, sentence, visible, where
 
 NAME = "concise"
+MARK = b" COH"  # stands in every report of this format that is not empty
 
 
 def render(report: Report, *, options: ReportOptions) -> str:  # noqa: ARG001  (every format takes options)

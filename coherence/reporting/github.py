@@ -23,6 +23,7 @@ from coherence.reporting._words import (
 )
 
 NAME = "github"
+MARK = b"title=COH"  # stands in every report of this format that is not empty
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 

@@ -28,6 +28,7 @@ from coherence.reporting._words import (
 from coherence.reporting.text import block, is_brief
 
 NAME = "markdown"
+MARK = b"# Coherence report"  # stands in every report of this format that is not empty
 
 
 def render(report: Report, *, options: ReportOptions) -> str:

@@ -26,6 +26,7 @@ from coherence.reporting._words import (
 )
 
 NAME = "text"
+MARK = b"\nChecked "  # stands in every report of this format that is not empty
 
 
 def render(report: Report, *, options: ReportOptions) -> str:

@@ -12,13 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.base.errors import UsageError
 from coherence.base.places import Place
 from coherence.checking.workspace import check
 from coherence.cli._run import run
 from coherence.exploring import fixing
 from coherence.exploring.fixing import combined, fix, weight
-from coherence.exploring.replace_files import replace_files
 from coherence.findings.finding import Edit, Finding, Repair, Severity, Verdict
 from coherence.language.reading import read_text
 from tests.findings.test_repairs import ROUTE
@@ -184,24 +182,6 @@ def test_weights_and_combinations() -> None:
     near, far, away = (Repair((edit("10 s", new),), "") for new in ("8 s", "5 s", "20 s"))
     assert combined([near, far]) == far.edits
     assert combined([near, away]) is None
-
-
-def test_files_are_replaced_all_or_none(tmp_path: Path) -> None:
-    one, other = tmp_path / "one", tmp_path / "other"
-    one.write_bytes(b"1")
-    other.write_bytes(b"changed meanwhile")
-    with pytest.raises(UsageError, match="changed while it was checked"):
-        replace_files({str(one): (b"1", b"2"), str(other): (b"old", b"new")})
-    assert one.read_bytes() == b"1"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["one", "other"]
-    link = tmp_path / "link"
-    link.symlink_to(one)
-    one.chmod(0o640)
-    replace_files({str(link): (b"1", b"2")})
-    assert link.is_symlink()
-    assert (one.read_bytes(), one.stat().st_mode & 0o777) == (b"2", 0o640)
-    with pytest.raises(UsageError, match="cannot write"):
-        replace_files({str(tmp_path / "absent" / "x"): (None, b"")})
 
 
 def test_a_number_is_turned_before_a_timer_runs_from_the_event_that_ends_it() -> None:

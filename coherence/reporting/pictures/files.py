@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from coherence.base.errors import UsageError
-from coherence.reporting.pictures.png import write_png
+from coherence.base.output_files import write_output
+from coherence.reporting.pictures.png import png
 from coherence.reporting.pictures.svg import Figure, svg
+
+MARK = b"drawn by coherence"
 
 
 def check_kind(file: str) -> None:
@@ -21,13 +24,8 @@ def check_kind(file: str) -> None:
 def write(figure: Figure, file: str) -> None:
     """Writes the figure in the format that the suffix names.  Raises UsageError."""
     check_kind(file)
-    try:
-        if file.lower().endswith(".png"):
-            write_png(figure, file)
-        else:
-            Path(file).write_text(svg(figure), encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {file}: {error.strerror}") from None
+    is_png = file.lower().endswith(".png")
+    write_output(file, png(figure) if is_png else svg(figure).encode(), mark=MARK)
 
 
 def _matplotlib() -> None:

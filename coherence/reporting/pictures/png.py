@@ -1,4 +1,4 @@
-"""Writes figures as PNG through matplotlib, where it is installed."""
+"""Draws figures as PNG through matplotlib, where it is installed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from coherence.reporting.pictures.svg import COLOURS, HEIGHT, WIDTH, Arrow, Figu
 STYLES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (1, 2)))
 
 
-def write_png(figure: Figure, file: str) -> None:
-    """Writes the figure to a file, without a display."""
+def png(figure: Figure) -> bytes:
+    """Returns the figure as the bytes of a file."""
+    from io import BytesIO
+
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Sheet
 
@@ -25,7 +27,9 @@ def write_png(figure: Figure, file: str) -> None:
         place = grid[top // half : (top + down) // half, first : first + across // WIDTH]
         _panel(sheet.add_subplot(place), panel)
     sheet.suptitle("\n".join((figure.title, *figure.notes)), fontsize=11)
-    sheet.savefig(file, dpi=150)
+    file = BytesIO()
+    sheet.savefig(file, dpi=150, format="png", metadata={"Software": "drawn by coherence"})
+    return file.getvalue()
 
 
 def _panel(axes: Any, panel: Panel) -> None:

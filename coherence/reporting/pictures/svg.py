@@ -93,6 +93,7 @@ def svg(figure: Figure) -> str:
     parts = [
         head + 'role="img" font-family="system-ui, Helvetica, Arial, sans-serif" font-size="12">',
         f"<title>{escape(figure.title)}</title>",
+        "<!-- drawn by coherence -->",
         f"<desc>{escape('; '.join(panel.title for panel in figure.panels))}</desc>",
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
         _text(14, 22, figure.title, size=15, weight="600"),

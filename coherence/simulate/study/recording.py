@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coherence.base.errors import UsageError
+from coherence.base.output_files import output_folder
 from coherence.language.design import Design
 from coherence.model.elaborate import elaborate
 from coherence.simulate.jobs.of_design import jobs_of
@@ -23,10 +24,16 @@ if TYPE_CHECKING:
     from coherence.simulate.requests.engine import Array, RequestResult
 
 
+def prepare(folder: Path) -> None:
+    """Makes the folder of a record.  Raises UsageError where files of these names stand there that are not ours."""
+    tables = ("telemetry", "signals", "causes")
+    output_folder(folder, [*(f"{table}.{end}" for table in tables for end in ("csv", "parquet")), "requests.csv"])
+
+
 def record(design: Design, setting: Setting, folder: Path, *, parquet: bool = False) -> tuple[Path, ...]:
     """Run the design under the first seed and write telemetry, signals and causes; the files written."""
+    prepare(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         telemetry, result = _observed(design, setting)
         paths = write(telemetry, folder, parquet=parquet)
         return paths if result is None else (*paths, _requests(result, folder / "requests.csv"))

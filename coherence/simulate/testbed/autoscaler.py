@@ -16,6 +16,7 @@ from pathlib import Path
 
 from coherence.base.errors import InternalError
 from coherence.base.number_text import render_seconds
+from coherence.base.output_files import write_outputs
 from coherence.language.design import Design
 from coherence.simulate.execute.exact import Choices, execute
 from coherence.simulate.execute.orbits import Orbit, long_run
@@ -91,11 +92,8 @@ def reproduce_autoscaler(
 def write_files(design: Design, folder: Path) -> tuple[Path, ...]:
     """Write what would be run (the dry run): HAProxy's and Prometheus' configuration.  Starts nothing."""
     setup = set_up(design)
-    folder.mkdir(parents=True, exist_ok=True)
-    written = files(setup, AutoscalerPorts(*free_ports(3)), folder.resolve())
-    for name, text in written.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    return tuple(folder / name for name in written)
+    texts = files(setup, AutoscalerPorts(*free_ports(3)), folder.resolve())
+    return tuple(write_outputs(folder, {name: text.encode() for name, text in texts.items()}))
 
 
 # -- prediction and observation -----------------------------------------------------------------------

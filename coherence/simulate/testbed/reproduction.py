@@ -6,7 +6,6 @@ import contextlib
 import http.client
 import json
 import math
-import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from coherence.base.errors import UsageError
+from coherence.base.output_files import write_outputs
 from coherence.simulate.testbed import backend, load
 from coherence.simulate.testbed.observe import Measures, Request, measure, quantile
 from coherence.simulate.testbed.processes import LOOPBACK, ProcessFailedError, ProcessGroup, binary, free_ports
@@ -49,19 +49,18 @@ def _unseen(share: float) -> None:
 
 
 def write(folder: Path, setup: SetUp, chosen: Proxy, course: RunTiming, ports: Ports) -> list[Path]:
-    """Write everything that a run needs; the paths.  What stands there under the same names is replaced."""
+    """Writes everything that a run needs, and returns the paths.  Raises UsageError for files that we did not write."""
     texts = {
         **chosen.files(setup, ports),
         "backend.json": _json(backend_settings(setup, course, ports)),
         "load.json": _json(load_settings(setup, course, ports)),
         "README.txt": _readme(chosen, course, ports),
     }
-    for module in (backend, load):
-        shutil.copyfile(str(module.__file__), folder / Path(str(module.__file__)).name)
-    for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+    contents = {name: text.encode() for name, text in texts.items()}
+    contents |= {Path(str(module.__file__)).name: Path(str(module.__file__)).read_bytes() for module in (backend, load)}
+    paths = write_outputs(folder, contents)
     (folder / "tmp").mkdir(exist_ok=True)
-    return [folder / name for name in (*texts, "backend.py", "load.py")]
+    return paths
 
 
 def _json(settings: Mapping[str, Any]) -> str:

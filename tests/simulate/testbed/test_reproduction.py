@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from coherence.base.errors import InputError, UsageError
+from coherence.base.output_files import MARKER
 from coherence.cli._run import run
 from coherence.simulate.testbed import backend, load, proxies, reproduction
 from coherence.simulate.testbed.observe import COLLAPSED, RECOVERED, Measures, Request, measure
@@ -88,7 +89,7 @@ def test_a_dry_run_writes_and_starts_nothing(
     into = tmp_path / "files"
     words = ["reproduce", str(tmp_path / "design.yaml"), "--with", "nginx", "--dry-run", "--into", str(into)]
     assert run(words) == 0
-    names = {"nginx.conf", "backend.py", "backend.json", "load.py", "load.json", "README.txt"}
+    names = {"nginx.conf", "backend.py", "backend.json", "load.py", "load.json", "README.txt", MARKER}
     assert {path.name for path in into.iterdir() if path.is_file()} == names
     assert "README.txt" in capsys.readouterr().out
 
