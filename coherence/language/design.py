@@ -1,6 +1,6 @@
 """Declares the vocabulary of a design: what the YAML says, typed and in SI, every value with its place.
 
-Each class lists its keys; `key(kind)` gives the meaning of one.  Nothing here computes.
+Each class lists its keys; `key(kind)` states what a key may hold.
 """
 
 from __future__ import annotations
@@ -12,16 +12,8 @@ from coherence.base.queries import note_readers
 from coherence.base.records import Record, plain
 from coherence.base.units import ONE, SECOND
 from coherence.language.document import Node, Scalar, Table
+from coherence.language.infrastructure import Boundary, Infrastructure, Tier
 from coherence.language.schema_kinds import (  # fmt: skip
-    ANY_QUANTITY,
-    COUNT,
-    DURATION,
-    FORMULA,
-    NAME_KIND,
-    PERIOD,
-    TEXT,
-    VALUE,
-    WHOLE,
     Formula,
     Kind,
     Quantity,
@@ -33,9 +25,7 @@ from coherence.language.schema_kinds import (  # fmt: skip
     mapping,
     named,
     or_word,
-    quantity,
     record,
-    word,
 )
 from coherence.language.sentences import (
     ADMISSION,
@@ -50,6 +40,18 @@ from coherence.language.sentences import (
     Promise,
     SensorLink,
     Spread,
+)
+from coherence.language.value_kinds import (  # fmt: skip
+    ANY_QUANTITY,
+    DURATION,
+    FORMULA,
+    NAME_KIND,
+    PERIOD,
+    TEXT,
+    VALUE,
+    WHOLE,
+    quantity,
+    word,
 )
 
 LAYERS = ("cluster", "orchestration", "runtime", "model", "safety")
@@ -299,45 +301,6 @@ class Workload(Record):
     deadline: Quantity | None = key(DURATION)
     note: Word | None = key(TEXT)
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
-
-
-class Tier(Record):
-    """Accelerators of one kind."""
-
-    name: str
-    place: Place = plain(compare=False)
-    part: Word | None = key(NAME_KIND, "uses")
-    count: Quantity | None = key(COUNT)
-    constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
-
-
-class Link(Record):
-    """A connection between two or more tiers or components."""
-
-    ends: tuple[Word, ...] = key(listing(NAME_KIND), required=True, many=True)
-    place: Place | None = plain(compare=False)
-    part: Word | None = key(NAME_KIND, "uses")
-    count: Quantity | None = key(COUNT)
-    constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
-
-
-class Boundary(Record):
-    """A virtualization or environment boundary around tiers or components."""
-
-    name: str
-    place: Place = plain(compare=False)
-    part: Word | None = key(NAME_KIND, "uses")
-    kind: Word | None = key(word("virtualization", "environment"))
-    around: tuple[Word, ...] = key(listing(NAME_KIND), required=True, many=True)
-    constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
-
-
-class Infrastructure(Record):
-    """Tiers, links and boundaries."""
-
-    tiers: dict[str, Tier] | None = key(named(Tier))
-    links: tuple[Link, ...] = key(listing(record(Link)), many=True)
-    boundaries: dict[str, Boundary] | None = key(named(Boundary))
 
 
 class Job(Record):

@@ -10,17 +10,8 @@ from coherence.base.units import SECOND, shorten
 from coherence.language.document import Node, Scalar
 from coherence.language.expressions.parse import MAX_LENGTH
 from coherence.language.expressions.tree import Call, Compare, Name, Tree
-from coherence.language.schema_kinds import (
-    DURATION,
-    NAME,
-    Formula,
-    Kind,
-    Quantity,
-    Reading,
-    formula_of,
-    parse_quantity,
-    scalar,
-)
+from coherence.language.schema_kinds import NAME, Formula, Kind, Quantity, Reading, scalar
+from coherence.language.value_kinds import DURATION, formula_of, parse_quantity
 
 _DOTTED = r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)?"
 

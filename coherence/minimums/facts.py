@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.language.design import Call, Component, Design, Tier, Workload
+from coherence.language.design import Call, Component, Design, Workload
+from coherence.language.infrastructure import Tier
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.minimums.bound import Application
 from coherence.minimums.floors import Span

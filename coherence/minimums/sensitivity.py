@@ -50,7 +50,7 @@ def _of_input(bound: Bound, inputs: Inputs, name: str, here: Number) -> Sensitiv
 
 
 def _derivative(bound: Bound, inputs: Inputs, name: str) -> float | None:
-    """Returns the elasticity from the derivative; None where it cannot be evaluated."""
+    """Returns the partial derivative in one symbol; None where it cannot be evaluated."""
     try:
         sp, form = sympy("exact derivatives"), symbolic_form(bound.formula)
     except MissingExtraError:

@@ -6,7 +6,8 @@ import pytest
 
 from coherence.base.records import Record, plain
 from coherence.language.document import Node
-from coherence.language.schema_kinds import ANY_QUANTITY, TEXT, Reading, Word, key, listing, read_record
+from coherence.language.schema_kinds import Reading, Word, key, listing, read_record
+from coherence.language.value_kinds import ANY_QUANTITY, TEXT
 
 
 class Lamp(Record):

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from coherence.base.solver import unsat
@@ -168,6 +168,7 @@ def rounded(_: str, term: Any) -> list[Any]:
     return exactly(constant(math.ceil(term.constant)))
 
 
+@settings(deadline=None)  # the first example imports numpy
 @given(DYADIC_TOLERANCES, DYADIC, DYADIC, st.booleans(), st.booleans())
 def test_all_lowerings_agree(tolerance: Fraction, current: Fraction, read: Fraction, whole: bool, share: bool) -> None:
     """Numbers, arrays, guarded cases and SMT-LIB; dyadic numbers, so that floats are exact."""

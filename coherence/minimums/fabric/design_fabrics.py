@@ -15,7 +15,8 @@ from fractions import Fraction
 from coherence.base import units
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import NOWHERE, Place
-from coherence.language.design import Design, Link, Tier
+from coherence.language.design import Design
+from coherence.language.infrastructure import Link, Tier
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.minimums.fabric.wiring import Fabric, Wire, both
 

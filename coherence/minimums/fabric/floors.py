@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.language.design import Design, Tier
+from coherence.language.design import Design
+from coherence.language.infrastructure import Tier
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.minimums.design_floors import DesignFloor, design_floors
 from coherence.minimums.floors import Number, Span

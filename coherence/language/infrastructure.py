@@ -1,0 +1,47 @@
+"""Declares the vocabulary of a design's infrastructure: tiers of accelerators, links between them, boundaries."""
+
+from __future__ import annotations
+
+from coherence.base.places import Place
+from coherence.base.records import Record, plain
+from coherence.language.schema_kinds import Formula, Quantity, Word, key, listing, named, record
+from coherence.language.value_kinds import COUNT, NAME_KIND, VALUE, word
+
+
+class Tier(Record):
+    """Accelerators of one kind."""
+
+    name: str
+    place: Place = plain(compare=False)
+    part: Word | None = key(NAME_KIND, "uses")
+    count: Quantity | None = key(COUNT)
+    constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
+
+
+class Link(Record):
+    """A connection between two or more tiers or components."""
+
+    ends: tuple[Word, ...] = key(listing(NAME_KIND), required=True, many=True)
+    place: Place | None = plain(compare=False)
+    part: Word | None = key(NAME_KIND, "uses")
+    count: Quantity | None = key(COUNT)
+    constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
+
+
+class Boundary(Record):
+    """A virtualization or environment boundary around tiers or components."""
+
+    name: str
+    place: Place = plain(compare=False)
+    part: Word | None = key(NAME_KIND, "uses")
+    kind: Word | None = key(word("virtualization", "environment"))
+    around: tuple[Word, ...] = key(listing(NAME_KIND), required=True, many=True)
+    constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
+
+
+class Infrastructure(Record):
+    """Tiers, links and boundaries."""
+
+    tiers: dict[str, Tier] | None = key(named(Tier))
+    links: tuple[Link, ...] = key(listing(record(Link)), many=True)
+    boundaries: dict[str, Boundary] | None = key(named(Boundary))

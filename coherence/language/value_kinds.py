@@ -1,0 +1,174 @@
+"""Declares the kinds of single values: words, names, quantities with units, formulas, and values of any kind."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+from coherence.base import number_text, units
+from coherence.base.errors import did_you_mean
+from coherence.base.units import ONE, SECOND, Dimension, UnitError
+from coherence.language.document import Node, Scalar, Table
+from coherence.language.expressions import ExpressionError, parse
+from coherence.language.expressions.tree import Number
+from coherence.language.schema_kinds import Formula, Kind, Quantity, Reading, Word, scalar
+
+
+def _read_text(node: Node, reading: Reading) -> Word | None:
+    leaf = scalar(node, reading, "a text")
+    return Word(leaf.text, leaf.place) if leaf else None
+
+
+TEXT: Kind[Word] = Kind(_read_text, {"type": "string"})
+
+
+def word(*allowed: str) -> Kind[Word]:
+    """Returns one of the words given."""
+
+    def read(node: Node, reading: Reading) -> Word | None:
+        leaf = scalar(node, reading, f"one of {', '.join(allowed)}")
+        if leaf and leaf.text not in allowed:
+            reading.problem(
+                leaf.place,
+                f"'{units.shorten(leaf.text)}' is not one of {', '.join(allowed)}",
+                did_you_mean(leaf.text, allowed),
+            )
+            return None
+        return Word(leaf.text, leaf.place) if leaf else None
+
+    return Kind(read, {"enum": list(allowed)})
+
+
+def _read_name(node: Node, reading: Reading) -> Word | None:
+    leaf = scalar(node, reading, "a name")
+    if leaf and not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*", leaf.text):
+        reading.problem(
+            leaf.place,
+            f"'{units.shorten(leaf.text)}' is not a name",
+            "names are lower-case letters, digits and _, starting with a letter",
+        )
+        return None
+    return Word(leaf.text, leaf.place) if leaf else None
+
+
+NAME_KIND: Kind[Word] = Kind(_read_name, {"type": "string", "pattern": r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"})
+
+
+def parse_quantity(
+    leaf: Scalar, reading: Reading, dimension: Dimension | None, *, varies: bool = False
+) -> Quantity | None:
+    """Returns the quantity of `5 s`, `60 s .. 120 s` or `3 .. 20`; None (with a problem) for other text."""
+    text = leaf.text.strip()
+    if text.startswith("varies:"):
+        text, varies = text[len("varies:") :].strip(), True
+    ends = text.split("..") if ".." in text else [text]
+    if len(ends) > 2:
+        reading.problem(leaf.place, f"'{units.shorten(text)}' has more than two ends", "write `a .. b`")
+        return None
+    try:
+        values = [units.quantity(end) for end in ends]
+    except UnitError as error:
+        reading.problem(leaf.place, str(error), error.remedy)
+        return None
+    (low, first), (high, last) = values[0], values[-1]
+    own = last if low == 0 and first == ONE else first
+    if not first.fits(last) and low != 0:
+        reading.problem(leaf.place, f"'{text}' mixes {first} and {last}", "give both ends the same unit")
+        return None
+    if low > high:
+        reading.problem(
+            leaf.place,
+            f"'{text}' is empty: {number_text.render_quantity(low, first)} > {number_text.render_quantity(high, last)}",
+            "write the smaller end first",
+        )
+        return None
+    if dimension is not None and not _fits(own, dimension, low, high):
+        _mismatch(leaf, reading, own, dimension)
+        return None
+    return Quantity(low, high, own, text, leaf.place, varies)
+
+
+def _fits(dimension: Dimension, wanted: Dimension, low: Fraction, high: Fraction) -> bool:
+    return dimension.fits(wanted) or low == high == 0
+
+
+def _mismatch(leaf: Scalar, reading: Reading, dimension: Dimension, wanted: Dimension) -> None:
+    example = "500 ms" if wanted == SECOND else f"5 {wanted}"
+    if wanted == ONE:
+        example = "5 or 20 %"
+    reading.problem(
+        leaf.place,
+        f"'{units.shorten(leaf.text)}' is {dimension}, {wanted if wanted != SECOND else 'a duration'} expected",
+        f"write for example {example}",
+    )
+
+
+def quantity(
+    dimension: Dimension | None = None,
+    *,
+    low: Fraction | int | None = None,
+    positive: bool = False,
+    whole: bool = False,
+) -> Kind[Quantity]:
+    """Returns a value or range of one dimension (None: any), at least `low`; `{varies: a .. b}` as a mapping too."""
+
+    def read(node: Node, reading: Reading) -> Quantity | None:
+        varies = isinstance(node, Table) and list(node.entries) == ["varies"]
+        inner = node.entries["varies"] if varies and isinstance(node, Table) else node
+        leaf = scalar(inner, reading, "a quantity")
+        value = parse_quantity(leaf, reading, dimension, varies=varies) if leaf else None
+        if value and low is not None and value.low < low:
+            reading.problem(value.place, f"'{value.text}' is below {low}", f"write a value of at least {low}")
+            return None
+        if value and positive and value.low <= 0:
+            reading.problem(value.place, f"'{value.text}' is not above zero", "write a value above zero")
+            return None
+        if value and whole and any(end.denominator != 1 for end in (value.low, value.high)):
+            reading.problem(value.place, f"'{value.text}' is no whole number", "it counts: write for example 3")
+            return None
+        return value
+
+    return Kind(read, {"type": ["string", "number", "object"]})
+
+
+def formula_of(leaf: Scalar, reading: Reading) -> Formula | None:
+    """Returns the expression in a scalar."""
+    try:
+        return Formula(parse(leaf.text), leaf.text, leaf.place)
+    except ExpressionError as error:
+        place = Formula(Number(Fraction(0)), leaf.text, leaf.place).at(error.span)
+        reading.problem(place, f"{error} in '{units.shorten(leaf.text)}'", error.remedy)
+        return None
+
+
+def _read_formula(node: Node, reading: Reading) -> Formula | None:
+    leaf = scalar(node, reading, "an expression")
+    return formula_of(leaf, reading) if leaf else None
+
+
+FORMULA: Kind[Formula] = Kind(_read_formula, {"type": ["string", "number"]})
+DURATION = quantity(SECOND, low=0)
+PERIOD = quantity(SECOND, positive=True)
+ANY_QUANTITY = quantity()
+COUNT = quantity(ONE, low=0)
+WHOLE = quantity(ONE, low=0, whole=True)
+
+
+def _read_value(node: Node, reading: Reading) -> Quantity | Formula | Word | None:
+    if isinstance(node, Table):
+        return ANY_QUANTITY.read(node, reading)
+    leaf = scalar(node, reading, "a value")
+    if leaf is None:
+        return None
+    if leaf.text in ("unlimited", "absent", "unset"):
+        return Word(leaf.text, leaf.place)
+    if ".." in leaf.text or leaf.text.startswith("varies:"):
+        return parse_quantity(leaf, reading, None)
+    try:
+        value, dimension = units.quantity(leaf.text)
+        return Quantity(value, value, dimension, leaf.text.strip(), leaf.place)
+    except UnitError:
+        return formula_of(leaf, reading)
+
+
+VALUE: Kind[Quantity | Formula | Word] = Kind(_read_value, {"type": ["string", "number", "object"]})

@@ -1,0 +1,84 @@
+"""Loops in a model: what a run needs of them, their sensors, and where the commands that they write begin."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from coherence.language.expressions.tree import Call, Name
+from coherence.language.reading import read_text
+from coherence.model.draft import ModelDraft
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Interval
+from coherence.model.sampled_loops import add_commands, sampled_loop
+
+TEXT = """\
+coherence: 1
+loops:
+  hpa:
+    target: {signal: web.load, setpoint: 60 %, tolerance: 0.1, sensor: [scrape 15 s, mean 60 s]}
+    timescale: {period: 15 s, hold_down: 1 min .. 5 min, lands: 20 s}
+    actuation: {signal: pool.replicas, law: proportional, bounds: 2 .. 10, rate: {by: 4, per: 60 s, way: up}}
+"""
+
+
+def drafted(text: str) -> tuple[ModelDraft, object]:
+    design = read_text(text, "d.yaml")
+    draft = ModelDraft(design)
+    return draft, sampled_loop(draft, 0, design.loops["hpa"])
+
+
+def test_holds_and_landing_count_with_their_upper_ends() -> None:
+    (loop,) = elaborate(read_text(TEXT, "d.yaml")).loops
+    assert [loop.period, loop.hold_down, loop.hold_up, loop.lands] == [15, 300, 0, 20]
+    (rate,) = loop.rates
+    assert [rate.by, rate.per] == [4, 60]
+    assert rate.up
+    assert not rate.down
+
+
+def test_the_sensor_chain_wraps_the_signal_from_the_inside() -> None:
+    (loop,) = elaborate(read_text(TEXT, "d.yaml")).loops
+    assert isinstance(loop.measured, Call)
+    assert loop.measured.function == "mean_over"
+    inner = loop.measured.arguments[0]
+    assert isinstance(inner, Call)
+    assert inner.function == "sampled"
+    assert isinstance(inner.arguments[0], Name)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "needs"),
+    [
+        ("period: 15 s, ", "", "the period of hpa (`timescale: {period: ...}`)"),
+        ("period: 15 s", "period: 15 s .. 30 s", "the period of hpa (`timescale: {period: ...}`)"),
+        ("law: proportional", "law: ignore", "`law: ignore` in execution"),
+        (", setpoint: 60 %, tolerance: 0.1", "", "target signal and setpoint of hpa"),
+    ],
+)
+def test_what_a_run_needs_and_the_loop_does_not_state_is_a_gap(old: str, new: str, needs: str) -> None:
+    draft, loop = drafted(TEXT.replace(old, new))
+    assert loop is None
+    assert [(gap.of, gap.needs) for gap in draft.gaps] == [("hpa", needs)]
+
+
+@pytest.mark.parametrize(
+    ("stated", "low", "high"),
+    [("", 2, 10), (", from: 5", 5, 5), (", from: 3 .. 4", 3, 4)],
+)
+def test_a_command_begins_where_it_is_stated_else_within_the_bounds_of_its_writers(
+    stated: str, low: int, high: int
+) -> None:
+    model = elaborate(read_text(TEXT.replace("bounds: 2 .. 10", f"bounds: 2 .. 10{stated}"), "d.yaml"))
+    assert model.commands["pool.replicas"].initial == Interval(Fraction(low), Fraction(high))
+
+
+def test_a_loop_that_writes_a_state_is_a_gap() -> None:
+    text = TEXT + 'components:\n  pool: {state: "replicas\' = 0", from: 3}\n'
+    design = read_text(text, "d.yaml")
+    draft = ModelDraft(design)
+    (loop,) = elaborate(design).loops
+    draft.states.update(elaborate(design).states)
+    add_commands(draft, (loop,))
+    assert [gap.needs for gap in draft.gaps] == ["writing the state pool.replicas directly"]
