@@ -25,6 +25,7 @@ SWINGS = {"x": "12 if x < 5 else 2", "start": "2"}
         ({"law": 'law: set, to: "delayed(x, 1 s)"'}, [0, 0, 1, 2, 3]),
         ({"law": 'law: set, to: "delayed(x, 3 s)"'}, [0, 0, 0, 0, 1, 2]),
         ({"law": 'law: set, to: "delayed(delayed(x, 1 s), 1 s)"'}, [0, 0, 0, 1, 2]),
+        ({"law": 'law: set, to: "delayed(delayed(x, 2 s), 1 s)"'}, [0, 0, 0, 0, 1, 2]),
         ({"law": 'law: set, to: "delayed(x, 3 s)"', "times": ", lands: 1 s"}, [0, 0, 0, 0, 0, 1, 2]),
         # before a step x has stood for a second: the mean of 2 s at t = 2 is that of 1 and 2 (after the steps)
         ({"law": 'law: set, to: "mean_over(x, 2 s)"'}, [0, 0.5, 1.5, 2.5]),
@@ -41,6 +42,12 @@ SWINGS = {"x": "12 if x < 5 else 2", "start": "2"}
 )
 def test_the_relation_has_one_run_and_it_is_the_one_by_hand(design: dict[str, str], expected: list[float]) -> None:
     assert only_run(plant(**design), len(expected)) == expected
+
+
+def test_the_first_sample_has_nothing_before_it_but_itself() -> None:
+    text = plant(law='law: set, to: "previous(x)"').replace("period: 1 s, phase: 0 s", "period: 2 s, phase: 1 s")
+    # sampled at 1, 3, 5 s as 1, 3, 5: written 1, then what the sample before saw
+    assert only_run(text, 6) == [0, 1, 1, 1, 1, 3]
 
 
 def test_what_is_commanded_stands_apart_from_what_has_landed() -> None:

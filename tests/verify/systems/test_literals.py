@@ -108,14 +108,14 @@ ATOMS = st.one_of(
 
 def _joined(parts: tuple[str, Tree, Tree]) -> Tree:
     op, one, other = parts
-    return Logic("not", (one,)) if op == "not" else Logic(op, (one, other))  # type: ignore[arg-type]
+    return Logic("not", (one,)) if op == "not" else Logic(op, (one, other))
 
 
 TREES = st.recursive(ATOMS, lambda inner: st.tuples(st.sampled_from(["and", "or", "not"]), inner, inner).map(_joined))
 
 
 def holds(tree: Tree, point: Mapping[str, object]) -> bool:
-    return bool(evaluate(tree, Constants(point)))  # type: ignore[arg-type]
+    return bool(evaluate(tree, Constants(point)))
 
 
 GRID = [{"x": x, "a": a, "b": b} for x in HALVES for a in (False, True) for b in (False, True)]
