@@ -124,7 +124,11 @@ def test_a_promise_over_loops_is_told_from_one_over_events() -> None:
     [
         ("trigger: {enter: p.x > 3, leave: p.x < 1}, actuation: {}", "a acts from here", "p.x > 3"),
         ("trigger: p.x > 3, actuation: {signal: s.v, law: step, by: 1}", "a acts while this holds", "p.x > 3"),
-        ("rules: [{when: p.x > 3, by: 1}, {when: p.x > 4, by: 1}], actuation: {signal: s.v}", "a rule of a", "p.x > 4"),
+        (
+            "rules: [{when: p.x > 3, by: 1}, {when: p.x > 2, by: 1}, {when: p.x > 4, by: 1}], actuation: {signal: s.v}",
+            "a rule of a",
+            "p.x > 4",
+        ),
         ("target: {signal: p.x, setpoint: 3}, actuation: {signal: s.v, law: proportional}", "a reads this", "p.x"),
         ("trigger: always, actuation: {signal: s.v, law: step, by: 1}", "the loop a", "a:"),
     ],

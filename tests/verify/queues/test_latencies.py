@@ -150,4 +150,13 @@ def test_a_condition_keeps_everything_but_its_demands() -> None:
     count = float(first(0.3, 10, 4))
     tree = demanded(facts, parse("(mean(line.latency) <= 0.3 or pool.ready > 50) and line.backlog < 9"))
     assert written(tree) == f"(((pool.ready >= {count}) or (pool.ready > 50.0)) and (line.backlog < 9.0))"
-    assert demanded(facts, parse("mean(line.latency) > 0.3")) == parse("mean(line.latency) > 0.3")
+    for kept in ("mean(line.latency) > 0.3", "not mean(line.latency) <= 0.3", "scaler"):
+        assert demanded(facts, parse(kept)) == parse(kept)
+
+
+def test_what_a_workload_attempts_is_its_rate() -> None:
+    text = TEXT.format(rate="10 req/s", each="4 req/s")
+    facts = known(Subject(read_text(text.replace("requests.rate", "requests.attempts"))))
+    tree = tree_of("mean(line.latency) <= 0.3", facts)
+    assert tree is not None
+    assert written(tree) == f"(pool.ready >= {float(first(0.3, 10, 4))})"

@@ -1,0 +1,83 @@
+"""Influences that a call declares: each with its sign, its delay and its place."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from coherence.causal.fitting.graph import Influence
+from coherence.causal.session.call_candidates import influences_of_calls
+from coherence.language.reading import read_text
+
+TEXT = "coherence: 1\ncomponents: {{app: {{}}, db: {{}}}}\ncalls:\n  - {{from: app, to: db{call}}}\n"
+CALL = "app -> db"
+ALWAYS = {
+    ("app.arrivals", f"{CALL}.tries"): 1,
+    (f"{CALL}.tries", "db.queue"): 1,
+    ("db.served", "db.queue"): -1,
+    ("db.queue", "db.queue"): 1,
+    ("db.queue", "db.busy"): 1,
+    ("db.busy", "db.served"): 1,
+    ("db.queue", f"{CALL}.timeouts"): 1,
+    ("db.served", "db.wasted"): 1,
+    ("db.served", "app.completed"): 1,
+    ("db.wasted", "app.completed"): -1,
+}
+
+
+def of(call: str = "") -> list[Influence]:
+    return list(influences_of_calls(read_text(TEXT.format(call=call))))
+
+
+def signs(call: str = "") -> dict[tuple[str, str], int]:
+    return {(one.cause, one.effect): one.sign for one in of(call)}
+
+
+def retried(*causes: str) -> dict[tuple[str, str], int]:
+    return {**{(f"{CALL}.{why}", f"{CALL}.retries"): 1 for why in causes}, (f"{CALL}.retries", f"{CALL}.tries"): 1}
+
+
+@pytest.mark.parametrize(
+    ("call", "more"),
+    [
+        ("", {}),
+        (", tries: 1", {}),
+        (", tries: 2", retried("timeouts", "refused", "rejected", "failed")),
+        (", tries: 1 .. 2", retried("timeouts", "refused", "rejected", "failed")),
+        (", tries: unlimited", retried("timeouts", "refused", "rejected", "failed")),
+        (", tries: 2, retry_when: [timeout]", retried("timeouts")),
+        (", tries: 2, retry_when: [unavailable]", retried("timeouts", "refused", "rejected", "failed")),
+        (", tries: 2, retry_when: [timeout, unavailable]", retried("timeouts", "refused", "rejected", "failed")),
+        (", tries: 1, on_timeout: abandon", {(f"{CALL}.timeouts", "db.wasted"): 1}),
+        (", tries: 1, on_timeout: cancel", {}),
+    ],
+)
+def test_a_call_declares_its_influences_with_their_signs(call: str, more: dict[tuple[str, str], int]) -> None:
+    assert signs(call) == {**ALWAYS, **more}
+
+
+def test_rates_of_the_queue_flow_and_everything_has_its_place() -> None:
+    found = of(", tries: 2")
+    assert {one.cause for one in found if one.flow} == {f"{CALL}.tries", "db.served", "db.queue"}
+    assert {one.effect for one in found if one.flow} == {"db.queue"}
+    assert {one.by for one in found} == {CALL}
+    assert {place.line for one in found for place in one.places} == {4}
+    assert all(one.low == 0 for one in found)
+
+
+@pytest.mark.parametrize(
+    ("pause", "latest"),
+    [
+        ("", 0),
+        (", pause: 3 s", 3),
+        (", pause: 1 s .. 3 s", 3),
+        (", pause: {base: 2 s, factor: 2}", 2),
+        (", pause: {base: 2 s, factor: 2, cap: 9 s}", 9),
+        (", pause: from answer", 0),
+    ],
+)
+def test_a_retry_follows_its_cause_after_the_pause_at_the_latest(pause: str, latest: int) -> None:
+    late = {one.high for one in of(f", tries: 2{pause}") if one.effect == f"{CALL}.retries"}
+    assert late == {Fraction(latest)}
+    assert {one.high for one in of(f", tries: 2{pause}") if one.effect != f"{CALL}.retries"} == {0}

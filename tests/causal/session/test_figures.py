@@ -1,0 +1,55 @@
+"""Pictures of amounts: where each bar begins and ends, which colour it has, which words stand beside it."""
+
+from __future__ import annotations
+
+from coherence.causal.answers.intervals import Estimate
+from coherence.causal.session.figures import (
+    FALL,
+    MOST_BARS,
+    MOST_LETTERS,
+    RISE,
+    WHOLE,
+    AmountBar,
+    bars,
+    shortened,
+    waterfall,
+)
+
+
+def bar(name: str, value: float, *, whole: bool = False) -> AmountBar:
+    return AmountBar(name, Estimate(value, value - 1, value + 2, 0.5), whole)
+
+
+def test_a_long_name_is_cut_to_a_number_of_letters() -> None:
+    assert shortened("x" * MOST_LETTERS) == "x" * MOST_LETTERS
+    cut = shortened("x" * (MOST_LETTERS + 1))
+    assert len(cut) == MOST_LETTERS
+    assert cut.endswith("…")
+
+
+def test_bars_begin_at_zero_with_their_interval_as_a_line() -> None:
+    panel = bars("Shares", "s", [bar("up", 3), bar("down", -4)])
+    assert [(low, high, colour) for low, _, high, _, colour in panel.cells] == [(0, 3, RISE), (-4, 0, FALL)]
+    assert [round(top, 9) for _, bottom, _, top, _ in panel.cells] == [-0.42, -1.42]
+    assert [round(bottom, 9) for _, bottom, *_ in panel.cells] == [-0.72, -1.72]
+    ends = [(line.points[0][0], line.points[1][0]) for line in panel.lines]
+    assert ends == [(2, 5), (-5, -2)]
+    assert [round(y, 9) for line in panel.lines for _, y in line.points] == [-0.57, -0.57, -1.57, -1.57]
+    assert [(x, round(y, 9), words) for x, y, _, words in panel.texts] == [
+        (-5.0, -0.18, "up  3"), (-5.0, -1.18, "down  -4"),
+    ]  # fmt: skip
+    assert (panel.title, panel.x_label) == ("Shares", "s")
+
+
+def test_no_more_bars_than_fit_are_drawn() -> None:
+    many = [bar(f"b{n}", n) for n in range(MOST_BARS + 3)]
+    assert len(bars("", "", many).cells) == MOST_BARS
+    assert len(waterfall("", "", many).cells) == MOST_BARS
+
+
+def test_each_step_of_a_waterfall_begins_where_the_last_one_ended() -> None:
+    panel = waterfall("", "", [bar("before", 10, whole=True), bar("a", -4), bar("b", 1), bar("after", 7, whole=True)])
+    assert [(low, high, colour) for low, _, high, _, colour in panel.cells] == [
+        (0, 10, WHOLE), (6, 10, RISE), (6, 7, FALL), (0, 7, WHOLE),
+    ]  # fmt: skip
+    assert [words for *_, words in panel.texts] == ["before  10", "a  -4", "b  1", "after  7"]
