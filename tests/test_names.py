@@ -130,8 +130,9 @@ def crowded_folders() -> Counts:
 
 
 def modules_without_a_test() -> Counts:
-    """Returns the public modules that no test imports and that have no case file of their name, each with 1."""
-    imported = {name for path in TESTS.rglob("*.py") for name in imports(parsed(path))}
+    """Returns the public modules that no test imports, runs by name, or has a case file for, each with 1."""
+    trees = [parsed(path) for path in TESTS.rglob("*.py")]
+    imported = {name for tree in trees for name in (*imports(tree), *run_by_name(tree))}
     cases = {path.relative_to(TESTS).with_suffix("").as_posix() for path in TESTS.rglob("*.md")}
     return {
         path: 1
@@ -141,6 +142,16 @@ def modules_without_a_test() -> Counts:
         and path.removesuffix(".py") not in cases
         and folder_of(path) not in TRIED_TOGETHER
     }
+
+
+def run_by_name(tree: ast.AST) -> Iterator[str]:
+    """Yields the modules behind names that tests call: `run(["check", ...])` of a command, `render("junit", ...)`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id="run"), args=[ast.List(elts=[ast.Constant(value=str(name)), *_]), *_]):
+                yield f"coherence.cli.{name if name != 'import' else 'import_'}"
+            case ast.Call(func=ast.Name(id="render"), args=[ast.Constant(value=str(name)), *_]):
+                yield f"coherence.reporting.{name}"
 
 
 def module_name(path: str) -> str:
@@ -316,6 +327,12 @@ def test_a_name_counts_once_in_a_scope_however_often_it_is_bound() -> None:
 )
 def test_a_name_in_a_small_scope_is_free(text: str) -> None:
     assert not bound(text)
+
+
+def test_a_command_and_a_format_are_run_by_their_names() -> None:
+    text = "run(['check', path])\nrun(['import', 'all'])\nrender('junit', report)\nrun(x)\nrender(report)\nask('junit')"
+    found = set(run_by_name(ast.parse(text)))
+    assert found == {"coherence.cli.check", "coherence.cli.import_", "coherence.reporting.junit"}
 
 
 def test_circles_are_the_groups_that_reach_each_other() -> None:

@@ -38,7 +38,7 @@ def test_bars_begin_at_zero_with_their_interval_as_a_line() -> None:
     assert [(x, round(y, 9), words) for x, y, _, words in panel.texts] == [
         (-5.0, -0.18, "up  3"), (-5.0, -1.18, "down  -4"),
     ]  # fmt: skip
-    assert (panel.title, panel.x_label) == ("Shares", "s")
+    assert panel.title == "Shares"
 
 
 def test_no_more_bars_than_fit_are_drawn() -> None:

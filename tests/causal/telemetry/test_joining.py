@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -85,5 +87,7 @@ def test_the_shortest_ends_of_paths_tell_files_apart(files: list[str], expected:
 
 
 def test_a_name_that_is_taken_is_quoted() -> None:
-    one, two = part("a.csv", cpu=[1, 2], **{"a.cpu": [0, 0]}), part("b.csv", cpu=[5, 6])
-    assert "'a.cpu'" in [signal.name for signal in joined([one, two]).signals]
+    one, two, own = part("a.csv", cpu=[1, 2]), part("b.csv", cpu=[5, 6]), part("c.csv", ram=[0, 0])
+    ((signal, samples),) = own.columns
+    taken = dataclasses.replace(own, columns=((dataclasses.replace(signal, name="a.cpu"), samples),))
+    assert [signal.name for signal in joined([one, two, taken]).signals] == ["'a.cpu'", "a.cpu", "b.cpu"]
