@@ -14,7 +14,7 @@ from coherence.base.errors import InputError
 from coherence.base.queries import cached
 from coherence.checking.independent_parts import SECTIONS, Unit, carry, part_of, parts
 from coherence.checking.slicing import blanked, carry_layout, layout_of, rows_of
-from coherence.language import dimensions, document, names
+from coherence.language import dimensions, document, names, word_checks
 from coherence.language.design import Design
 from coherence.language.document import Table
 from coherence.language.reading import design_from_table, read_text
@@ -107,6 +107,7 @@ def _check(edited: Design, touched: Sequence[Unit], *, same: bool) -> None:
     for part in members if same else [edited]:
         names.check(part, reading, whole=edited)
     for part in members:
+        word_checks.check(part, reading)
         dimensions.check(part, reading)
     if reading.problems:
         raise InputError(reading.problems)

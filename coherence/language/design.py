@@ -53,9 +53,11 @@ from coherence.language.value_kinds import (  # fmt: skip
     quantity,
     word,
 )
+from coherence.language.words import ACTIVITIES, render_table
 
 LAYERS = ("cluster", "orchestration", "runtime", "model", "safety")
 UNLIMITED_DURATION = or_word(DURATION, "unlimited", "absent")
+ROLE = word(*ACTIVITIES, note=f"what an activity is to a caller; understood by name: {render_table(ACTIVITIES)}")
 
 
 def _read_renewal(node: Node, reading: Reading) -> Event | Quantity | None:
@@ -247,6 +249,7 @@ class Component(Record):
     needs: dict[str, Quantity] | Quantity | None = key(either(mapping(ANY_QUANTITY), ANY_QUANTITY))
     returns: Word | None = key(TEXT)
     takes: dict[str, Quantity] | None = key(mapping(DURATION))
+    roles: dict[str, Word] | None = key(mapping(ROLE))
     state: Word | None = key(TEXT)
     step: Quantity | None = key(PERIOD)
     initial: Quantity | None = key(ANY_QUANTITY, "from")

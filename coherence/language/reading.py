@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import InputError, Problem, did_you_mean
 from coherence.base.places import Place
-from coherence.language import catalogue, dimensions, document, names
+from coherence.language import catalogue, dimensions, document, names, word_checks
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Scalar, Table
 from coherence.language.schema_kinds import Reading, read_record
@@ -93,6 +93,7 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
         design = design.replace(promises={name: promise.named(name) for name, promise in design.promises.items()})
         if whole:
             names.check(design, reading)
+            word_checks.check(design, reading)
             dimensions.check(design, reading)
     if reading.problems or design is None:
         raise InputError(reading.problems)

@@ -22,7 +22,7 @@ def _read_text(node: Node, reading: Reading) -> Word | None:
 TEXT: Kind[Word] = Kind(_read_text, {"type": "string"})
 
 
-def word(*allowed: str) -> Kind[Word]:
+def word(*allowed: str, note: str = "") -> Kind[Word]:
     """Returns one of the words given."""
 
     def read(node: Node, reading: Reading) -> Word | None:
@@ -36,7 +36,7 @@ def word(*allowed: str) -> Kind[Word]:
             return None
         return Word(leaf.text, leaf.place) if leaf else None
 
-    return Kind(read, {"enum": list(allowed)})
+    return Kind(read, {"enum": list(allowed), **({"description": note} if note else {})})
 
 
 def _read_name(node: Node, reading: Reading) -> Word | None:

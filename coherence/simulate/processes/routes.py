@@ -10,11 +10,12 @@ from coherence.language.design import Call, Design, Limit, Pause
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree, walk
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.schema_kinds import Formula, Quantity, Word
+from coherence.language.words import CAUSES, plain_word
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower
 from coherence.simulate.requests.program import RetryBudget, RetryPause, Route
 
-TIMEOUTS = frozenset({"timeout", "deadline_exceeded", "timed_out", "slow"})
+TIMEOUTS = frozenset(CAUSES["timeout"])
 UNTIL_IT_WORKS = 1_000_000_000  # `tries: unlimited`
 
 
@@ -88,7 +89,7 @@ def _pause(call: Call, name: str, notes: list[str]) -> RetryPause:
 def _causes(call: Call, name: str, notes: list[str]) -> tuple[str, ...]:
     if call.retry_when is None:
         return ("timeout", "rejected", "failed", "refused")
-    words = {word.text for word in call.retry_when}
+    words = {plain_word(word.text) for word in call.retry_when}
     others = words - TIMEOUTS
     if others:
         notes.append(f"{name}: {', '.join(sorted(others))} stands for every refusal and failure of the callee")

@@ -10,6 +10,7 @@ from coherence.base.errors import Problem
 from coherence.base.places import Place
 from coherence.language.design import Component, Design, Spread2, Workload
 from coherence.language.expressions.tree import Name
+from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.simulate.processes.agents import is_agent
 from coherence.simulate.processes.flow import RequestFlow
@@ -19,7 +20,6 @@ from coherence.simulate.requests.program import BatchRule, Service, Station
 READY = ("ready", "desired", "replicas", "copies")  # signals that say how many serve, best first
 RATES_EACH = ("rate_per_replica", "rate_per_copy")
 RATES = ("capacity", "throughput")
-SERVING = ("serve", "answer", "handle")
 FOR_ALL = 1_000_000  # servers of a thing that only passes requests on
 WAITING = ("backlog", "queue", "waiting", "queued")
 
@@ -131,10 +131,9 @@ def _service(
     mixed = _mixed(design, flow, component, notes)
     if mixed is not None:
         return mixed
-    durations = pool.takes or {}
-    for word in SERVING:
-        if word in durations:
-            return _uniform(durations[word])
+    answer = time_of(pool, "answer")
+    if answer is not None:
+        return _uniform(answer)
     for key in RATES:
         rate = pool.constants.get(key)
         if isinstance(rate, Quantity) and rate.low > 0:

@@ -7,14 +7,16 @@ times add up.  A call without any limit passes on the time of what it calls.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.graphs import components
 from coherence.base.places import Place
 from coherence.language.design import Design, Timer
+from coherence.language.roles import role, unknown_activities
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, DurationInterval
+from coherence.verify.calls.answer_times import UNSTATED, AnswerTime, answer_time, as_stated
+from coherence.verify.calls.attempts import NOTHING, ZERO, DurationInterval, least
 from coherence.verify.calls.retry_policies import RetryPolicy, known_end, longest_end, retry_policy_of, serve_time
 
 ENDINGS = frozenset(
@@ -28,12 +30,18 @@ class Work:
     """What answering one request takes: at least `known` in a bad run that can happen, never more than `longest`.
 
     `calls`: the limited calls it makes, directly or through calls without a limit.  `serve`: its own time.
+    `below`: the calls further down, each with the shortest limit of those between.  `answer`: when no try fails.
+    `behind`: as known and longest, where nothing hangs longer than it says that it needs; `spent`: of its `calls`.
     """
 
     known: Fraction = ZERO
     longest: Fraction | None = ZERO
     serve: Quantity | None = None
     calls: tuple[RetryPolicy, ...] = ()
+    below: tuple[tuple[RetryPolicy, Fraction], ...] = ()
+    answer: AnswerTime = UNSTATED
+    behind: DurationInterval = NOTHING
+    spent: tuple[Fraction | None, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,17 +89,58 @@ def _work(
     design: Design, name: str, outward: tuple[RetryPolicy, ...], work: Mapping[str, Work], *, cyclic: bool
 ) -> Work:
     serve = serve_time(design, name)
-    known, longest = ZERO, None if cyclic else serve.high if serve else ZERO
-    calls: list[RetryPolicy] = []
-    for plan in outward:
-        inside = work[plan.callee]
-        limited = plan.limit is not None and plan.limit.high is not None
-        known += (known_end(plan) or ZERO) if limited else inside.known
-        more = longest_end(plan) if limited else inside.longest if plan.tries == 1 else None
-        longest = None if longest is None or more is None else longest + more
-        calls += [plan] if limited else inside.calls
     own = serve.high if serve else ZERO
-    return Work(max(known, own), longest, serve, tuple(dict.fromkeys(calls)))
+    ends = [_end(plan, work[plan.callee]) for plan in outward]
+    stated = [_end(*_as_stated(plan, work[plan.callee])) for plan in outward]
+    calls: dict[RetryPolicy, Fraction | None] = {}
+    for plan, end in zip(outward, stated, strict=True):
+        inside = work[plan.callee]
+        calls |= {plan: end[1]} if _limited(plan) else dict(zip(inside.calls, inside.spent, strict=True))
+    return Work(
+        max(sum((known for known, _ in ends), ZERO), own), None if cyclic else _total(own, [most for _, most in ends]),
+        serve, tuple(calls), tuple(_below(outward, work)),
+        UNSTATED if cyclic else answer_time(name, serve, [(plan, work[plan.callee].answer) for plan in outward]),
+        DurationInterval(
+            max(sum((known for known, _ in stated), ZERO), own),
+            None if cyclic else _total(own, [most for _, most in stated]),
+        ),
+        tuple(calls.values()),
+    )  # fmt: skip
+
+
+def _limited(plan: RetryPolicy) -> bool:
+    return plan.limit is not None and plan.limit.high is not None
+
+
+def _total(own: Fraction, parts: list[Fraction | None]) -> Fraction | None:
+    """Returns the sum; None where a part has no bound."""
+    return None if None in parts else own + sum((part for part in parts if part is not None), ZERO)
+
+
+def _end(plan: RetryPolicy, inside: Work) -> tuple[Fraction, Fraction | None]:
+    """Returns (a known end, a bound) of one call."""
+    if _limited(plan):
+        return known_end(plan) or ZERO, longest_end(plan)
+    return inside.known, inside.longest if plan.tries == 1 else None
+
+
+def _as_stated(plan: RetryPolicy, inside: Work) -> tuple[RetryPolicy, Work]:
+    """Returns the call and the work behind it, where nothing hangs longer than it says that it needs."""
+    longest = inside.behind.high if inside.answer.whole else None
+    unhung = replace(inside, known=inside.behind.low, longest=inside.behind.high)
+    return (as_stated(plan, longest) if longest is not None else plan), unhung
+
+
+def _below(outward: tuple[RetryPolicy, ...], work: Mapping[str, Work]) -> Iterator[tuple[RetryPolicy, Fraction]]:
+    """Yields the calls behind limited calls, each with the shortest limit that it has above it."""
+    widest: dict[RetryPolicy, Fraction] = {}
+    for plan in outward:
+        inside, limit = work[plan.callee], plan.limit.high if plan.limit is not None else None
+        direct = [(inner, limit) for inner in inside.calls if limit is not None]
+        for inner, most in (*direct, *((inner, least(most, limit)) for inner, most in inside.below)):
+            if most is not None:
+                widest[inner] = max(most, widest.get(inner, ZERO))
+    yield from widest.items()
 
 
 @dataclass(frozen=True)
@@ -103,6 +152,8 @@ class Enclosure:
     limit: DurationInterval
     place: Place
     text: str
+    plan: RetryPolicy | None = None  # the call whose try it is
+    ask: str = ""  # what would say that it bounds the calls at all
 
 
 def enclosures(design: Design, tree: CallTree) -> Iterator[Enclosure]:
@@ -116,11 +167,36 @@ def enclosures(design: Design, tree: CallTree) -> Iterator[Enclosure]:
             yield Enclosure(name, name, span, workload.deadline.place, f"{name} waits {workload.deadline}")
     for timer in design.timers.values():
         thing = ended_by(timer)
-        if thing in tree.of_caller and isinstance(timer.after, Quantity) and timer.start and timer.start.thing == thing:
-            span = DurationInterval(timer.after.low, timer.after.high)
-            yield Enclosure(
-                timer.name, thing, span, timer.after.place, f"{timer.name} ends {thing} after {timer.after}"
-            )
+        if thing in tree.of_caller and isinstance(timer.after, Quantity) and _from_the_work(design, timer, thing):
+            span, text = DurationInterval(timer.after.low, timer.after.high), f"{timer.name} ends {thing} after"
+            ask = _open_role(design, timer, thing)
+            yield Enclosure(timer.name, thing, span, timer.after.place, f"{text} {timer.after}", ask=ask)
+
+
+def _from_the_work(design: Design, timer: Timer, thing: str) -> bool:
+    """Decides whether a timer may run from a start of the thing or of the work that makes its calls.
+
+    A grace runs from a shutdown: it bounds what is in flight then, and not each call.
+    """
+    component, start = design.components.get(thing), timer.start
+    if start is None or start.thing != thing:
+        return False
+    what = role(component, start.activity) if component is not None and start.kind == "starts" else ""
+    return what not in ("drain", "apart") and not (what == "start" and _lifted(timer))
+
+
+def _lifted(timer: Timer) -> bool:
+    """Decides whether the end of the activity that starts a timer lifts it."""
+    start, end = timer.start, timer.unless
+    return start is not None and end is not None and (end.kind, end.subject) == ("ends", start.subject)
+
+
+def _open_role(design: Design, timer: Timer, thing: str) -> str:
+    """Returns what to ask where nothing says whether the thing makes its calls in the activity that a timer bounds."""
+    activity = timer.start.activity if timer.start else ""
+    if not _lifted(timer) or activity not in unknown_activities(design, thing):
+        return ""
+    return f"`roles: {{{activity}: answer}}` of {thing} if it makes its calls in its {activity}, else `apart`"
 
 
 def enclosure_of(plan: RetryPolicy) -> Enclosure | None:
@@ -132,7 +208,9 @@ def enclosure_of(plan: RetryPolicy) -> Enclosure | None:
     if call.timeout_kind is not None and call.timeout_kind.text == "connect":
         stated = [q for q in (call.deadline,) if isinstance(q, Quantity)]
     source = min(stated, key=lambda q: q.low)
-    return Enclosure(plan.name, plan.callee, plan.limit, source.place, f"a try of {plan.name} ends after {source}")
+    return Enclosure(
+        plan.name, plan.callee, plan.limit, source.place, f"a try of {plan.name} ends after {source}", plan
+    )
 
 
 def ended_by(timer: Timer) -> str:

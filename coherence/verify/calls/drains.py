@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from coherence.base.places import Place
 from coherence.language.design import Design, Timer
+from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval
 from coherence.verify.calls.call_graph import ended_by
@@ -34,31 +35,38 @@ _DRAINING = (
 
 @dataclass(frozen=True)
 class Drain:
-    """From the event on, `thing` answers for `lasts` seconds and is then gone."""
+    """From the event on, `thing` answers for `lasts` seconds and is then gone.
+
+    `waits`: it ends as soon as nothing is in flight any more; `lasts` is its longest time.
+    """
 
     name: str  # of the timer, or of the component that says it
     thing: str
     lasts: DurationInterval
     place: Place
     text: str
+    waits: bool = False
 
 
 def drains(design: Design) -> Iterator[Drain]:
     """Yields every drain of the design."""
     for component in design.components.values():
-        for key in DRAIN_KEYS:
-            stated = component.constants.get(key) or (component.takes or {}).get(key)
-            if isinstance(stated, Quantity):
-                yield Drain(
-                    component.name, component.name, DurationInterval(stated.low, stated.high), stated.place, stated.text
-                )
-                break
+        stated = next((q for key in DRAIN_KEYS if isinstance(q := component.constants.get(key), Quantity)), None)
+        activity = time_of(component, "drain")
+        if stated is not None:
+            yield _of_component(component.name, stated, DurationInterval(stated.low, stated.high))
+        elif activity is not None:  # it waits for what is in flight: its shortest time is that of an idle member
+            yield _of_component(component.name, activity, DurationInterval(activity.high, activity.high), waits=True)
     for timer in design.timers.values():
         thing = ended_by(timer)
         if thing and isinstance(timer.after, Quantity) and begins_drain(timer):
             jitter = timer.jitter.high if timer.jitter else ZERO
             span = DurationInterval(max(ZERO, timer.after.low - jitter), timer.after.high + jitter)
             yield Drain(timer.name, thing, span, timer.after.place, timer.after.text)
+
+
+def _of_component(name: str, stated: Quantity, lasts: DurationInterval, *, waits: bool = False) -> Drain:
+    return Drain(name, name, lasts, stated.place, stated.text, waits=waits and not stated.exact)
 
 
 def begins_drain(timer: Timer) -> bool:

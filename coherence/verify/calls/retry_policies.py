@@ -13,7 +13,9 @@ from fractions import Fraction
 
 from coherence.base.sends import Tries, product
 from coherence.language.design import Call, Design, Pause
+from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity, Word
+from coherence.language.words import CAUSES, plain_word
 from coherence.verify.calls.attempts import (
     DOUBLING,
     NO_PAUSE,
@@ -28,8 +30,7 @@ from coherence.verify.calls.attempts import (
     pauses,
 )
 
-TIMEOUTS = frozenset({"timeout", "deadline_exceeded", "timed_out", "slow"})
-SERVING = ("serve", "answer", "handle")  # activities that answer a call
+TIMEOUTS = frozenset(CAUSES["timeout"])
 
 
 @dataclass(frozen=True)
@@ -164,8 +165,8 @@ def _causes(
     call: Call, limit: DurationInterval | None, deadline: DurationInterval | None, *, whole: bool
 ) -> Iterator[FailureCause]:
     """Yields the causes that `retry_when` names; without it any failure."""
-    stated = {plain(name): DurationInterval(time.low, time.high) for name, time in (call.fails or {}).items()}
-    words = [plain(word.text) for word in call.retry_when] if call.retry_when is not None else [*stated, "timeout"]
+    stated = {plain_word(name): DurationInterval(time.low, time.high) for name, time in (call.fails or {}).items()}
+    words = [plain_word(word.text) for word in call.retry_when] if call.retry_when is not None else [*stated, "timeout"]
     for word in dict.fromkeys("timeout" if word in TIMEOUTS and word not in stated else word for word in words):
         if word in stated:
             yield FailureCause(word, stated[word].within(limit))
@@ -175,11 +176,6 @@ def _causes(
             yield _unknown(call, word, limit)
     if call.retry_when is None:
         yield _unknown(call, "any other failure", limit)
-
-
-def plain(word: str) -> str:
-    """Returns a cause of failure as one lower-case word."""
-    return word.strip().lower().replace(" ", "_").replace("-", "_")
 
 
 def _unknown(call: Call, word: str, limit: DurationInterval | None) -> FailureCause:
@@ -211,7 +207,7 @@ def tries_again(call: Call, cause: str) -> bool:
     """Decides whether the call tries again after a failure of this cause.  Without `retry_when` after any."""
     if call.retry_when is None:
         return True
-    words = {plain(word.text) for word in call.retry_when}
+    words = {plain_word(word.text) for word in call.retry_when}
     return cause in words or (cause == "timeout" and bool(words & TIMEOUTS))
 
 
@@ -254,7 +250,5 @@ def _least_of(value: Fraction | None, deadline: DurationInterval | None) -> Frac
 
 
 def serve_time(design: Design, name: str) -> Quantity | None:
-    """Returns how long the callee needs to answer: its activity `serve`."""
-    component = design.components.get(name)
-    takes = component.takes if component else None
-    return next((takes[word] for word in SERVING if word in takes), None) if takes else None
+    """Returns how long the callee itself needs to answer."""
+    return time_of(design.components.get(name), "answer")

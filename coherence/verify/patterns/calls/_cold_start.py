@@ -11,6 +11,7 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.roles import in_role
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval, RetrySchedule, nice_above
 from coherence.verify.calls.attempts import least as least_of
@@ -20,7 +21,6 @@ from coherence.verify.calls.repairs import longer, offered
 from coherence.verify.calls.retry_policies import RetryPolicy, known_end, serve_time
 from coherence.verify.facts.design_facts import COPIES, copies, known
 
-STARTING = ("start", "load", "boot", "pull")
 MOST_TRIES = 200  # of one call that are looked at one by one
 AT_FIRST = "the first try of a call finds no member and starts one"
 
@@ -41,7 +41,7 @@ def cold_start(question: Question, subject: Subject, plan: RetryPolicy) -> Itera
     if none is None or plan.limit is None or plan.limit.high is None:
         return
     component = subject.design.components.get(plan.callee)
-    begins = [q for name, q in ((component.takes if component else None) or {}).items() if name in STARTING]
+    begins = [span for _, span in in_role(component, "start")] if component is not None else []
     of, callee = (plan.name, plan.callee, *_writers(subject, plan.callee)), plan.call.callee
     if not begins:
         places = [none, *([callee.place.labelled("a call to it waits for a start")] if callee else [])]

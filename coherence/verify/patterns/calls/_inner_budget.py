@@ -22,7 +22,8 @@ _NEVER = Fraction(10**18)
 def inner_budget(question: Question, subject: Subject, tree: CallTree, around: Enclosure) -> Iterator[Finding]:
     """Answers whether the retries that the callee configures end before its caller's limit does."""
     work = tree.work.get(around.inside, Work())
-    retrying = [plan for plan in work.calls if plan.retries]
+    further = [plan for plan, limit in work.below if limit >= around.limit.low and plan not in work.calls]
+    retrying = [plan for plan in (*work.calls, *further) if plan.retries]
     if not retrying or around.limit.high is None:
         return
     late = [plan for plan in retrying if (end := retry_end(plan)) is None or end >= around.limit.low]

@@ -1,9 +1,10 @@
-"""The time that a callee needs to answer, against one try of its caller."""
+"""The time that a thing needs to answer, at any depth, against everything that waits for it."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
@@ -11,79 +12,157 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.roles import role, time_of, unknown_activities
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, DurationInterval, nice_above
+from coherence.verify.calls.answer_times import AnswerTime
+from coherence.verify.calls.attempts import ZERO, nice_above
+from coherence.verify.calls.call_graph import CallTree, Enclosure
 from coherence.verify.calls.claims import Numbers, at_most
 from coherence.verify.calls.repairs import longer, offered, waits, with_limit
-from coherence.verify.calls.retry_policies import RetryPolicy, serve_time
-from coherence.verify.patterns.calls._cold_start import STARTING
+from coherence.verify.calls.retry_policies import RetryPolicy
 
 
-def serving_time(question: Question, subject: Subject, plan: RetryPolicy) -> Iterator[Finding]:
-    """Answers whether one try leaves the callee the time that it says it needs."""
-    serve = serve_time(subject.design, plan.callee)
-    if serve is None or plan.limit is None or plan.limit.high is None:
+@dataclass(frozen=True)
+class AnswerWait:
+    """Something that waits for an answer, and how long that takes; `what`: `answer`, or `send its first byte`."""
+
+    around: Enclosure
+    time: AnswerTime
+    what: str = "answer"
+
+    @property
+    def of(self) -> tuple[str, ...]:
+        return (self.around.name, self.around.inside, *(plan.name for plan in self.time.way))
+
+    @property
+    def nested(self) -> bool:
+        """Decides whether calls of the thing count too."""
+        return bool(self.time.way)
+
+    @property
+    def limit_place(self) -> Place:
+        return self.around.place.labelled("a try ends here" if self.around.plan else "everything inside ends here")
+
+    def places(self) -> list[Place]:
+        """Returns where its times stand and what ends the waiting; the latter first where calls are between."""
+        stated = [q.place.labelled("time to answer") for q in self.time.stated]
+        return [self.limit_place, *stated] if self.nested else [*stated, self.limit_place]
+
+    def numbers(self) -> Numbers:
+        least, most = {"time to answer, least": (self.time.least, "s")}, {"time to answer, most": (self.time.most, "s")}
+        return {**least, **most, "a try": (self.around.limit.low, "s")}
+
+
+def serving_time(question: Question, subject: Subject, tree: CallTree, around: Enclosure) -> Iterator[Finding]:
+    """Answers whether what waits leaves a thing the time that it says it needs, its calls included."""
+    work = tree.work.get(around.inside)
+    if around.limit.high is None or work is None:
         return
-    places, of = [serve.place.labelled("time to answer"), *_limit_place(plan)], (plan.name, plan.callee)
-    ahead = _ahead(subject, plan.callee, serve)
-    if serve.high <= plan.limit.low < serve.high + sum((span.high for _, span in ahead), ZERO):
+    waiting = _waiting(subject, around, work.answer)
+    time, limit = waiting.time, around.limit
+    unknown = _unknown_role(subject, waiting)
+    if time.stated and time.most > limit.low:
+        if waiting.what == "answer" and around.plan is not None and around.plan.streams:
+            yield question.undecided(f"needs {first_byte_of(around.plan)}", waiting.places(), waiting.of)
+        else:
+            yield _too_short(question, subject, waiting)
+    elif unknown is not None:
+        yield question.undecided(*unknown, waiting.of)
+    elif time.stated:
+        yield _in_time(question, subject, waiting)
+
+
+def _waiting(subject: Subject, around: Enclosure, time: AnswerTime) -> AnswerWait:
+    """Returns what is waited for: a whole answer, or its first byte where that is stated."""
+    kind = around.plan.call.timeout_kind if around.plan is not None else None
+    if kind is not None and kind.text == "first byte":
+        first = time_of(subject.design.components.get(around.inside), "first byte")
+        if first is not None:
+            return AnswerWait(around, AnswerTime(first.low, first.high, first.high, (first,)), "send its first byte")
+    return AnswerWait(around, time)
+
+
+def first_byte_of(plan: RetryPolicy) -> str:
+    """Returns what would say how long a stream keeps its caller waiting."""
+    total = f"timeout_kind: total of {plan.name}"
+    between = plan.call.timeout_kind is not None and plan.call.timeout_kind.text == "between bytes"
+    return total if between else f"takes: {{first_byte: ...}} of {plan.callee} or {total}"
+
+
+def _unknown_role(subject: Subject, waiting: AnswerWait) -> tuple[str, list[Place]] | None:
+    """Returns the question for the role of an activity that is too long, where nothing says what it is to a caller."""
+    for name in waiting.time.silent:
+        for activity, span in unknown_activities(subject.design, name).items():
+            if span.high > waiting.around.limit.low:
+                needs = f"needs what {activity} of {name} is to a caller: `roles: {{{activity}: answer}}` or `apart`"
+                late = f"it takes {span}, and {waiting.around.text}"
+                return f"{needs} ({late})", [span.place.labelled("for a caller?"), waiting.limit_place]
+    return None
+
+
+def _in_time(question: Question, subject: Subject, waiting: AnswerWait) -> Finding:
+    """Returns the proof that every answer comes in time, or what it lacks."""
+    time, around = waiting.time, waiting.around
+    limit = around.limit.low
+    ahead = [] if waiting.nested or waiting.what != "answer" else _ahead(subject, around.inside, time.stated[0])
+    total = f"against {render_seconds(limit)} ({around.text})"
+    if ahead and limit < time.most + sum((span.high for _, span in ahead), ZERO):
         activity, span = ahead[0]
-        late = f"{span} and {serve} in a try of {render_seconds(plan.limit.low)}"
-        needs = f"needs whether {activity} of {plan.callee} comes before each answer (then as part of it): {late}"
-        yield question.undecided(needs, [*places, span.place.labelled(f"{activity} takes this")], of)
-    elif serve.high <= plan.limit.low:
-        yield _enough(question, plan, serve, plan.limit, places)
-    elif plan.streams:
-        ask = f"needs timeout_kind: total of {plan.name}, or the time to the first byte of {plan.callee}"
-        yield question.undecided(ask, places, of)
-    else:
-        yield _too_short(question, subject, plan, serve, places)
+        late = f"{span} and {time.stated[0]} in a try of {render_seconds(limit)}"
+        needs = f"needs whether {activity} of {around.inside} comes before each answer (then as part of it): {late}"
+        return question.undecided(needs, [*waiting.places(), span.place.labelled(f"{activity} takes this")], waiting.of)
+    if time.bound is not None and time.bound <= limit:
+        return _enough(question, waiting, time.bound)
+    if time.open or time.silent:
+        needs = f"needs {(time.open or [f'takes: {{serve: ...}} of {name}' for name in time.silent])[0]}"
+        return question.undecided(f"{needs}: {render_seconds(time.most)} stated {total}", waiting.places(), waiting.of)
+    needs = f"needs which of the times inside {around.inside} run at once (the algebra of calls will say it)"
+    return question.undecided(
+        f"{needs}: {render_seconds(time.bound or ZERO)} together {total}", waiting.places(), waiting.of
+    )
 
 
 def _ahead(subject: Subject, callee: str, serve: Quantity) -> list[tuple[str, Quantity]]:
     """Activities of the callee listed before its answer, other than its start: a batch that is collected, a lock."""
-    takes = subject.design.components[callee].takes or {}
-    before = itertools.takewhile(lambda item: item[1] is not serve, takes.items())
-    return [(name, span) for name, span in before if name not in STARTING]
+    component = subject.design.components[callee]
+    before = itertools.takewhile(lambda item: item[1] is not serve, (component.takes or {}).items())
+    return [(name, span) for name, span in before if role(component, name) not in ("start", "drain", "apart")]
 
 
-def _numbers(serve: Quantity, limit: DurationInterval) -> Numbers:
-    least, most = {"time to answer, least": (serve.low, "s")}, {"time to answer, most": (serve.high, "s")}
-    return {**least, **most, "a try": (limit.low, "s")}
+def _enough(question: Question, waiting: AnswerWait, bound: Fraction) -> Finding:
+    time, around = waiting.time, waiting.around
+    inside = ", its calls included" if waiting.nested or time.silent else ""
+    which = " to its first byte" if waiting.what != "answer" else ""
+    waits_long = f"a try of {around.name}" if around.plan is not None else around.name
+    message = f"{waits_long} leaves {around.inside} the {render_seconds(bound)} that it may need{which}{inside}"
+    evidence = arithmetic(waiting.numbers(), certificate=at_most(bound, around.limit.low))
+    assumed = [f"the own time of {name} is not stated and counts as 0 s" for name in time.silent]
+    assumed += ["no try inside fails"] if waiting.nested else []
+    margin = bound < around.limit.low
+    return question.proved(message, waiting.places(), waiting.of, evidence, assumptions=assumed, margin=margin)
 
 
-def _enough(
-    question: Question, plan: RetryPolicy, serve: Quantity, limit: DurationInterval, places: list[Place]
-) -> Finding:
-    message = f"a try of {plan.name} leaves {plan.callee} the {render_seconds(serve.high)} that it may need"
-    evidence = arithmetic(_numbers(serve, limit), certificate=at_most(serve.high, limit.low))
-    return question.proved(message, places, (plan.name, plan.callee), evidence, margin=serve.high < limit.low)
-
-
-def _too_short(
-    question: Question, subject: Subject, plan: RetryPolicy, serve: Quantity, places: list[Place]
-) -> Finding:
-    limit = plan.limit or DurationInterval(ZERO, ZERO)
-    certain = limit.high is not None and serve.low > limit.high
-    need = f"needs {render_seconds(serve.low)}" if certain else f"may need {render_seconds(serve.high)}"
-    lost = "that answer is lost and asked for again" if plan.retries else "that answer is lost"
-    end = "no try can succeed" if certain else lost
-    message = f"{plan.callee} {need} to answer, but a try of {plan.name} ends after {render_seconds(limit.low)}: {end}"
+def _too_short(question: Question, subject: Subject, waiting: AnswerWait) -> Finding:
+    time, around = waiting.time, waiting.around
+    plan, limit = around.plan, around.limit
+    certain = limit.high is not None and time.least > limit.high
+    need = f"needs {render_seconds(time.least)}" if certain else f"may need {render_seconds(time.most)}"
+    lost = "that answer is lost and asked for again" if plan is not None and plan.retries else "that answer is lost"
+    through = f" (through {', '.join(inner.name for inner in time.way)})" if waiting.nested else ""
+    ends = f"a try of {plan.name} ends after {render_seconds(limit.low)}" if plan is not None else around.text
+    message = f"{around.inside} {need} to {waiting.what}{through}, but {ends}: "
+    message += "no try can succeed" if certain else lost
     witness = (
-        Step(ZERO, f"{plan.name}: try 1 starts"),
-        Step(limit.low, "the try ends without an answer"),
-        Step(serve.high, "the answer would be ready"),
+        Step(ZERO, f"{around.name}: try 1 starts" if plan is not None else f"{around.inside} starts"),
+        Step(limit.low, "the try ends without an answer" if plan is not None else around.text),
+        Step(time.most, "the answer would be ready"),
     )
-    evidence = arithmetic(_numbers(serve, limit), witness=witness)
-    of, longer = (plan.name, plan.callee), _repairs(subject, plan, serve.high)
-    return question.conflict(message, places, of, evidence, certain=certain, repairs=longer)
-
-
-def _limit_place(plan: RetryPolicy) -> Iterator[Place]:
-    for quantity in (plan.call.per_try, plan.call.deadline):
-        if isinstance(quantity, Quantity) and plan.limit is not None and quantity.low == plan.limit.low:
-            yield quantity.place.labelled("a try ends here")
-            return
+    evidence = arithmetic(waiting.numbers(), witness=witness)
+    longer_limits = _repairs(subject, plan, time.most) if plan else offered(longer(subject, around.place, time.most))
+    return question.conflict(
+        message, waiting.places(), waiting.of, evidence, certain=certain, repairs=longer_limits,
+        assumptions=[f"{around.inside} calls at once"] if waiting.nested else (),
+    )  # fmt: skip
 
 
 def _repairs(subject: Subject, plan: RetryPolicy, need: Fraction) -> tuple[Repair, ...]:

@@ -5,8 +5,8 @@ A call with a deadline T and n tries starts try k at S_k, the sum over the earli
 failure consumes and of the pause after it. Tries that start at T or later never run; a try that would end
 after T is cut. Only causes that consume time count: a timeout takes `per_try` (without one the whole
 deadline, so no retry runs), another cause what `fails` says. The same holds one level up: what a callee may
-spend on its own calls must fit one try of its caller, the patience of the workload, and every timer that ends it; what
-it needs to answer must fit a try, with its start where it may be scaled to zero.
+spend on its own calls must fit one try of every caller above, the patience of the workload, and every timer that ends
+it; what it needs to answer, its calls included, must fit too, with its start where it may be scaled to zero.
 
 ## Why it hurts
 The retries that the configuration promises do not exist when they are needed: the first slow answer uses up
@@ -35,9 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coherence.findings.finding import Finding
+from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question, Subject
-from coherence.verify.calls.call_graph import CallTree, Enclosure, Work, call_tree, enclosures
+from coherence.verify.calls.call_graph import CallTree, Enclosure, Work, call_tree, enclosure_of, enclosures
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.patterns.calls._cold_start import cold_start
 from coherence.verify.patterns.calls._contradictory_limits import contradiction
@@ -55,12 +55,22 @@ def ask(subject: Subject) -> Iterator[Finding]:
     tree = call_tree(subject.design)
     for plan in tree.plans:
         yield from _own(subject, plan)
-        yield from serving_time(QUESTION, subject, plan)
+        if (around := enclosure_of(plan)) is not None:
+            yield from serving_time(QUESTION, subject, tree, around)
         yield from cold_start(QUESTION, subject, plan)
     for enclosure in enclosures(subject.design, tree):
-        yield from _inside(subject, tree, enclosure)
+        own = () if enclosure.plan is not None else serving_time(QUESTION, subject, tree, enclosure)
+        answers = (*own, *_inside(subject, tree, enclosure))
+        yield from answers if not enclosure.ask else (_if_it_encloses(enclosure, answer) for answer in answers)
     yield from cycles(QUESTION, tree)
     yield from contradiction(QUESTION, subject.design)
+
+
+def _if_it_encloses(around: Enclosure, answer: Finding) -> Finding:
+    """Returns the finding, or the question whether its limit bounds calls at all: a proof holds either way."""
+    if answer.verdict is not Verdict.CONFLICT:
+        return answer
+    return QUESTION.undecided(f"needs {around.ask}: {answer.message}", answer.places, answer.of)
 
 
 def _own(subject: Subject, plan: RetryPolicy) -> tuple[Finding, ...]:
@@ -72,7 +82,7 @@ def _own(subject: Subject, plan: RetryPolicy) -> tuple[Finding, ...]:
 def _inside(subject: Subject, tree: CallTree, around: Enclosure) -> tuple[Finding, ...]:
     """Of what one try encloses; kept with the first call inside, as long as the enclosure and the work are the same."""
     work = tree.work.get(around.inside, Work())
-    if not work.calls:
+    if not work.calls and not work.below:
         return tuple(inner_budget(QUESTION, subject, tree, around))
     findings_of: dict[Enclosure, tuple[Work, tuple[Finding, ...]]] = work.calls[0].call.queries.get(
         (inner_budget, bool(subject.sources)), dict

@@ -43,12 +43,14 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, RetrySchedule, started, timeline
 from coherence.verify.calls.call_graph import IN_TURN, Enclosure, Work, call_tree, enclosure_of
 from coherence.verify.calls.claims import Numbers, bounded_sum, work_fits
 from coherence.verify.calls.repairs import longer, offered, shorter
-from coherence.verify.calls.retry_policies import RetryPolicy, longest_end
+from coherence.verify.calls.retry_policies import RetryPolicy
+from coherence.verify.patterns.calls._serving_time import first_byte_of
 
 QUESTION = Question("COH204", "orphaned-work", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -59,7 +61,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     tree = call_tree(subject.design)
     for plan in tree.plans:
         work, around = tree.work[plan.callee], enclosure_of(plan)
-        if around is not None and (work.serve or work.calls) and not tree.on_cycle(plan):
+        if around is not None and (work.serve or work.calls or work.answer.stated) and not tree.on_cycle(plan):
             yield from _answer(subject, Left(plan, work, around))
 
 
@@ -85,7 +87,7 @@ class Left:
 
     @property
     def numbers(self) -> Numbers:
-        return {"work at worst": (self.work.known, "s"), "the caller waits": (self.limit, "s")}
+        return {"work at worst": (self.work.behind.low, "s"), "the caller waits": (self.limit, "s")}
 
     @property
     def in_turn(self) -> list[str]:
@@ -95,38 +97,50 @@ class Left:
 def _answer(subject: Subject, left: Left) -> Iterator[Finding]:
     plan, work, limit = left.plan, left.work, left.limit
     on_timeout = plan.call.on_timeout.text if plan.call.on_timeout else ""
-    late = work.known >= limit if work.calls else work.known > limit
-    if late and on_timeout == "abandon":
+    late = work.behind.low >= limit if work.calls else work.behind.low > limit
+    first = _first_byte(subject, left)
+    if first is not None and (first.high <= limit or not late):
+        return
+    if late and plan.streams and first is None:
+        yield QUESTION.undecided(f"needs {first_byte_of(plan)}: {plan.name} may wait longer", _places(left), left.of)
+    elif late and on_timeout == "abandon":
         yield _orphan(subject, left)
     elif late and on_timeout == "cancel":
         yield _cancelled(left)
     elif late:
-        need = f"{left.callee} may need {render_seconds(work.known)}, the caller waits {render_seconds(limit)}"
+        need = f"{left.callee} may need {render_seconds(work.behind.low)}, the caller waits {render_seconds(limit)}"
         yield QUESTION.undecided(f"needs on_timeout of {plan.name}: {need}", _places(left), left.of)
     elif on_timeout == "abandon":
         yield _in_time(left)
+
+
+def _first_byte(subject: Subject, left: Left) -> Quantity | None:
+    """Returns the time to the first byte, where the caller waits for that alone."""
+    kind = left.plan.call.timeout_kind
+    waits = kind is not None and kind.text == "first byte"
+    return time_of(subject.design.components.get(left.callee), "first byte") if waits else None
 
 
 def _cancelled(left: Left) -> Finding:
     ends = f"`on_timeout: cancel` of {left.plan.name} ends its work after {render_seconds(left.limit)}"
     certificate = bounded_sum({"work_until_cancelled": left.limit}, left.limit, "<=")
     evidence = arithmetic(left.numbers, certificate=certificate)
-    message = f"{left.callee} may need {render_seconds(left.work.known)}, but {ends}"
+    message = f"{left.callee} may need {render_seconds(left.work.behind.low)}, but {ends}"
     assumed = [f"cancelling {left.callee} also ends what it waits for"]
     return QUESTION.proved(message, _places(left), left.of, evidence, assumptions=assumed)
 
 
 def _in_time(left: Left) -> Finding:
     plan, work, limit = left.plan, left.work, left.limit
-    if work.longest is None or work.longest > limit or (work.calls and work.longest == limit):
+    if work.behind.high is None or work.behind.high > limit or (work.calls and work.behind.high == limit):
         needs = f"needs a bound on {_unbounded(left)}: {plan.name} abandons it after {render_seconds(limit)}"
         return QUESTION.undecided(needs, _places(left), left.of)
     gives_up = f"{plan.name} gives up after {render_seconds(limit)}"
-    message = f"{left.callee} is done after {render_seconds(work.longest)} at most, before {gives_up}"
-    bounds = [(inner, longest_end(inner) or ZERO) for inner in work.calls]
+    message = f"{left.callee} is done after {render_seconds(work.behind.high)} at most, before {gives_up}"
+    bounds = [(inner, spent or ZERO) for inner, spent in zip(work.calls, work.spent, strict=True)]
     evidence = arithmetic(left.numbers, certificate=work_fits(bounds, work.serve, limit, strict=bool(work.calls)))
     own = [] if work.serve else [f"the own time of {left.callee} is not stated and counts as 0 s"]
-    margin, assumed = work.longest < limit, left.in_turn + own
+    margin, assumed = work.behind.high < limit, left.in_turn + own
     return QUESTION.proved(message, _places(left), left.of, evidence, assumptions=assumed, margin=margin)
 
 
@@ -156,7 +170,9 @@ def _orphan(subject: Subject, left: Left) -> Finding:
     certain = work.serve is not None and limit.high is not None and work.serve.low > limit.high
     copies = _copies(left)
     beside = f", with up to {copies} copies at once" if copies > 1 else ""
-    more = f"for {render_seconds(work.known - limit.low)} more" if work.known > limit.low else "a moment longer"
+    more = (
+        f"for {render_seconds(work.behind.low - limit.low)} more" if work.behind.low > limit.low else "a moment longer"
+    )
     works = "works" if certain else "may work"
     message = f"{left.callee} {works} {more} after {left.plan.name} has given up and left it{beside}"
     evidence = arithmetic({**left.numbers, "copies at once": (copies, "")}, witness=_witness(left), replayed=True)
@@ -175,7 +191,7 @@ def _timeout(plan: RetryPolicy) -> RetrySchedule | None:
 def _copies(left: Left) -> int:
     """Returns tries that start before the work of the first one ends."""
     course = _timeout(left.plan)
-    begun = started(course, left.work.known) if course is not None else 1
+    begun = started(course, left.work.behind.low) if course is not None else 1
     return begun if begun is not None else 1
 
 
@@ -183,9 +199,9 @@ def _witness(left: Left) -> Iterator[Step]:
     plan, work, course = left.plan, left.work, _timeout(left.plan)
     yield Step(ZERO, f"{plan.name}: try 1 starts; {left.callee} works on it")
     yield Step(left.limit, "the caller gives up; the work goes on")
-    later = (row for row in timeline(course, work.known, most=4) if row[0] > 1) if course else ()
+    later = (row for row in timeline(course, work.behind.low, most=4) if row[0] > 1) if course else ()
     yield from (Step(at, f"try {k} starts a copy beside it") for k, at, _ in later)
-    yield Step(work.known, "the work of try 1 ends; nobody reads it")
+    yield Step(work.behind.low, "the work of try 1 ends; nobody reads it")
 
 
 def _repairs(subject: Subject, left: Left) -> tuple[Repair, ...]:
@@ -194,4 +210,4 @@ def _repairs(subject: Subject, left: Left) -> tuple[Repair, ...]:
     cancel = repairs.proposal(Edit(word.place, word.text, "cancel")) if word else None
     only = work.calls[0].call.deadline if len(work.calls) == 1 and work.serve is None else None
     inside = shorter(subject, only.place, left.limit) if isinstance(only, Quantity) else None
-    return offered(cancel, longer(subject, left.around.place, work.known), inside)
+    return offered(cancel, longer(subject, left.around.place, work.behind.low), inside)

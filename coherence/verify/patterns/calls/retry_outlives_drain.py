@@ -56,6 +56,7 @@ from coherence.verify.patterns.calls._own_budget import LONGEST_PAUSES
 QUESTION = Question("COH203", "retry-outlives-drain", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
 NO_NEW_CALLS = "no new call is sent to what has begun to drain and is unlisted"
+WAITS = "the drain of {} waits for calls in flight: its shortest time is that of an idle member"
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -100,7 +101,7 @@ def _one_member(subject: Subject, plan: RetryPolicy, drain: Drain, members: Inte
     busy = delay + longest
     message = f"the tries of {plan.name} end after {render_seconds(busy)}, {drain.thing} is gone after {drain.text}"
     evidence = arithmetic(_numbers(drain, busy), certificate=call_ends(plan, longest, drain.lasts.low - delay))
-    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(plan))
+    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(plan, drain))
 
 
 def _delay(subject: Subject, drain: Drain) -> Fraction:
@@ -142,15 +143,16 @@ def _many_members(subject: Subject, plan: RetryPolicy, drain: Drain) -> Finding:
     )
     certificate = bounded_sum({"until_unlisted": delay, "try_1": longest}, drain.lasts.low)
     evidence = arithmetic(_numbers(drain, busy), certificate=certificate)
-    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(plan))
+    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(plan, drain))
 
 
 def _numbers(drain: Drain, busy: Fraction | None) -> Numbers:
     return {"drain": (drain.lasts.low, "s"), **({"tries go on for": (busy, "s")} if busy is not None else {})}
 
 
-def _assumptions(plan: RetryPolicy) -> list[str]:
-    made = [NO_NEW_CALLS, *([f"all tries of {plan.name} go to the one member"] if plan.retries else [])]
+def _assumptions(plan: RetryPolicy, drain: Drain) -> list[str]:
+    made = [NO_NEW_CALLS, *([WAITS.format(drain.thing)] if drain.waits else [])]
+    made += [f"all tries of {plan.name} go to the one member"] if plan.retries else []
     return made if plan.backoff.jitter == "none" else [*made, LONGEST_PAUSES]
 
 
@@ -168,10 +170,14 @@ def _outlives(subject: Subject, plan: RetryPolicy, drain: Drain, busy: Fraction 
     how_long = f"up to {render_seconds(busy)}" if busy is not None else "without end"
     what = f"the tries of {plan.name} go on for" if plan.retries else f"a call {plan.name} may take"
     gone = f"{drain.thing} is gone {drain.text} after its drain began"
+    if drain.waits:
+        needs = f"needs what ends the drain of {drain.thing} while a call is in flight (a timer {{then: stop ...}})"
+        of = (plan.name, drain.name, drain.thing)
+        return QUESTION.undecided(f"{needs}: {what} {how_long}", _places(plan, drain), of)
     evidence = arithmetic(_numbers(drain, busy), witness=_witness(plan, drain, busy), replayed=True)
     return QUESTION.conflict(
         f"{what} {how_long}, but {gone}", _places(plan, drain), (plan.name, drain.name, drain.thing), evidence,
-        certain=alone and _surely(plan, drain), assumptions=_assumptions(plan),
+        certain=alone and _surely(plan, drain), assumptions=_assumptions(plan, drain),
         repairs=_repairs(subject, plan, drain, busy),
     )  # fmt: skip
 

@@ -42,6 +42,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Component, Timer
+from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval
 from coherence.verify.calls.call_graph import call_tree, ended_by
@@ -52,7 +53,7 @@ from coherence.verify.calls.retry_policies import RetryPolicy
 QUESTION = Question("COH218", "shutdown-vs-retry", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
 LAST_CHECKPOINT = "a life goes on where the last checkpoint was written"
-AFTERWARDS = ("checkpoint", "dump", "drain", "grace", "stop")  # activities that are not work of a life
+AFTERWARDS = ("drain", "apart")  # roles of activities that are not work of a life
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def _from_its_start(timer: Timer, component: Component) -> bool:
     over."""
     start = timer.start
     own = start is not None and start.kind == "starts" and start.thing == component.name
-    return own and start is not None and start.activity not in AFTERWARDS
+    return own and start is not None and role(component, start.activity) not in AFTERWARDS
 
 
 def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Finding]:
@@ -100,9 +101,14 @@ def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Fin
     yield _answer(subject, Life(timer, component, given, *needed, () if returns else back), of)
 
 
+def _working(component: Component) -> list[tuple[str, Quantity]]:
+    """Returns the activities that are work of a life."""
+    return [(name, q) for name, q in (component.takes or {}).items() if role(component, name) not in AFTERWARDS]
+
+
 def _needed(timer: Timer, component: Component) -> tuple[DurationInterval, DurationInterval] | None:
     """(start-up, work) of one life, from the timer's start event to the end of what it waits for."""
-    takes = [(name, q) for name, q in (component.takes or {}).items() if name not in AFTERWARDS]
+    takes = _working(component)
     first = timer.start.activity if timer.start else ""
     last = timer.unless.activity if timer.unless and timer.unless.thing == component.name else ""
     names = [name for name, _ in takes]
@@ -174,11 +180,8 @@ def _checkpoint(component: Component) -> tuple[Quantity | None, Quantity | None]
 
 
 def _places(life: Life) -> list[Place]:
-    takes = [
-        q.place.labelled(f"{life.component.name} needs time to {name}")
-        for name, q in (life.component.takes or {}).items()
-        if name not in AFTERWARDS
-    ]
+    name = life.component.name
+    takes = [q.place.labelled(f"{name} needs time to {activity}") for activity, q in _working(life.component)]
     places = (
         [life.timer.after.place.labelled(f"{life.timer.name} ends it after this")]
         if isinstance(life.timer.after, Quantity)

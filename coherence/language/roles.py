@@ -1,0 +1,66 @@
+"""Reads roles: what an activity is to a caller, and what a count counts.
+
+What an activity is to a caller says its component (`roles: {respond: answer}`), or its use (a timer that starts it
+makes it no part of an answer), or else its name, by this table.  A name that stands nowhere has no role: a question
+to which it may matter asks for one.
+"""
+
+from __future__ import annotations
+
+from coherence.base.queries import cached
+from coherence.base.units import SECOND
+from coherence.language.design import Component, Design
+from coherence.language.schema_kinds import Quantity
+from coherence.language.words import ACTIVITIES, COUNTS
+
+_ROLE = {name: role for role, names in ACTIVITIES.items() for name in names}
+
+
+def role(component: Component, activity: str) -> str:
+    """Returns the role of an activity, stated or by its name; empty where neither says it."""
+    stated = (component.roles or {}).get(activity)
+    return stated.text if stated is not None else _ROLE.get(activity, "")
+
+
+@cached
+def _started(design: Design) -> frozenset[str]:
+    """Returns the activities that a timer starts: they wait for no caller."""
+    return frozenset(t.then.subject for t in design.timers.values() if t.then is not None and t.then.kind == "starts")
+
+
+def unknown_activities(design: Design, name: str) -> dict[str, Quantity]:
+    """Returns the activities of a thing of which nothing says what they are to a caller."""
+    component = design.components.get(name)
+    if component is None or not component.takes:
+        return {}
+    known = _started(design)
+    return {a: q for a, q in component.takes.items() if not role(component, a) and f"{name}.{a}" not in known}
+
+
+def time_of(component: Component | None, wanted: str) -> Quantity | None:
+    """Returns the time of the activities in one role: of all that state it, else of the first in the table's order."""
+    takes = component.takes if component is not None else None
+    if component is None or not takes:
+        return None
+    stated = [takes[a] for a, word in (component.roles or {}).items() if word.text == wanted and a in takes]
+    if stated:
+        return _sum(stated)
+    by_name = (takes[a] for a in ACTIVITIES[wanted] if a in takes and role(component, a) == wanted)
+    return next(by_name, None)
+
+
+def _sum(parts: list[Quantity]) -> Quantity:
+    if len(parts) == 1:
+        return parts[0]
+    low, high = sum(q.low for q in parts), sum(q.high for q in parts)
+    return Quantity(low, high, SECOND, " + ".join(q.text for q in parts), parts[0].place)  # type: ignore[arg-type]
+
+
+def in_role(component: Component, wanted: str) -> list[tuple[str, Quantity]]:
+    """Returns all activities of a component in one role."""
+    return [(a, q) for a, q in (component.takes or {}).items() if role(component, a) == wanted]
+
+
+def counts(word: str, *kinds: str) -> bool:
+    """Decides whether the last word of a signal says that it counts members of one of these kinds."""
+    return any(word in COUNTS[kind] for kind in kinds)

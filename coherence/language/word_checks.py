@@ -1,0 +1,55 @@
+"""Reports activities, roles and causes of failure that cannot be meant: near misses of those that are known."""
+
+from __future__ import annotations
+
+from coherence.base.places import Place
+from coherence.base.units import shorten
+from coherence.language.design import Call, Component, Design
+from coherence.language.names import events, nearest
+from coherence.language.schema_kinds import Reading
+from coherence.language.words import CAUSES, plain_word
+
+KNOWN_CAUSES = (
+    "unavailable",
+    "refused",
+    "rate_limited",
+    "connect_failure",
+    *(c for row in CAUSES.values() for c in row),
+)
+
+
+def check(design: Design, reading: Reading) -> None:
+    """Reports every near miss with what may be meant."""
+    for component in design.components.values():
+        _roles(component, reading)
+    for event in events(design):
+        owner = design.components.get(event.thing)
+        if owner is not None and event.activity:
+            _activity(owner, event.activity, event.place, reading)
+    for call in design.calls:
+        _causes(call, reading)
+
+
+def _roles(component: Component, reading: Reading) -> None:
+    takes = component.takes or {}
+    for activity, word in (component.roles or {}).items():
+        if activity not in takes:
+            near = nearest(activity, takes)
+            remedy = f"did you mean '{near}'?" if near else f"add `takes: {{{activity}: ...}}`"
+            reading.problem(word.place, f"'{component.name}' has no activity '{shorten(activity)}'", remedy)
+
+
+def _activity(owner: Component, activity: str, place: Place, reading: Reading) -> None:
+    known = {*(owner.takes or {}), *owner.constants}
+    near = None if activity in known else nearest(activity, known)
+    if near is not None:
+        reading.problem(place, f"'{owner.name}' has no activity '{shorten(activity)}'", f"did you mean '{near}'?")
+
+
+def _causes(call: Call, reading: Reading) -> None:
+    known = (*KNOWN_CAUSES, *(plain_word(name) for name in call.fails or {}))
+    for cause in call.retry_when or ():
+        word = plain_word(cause.text)
+        near = None if word in known else nearest(word, known)
+        if near is not None:
+            reading.problem(cause.place, f"'{shorten(word)}' is not a cause of failure here", f"did you mean '{near}'?")

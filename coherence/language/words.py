@@ -1,0 +1,39 @@
+"""Lists the words that are understood by name, the preferred one first: the one table of synonyms of the language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+# What an activity is to a caller of its component.  `apart`: it goes on beside calls and answers none.
+ACTIVITIES: Mapping[str, tuple[str, ...]] = {
+    "answer": (
+        "serve", "answer", "handle", "respond", "response", "reply", "request", "query", "process", "compute", "work",
+        "infer", "inference", "generate", "predict", "execute", "execution", "run",
+    ),
+    "first byte": ("first_byte", "first_token", "ttft", "ttfb", "time_to_first_token", "time_to_first_byte", "headers"),
+    "start": ("start", "load", "boot", "pull", "startup", "warm_up", "warmup"),
+    "drain": ("drain", "grace", "stop", "shutdown", "terminate"),
+    "apart": ("checkpoint", "dump", "snapshot", "backup", "scrub", "compaction", "rebalance", "election", "failover"),
+}  # fmt: skip
+
+CAUSES: Mapping[str, tuple[str, ...]] = {
+    "timeout": (
+        "timeout", "timeouts", "timed_out", "deadline", "deadline_exceeded", "slow", "504", "http_504",
+        "gateway_timeout", "408", "http_408", "request_timeout", "read_timeout",
+    ),
+}  # fmt: skip
+
+COUNTS: Mapping[str, tuple[str, ...]] = {
+    "available": ("available", "healthy", "ready", "up", "alive", "running", "serving", "pods"),
+    "unavailable": ("unavailable", "disrupted", "down", "evicted", "missing", "gone"),
+}
+
+
+def render_table(table: Mapping[str, Iterable[str]]) -> str:
+    """Renders a table of words, for the schema and for messages."""
+    return "; ".join(f"{meaning}: {', '.join(names)}" for meaning, names in table.items())
+
+
+def plain_word(word: str) -> str:
+    """Returns a word of several parts, such as a cause of failure, as one lower-case word."""
+    return word.strip().lower().replace(" ", "_").replace("-", "_")

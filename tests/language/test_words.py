@@ -1,0 +1,37 @@
+"""The table of words: each has one meaning, and the page and the schema list them all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from coherence.language.schema import design_schema
+from coherence.language.words import ACTIVITIES, CAUSES, COUNTS, plain_word, render_table
+
+PAGE = Path(__file__).parents[2] / "docs" / "words.md"
+TABLES = (ACTIVITIES, CAUSES, COUNTS)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_no_word_has_two_meanings_in_a_table(table: Mapping[str, tuple[str, ...]]) -> None:
+    words = [word for row in table.values() for word in row]
+    assert len(words) == len(set(words))
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_page_lists_every_row(table: Mapping[str, tuple[str, ...]]) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for meaning, words in table.items():
+        assert f"| {meaning} | {', '.join(f'`{word}`' for word in words)} |" in page
+
+
+def test_the_schema_says_which_names_have_a_role() -> None:
+    roles = design_schema()["$defs"]["Component"]["properties"]["roles"]["additionalProperties"]
+    assert roles["enum"] == list(ACTIVITIES)
+    assert render_table(ACTIVITIES) in roles["description"]
+
+
+def test_a_cause_of_several_parts_is_one_word() -> None:
+    assert plain_word(" Gateway-Timeout ") == plain_word("gateway timeout") == "gateway_timeout"
