@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import UsageError
 from coherence.simulate.metastability.load_map import Retrying
-from coherence.simulate.metastability.retry_chain import Modes, RetryChain, chain, modes
+from coherence.simulate.metastability.retry_chain import Modes, RetryChain, chain, hitting_time, modes
 
 if TYPE_CHECKING:
     from coherence.simulate.metastability.retry_chain import Flags, Floats
@@ -87,15 +87,19 @@ def published_modes(model: Published) -> Modes:
 
 
 def following(call: Retrying, *, room: int, orbit: int) -> RetryChain:
-    """Returns the chain of a call whose late tries are still served; `room` and `orbit` count the empty state too."""
+    """Returns the chain of a call whose late tries are still served; `room` and `orbit` count the empty state too.
+
+    What finds no place in the orbit is not tried again; what finds the room full is lost, and a retry with it.
+    """
     server, come_back = call.server, 1 / call.server.per_try
 
     def moves(level: Floats, phase: Floats) -> dict[tuple[int, int], Any]:
         late = late_behind(call, level)
         once_more = late * _left(late, call.tries)
-        first = late if call.tries > 1 else 0.0 * late
+        first = late * (phase < orbit - 1) if call.tries > 1 else 0.0 * late
         return {
             (1, 1): call.rate * first,
+            (0, -1): phase * come_back * (level == room - 1),
             (1, 0): call.rate * (1 - first) + phase * come_back * once_more,
             (1, -1): phase * come_back * (1 - once_more),
             (-1, 0): _busy(level, server.servers) / server.mean,
@@ -144,6 +148,27 @@ def fits(call: Retrying) -> bool:
     """Is the chain small enough to be solved in a second or two?"""
     room, orbit = sizes(call)
     return room * orbit <= MOST_STATES and orbit <= MOST_PHASES
+
+
+def overload_lasts(call: Retrying, *, waiting: float = math.inf, backlog: float = 0.0) -> float | None:
+    """Returns mean seconds from a committed overload to health, as the chain has it; None where no chain stands for it.
+
+    `waiting`: how many tries may wait; `backlog`: how many wait when it begins.  Every place of room and orbit is
+    taken then.
+    """
+    import numpy as np
+
+    server = call.server
+    if server.cancel or server.cv != 1 or call.pause > 0 or not (math.isinf(call.share) and math.isinf(call.breaker)):
+        return None
+    room, orbit = sizes(call)
+    room = math.ceil(min(max(room, server.servers + backlog + 1), server.servers + waiting + 1))
+    orbit = int(min(orbit, call.most_retries + 1))
+    if room * orbit > MOST_STATES or orbit > MOST_PHASES:
+        return None
+    level, phase = np.indices((room, orbit))
+    low: Flags = (level <= server.servers) & (phase <= max(1, orbit // 10))
+    return hitting_time(following(call, room=room, orbit=orbit), (room - 1, orbit - 1), low)
 
 
 def noise(call: Retrying) -> Modes:

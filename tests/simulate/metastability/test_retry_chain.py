@@ -30,6 +30,7 @@ from coherence.simulate.metastability.retry_chain_models import (
     following,
     late_behind,
     noise,
+    overload_lasts,
     published,
     published_modes,
 )
@@ -228,3 +229,25 @@ def test_what_the_chain_does_not_count_is_refused() -> None:
     assert not fits(large)
     with pytest.raises(UsageError, match="simulate instead"):
         noise(large)
+
+
+def abandoning(rate: float, per_try: float, tries: int, most_retries: float) -> Retrying:
+    return Retrying(rate, tries, Server(1, 0.1, per_try, 1.0), most_retries=most_retries)
+
+
+def test_an_overload_whose_room_is_hardly_longer_than_the_limit_of_a_try_is_over_soon() -> None:
+    """8 + 20 / 9 of 10 requests a second while all are late; but in a queue of 99 not all of them are."""
+    thin = overload_lasts(abandoning(8, 9, 4, most_retries=20), waiting=99)
+    assert thin is not None
+    assert 60 < thin < 180  # an independent solution of such a chain leaves after 113 s
+    firm = overload_lasts(abandoning(7, 3, 4, most_retries=20), waiting=99)
+    assert firm is not None
+    assert firm > 1e9
+
+
+def test_a_longer_backlog_takes_longer_to_drain_and_what_no_chain_stands_for_has_no_time() -> None:
+    call = abandoning(8, 9, 4, most_retries=20)
+    times = [overload_lasts(call, waiting=room) for room in (90, 99, 150, 300)]
+    assert times == sorted(times, key=lambda time: time or 0)
+    assert overload_lasts(call, backlog=1e6) is None
+    assert overload_lasts(Retrying(8, 4, Server(1, 0.1, 9, 1.0), pause=1.0)) is None

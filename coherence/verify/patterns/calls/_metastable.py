@@ -20,6 +20,7 @@ from coherence.verify.calls.repairs import fewer_tries, offered
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad, in_flight_limit, retry_limits, share_of
 from coherence.verify.patterns.calls._metastable_call import CallFacts, burst_delay, facts, far_apart, room
+from coherence.verify.patterns.calls._metastable_referee import disagreement
 
 DAY = 86_400.0  # s: an overload that noise alone is expected to begin within a day is one that happens
 FLUID = "by the fluid reading: mean rates, every try of an overload times out (noise may begin one that drains)"
@@ -180,10 +181,15 @@ def _reached(
         wait = burst_delay(load.workload, load.capacity.low)
         after = course(measured.call, Disturbance(float(burst.lasts.high), float(burst.rate.high)))
         if after.collapses:
+            if (differing := disagreement(subject, load, measured, after.backlog)) is not None:
+                return question.undecided(differing, load.places, load.of)
             grown = after.backlog / measured.call.capacity
             return _by_burst(question, subject, load, (measured, points, grown), wait or Fraction(0))
         note = f"the stated burst is over {render_seconds(_round(after.recovery))} after its end; "
-    return _by_noise(question, subject, load, measured, points) or _unreached(question, load, measured, slow, note)
+    noisy = _by_noise(question, subject, load, measured, points)
+    if noisy is not None and (differing := disagreement(subject, load, measured)) is not None:
+        return question.undecided(differing, load.places, load.of)
+    return noisy or _unreached(question, load, measured, slow, note)
 
 
 def _by_itself(question: Question, subject: Subject, load: AmplifiedLoad, points: Portrait) -> Finding:

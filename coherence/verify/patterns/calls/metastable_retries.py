@@ -5,7 +5,9 @@ Late tries are sent again, and while all are late the load is the first tries ti
 than the capacity no overload lasts (proved). Else, where work that was given up is still done (`on_timeout: abandon`),
 the call has an overload that keeps itself up beside its healthy operating point, or instead of it. The question
 computes both and the edge between them (M/M/c), and what crosses the edge: a stated burst, the shortest pause, or
-noise alone within a day. Where work is cancelled and service times are exponential (`cv: 1`) servers waste nothing,
+noise alone within a day. The Markov chain of queue and waiting retries is laid beside the fluid: where the chain
+leaves within an hour what mean rates hold for ever, the answer is undecided and shows both.
+Where work is cancelled and service times are exponential (`cv: 1`) servers waste nothing,
 and no overload lasts.
 
 ## Why it hurts

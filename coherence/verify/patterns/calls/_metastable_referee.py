@@ -1,0 +1,38 @@
+"""Lays the fluid reading of a lasting overload beside the Markov chain of queue and retries."""
+
+from __future__ import annotations
+
+import math
+
+from coherence.base.number_text import render_decimal, render_seconds
+from coherence.findings.question_input import Subject
+from coherence.language.schema_kinds import Quantity
+from coherence.simulate.metastability.load_map import overload
+from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad
+from coherence.verify.patterns.calls._metastable_call import CallFacts, room
+
+
+def disagreement(subject: Subject, load: AmplifiedLoad, measured: CallFacts, backlog: float = 0.0) -> str | None:
+    """Renders both readings, where an overload lasts by the fluid and is over soon by the chain; else None.
+
+    The fluid takes every try of an overload for late: its load is an upper bound.  Soon: before an hour is over.
+    `backlog`: tries that wait when the disturbance is over.
+    numpy is first needed here.
+    """
+    if not measured.memoryless or load.beside:
+        return None
+    from coherence.simulate.metastability.retry_chain import HOUR
+    from coherence.simulate.metastability.retry_chain_models import overload_lasts
+
+    full, call = room(subject.design, load.callee), measured.call
+    waiting = float(full.at_most.high) if full is not None and isinstance(full.at_most, Quantity) else math.inf
+    seconds = overload_lasts(call, waiting=waiting, backlog=backlog)
+    if seconds is None or seconds > HOUR:
+        return None
+    most = overload(call)
+    margin = f"{100 * (most / call.capacity - 1):.2g}"
+    return (
+        f"two readings differ: by mean rates an overload of {load.callee} keeps itself up with a fluid margin of "
+        f"{margin} % ({render_decimal(most)} of {render_decimal(load.capacity.low)} req/s, every try late); "
+        f"by the Markov chain of queue and retries it is over after {render_seconds(round(seconds))} on average"
+    )
