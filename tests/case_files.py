@@ -1,4 +1,4 @@
-"""What the Markdown cases of tests/cases say, and how it differs from what was found.
+"""What the Markdown cases beside the tests say, and how it differs from what was found.
 
 A mark stands at the end of the line that a finding leads with: `# COH201 proved, COH204 conflict x2`; one that stands
 in no line of the case (in a part that it uses) is marked at the first line.  The findings of a case are exactly those
@@ -14,7 +14,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from coherence.checking.design_check import analyse
 from coherence.findings.finding import Finding, Verdict
+from coherence.language.reading import read_text
 
 FILE = "case.yaml"
 CASES = Path(__file__).parent
@@ -45,6 +47,11 @@ class Case(NamedTuple):
     spoken: frozenset[str]  # codes whose notes are marked too
     settings: str = ""
     signals: str = ""
+
+
+def findings_of(text: str) -> tuple[Finding, ...]:
+    """Returns all findings about a design text."""
+    return analyse(read_text(text, FILE), {FILE: text}, lambda sources: read_text(sources[FILE], FILE)).findings
 
 
 def cases(folder: Path) -> Iterator[Case]:

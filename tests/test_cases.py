@@ -8,20 +8,12 @@ import pytest
 
 from coherence.base.errors import InternalError
 from coherence.base.places import Place
-from coherence.checking.design_check import analyse
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.findings.question_input import Question
 from coherence.findings.registry import question_modules
-from coherence.language.reading import read_text
-from tests.case_files import CASES, Case, cases, differences, marks
+from tests.case_files import CASES, Case, cases, differences, findings_of, marks
 
 ALL = [case for case in cases(CASES) if not case.signals]
-
-
-def findings_of(text: str) -> tuple[Finding, ...]:
-    """All answers about a design text."""
-    design = read_text(text, "case.yaml")
-    return analyse(design, {"case.yaml": text}, lambda s: read_text(s["case.yaml"], "case.yaml")).findings
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench._verify_cases import differences, drawn
+from bench._verify_cases import disagreeing, drawn
 from coherence.checking.design_check import Options, analysis
 from coherence.findings.finding import Finding, Verdict
 from coherence.language.reading import read_text
@@ -139,9 +139,9 @@ def test_the_drawn_designs_have_conflicts_and_proofs() -> None:
 
 
 def test_verdicts_are_those_of_a_simulation() -> None:
-    assert not differences(150, seed=2)
+    assert not disagreeing(150, seed=2)
 
 
 @pytest.mark.slow
 def test_verdicts_are_those_of_a_simulation_on_two_thousand_designs() -> None:
-    assert not differences(2000, seed=3)
+    assert not disagreeing(2000, seed=3)

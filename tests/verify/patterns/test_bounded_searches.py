@@ -10,8 +10,7 @@ from coherence.findings.finding import Finding
 from coherence.verify.patterns.limits import _withheld
 from coherence.verify.patterns.promises import unsatisfiable_targets
 from coherence.verify.patterns.writers import order_dependent
-from tests.case_files import CASES, cases
-from tests.test_cases import findings_of
+from tests.case_files import CASES, cases, findings_of
 
 
 def bounds(findings: Iterable[Finding], code: str) -> list[str]:
