@@ -11,13 +11,14 @@ from functools import cache
 
 # C0 and C1 controls, marks that reorder text, line separators, lone surrogates, and what XML 1.0 forbids.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+_UNPRINTABLE = re.compile(r"(?!\x1b\[[0-9;]{0,12}m)(?![\n\t])" + _UNSAFE.pattern)
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 MASK = "***"
 _NAMED = r"""((?:password|passwd|pwd|passphrase|secret|api[-_]?key|access[-_]?key|private[-_]?key|credentials?
     |(?:access|auth|bearer|refresh|session)[-_]?token|(?<![a-z])token(?==)|(?<![a-z])sig(?:nature)?(?==))
-    [\w-]*["']?\s?[=:]\s?["']?)(?!\d+(?:[.,]\d+)?\b)(?!\*)[^\s"'&,;)}\]]{3,}"""
+    [\w-]*["']?\s?[=:]\s?["']?)((?!\d+(?:[.,]\d+)?\b)(?!\*)[^\s"'&,;)}\]]{3,})"""
 _SHAPED = (
-    r"\b(?:eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"
+    r"\b()(eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"
     r"|AKIA[0-9A-Z]{16}|xox[abprs]-[\w-]{10,}|sk-[\w-]{20,}|AIza[\w-]{30,})"
 )
 
@@ -25,8 +26,18 @@ LONGEST = 2_000  # characters of a message
 
 
 def visible(text: str) -> str:
-    """Returns the text on one line with every unsafe character written as an escape such as `\\x1b`."""
+    """Returns the text on one line, with credentials masked and unsafe characters as escapes such as `\\x1b`."""
+    return escaped(masked(text))
+
+
+def escaped(text: str) -> str:
+    """Returns the text on one line with every unsafe character written as an escape, and nothing else changed."""
     return _UNSAFE.sub(lambda match: escape(match[0]), text)
+
+
+def printable(text: str) -> str:
+    """Returns lines of a text with every unsafe character but ends of lines, tabs and colours written as an escape."""
+    return _UNPRINTABLE.sub(lambda match: escape(match[0]), text)
 
 
 def escape(character: str) -> str:
@@ -35,25 +46,37 @@ def escape(character: str) -> str:
     return _SHORT.get(character) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")
 
 
-def masked(text: str) -> str:
-    """Returns the text with `***` for what looks like a credential: users of addresses, named secrets, known keys."""
-    for pattern, replacement in _masks():
-        text = pattern.sub(replacement, text)
+def masked(text: str, *, same_length: bool = False) -> str:
+    """Returns the text with `***` for what looks like a credential: users of addresses, named secrets, known keys.
+
+    same_length: with as many stars as there were characters, so that what stands behind keeps its column.
+    """
+    if not _suspect().search(text):
+        return text
+    for pattern in _masks():
+        text = pattern.sub(lambda match: match[1] + ("*" * len(match[2]) if same_length else MASK), text)
     return text
 
 
 @cache
-def _masks() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Returns what is masked: a user in an address, a value whose key names a secret, a login, a known key."""
+def _suspect() -> re.Pattern[str]:
+    """What every text that is masked holds."""
+    words = "://|pass|pwd|secret|key|cred|token|sig|bearer|basic|eyJ|gh[pousr]_|github_|glpat|AKIA|xox|sk-|AIza"
+    return re.compile(words, re.IGNORECASE)
+
+
+@cache
+def _masks() -> tuple[re.Pattern[str], ...]:
+    """What is masked, as what stands before it and itself: a user, a named secret, a login, a key of known shape."""
     return (
-        (re.compile(r"(\b[a-zA-Z][a-zA-Z0-9+.-]*://)[^\s'\"]*@"), rf"\1{MASK}@"),
-        (re.compile(_NAMED, re.IGNORECASE | re.VERBOSE), rf"\1{MASK}"),
-        (re.compile(r"\b((?:bearer|basic)\s+)(?=\S*[\d_=.+/-])[\w+/=.~-]{8,}", re.IGNORECASE), rf"\1{MASK}"),
-        (re.compile(_SHAPED), MASK),
+        re.compile(r"(\b[a-zA-Z][a-zA-Z0-9+.-]*://)([^\s'\"]+)(?=@)"),
+        re.compile(_NAMED, re.IGNORECASE | re.VERBOSE),
+        re.compile(r"\b((?:bearer|basic)\s+)((?=\S*[\d_=.+/-])[\w+/=.~-]{8,})", re.IGNORECASE),
+        re.compile(_SHAPED),
     )
 
 
 def shown(text: str, limit: int = LONGEST) -> str:
     """Returns the text as a message may hold it: credentials masked, unsafe characters escaped, cut in the middle."""
     text = text if len(text) <= limit else f"{text[: limit * 3 // 4]} ... {text[-limit // 4 :]}"
-    return visible(masked(text))
+    return visible(text)

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import click
 
 from coherence.base.errors import InternalError
+from coherence.base.outside_text import visible
 from coherence.base.replace_files import encoded_like, replace_files
 from coherence.checking.workspace import Entry, Workspace
 from coherence.exploring.fixing import Fix, Wanted, fix, raw
 from coherence.findings.finding import Edit, Finding
 from coherence.findings.repairs import apply, lines_of
 from coherence.language import document
-from coherence.reporting._words import visible, where
+from coherence.reporting._words import where
 
 
 def fixes(workspace: Workspace, wanted: Wanted, *, time_limit: float) -> list[tuple[Entry, Fix]]:

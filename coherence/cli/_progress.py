@@ -7,6 +7,8 @@ import time
 from types import TracebackType
 from typing import Self
 
+from coherence.cli._terminal import draws
+
 WIDTH = 30
 _EVERY = 0.1  # s between drawings
 
@@ -15,7 +17,7 @@ class Progress:
     """`with Progress("simulating") as bar: bar(0.25)`: draws nothing where standard error is no terminal."""
 
     def __init__(self, label: str) -> None:
-        self.label, self.shown = label, sys.stderr.isatty()
+        self.label, self.shown = label, draws(sys.stderr)
         self.begun = self.drawn = time.monotonic()
 
     def __enter__(self) -> Self:

@@ -9,6 +9,7 @@ import click
 
 from coherence.base.errors import InputError, InternalError, MissingExtraError, UsageError, did_you_mean
 from coherence.cli._help import commands, root_help
+from coherence.cli._terminal import printable_output
 
 
 class Commands(click.Group):
@@ -44,7 +45,8 @@ def run(words: list[str]) -> int:
 
     group = click.version_option(VERSION, prog_name="coherence")(Commands(name="coherence"))
     try:
-        code = group.main(args=words, prog_name="coherence", standalone_mode=False)
+        with printable_output():
+            code = group.main(args=words, prog_name="coherence", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
         error.show()

@@ -10,9 +10,10 @@ from pathlib import Path
 import click
 
 from coherence.base.errors import InputError, UsageError
+from coherence.base.outside_text import visible
 from coherence.checking.watch import changes, stamp
 from coherence.findings.finding import Finding, Report, Severity, Verdict
-from coherence.reporting._words import visible, where
+from coherence.reporting._words import where
 
 Check = Callable[[], Report]
 Show = Callable[[Report], None]

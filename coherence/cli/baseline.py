@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
+from coherence.base.outside_text import visible
 from coherence.findings import baselines
 from coherence.findings.finding import Report
-from coherence.reporting._words import visible
 
 FILE = click.option(
     "--file", "-f", "file", default=baselines.DEFAULT, show_default=True, metavar="FILE", help="The baseline."

@@ -13,6 +13,7 @@ import click
 from coherence.base.errors import UsageError
 from coherence.cli._given import refuse_given
 from coherence.cli._seconds import Seconds
+from coherence.cli._terminal import is_coloured
 from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ def write(report: Report, outputs: Sequence[str], *, verbose: bool) -> None:
 
     targets = [(name, file) for name, _, file in (output.partition("=") for output in outputs)]
     for name, file in targets:
-        colour = name == "text" and not file and sys.stdout.isatty()
+        colour = name == "text" and not file and is_coloured(sys.stdout)
         options = {"verbose": verbose, "colour": colour} if name == "text" else {}
         text = reporting.render(name, report, **options)
         if file:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from coherence.base.outside_text import visible
 from coherence.language.design import Call, Design, Limit, Loop, Timer
 
 COLUMNS = ("name", "kind", "layer", "objective", "target", "timescale", "trigger", "actuation", "place")
@@ -38,7 +39,8 @@ def inventory(design: Design) -> Iterator[dict[str, str]]:
 
 def _row(*cells: object) -> dict[str, str]:
     return {
-        column: str(cell) if cell not in (None, "", ()) else "?" for column, cell in zip(COLUMNS, cells, strict=True)
+        column: visible(str(cell)) if cell not in (None, "", ()) else "?"
+        for column, cell in zip(COLUMNS, cells, strict=True)
     }
 
 
@@ -99,10 +101,10 @@ def _limit(limit: Limit) -> dict[str, str]:
 
 def _table(rows: list[dict[str, str]], *, markdown: bool) -> str:
     if markdown:
+        from coherence.reporting.markdown import escaped
+
         head = [f"| {' | '.join(COLUMNS)} |", f"|{' --- |' * len(COLUMNS)}"]
-        return (
-            "\n".join([*head, *(f"| {' | '.join(row[c].replace('|', '/') for c in COLUMNS)} |" for row in rows)]) + "\n"
-        )
+        return "\n".join([*head, *(f"| {' | '.join(escaped(row[c]) for c in COLUMNS)} |" for row in rows)]) + "\n"
     widths = {c: min(34, max(len(c), *(len(row[c]) for row in rows))) if rows else len(c) for c in COLUMNS[:-1]}
     lines = ["  ".join(f"{c:<{w}}" for c, w in widths.items()) + "  place"]
     lines += ["  ".join(f"{_cut(row[c], w):<{w}}" for c, w in widths.items()) + f"  {row['place']}" for row in rows]

@@ -181,10 +181,15 @@ class FieldView:
             return None
         number = amount(scalar.text)
         if number is None:
-            words = f"{self.at(key)} is '{units.shorten(scalar.text)}', a quantity expected"
+            words = f"{self.at(key)} is {_echoed(scalar.text)}, a quantity expected"
             self.problem(scalar.place, words, "write for example 500m, 2 or 10Gi")
             return None
         return respelled(scalar, exact(number))
+
+
+def _echoed(text: str) -> str:
+    """Returns a wrong value as a message may show it: what begins like no number may be anything, a secret too."""
+    return f"'{units.shorten(text)}'" if text[:1] in "+-.0123456789" else f"a text of {len(text)} characters"
 
 
 def word(table: Table, key: str) -> str:

@@ -42,7 +42,7 @@ def probes(containers: list[FieldView], thing: str, sketch: Sketch) -> None:
                 place, name = container.place(key), sketch.names.fresh(f"{thing}{suffix}_{short}")
                 values = {
                     "uses": Scalar(part, place),
-                    **_timer(probe, place, f"{thing}.load{suffix}", gated=gated),
+                    **_timer(probe, place, f"{thing}.load{suffix}", sketch, gated=gated),
                     "then": Scalar(f"{verb} {thing}", place),
                 }
                 if short == "readiness":
@@ -50,7 +50,7 @@ def probes(containers: list[FieldView], thing: str, sketch: Sketch) -> None:
                 sketch.put("timers", name, place, values)
 
 
-def _timer(probe: FieldView, place: Place, load: str, *, gated: bool) -> dict[str, Node | None]:
+def _timer(probe: FieldView, place: Place, load: str, sketch: Sketch, *, gated: bool) -> dict[str, Node | None]:
     """Returns the numbers of one probe, and the events between which it runs."""
     if gated:
         probe.remark("initialDelaySeconds", GATED)
@@ -61,23 +61,38 @@ def _timer(probe: FieldView, place: Place, load: str, *, gated: bool) -> dict[st
         "misses": probe.positive("failureThreshold"),
         "reply_within": probe.seconds("timeoutSeconds", zero_is_absent=True),
         "unless": Scalar(f"{load} ends", place),
-        "sees": _sees(probe),
+        "sees": _sees(probe, sketch),
     }
 
 
-def _sees(probe: FieldView) -> Scalar | None:
-    """Returns what the probe asks, in one line: two probes that ask the same see the same."""
+def _sees(probe: FieldView, sketch: Sketch) -> Scalar | None:
+    """Returns what the probe asks, in one line: two probes that ask the same see the same.
+
+    Values of headers, query strings and arguments of commands may be secrets: each has a name instead.
+    """
     key = next((key for key in HOW if key in probe), None)
     node = probe.node.get(key) if key else None
     if key is None or not isinstance(node, Table):
         return None
     probe.use(key)
-    return Scalar(units.shorten(" ".join([key, *_leaves(node)]), 200), node.place)
+    return Scalar(units.shorten(" ".join([key, *_leaves(node, sketch)]), 200), node.place)
 
 
-def _leaves(node: Node | None) -> Iterator[str]:
+def _leaves(node: Node | None, sketch: Sketch, key: str = "") -> Iterator[str]:
     if isinstance(node, Scalar):
-        yield node.text
-    elif isinstance(node, (Items, Table)):
-        for child in node if isinstance(node, Items) else [node.entries[key] for key in sorted(node.entries)]:
-            yield from _leaves(child)
+        yield _safe(node.text, key, sketch)
+    elif isinstance(node, Items):
+        for index, child in enumerate(node):
+            yield from _leaves(child, sketch, f"{key}[{min(index, 1)}]" if key == "command" else key)
+    elif isinstance(node, Table):
+        for inner in sorted(node.entries):
+            yield from _leaves(node.entries[inner], sketch, inner)
+
+
+def _safe(text: str, key: str, sketch: Sketch) -> str:
+    if key in ("value", "command[1]"):  # of a header; an argument
+        return sketch.hidden(text)
+    if key == "path" and "?" in text:
+        path, _, query = text.partition("?")
+        return f"{path}?{sketch.hidden(query)}"
+    return sketch.concealed(text)

@@ -157,4 +157,4 @@ def resource_signal(thing: str, resource: Scalar, container: Scalar | None, *, s
 def series_signal(sketch: Sketch, raw: str, place: Place) -> Scalar:
     """Returns a series of the monitoring system: the same text is the same signal for every loop."""
     sketch.mention("metrics", place, "series of the monitoring system: any value")
-    return Scalar(f"metrics.{sketch.names.metric(raw)}", place)
+    return Scalar(f"metrics.{sketch.names.metric(sketch.concealed(raw))}", place)

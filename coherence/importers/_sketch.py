@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from coherence.base.errors import InternalError
+from coherence.base.outside_text import MASK, masked
 from coherence.base.places import Place
 from coherence.importers._names import Names
 from coherence.language import catalogue
@@ -45,6 +46,16 @@ class Sketch:
         self.scaled: dict[str, list[Scaling]] = {}
         self.aims: list[Aim] = []
         self.not_modelled: list[tuple[Place, str]] = []
+        self._hidden: dict[str, int] = {}
+
+    def hidden(self, text: str) -> str:
+        """Returns a name for a text that must not be shown: the same text has the same name."""
+        return f"hidden{self._hidden.setdefault(text, len(self._hidden) + 1)}"
+
+    def concealed(self, text: str) -> str:
+        """Returns the text with a name in place of what looks like a credential."""
+        safe = masked(text)
+        return text if safe == text else safe.replace(MASK, self.hidden(text))
 
     def put(self, section: str, name: str, place: Place, values: Values) -> None:
         """Adds a thing, loop, timer or limit whose own place is `place`."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from coherence.base.outside_text import masked
 from coherence.base.places import Place
 from coherence.importers import _scaling as scaling
 from coherence.importers._kubernetes import FieldView, Manifest
@@ -93,7 +94,7 @@ def _metric(view: FieldView, manifest: Manifest, sketch: Sketch, thing: str) -> 
     if setpoint is None:
         return None
     if kind.text == "Pods":
-        return Metric(Scalar(f"{thing}.{sanitised(_series_name(described, name))}", name.place), setpoint[0])
+        return Metric(Scalar(f"{thing}.{sanitised(_series_name(described, name, sketch))}", name.place), setpoint[0])
     signal = _series(source, described, name, manifest, sketch)
     return Metric(signal, setpoint[0], averaged=setpoint[1] == "averageValue")
 
@@ -128,14 +129,14 @@ def _series(source: FieldView, described: FieldView, name: Scalar, manifest: Man
     if kind is not None and owner is not None and kind.text != "Namespace":
         thing = sketch.names.thing(owner.text, manifest.namespace, kind.text)
         sketch.mention(thing, owner.place, f"{kind.text} {owner.text}: its manifest is not among these")
-        return Scalar(f"{thing}.{sanitised(_series_name(described, name))}", name.place)
-    return scaling.series_signal(sketch, _series_name(described, name), name.place)
+        return Scalar(f"{thing}.{sanitised(_series_name(described, name, sketch))}", name.place)
+    return scaling.series_signal(sketch, _series_name(described, name, sketch), name.place)
 
 
-def _series_name(described: FieldView, name: Scalar) -> str:
+def _series_name(described: FieldView, name: Scalar, sketch: Sketch) -> str:
     """Returns the name of a metric with the labels that choose one series among several of it."""
     described.use("selector")
-    return " ".join([name.text, *_texts(described.node.get("selector"))])
+    return " ".join([name.text, *map(sketch.concealed, _texts(described.node.get("selector")))])
 
 
 def _texts(node: Node | None) -> Iterator[str]:
@@ -147,5 +148,8 @@ def _texts(node: Node | None) -> Iterator[str]:
             yield from _texts(item)
     elif isinstance(node, Table):
         for key, child in sorted(node.entries.items()):
+            if isinstance(child, Scalar) and masked(f"{key}={child.text}") != f"{key}={child.text}":
+                yield f"{key}={child.text}"  # a credential, which the key alone shows
+                continue
             yield from (() if key.startswith("match") else (key,))
             yield from _texts(child)

@@ -6,10 +6,11 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from coherence.base.outside_text import escape, escaped, masked
 from coherence.base.places import Place
 from coherence.reporting._edits import lines_of
 from coherence.reporting._paint import Canvas, Line
-from coherence.reporting._words import escape, in_file, line_of, one_line, visible, where
+from coherence.reporting._words import in_file, line_of, one_line, where
 
 TAB = 4
 NEAR = 2  # places at most this many lines apart share a block
@@ -73,7 +74,8 @@ def _shown(
     text = lines_of(sources[block[0].file])
     numbers = [place.line for place in block]
     for number in range(min(numbers), max(numbers) + 1):
-        shown = _Shown.of(text[number - 1], [p for p in block if p.line == number], primary).cropped(width)
+        line = masked(text[number - 1], same_length=True)
+        shown = _Shown.of(line, [p for p in block if p.line == number], primary).cropped(width)
         yield [(f"{number:>{gutter}} | ", "gutter"), (shown.text, "plain")]
         for row in _marked(shown.marks, style):
             yield [(" " * gutter + " | ", "gutter"), *row]
@@ -129,7 +131,7 @@ def _cell(character: str, at: int) -> tuple[str, int]:
     if character == "\t":
         size = TAB - at % TAB
         return " " * size, size
-    if visible(character) != character:
+    if escaped(character) != character:
         return escape(character), len(escape(character))
     if unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return character, 0

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from coherence.base.outside_text import visible
 from coherence.base.places import NOWHERE, Place
 from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
-
-# C0 and C1 controls, marks that reorder text, line separators, lone surrogates, and what XML 1.0 forbids.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
-def visible(text: str) -> str:
-    """Returns the text on one line with every unsafe character written as an escape such as `\\x1b`."""
-    return _UNSAFE.sub(lambda match: escape(match[0]), text)
-
-
-def escape(character: str) -> str:
-    """Returns the ASCII escape of a character that must not be printed: `\\n`, `\\x1b` or `\\u202e`."""
-    code = ord(character)
-    return _SHORT.get(character) or (f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}")
 
 
 def one_line(text: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding, Report
 from coherence.reporting._options import ReportOptions
-from coherence.reporting._words import ordered, primary, sentence, visible, where
+from coherence.reporting._words import ordered, primary, sentence, where
 
 NAME = "concise"
 MARK = b" COH"  # stands in every report of this format that is not empty

@@ -5,6 +5,7 @@ SOURCE: actions/toolkit, packages/core/src/command.ts (what must be escaped in d
 
 from __future__ import annotations
 
+from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding, Report, Severity
 from coherence.reporting._evidence import notes
 from coherence.reporting._options import ReportOptions
@@ -17,7 +18,6 @@ from coherence.reporting._words import (
     ordered,
     primary,
     sentence,
-    visible,
     weight,
     where,
 )

@@ -19,11 +19,12 @@ from fractions import Fraction
 from typing import Any
 
 from coherence.base.number_text import nearest_float, render_exact
+from coherence.base.outside_text import escape, masked
 from coherence.base.places import Place
 from coherence.findings.finding import Edit, Evidence, Finding, Report, Severity, Verdict
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._versions import versions
-from coherence.reporting._words import baseline, escape, ordered
+from coherence.reporting._words import baseline, ordered
 
 NAME = "json"
 MARK = b'"tool": "coherence"'  # stands in every report of this format that is not empty
@@ -43,8 +44,18 @@ def dumps(data: object, *, depth: int) -> str:
 
     A lone surrogate (an undecodable file name) is written as the text of its escape.
     """
+    data = _masked(data)
     text = _laid(data, depth, "\n")
     return (_laid(_paired(data), depth, "\n") if "\\ud" in text else text) + "\n"
+
+
+def _masked(data: Any) -> Any:
+    """Returns the same data without what looks like a credential."""
+    if isinstance(data, str):
+        return masked(data)
+    if isinstance(data, dict):
+        return {key: _masked(value) for key, value in data.items()}
+    return [_masked(value) for value in data] if isinstance(data, list) else data
 
 
 def _laid(data: object, depth: int, margin: str) -> str:

@@ -9,21 +9,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding, Report, Severity, Verdict
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._paint import paint
 from coherence.reporting._versions import versions
-from coherence.reporting._words import (
-    accounting,
-    in_file,
-    is_proof,
-    line_of,
-    one_line,
-    ordered,
-    primary,
-    sentence,
-    visible,
-)
+from coherence.reporting._words import accounting, in_file, is_proof, line_of, one_line, ordered, primary, sentence
 from coherence.reporting.text import block, repairs
 
 if TYPE_CHECKING:

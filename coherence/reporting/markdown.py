@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding, Report
 from coherence.reporting._edits import hunks
 from coherence.reporting._options import ReportOptions
@@ -22,7 +23,6 @@ from coherence.reporting._words import (
     sentence,
     skipped,
     summary,
-    visible,
     where,
 )
 from coherence.reporting.text import block, is_brief

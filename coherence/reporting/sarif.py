@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from coherence.base.outside_text import visible
 from coherence.base.places import Place
 from coherence.findings.finding import Edit, Finding, InputFile, QuestionPage, Repair, Report, Severity, SkippedFile
 from coherence.reporting._edits import lines_of
@@ -29,7 +30,6 @@ from coherence.reporting._words import (
     one_line,
     ordered,
     sentence,
-    visible,
     weight,
 )
 from coherence.reporting.json_ import as_data, dumps

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding, Report, Severity
 from coherence.reporting._edits import hunks
 from coherence.reporting._evidence import notes
@@ -21,7 +22,6 @@ from coherence.reporting._words import (
     primary,
     skipped,
     summary,
-    visible,
     where,
 )
 

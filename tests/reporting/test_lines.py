@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
+from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding, Report, Severity, Verdict
 from coherence.reporting import render
-from coherence.reporting._words import anchored, ordered, sentence, visible
+from coherence.reporting._words import anchored, ordered, sentence
 from tests.reporting.conftest import conflict, everything, placeless, proof, report_of, reports, undecided
 
 COMMAND = re.compile(r"::(error|warning|notice) ([a-z]+=[^,:\r\n]*(?:,[a-z]+=[^,:\r\n]*)*)::([^\r\n]*)")

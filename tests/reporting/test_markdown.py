@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
+from coherence.base.outside_text import visible
 from coherence.findings.finding import Report
 from coherence.reporting import render
-from coherence.reporting._words import one_line, visible
+from coherence.reporting._words import one_line
 from coherence.reporting.markdown import code, escaped, fence
 from tests.reporting.conftest import HOSTILE, TEXTS, conflict, everything, proof, report_of, reports
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from coherence.base.number_text import render_number
+from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding
 
 if TYPE_CHECKING:
@@ -54,13 +55,14 @@ def render_answers(answers: Iterable[Section]) -> str:
 def _section(one: Section) -> str:
     lines = [one.title]
     for part in one.parts:
-        lines += [f"  {line}" for line in (render_table(part) if isinstance(part, TextTable) else part.split("\n"))]
+        inner = render_table(part) if isinstance(part, TextTable) else map(visible, part.split("\n"))
+        lines += [f"  {line}" for line in inner]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def render_table(table: TextTable) -> list[str]:
     """The lines of a table."""
-    rows = [table.header, *table.rows]
+    rows = [tuple(map(visible, row)) for row in (table.header, *table.rows)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(table.header))]
     return [_line(row, widths, table.words) for row in rows]
 
