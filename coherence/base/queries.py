@@ -13,6 +13,7 @@ from functools import wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from coherence.base.clock import record_cut, recorded_cuts
+from coherence.base.reads import Reads, note, recorded
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -20,10 +21,11 @@ TABLE = " queries"  # where a record keeps its table: no field begins with a spa
 
 
 class KnownValue(NamedTuple):
-    """One value, the fields of the record that it was computed from, and whether a time limit cut it short."""
+    """One value, the fields of the record and the values that it was computed from, and whether a time limit cut it."""
 
     value: Any
-    reads: frozenset[str]
+    fields: frozenset[str]
+    reads: Reads
     cut_short: bool
 
 
@@ -42,14 +44,15 @@ class QueryTable:
         if row is None:
             self.reading.append(set())
             try:
-                with recorded_cuts() as cuts:
+                with recorded_cuts() as cuts, recorded() as reads:
                     value = compute()
             finally:
-                reads = self.reading.pop()
-                self._note(reads)
-            self.rows[query] = KnownValue(value, frozenset(reads), cuts.happened)
+                fields = self.reading.pop()
+                self._note(fields)
+            self.rows[query] = KnownValue(value, frozenset(fields), reads, cuts.happened)
             return value
-        self._note(row.reads)
+        self._note(row.fields)
+        note(row.reads)
         if row.cut_short:
             record_cut()  # who takes it is cut short as well
         known: T = row.value

@@ -43,7 +43,7 @@ def carry_over(previous: Design, edited: Design) -> None:
     """Gives an edited design the findings about the previous one whose modules read nothing that differs."""
     changed = changed_fields(previous, edited)
     for query, row in previous.queries.rows.items():
-        if isinstance(query, tuple) and query[0] is ask_once and not row.reads & changed:
+        if isinstance(query, tuple) and query[0] is ask_once and not row.fields & changed:
             edited.queries.carry(previous.queries, query)
 
 

@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 from coherence.base import units
 from coherence.base.errors import Problem, did_you_mean
 from coherence.base.places import Place
+from coherence.base.reads import notes_reading
 from coherence.base.records import Key, Record
 from coherence.base.units import Dimension
 from coherence.language.document import Items, Node, Scalar, Table, type_of
@@ -44,6 +45,7 @@ class Kind(Generic[T]):
     schema: Mapping[str, Any]
 
 
+@notes_reading("text")
 @dataclass(frozen=True)
 class Word:
     """A text with its place; equal to its text."""
@@ -55,6 +57,7 @@ class Word:
         return self.text
 
 
+@notes_reading("low", "high", "text", "varies")
 @dataclass(frozen=True)
 class Quantity:
     """An exact value or a range, in SI.  `varies`: a new value each time, not one unknown constant."""
@@ -74,6 +77,7 @@ class Quantity:
         return self.text
 
 
+@notes_reading("tree", "text")
 @dataclass(frozen=True)
 class Formula:
     """An expression with the text and the place it was read from."""

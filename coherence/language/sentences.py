@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from coherence.base.places import Place
+from coherence.base.reads import notes_reading
 from coherence.base.units import SECOND, shorten
 from coherence.language.document import Node, Scalar
 from coherence.language.expressions.parse import MAX_LENGTH
@@ -16,6 +17,7 @@ from coherence.language.value_kinds import DURATION, formula_of, parse_quantity
 _DOTTED = r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)?"
 
 
+@notes_reading("kind", "subject", "of", "text")
 @dataclass(frozen=True)
 class Event:
     """Something that happens.  `kind`: starts, ends (of a member or `thing.activity`), waits, outside.
@@ -61,6 +63,7 @@ def _read_event(node: Node, reading: Reading) -> Event | None:
 EVENT: Kind[Event] = Kind(_read_event, {"type": "string"})
 
 
+@notes_reading("kind", "duration", "what")
 @dataclass(frozen=True)
 class SensorLink:
     """One link of a sensor chain, in order: a sampler (scrape, relist) or a window (mean, max, rate, irate, last)."""
@@ -94,6 +97,7 @@ def _read_link(node: Node, reading: Reading) -> SensorLink | None:
 LINK: Kind[SensorLink] = Kind(_read_link, {"type": "string"})
 
 
+@notes_reading("kind", "text", "condition", "first", "second", "within", "callee", "caller", "after", "then")
 @dataclass(frozen=True)
 class Promise:
     """What must hold.  `kind`: always, never, eventually, eventually_always, response, before, sends.
@@ -202,6 +206,7 @@ def _formula(leaf: Scalar, text: str, reading: Reading) -> Formula | None:
 PROMISE: Kind[Promise] = Kind(_read_promise, {"type": "string"})
 
 
+@notes_reading("job", "victim", "condition")
 @dataclass(frozen=True)
 class Preemption:
     """`for job take victim where condition`."""
@@ -229,6 +234,7 @@ def _read_preemption(node: Node, reading: Reading) -> Preemption | None:
 PREEMPTION: Kind[Preemption] = Kind(_read_preemption, {"type": "string"})
 
 
+@notes_reading("smallest", "by")
 @dataclass(frozen=True)
 class Admission:
     """`smallest e first` or `largest e first`."""
@@ -251,6 +257,7 @@ def _read_admission(node: Node, reading: Reading) -> Admission | None:
 ADMISSION: Kind[Admission] = Kind(_read_admission, {"type": "string"})
 
 
+@notes_reading("by", "at_most", "must", "together")
 @dataclass(frozen=True)
 class Spread:
     """`spread by zone <= 1`: largest minus smallest count; `prefer` in front makes it soft; `together` = one zone."""

@@ -44,7 +44,7 @@ def _fresh() -> None:
 def reads(design: Design, act: Callable[[], object]) -> frozenset[str]:
     """The fields that an act reads."""
     design.queries.get(act, act)
-    return design.queries.rows[act].reads
+    return design.queries.rows[act].fields
 
 
 def test_a_value_is_computed_once_for_each_record() -> None:
