@@ -14,17 +14,19 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import click
+
 from coherence.base.errors import CoherenceError, InputError
 from coherence.base.places import Place
 from coherence.cli._run import run
 from coherence.language import document
-from coherence.language.document import Items, Node, Scalar, Table
+from coherence.language.document import Items, Node, Scalar
 from coherence.language.schema import design_schema
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
@@ -34,7 +36,7 @@ FACTORS = (Fraction(1000), Fraction(1, 1000), Fraction(1, 2), Fraction(2))
 
 
 @dataclass(frozen=True)
-class Leaf:
+class WrittenLeaf:
     """A value of a document: the keys on the way to it, and its text."""
 
     path: tuple[str, ...]
@@ -54,15 +56,15 @@ class Output:
     not_read: frozenset[tuple[int, int]]
 
 
-def leaves(text: str) -> list[Leaf]:
+def leaves(text: str) -> list[WrittenLeaf]:
     """Returns the values of a document, except those that may be anything (notes and names of people)."""
     (source,) = document.read_text(text, "design")
     return list(_leaves(source.root, (), source.root.place))
 
 
-def _leaves(node: Node, path: tuple[str, ...], removed: Place) -> Iterator[Leaf]:
+def _leaves(node: Node, path: tuple[str, ...], removed: Place) -> Iterator[WrittenLeaf]:
     if isinstance(node, Scalar):
-        yield Leaf(path, node.text, node.place, removed)
+        yield WrittenLeaf(path, node.text, node.place, removed)
     elif isinstance(node, Items):
         for number, child in enumerate(node):
             yield from _leaves(child, (*path, str(number)), child.place)
@@ -73,11 +75,11 @@ def _leaves(node: Node, path: tuple[str, ...], removed: Place) -> Iterator[Leaf]
             yield from _leaves(child, (*path, name), whole)
 
 
-def changes(leaf: Leaf, others: Sequence[Leaf]) -> Iterator[tuple[str, str | None]]:
+def changes(leaf: WrittenLeaf, others: Sequence[WrittenLeaf]) -> Iterator[tuple[str, str | None]]:
     """Yields ways to change a leaf: how, and the new text (None: it is taken out)."""
     for factor in FACTORS:
         if NUMBER.search(leaf.text):
-            yield f"times {factor}", NUMBER.sub(lambda match: scaled(match[0], factor), leaf.text)
+            yield f"times {factor}", NUMBER.sub(partial(_scaled, factor), leaf.text)
     yield from (("another word", word) for word in _words(leaf.text))
     yield from (("another name", name) for name in _names(leaf, others))
     for old, new in (("<", ">"), (">", "<"), ("+", "-"), ("min(", "max("), ("max(", "min(")):
@@ -86,8 +88,9 @@ def changes(leaf: Leaf, others: Sequence[Leaf]) -> Iterator[tuple[str, str | Non
     yield "removed", None
 
 
-def scaled(number: str, factor: Fraction) -> str:
+def _scaled(factor: Fraction, match: re.Match[str]) -> str:
     """Returns a number in decimals; of a whole number a whole one, where that is another."""
+    number = match[0]
     value = Fraction(number) * factor
     if "." not in number and round(value) != Fraction(number) and (round(value) or factor > 1):
         return str(round(value))
@@ -113,7 +116,7 @@ def _word_lists() -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(walk(design_schema())))
 
 
-def _names(leaf: Leaf, others: Sequence[Leaf]) -> Iterator[str]:
+def _names(leaf: WrittenLeaf, others: Sequence[WrittenLeaf]) -> Iterator[str]:
     """Yields the text with one name replaced by another name of the document, for at most two names each."""
     known = dict.fromkeys(name for other in others for name in NAME.findall(other.text) if "." in name)
     entries = dict.fromkeys(other.path[1] for other in others if len(other.path) > 2)
@@ -124,7 +127,7 @@ def _names(leaf: Leaf, others: Sequence[Leaf]) -> Iterator[str]:
                 yield re.sub(rf"(?<![\w.]){re.escape(name)}(?![\w.])", other, leaf.text)
 
 
-def edited(text: str, leaf: Leaf, new: str | None) -> str:
+def edited(text: str, leaf: WrittenLeaf, new: str | None) -> str:
     """Returns the text with the leaf changed; no other value stands in another line than before."""
     lines = text.split("\n")
     place = leaf.place if new is not None else leaf.removed
@@ -216,7 +219,7 @@ def _still(node: Any) -> Any:
 class Silent:
     """A leaf that no change of has an effect, and that no line names; how often it was changed."""
 
-    leaf: Leaf
+    leaf: WrittenLeaf
     changes: int
 
 
@@ -227,10 +230,12 @@ class Judged:
     leaves: int
     named: int
     silent: tuple[Silent, ...]
-    needless: tuple[Leaf, ...] = ()
+    needless: tuple[WrittenLeaf, ...] = ()
 
 
-def judged(command: str, text: str, *, chosen: Sequence[Leaf] | None = None, doubt_named: bool = False) -> Judged | None:
+def judged(
+    command: str, text: str, *, chosen: Sequence[WrittenLeaf] | None = None, doubt_named: bool = False
+) -> Judged | None:
     """Changes leaves of a design (all, or those chosen); None where the command refuses the design itself.
 
     With `doubt_named` the leaves that the output names as not read are changed as well.
@@ -254,7 +259,9 @@ def judged(command: str, text: str, *, chosen: Sequence[Leaf] | None = None, dou
     return Judged(len(chosen if chosen is not None else every), named, tuple(silent), tuple(needless))
 
 
-def effect(ask: Asked, text: str, leaf: Leaf, every: Sequence[Leaf], before: Output, folder: Path) -> int | None:
+def effect(
+    ask: Asked, text: str, leaf: WrittenLeaf, every: Sequence[WrittenLeaf], before: Output, folder: Path
+) -> int | None:
     """Returns None where a change of the leaf has an effect, else how many changes the command took."""
     tried = 0
     for _, new in changes(leaf, every):
@@ -275,19 +282,19 @@ def main(words: Sequence[str]) -> None:
         if "\ncoherence:" not in f"\n{text}":
             continue
         every = leaves(text)
-        drawn = Random(str(path)).sample(every, max(1, round(len(every) * share)))
+        drawn = Random(str(path)).sample(every, max(1, round(len(every) * share)))  # noqa: S311  (a draw of values)
         made = judged(command, text, chosen=drawn, doubt_named="--doubt" in words)
         if made is None:
-            print(f"{path}: refused", flush=True)
+            click.echo(f"{path}: refused")
             continue
         total, named, silent = total + made.leaves, named + made.named, silent + len(made.silent)
         needless += len(made.needless)
         for one in made.silent:
-            print(f"SILENT {path} {'.'.join(one.leaf.path)}: {one.leaf.text} ({one.changes})")
+            click.echo(f"SILENT {path} {'.'.join(one.leaf.path)}: {one.leaf.text} ({one.changes})")
         for leaf in made.needless:
-            print(f"NEEDLESS {path} {'.'.join(leaf.path)}: {leaf.text}")
-        print(f"{path}: {made.leaves} leaves, {made.named} named, {len(made.silent)} silent", flush=True)
-    print(f"{command}: {total} leaves, {named} named, {silent} silent, {needless} named though read")
+            click.echo(f"NEEDLESS {path} {'.'.join(leaf.path)}: {leaf.text}")
+        click.echo(f"{path}: {made.leaves} leaves, {made.named} named, {len(made.silent)} silent")
+    click.echo(f"{command}: {total} leaves, {named} named, {silent} silent, {needless} named though read")
 
 
 def _files(path: Path) -> list[Path]:

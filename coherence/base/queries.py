@@ -13,7 +13,7 @@ from functools import wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from coherence.base.clock import record_cut, recorded_cuts
-from coherence.base.reads import Reads, note, recorded
+from coherence.base.reads import ValueReads, note, recorded
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -25,7 +25,7 @@ class KnownValue(NamedTuple):
 
     value: Any
     fields: frozenset[str]
-    reads: Reads
+    reads: ValueReads
     cut_short: bool
 
 
@@ -92,7 +92,7 @@ def cached(compute: Callable[Concatenate[H, P], T]) -> Callable[Concatenate[H, P
 
 
 class NotedField:
-    """Reads a field of a record, and notes that the query that is being computed has read it."""
+    """ValueReads a field of a record, and notes that the query that is being computed has read it."""
 
     __slots__ = ("name",)
 

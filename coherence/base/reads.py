@@ -15,16 +15,16 @@ from coherence.base.places import Place
 T = TypeVar("T")
 
 
-class Reads:
+class ValueReads:
     """The values that a computation has read, by their places, and the results of others that it has taken."""
 
     __slots__ = ("places", "taken")
 
     def __init__(self) -> None:
         self.places: dict[int, Place] = {}  # by identity: a place takes long to hash
-        self.taken: dict[int, Reads] = {}
+        self.taken: dict[int, ValueReads] = {}
 
-    def take(self, other: Reads) -> None:
+    def take(self, other: ValueReads) -> None:
         """Counts as read whatever another computation has read."""
         if other.places or other.taken:
             self.taken[id(other)] = other
@@ -40,13 +40,13 @@ class Reads:
         return frozenset(place for reads in seen.values() for place in reads.places.values())
 
 
-_ACTIVE: list[Reads] = []  # the computations that are going on, the innermost last
+_ACTIVE: list[ValueReads] = []  # the computations that are going on, the innermost last
 
 
 @contextmanager
-def recorded() -> Iterator[Reads]:
+def recorded() -> Iterator[ValueReads]:
     """Collects what is read while it lasts; whoever is computing around it has read the same."""
-    reads = Reads()
+    reads = ValueReads()
     _ACTIVE.append(reads)
     try:
         yield reads
@@ -58,14 +58,14 @@ def recorded() -> Iterator[Reads]:
 @contextmanager
 def unnoted() -> Iterator[None]:
     """Keeps from counting as read what is only walked over: names that are looked up, parts that are laid out."""
-    _ACTIVE.append(Reads())
+    _ACTIVE.append(ValueReads())
     try:
         yield
     finally:
         _ACTIVE.pop()
 
 
-def note(reads: Reads) -> None:
+def note(reads: ValueReads) -> None:
     """Notes as read what another computation has read."""
     if _ACTIVE:
         _ACTIVE[-1].take(reads)

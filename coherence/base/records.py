@@ -13,21 +13,19 @@ from coherence.base.queries import TABLE, QueryTable
 
 
 class Key:
-    """A field of a record: its kind, its key in the document, whether it must stand, what it is when absent."""
+    """A field of a record: its kind, its key in the document, whether it must stand, what it is when absent.
 
-    __slots__ = ("absent", "compare", "key", "kind", "name", "required", "rest")
+    `for_people`: it says who and what for (notes, names of people), and no answer has to depend on it.
+    """
+
+    __slots__ = ("absent", "compare", "for_people", "key", "kind", "name", "required", "rest")
 
     def __init__(
-        self, kind: Any, key: str, *, required: bool, rest: bool, absent: type | None, compare: bool = True
-    ) -> None:
-        self.kind, self.key, self.required, self.rest, self.absent, self.compare = (
-            kind,
-            key,
-            required,
-            rest,
-            absent,
-            compare,
-        )
+        self, kind: Any, key: str, *, required: bool, rest: bool, absent: type | None, compare: bool = True,
+        for_people: bool = False,
+    ) -> None:  # fmt: skip
+        self.kind, self.key, self.required, self.rest = kind, key, required, rest
+        self.absent, self.compare, self.for_people = absent, compare, for_people
         self.name = ""
 
 

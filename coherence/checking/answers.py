@@ -7,7 +7,7 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from operator import is_
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from coherence.base.clock import record_cut, recorded_cuts
 from coherence.base.errors import CoherenceError, InputError
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
+from coherence.findings.not_read import Basis, basis
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule
 from coherence.language.design import Design
@@ -37,6 +38,14 @@ def ask_all(subject: Subject, modules: Iterable[QuestionModule]) -> list[Finding
 def ask_once(subject: Subject, module: QuestionModule) -> ModuleAnswer:
     """Returns the findings of a module about a design, asked where they are not known.  Raises InputError."""
     return subject.queries.get((ask_once, module.name), lambda: _ask(module, subject))
+
+
+def bases(design: Design, modules: Iterable[QuestionModule]) -> Iterator[tuple[QuestionModule, Basis]]:
+    """Yields what the findings of each module about a design were computed from; nothing of one that found nothing."""
+    for module in modules:
+        row = design.queries.rows.get((ask_once, module.name))
+        if row is not None and row.value.findings:
+            yield module, basis(row.reads, row.value.findings)
 
 
 def carry_over(previous: Design, edited: Design) -> None:

@@ -32,17 +32,28 @@ from typing import Any, get_args, get_origin, get_type_hints
 from coherence.base.places import Place
 from coherence.checking.design_check import Answers
 from coherence.checking.workspace import Entry, ask
-from coherence.findings.finding import Accounting, Edit, Evidence, Finding, Grade, Repair, Severity, Step, Verdict
+from coherence.findings.finding import (
+    Accounting,
+    Edit,
+    Evidence,
+    Finding,
+    Grade,
+    NotRead,
+    Repair,
+    Severity,
+    Step,
+    Verdict,
+)
 from coherence.language import catalogue
 
-FORMAT = "3"
+FORMAT = "4"
 MARKER, SIGNATURE = "CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# answers of coherence\n"
 OURS = re.compile(r"[0-9a-f]{64}(\.[0-9]+)?")  # an answer, or one that a process was about to write
 MOST_FILES = 400
 MOST_BYTES = 16_000_000
 LIBRARIES = ("z3_solver", "highspy", "numpy", "scipy", "numba", "pyyaml", "PyYAML", "sympy", "control")
 _VALUES: dict[str, Any] = {
-    one.__name__: one for one in (Answers, Accounting, Finding, Evidence, Step, Repair, Edit, Place)
+    one.__name__: one for one in (Answers, Accounting, Finding, Evidence, Step, Repair, Edit, NotRead, Place)
 }
 _WORDS: dict[str, Any] = {one.__name__: one for one in (Verdict, Severity, Grade)}
 

@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 
 from coherence.base.clock import recorded_cuts, wall_is_over, wall_left_until
 from coherence.base.errors import CoherenceError, InputError, Problem
-from coherence.checking.answers import ModuleAnswer, ask_all, ask_once, carry_over
+from coherence.base.reads import recorded
+from coherence.checking.answers import ModuleAnswer, ask_all, ask_once, bases, carry_over
 from coherence.checking.repair.blame import blamed
 from coherence.checking.repair.rechecks import Rebuild, with_repairs
 from coherence.checking.repair.rechecks import RecheckContext as Rechecked
 from coherence.checking.rereading import reread
 from coherence.checking.slicing import Names, Piece, clashes, pieces, same_entries, whole
 from coherence.findings.accounting import account
-from coherence.findings.finding import Accounting, Finding, Severity, Verdict
+from coherence.findings.finding import Accounting, Finding, NotRead, Severity, Verdict
+from coherence.findings.not_read import Reasons, basis, not_read
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule, question_modules
 from coherence.language import names
@@ -33,6 +35,7 @@ class Answers:
     accounting: Accounting
     assumptions: tuple[str, ...]
     cut_short: bool = False
+    not_read: tuple[NotRead, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,11 @@ class Options:
     def wants(self, code: str) -> bool:
         """Returns whether findings with the code are asked for."""
         return passes(code, self.select, self.ignore)
+
+    def reasons(self) -> Reasons:
+        """Returns why values are not read."""
+        words = "none of the chosen questions" if self.select or self.ignore else "no question"
+        return Reasons(f"{words} answers about it", f"{words} answers by it")
 
 
 DEFAULT = Options()
@@ -132,11 +140,15 @@ def _joined(
     every = {**known, **{answers.piece.names: answers for answers in repaired}}
     answered = {part.names: every[part.names] for part in parts}
     findings = tuple(_unique(f for answers in answered.values() for f in answers.findings))
-    reviewed = _reviewed(Subject(design, sources), findings, options)
+    with recorded() as reads:
+        reviewed = tuple(_reviewed(Subject(design, sources), findings, options))
     ordered = tuple(sorted((*findings, *reviewed), key=order_key))
     outside = tuple(f"{name} is outside the design: its signals may take any value" for name in names.outside(design))
     cut_short = any(answers.cut_short for answers in answered.values())
-    return Analysis(design, Answers(ordered, account(design, ordered), outside, cut_short), options, answered)
+    read = [found for part in answered for _, found in bases(every[part].piece.design, options.modules())]
+    unread = not_read(design, (*read, basis(reads, reviewed)), options.reasons())
+    answers = Answers(ordered, account(design, ordered), outside, cut_short, unread)
+    return Analysis(design, answers, options, answered)
 
 
 def _reviewed(subject: Subject, answers: Sequence[Finding], options: Options) -> Iterator[Finding]:

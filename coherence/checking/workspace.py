@@ -12,7 +12,7 @@ from coherence.base.places import Place
 from coherence.checking.design_check import Answers, analyse, order_key, passes
 from coherence.checking.input_files import foreign, input_files, refuse_near_miss, refuse_nothing
 from coherence.checking.repair.rechecks import Rebuild
-from coherence.findings.finding import Accounting, InputFile, Report, SkippedFile
+from coherence.findings.finding import Accounting, InputFile, Report, SkippedFile, setting
 from coherence.findings.suppressions import apply as apply_suppressions
 from coherence.language import document
 from coherence.language.design import Design
@@ -176,7 +176,7 @@ def report(  # noqa: PLR0913  (one parameter for each option)
         tuple(workspace.inputs),
         dict(workspace.sources),
         skipped=tuple(workspace.skipped),
-        not_modelled=tuple(workspace.notes),
+        not_read=tuple(setting(place, text) for place, text in workspace.notes),
     )
     for entry in workspace.entries:
         answers = (answering or ask)(entry, options)
@@ -198,7 +198,7 @@ def _joined(previous: Report, entry: Entry, answers: Answers, today: str, wanted
         suppressed=previous.suppressed + silenced,
         accounting=previous.accounting + answers.accounting,
         assumptions=tuple(dict.fromkeys(previous.assumptions + answers.assumptions)),
-        not_modelled=previous.not_modelled + entry.design.not_modelled,
+        not_read=(*previous.not_read, *answers.not_read, *(setting(*line) for line in entry.design.not_modelled)),
     )
 
 

@@ -53,7 +53,7 @@ OF_A_REPORT = (
     metavar="FORMAT[=FILE]",
     help="text, concise, json, sarif, junit, markdown or github; repeatable.",
 )
-@click.option("--strict", is_flag=True, help="Exit 4 where something is undecided (and nothing fails).")
+@click.option("--strict", is_flag=True, help="Exit 4 where something is undecided or not read (and nothing fails).")
 @click.option(
     "--expect",
     is_flag=True,
@@ -73,7 +73,7 @@ OF_A_REPORT = (
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @click.option("--thorough", is_flag=True, help="Search repairs and blame where that means executing loops again, too.")
 @click.option("--no-cache", is_flag=True, help="Ask everything again, and keep nothing.")
-@click.option("--verbose", "-v", is_flag=True, help="Print proofs in full.")
+@click.option("--verbose", "-v", is_flag=True, help="Print proofs in full, and every value that is not read.")
 def command(paths: Sequence[str], **options: Any) -> int:
     """Check designs (YAML that begins with `coherence: 1`) and manifests; PATHS are files or folders.
 
@@ -248,10 +248,11 @@ def write(report: Report, outputs: Sequence[str], *, verbose: bool) -> None:
 
 
 def exit_code(report: Report, fail_on: str, *, strict: bool) -> int:
-    """Returns 1 where a problem fails by `fail_on`, 4 where one is undecided with `strict`, else 0."""
+    """Returns 1 where a problem fails by `fail_on`, 4 with `strict` where one is undecided or not read, else 0."""
     if fail_on != "never" and any(_fails(finding, fail_on) for finding in report.findings):
         return 1
-    return 4 if strict and any(f.verdict is Verdict.UNDECIDED for f in report.findings) else 0
+    left_open = any(f.verdict is Verdict.UNDECIDED for f in report.findings)
+    return 4 if strict and (left_open or any(line.counts for line in report.not_read)) else 0
 
 
 def _fails(finding: Finding, fail_on: str) -> bool:

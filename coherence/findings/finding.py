@@ -152,6 +152,34 @@ class Accounting:
 
 
 @dataclass(frozen=True)
+class NotRead:
+    """A value that no answer was computed from: its entry (`limits`, `buffer`), its key, and the reason.
+
+    `counts`: it touches what an answer speaks of, or it is of a promise, limit or timer that no answer is about.
+    """
+
+    place: Place
+    section: str
+    entry: str
+    key: str
+    reason: str
+    counts: bool = False
+
+    @property
+    def path(self) -> str:
+        """Returns `limits.buffer.when_full`; of a setting its own words."""
+        return ".".join(word for word in (self.section, self.entry, self.key) if word and word != SETTING)
+
+
+SETTING = "settings"  # the section of what a manifest says and no importer reads
+
+
+def setting(place: Place, text: str) -> NotRead:
+    """Returns the line about something of a manifest that no importer reads."""
+    return NotRead(place, SETTING, "", text, "outside the model")
+
+
+@dataclass(frozen=True)
 class InputFile:
     """A file that was read, with its bytes (or their SHA-256 in hexadecimal)."""
 
@@ -192,7 +220,7 @@ class Report:
     inputs: tuple[InputFile, ...]
     sources: Mapping[str, str] = field(default_factory=dict)
     suppressed: tuple[Finding, ...] = ()
-    not_modelled: tuple[tuple[Place, str], ...] = ()
+    not_read: tuple[NotRead, ...] = ()
     assumptions: tuple[str, ...] = ()
     seed: int = 0
     known: tuple[Finding, ...] = ()

@@ -140,8 +140,8 @@ class Loop(Record):
     name: str
     place: Place = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses")
-    layer: Word | None = key(word(*LAYERS))
-    objective: Word | None = key(TEXT)
+    layer: Word | None = key(word(*LAYERS), for_people=True)
+    objective: Word | None = key(TEXT, for_people=True)
     rank: Quantity | None = key(quantity(ONE))
     target: Target | None = key(record(Target))
     timescale: Timescale | None = key(record(Timescale))
@@ -149,9 +149,9 @@ class Loop(Record):
     rules: tuple[Rule, ...] = key(listing(record(Rule)), many=True)
     actuation: Actuation | None = key(record(Actuation))
     per: Word | None = key(NAME_KIND)
-    contact: Word | None = key(TEXT)
-    logs: Any = key(listing(TEXT, or_one=True))
-    note: Word | None = key(TEXT)
+    contact: Word | None = key(TEXT, for_people=True)
+    logs: Any = key(listing(TEXT, or_one=True), for_people=True)
+    note: Word | None = key(TEXT, for_people=True)
 
 
 class Pause(Record):
@@ -180,9 +180,9 @@ class Call(Record):
     on_timeout: Word | None = key(word("abandon", "cancel"))
     timeout_kind: Word | None = key(word("total", "first byte", "between bytes", "connect"))
     budget: Word | None = key(NAME_KIND)
-    layer: Word | None = key(word(*LAYERS))
-    objective: Word | None = key(TEXT)
-    note: Word | None = key(TEXT)
+    layer: Word | None = key(word(*LAYERS), for_people=True)
+    objective: Word | None = key(TEXT, for_people=True)
+    note: Word | None = key(TEXT, for_people=True)
 
     @property
     def name(self) -> str:
@@ -207,9 +207,9 @@ class Timer(Record):
     then: Event | None = key(EVENT)
     sees: Word | None = key(TEXT)
     per: Word | None = key(NAME_KIND)
-    layer: Word | None = key(word(*LAYERS))
-    objective: Word | None = key(TEXT)
-    note: Word | None = key(TEXT)
+    layer: Word | None = key(word(*LAYERS), for_people=True)
+    objective: Word | None = key(TEXT, for_people=True)
+    note: Word | None = key(TEXT, for_people=True)
 
 
 class Limit(Record):
@@ -229,10 +229,10 @@ class Limit(Record):
     when_full: Word | None = key(word("wait", "reject", "evict and redo", "fail and lose"))
     during: Word | None = key(TEXT)
     actions: tuple[Word, ...] = key(listing(TEXT, or_one=True), many=True)
-    layer: Word | None = key(word(*LAYERS))
-    objective: Word | None = key(TEXT)
+    layer: Word | None = key(word(*LAYERS), for_people=True)
+    objective: Word | None = key(TEXT, for_people=True)
     intended: Word | None = key(TEXT)
-    note: Word | None = key(TEXT)
+    note: Word | None = key(TEXT, for_people=True)
 
 
 class Component(Record):
@@ -254,7 +254,7 @@ class Component(Record):
     step: Quantity | None = key(PERIOD)
     initial: Quantity | None = key(ANY_QUANTITY, "from")
     runs_on: Word | None = key(NAME_KIND)
-    note: Word | None = key(TEXT)
+    note: Word | None = key(TEXT, for_people=True)
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 
 
@@ -302,7 +302,7 @@ class Workload(Record):
     answer: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
     residence: Spread2 | Quantity | None = key(either(record(Spread2), DURATION))
     deadline: Quantity | None = key(DURATION)
-    note: Word | None = key(TEXT)
+    note: Word | None = key(TEXT, for_people=True)
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 
 
@@ -338,10 +338,10 @@ class Order(Record):
 class Design(Record):
     """A whole design.  `part_of` maps the place of a value that a part supplied to its source text."""
 
-    version: Quantity | None = key(quantity(ONE), "coherence", required=True)
-    system: Word | None = key(TEXT)
-    summary: Word | None = key(TEXT)
-    note: Word | None = key(TEXT)
+    version: Quantity | None = key(quantity(ONE), "coherence", required=True, for_people=True)
+    system: Word | None = key(TEXT, for_people=True)
+    summary: Word | None = key(TEXT, for_people=True)
+    note: Word | None = key(TEXT, for_people=True)
     workload: dict[str, Workload] = key(named(Workload), table=True)
     infrastructure: Infrastructure | None = key(record(Infrastructure))
     components: dict[str, Component] = key(named(Component), table=True)

@@ -107,12 +107,15 @@ def key(
     rest: bool = False,
     many: bool = False,
     table: bool = False,
+    for_people: bool = False,
 ) -> Any:
     """Returns a field of a record: its kind, its key where it differs from the field's name, and whether it must stand.
 
     An absent field is None; with `many` the empty tuple; with `table` the empty dict.  `rest` takes all other keys.
+    `for_people`: whatever it says, no answer is another.
     """
-    return Key(kind, name, required=required, rest=rest, absent=tuple if many else dict if table or rest else None)
+    absent = tuple if many else dict if table or rest else None
+    return Key(kind, name, required=required, rest=rest, absent=absent, for_people=for_people)
 
 
 def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R | None:

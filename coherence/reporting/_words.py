@@ -135,7 +135,7 @@ def baseline(report: Report) -> dict[str, int]:
 
 
 def summary(report: Report) -> str:
-    """`Found 1 error, 2 warnings (2 conflicts), 1 note, 3 undecided, 33 proved; 1 suppressed.`"""
+    """`Found 1 error, 2 warnings (2 conflicts), 1 note, 3 undecided, 33 proved; 1 suppressed; 4 not read.`"""
     counts = Counter(map(headword, report.findings))
     conflicts = sum(finding.verdict is Verdict.CONFLICT for finding in report.findings)
     severities = ", ".join(plural(counts[name], name) for name in Severity if counts[name])
@@ -143,4 +143,6 @@ def summary(report: Report) -> str:
     parts += [plural(counts["note"], "note")] if counts["note"] else []
     parts += [f"{counts[name]} {name}" for name in ("undecided", "proved") if counts[name]]
     hidden = f"; {len(report.suppressed)} suppressed" if report.suppressed else ""
-    return f"Found {', '.join(parts) or 'nothing'}{hidden}."
+    counted = sum(line.counts for line in report.not_read)
+    unread = f"; {counted} not read" if counted else ""
+    return f"Found {', '.join(parts) or 'nothing'}{hidden}{unread}."

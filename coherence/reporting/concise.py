@@ -1,11 +1,15 @@
-"""Renders one line for each finding, `path:line:column: severity CODE message`: for editors, hooks and grep."""
+"""Renders one line for each finding, `path:line:column: severity CODE message`: for editors, hooks and grep.
+
+What is not read and counts has a line of its own, `path:line:column: not read: ...`.
+"""
 
 from __future__ import annotations
 
 from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding, Report
+from coherence.reporting._not_read import not_read_sentence
 from coherence.reporting._options import ReportOptions
-from coherence.reporting._words import ordered, primary, sentence, where
+from coherence.reporting._words import one_line, ordered, primary, sentence, where
 
 NAME = "concise"
 MARK = b" COH"  # stands in every report of this format that is not empty
@@ -13,7 +17,9 @@ MARK = b" COH"  # stands in every report of this format that is not empty
 
 def render(report: Report, *, options: ReportOptions) -> str:  # noqa: ARG001  (every format takes options)
     """Returns the lines of the findings; one without a place begins with `-`."""
-    return "".join(f"{_line(finding)}\n" for finding in ordered(report.findings))
+    lines = [_line(finding) for finding in ordered(report.findings)]
+    lines += [f"{where(x.place)}: {one_line(not_read_sentence(x))}" for x in report.not_read if x.counts]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _line(finding: Finding) -> str:

@@ -5,9 +5,13 @@ SOURCE: actions/toolkit, packages/core/src/command.ts (what must be escaped in d
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from coherence.base.outside_text import visible
-from coherence.findings.finding import Finding, Report, Severity
+from coherence.base.places import Place
+from coherence.findings.finding import Finding, NotRead, Report, Severity
 from coherence.reporting._evidence import notes
+from coherence.reporting._not_read import not_read_sentence
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._words import (
     column_of,
@@ -29,17 +33,27 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 def render(report: Report, *, options: ReportOptions) -> str:
     """Returns `::error file=...,line=...,col=...::message` lines; proofs are notices, undecided ones no errors."""
-    return "".join(f"{_command(finding, options)}\n" for finding in ordered(report.findings))
+    commands = [_command(finding, options) for finding in ordered(report.findings)]
+    commands += [_not_read(line) for line in report.not_read if line.counts]
+    return "".join(f"{command}\n" for command in commands)
+
+
+def _not_read(line: NotRead) -> str:
+    return f"::notice {_listed({'title': 'not read'}, line.place)}::{_data(one_line(not_read_sentence(line)))}"
+
+
+def _listed(properties: Mapping[str, str], place: Place | None) -> str:
+    """Returns the properties of a command, with the place where it names a file."""
+    every = dict(properties)
+    if place and in_file(place):
+        every |= {"file": visible(place.file), "line": str(line_of(place)), "col": str(column_of(place))}
+    return ",".join(f"{name}={_property(value)}" for name, value in sorted(every.items()))
 
 
 def _command(finding: Finding, options: ReportOptions) -> str:
     level = "notice" if is_proof(finding) else _LEVELS[weight(finding)]
-    place = primary(finding)
     properties = {"title": f"{visible(finding.code)} {visible(finding.slug)}"}
-    if place and in_file(place):
-        properties |= {"file": visible(place.file), "line": str(line_of(place)), "col": str(column_of(place))}
-    listed = ",".join(f"{name}={_property(value)}" for name, value in sorted(properties.items()))
-    return f"::{level} {listed}::{_data(_body(finding, options))}"
+    return f"::{level} {_listed(properties, primary(finding))}::{_data(_body(finding, options))}"
 
 
 def _body(finding: Finding, options: ReportOptions) -> str:

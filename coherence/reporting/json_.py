@@ -21,7 +21,7 @@ from typing import Any
 from coherence.base.number_text import nearest_float, render_exact
 from coherence.base.outside_text import escape, masked
 from coherence.base.places import Place
-from coherence.findings.finding import Edit, Evidence, Finding, Report, Severity, Verdict
+from coherence.findings.finding import Edit, Evidence, Finding, NotRead, Report, Severity, Verdict
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._versions import versions
 from coherence.reporting._words import baseline, ordered
@@ -79,7 +79,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "counts": _counts(report),
         "findings": [_finding(one) for one in ordered(report.findings)],
         "suppressed": [_finding(one) for one in ordered(report.suppressed)],
-        "not_modelled": [{"place": _place(place), "text": text} for place, text in report.not_modelled],
+        "not_read": [not_read_json(line) for line in report.not_read],
         "assumptions": list(report.assumptions),
         "skipped": [{"path": one.path, "kind": one.kind, "reason": one.reason} for one in report.skipped],
     }
@@ -114,6 +114,18 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "assumptions": list(finding.assumptions),
         "repairs": [{"edits": [_edit(e) for e in r.edits], "verified": r.verified} for r in finding.repairs],
         "fingerprint": finding.fingerprint,
+    }
+
+
+def not_read_json(line: NotRead) -> dict[str, Any]:
+    """Returns a line about what was not read; every command prints these under `not_read`."""
+    return {
+        "place": _place(line.place),
+        "section": line.section,
+        "entry": line.entry,
+        "key": line.key,
+        "reason": line.reason,
+        "counts": line.counts,
     }
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding, Report, Severity, Verdict
+from coherence.reporting._not_read import grouped
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._paint import paint
 from coherence.reporting._versions import versions
@@ -55,6 +56,7 @@ def _document(root: Element) -> str:
 
 def _properties(report: Report) -> Element:
     listed = {"accounting": accounting(report), "seed": str(report.seed)}
+    listed |= {f"not read {number}": one_line(text) for number, text in enumerate(grouped(report.not_read), 1)}
     listed |= {f"version {name}": version for name, version in versions().items()}
     return _element("properties", {}, [_element("property", {"name": k, "value": v}) for k, v in listed.items()])
 

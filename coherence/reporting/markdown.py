@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding, Report
 from coherence.reporting._edits import hunks
+from coherence.reporting._not_read import grouped, not_read_sentence
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._paint import paint
 from coherence.reporting._words import (
@@ -40,9 +41,17 @@ def render(report: Report, *, options: ReportOptions) -> str:
         if options.verbose or not is_brief(finding):
             parts += _section(finding, report, options)
     parts += ["\n".join(f"- Assumes throughout: {escaped(text)}" for text in report.assumptions)]
-    parts += ["\n".join(f"- Not modelled: {code(where(p))} {escaped(text)}" for p, text in report.not_modelled)]
+    parts += ["\n".join(_not_read(report, options))]
     parts += [f"- Skipped {escaped(skipped(report))}"] * bool(report.skipped)
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _not_read(report: Report, options: ReportOptions) -> Iterator[str]:
+    """Yields an item for each value that was not read (`verbose`), or for each kind of entry and reason."""
+    if options.verbose:
+        yield from (f"- {code(where(line.place))} {escaped(not_read_sentence(line))}" for line in report.not_read)
+    else:
+        yield from (f"- Not read: {escaped(text)}" for text in grouped(report.not_read))
 
 
 def _table(findings: Iterable[Finding]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from coherence.base.outside_text import visible
 from coherence.base.places import Place
 from coherence.findings.finding import Edit, Finding, InputFile, QuestionPage, Repair, Report, Severity, SkippedFile
 from coherence.reporting._edits import lines_of
+from coherence.reporting._not_read import not_read_sentence
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._versions import versions
 from coherence.reporting._words import (
@@ -151,7 +152,7 @@ def _artifacts(inputs: Iterable[InputFile]) -> list[dict[str, Any]]:
 def _notifications(report: Report) -> list[dict[str, Any]]:
     """Returns what was read and is outside the model, and what was not read."""
     outside = [
-        *report.not_modelled,
+        *((line.place, not_read_sentence(line)) for line in report.not_read),
         *((_start(file), f"skipped: {file.kind} ({file.reason})") for file in report.skipped),
     ]
     return [

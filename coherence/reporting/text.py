@@ -8,6 +8,7 @@ from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding, Report, Severity
 from coherence.reporting._edits import hunks
 from coherence.reporting._evidence import notes
+from coherence.reporting._not_read import grouped, not_read_sentence
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._paint import STYLES, Line, paint
 from coherence.reporting._snippet import snippets
@@ -18,7 +19,6 @@ from coherence.reporting._words import (
     is_proof,
     one_line,
     ordered,
-    plural,
     primary,
     skipped,
     summary,
@@ -112,13 +112,10 @@ def _indent(finding: Finding, report: Report) -> str:
 
 def _outside(report: Report, options: ReportOptions) -> Iterator[Line]:
     """Yields what was read and is outside the model, and what was assumed throughout."""
-    if report.not_modelled and not options.verbose:
-        yield [
-            ("not modelled: ", "dim"),
-            (f"{plural(len(report.not_modelled), 'setting')} (verbose lists them)", "plain"),
-        ]
-    for place, text in report.not_modelled if options.verbose else ():
-        yield [(f"{where(place)}: ", "plain"), ("not modelled", "dim"), (f": {one_line(text)}", "plain")]
+    for line in report.not_read if options.verbose else ():
+        yield [(f"{where(line.place)}: ", "plain"), (one_line(not_read_sentence(line)), "plain")]
+    for text in grouped(report.not_read) if not options.verbose else ():
+        yield [("not read: ", "dim"), (one_line(text), "plain")]
     if report.skipped and not options.verbose:
         yield [("skipped: ", "dim"), (f"{skipped(report)} (verbose lists them)", "plain")]
     for file in report.skipped if options.verbose else ():

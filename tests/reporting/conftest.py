@@ -16,12 +16,14 @@ from coherence.findings.finding import (
     Finding,
     Grade,
     InputFile,
+    NotRead,
     QuestionPage,
     Repair,
     Report,
     Severity,
     Step,
     Verdict,
+    setting,
 )
 
 DESIGN = """\
@@ -162,7 +164,7 @@ def report_of(*findings: Finding, suppressed: tuple[Finding, ...] = ()) -> Repor
         inputs=tuple(InputFile(path, f"{number:064x}") for number, path in enumerate(FILES)),
         sources=FILES,
         suppressed=suppressed,
-        not_modelled=((span("specs/pool.yaml", 3, "näme"), "a name has no meaning here"),),
+        not_read=(setting(span("specs/pool.yaml", 3, "näme"), "a name has no meaning here"),),
         assumptions=("clocks agree",),
         seed=7,
     )
@@ -256,7 +258,7 @@ def reports() -> st.SearchStrategy[Report]:
         st.lists(st.builds(InputFile, PATHS, TEXTS), max_size=2).map(tuple),
         st.just(FILES) | st.dictionaries(PATHS, TEXTS, max_size=3),
         some,
-        st.lists(st.tuples(places(), TEXTS), max_size=2).map(tuple),
+        st.lists(st.builds(NotRead, places(), TEXTS, TEXTS, TEXTS, TEXTS, st.booleans()), max_size=2).map(tuple),
         st.lists(TEXTS, max_size=2).map(tuple),
         st.integers(),
     )

@@ -20,7 +20,7 @@ from tests.reporting.conftest import conflict, long_witness, report_of, reports
 def test_the_fields_of_a_report(full_report: Report) -> None:
     data = json.loads(render("json", full_report))
     assert set(data) == {
-        "format_version", "tool", "versions", "seed", "inputs", "counts", "findings", "suppressed", "not_modelled",
+        "format_version", "tool", "versions", "seed", "inputs", "counts", "findings", "suppressed", "not_read",
         "assumptions", "skipped",
     }  # fmt: skip
     assert (data["format_version"], data["tool"], data["seed"]) == (3, "coherence", 7)

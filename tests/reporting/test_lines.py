@@ -87,15 +87,17 @@ def test_escapes() -> None:
 def test_any_report_has_one_command_a_finding(report: Report) -> None:
     found = commands(render("github", report))
     findings = ordered(map(anchored, report.findings))
-    for (_, properties, body), finding in zip(found, findings, strict=True):
+    for (_, properties, body), finding in zip(found[: len(findings)], findings, strict=True):
         assert body.split("\n")[0] == sentence(finding)
         assert properties["title"] == f"{visible(finding.code)} {visible(finding.slug)}"
         assert set(properties) in ({"title"}, {"title", "file", "line", "col"})
+    assert len(found) == len(findings) + sum(line.counts for line in report.not_read)
 
 
 @settings(max_examples=25, deadline=None)
 @given(reports())
 def test_any_report_has_one_concise_line_a_finding(report: Report) -> None:
     text = render("concise", report)
-    assert text.count("\n") == len(report.findings) == len(text.splitlines())
+    count = len(report.findings) + sum(line.counts for line in report.not_read)
+    assert text.count("\n") == count == len(text.splitlines())
     assert text.encode("utf-8").decode() == text

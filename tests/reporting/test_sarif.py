@@ -131,10 +131,10 @@ def test_a_finding_about_no_place_stands_at_the_first_input() -> None:
     assert "locations" not in bare
 
 
-def test_what_is_not_modelled_is_a_notification() -> None:
+def test_what_is_not_read_is_a_notification() -> None:
     (invocation,) = run(report_of())["invocations"]
     (notification,) = invocation["toolExecutionNotifications"]
-    assert notification["message"]["text"] == "a name has no meaning here"
+    assert notification["message"]["text"] == "not read: a name has no meaning here (outside the model)"
     assert notification["locations"][0]["physicalLocation"]["region"]["startLine"] == 3
 
 

@@ -37,7 +37,7 @@ FOOTER = (
 
 def shown(finding: Finding, **options: object) -> str:
     """The text of one finding, without what follows it."""
-    report = replace(report_of(finding), not_modelled=(), assumptions=())
+    report = replace(report_of(finding), not_read=(), assumptions=())
     return render("text", report, **options).split("\n\nFound")[0] + "\n"
 
 
@@ -189,16 +189,16 @@ def test_the_last_lines_count_what_was_found_and_checked() -> None:
 
 
 def test_a_clean_report_is_short() -> None:
-    clean = replace(report_of(), not_modelled=(), assumptions=())
+    clean = replace(report_of(), not_read=(), assumptions=())
     assert render("text", clean) == f"Found nothing.\n{FOOTER}\n"
 
 
-def test_what_is_not_modelled_is_counted_and_listed_when_verbose() -> None:
-    assert "not modelled: 1 setting (verbose lists them)\nassumes throughout: clocks agree\n" in render(
+def test_what_is_not_read_is_counted_and_listed_when_verbose() -> None:
+    assert "not read: 1 setting (outside the model; listed only)\nassumes throughout: clocks agree\n" in render(
         "text", report_of()
     )
     verbose = render("text", everything(), verbose=True)
-    assert "\nspecs/pool.yaml:3:2: not modelled: a name has no meaning here\n" in verbose
+    assert "\nspecs/pool.yaml:3:2: not read: a name has no meaning here (outside the model)\n" in verbose
     assert "\nspecs/design.yaml:8:3: suppressed[COH204]: " in verbose
 
 

@@ -1,0 +1,105 @@
+"""Names what a design states and no answer of a command was computed from.
+
+Reading is measured: every value notes who reads it (`base/reads.py`).  A value is read where an answer was computed
+from it; a value of a loop, call, timer, limit or promise only where that answer speaks of the entry too, since a
+question looks at many entries before it finds those that it is about.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from coherence.base.places import Place
+from coherence.base.reads import ValueReads, unnoted
+from coherence.findings.finding import Finding, NotRead
+from coherence.language import names
+from coherence.language.design import Design
+from coherence.language.leaves import DesignLeaf, leaves
+
+POLICIES = ("loops", "calls", "timers", "limits", "promises")
+ANSWERED = ("promises", "limits", "timers")  # what is written to be kept: each is owed an answer
+LISTED = ("prices", "telemetry")  # what other commands are for
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What an answer was computed from, and the entries that it speaks of (None: of whatever it read)."""
+
+    read: frozenset[Place]
+    of: frozenset[str] | None = None
+    spots: frozenset[tuple[str, int]] = frozenset()  # file and line of its places
+
+
+def basis(reads: ValueReads, findings: Iterable[Finding]) -> Basis:
+    """Returns what findings were computed from, and what they speak of."""
+    named = frozenset(name for finding in findings for name in finding.of)
+    spots = frozenset((place.file, place.line) for finding in findings for place in finding.places)
+    return Basis(reads.all(), named, spots)
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why values are not read: of an entry without any that is (`own`: by its name), and of one key."""
+
+    entry: str
+    key: str
+    own: Mapping[str, str] = field(default_factory=dict)
+
+
+Entry = tuple[str, str]
+
+
+def not_read(design: Design, answers: Sequence[Basis], reasons: Reasons) -> tuple[NotRead, ...]:
+    """Returns the values of a design that no answer was computed from, in the order of the design."""
+    entries: dict[Entry, list[DesignLeaf]] = {}
+    for leaf in leaves(design):
+        entries.setdefault((leaf.section, leaf.entry), []).append(leaf)
+    read = _read(entries, answers)
+    with unnoted():
+        things = frozenset(names.things(design))
+    spoken = frozenset(thing for entry, own in read.items() if own for thing in _mentioned(entries[entry], things))
+    return tuple(
+        _line(leaf, reasons, whole=not read[entry], touching=bool(spoken & _mentioned(own, things)))
+        for entry, own in entries.items()
+        for leaf in own
+        if leaf not in read[entry]
+    )
+
+
+def _read(
+    entries: Mapping[Entry, Sequence[DesignLeaf]], answers: Sequence[Basis]
+) -> dict[Entry, frozenset[DesignLeaf]]:
+    """Returns the values of each entry that some answer was computed from."""
+    readers: dict[Place, list[Basis]] = {}
+    for basis in answers:
+        for place in basis.read:
+            readers.setdefault(place, []).append(basis)
+    read = {}
+    for entry, own in entries.items():
+        lines = {(leaf.place.file, leaf.place.line) for leaf in own}
+        noted = [leaf for leaf in own if any(_about(entry, lines, basis) for basis in readers.get(leaf.place, ()))]
+        supplied = [leaf for leaf in own if leaf.key == "uses"] if any(not leaf.own for leaf in noted) else []
+        read[entry] = frozenset((*noted, *supplied))
+    return read
+
+
+def _about(entry: Entry, lines: Collection[tuple[str, int]], basis: Basis) -> bool:
+    """Decides whether an answer speaks of an entry: by its name, or by a line of it."""
+    section, name = entry
+    return basis.of is None or section not in POLICIES or name in basis.of or not basis.spots.isdisjoint(lines)
+
+
+def _mentioned(own: Iterable[DesignLeaf], things: Collection[str]) -> frozenset[str]:
+    """Returns the things that an entry names or is."""
+    words = {word for leaf in own for word in (leaf.entry, *_NAME.findall(leaf.text))}
+    return frozenset(words & frozenset(things))
+
+
+def _line(leaf: DesignLeaf, reasons: Reasons, *, whole: bool, touching: bool) -> NotRead:
+    reason = reasons.own.get(leaf.entry, reasons.entry) if whole else reasons.key
+    owed = whole and leaf.section in ANSWERED
+    counts = leaf.own and leaf.section not in LISTED and (owed or touching)
+    return NotRead(leaf.place, leaf.section, leaf.entry, leaf.key, reason, counts)

@@ -1,0 +1,54 @@
+"""Every format names what was not read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from coherence.base.places import Place
+from coherence.findings.finding import NotRead
+from coherence.reporting import render
+from tests.reporting.conftest import report_of
+
+LINES = tuple(
+    NotRead(Place("specs/pool.yaml", line, 9, line, 12), "limits", name, key, "no question answers about it", counts)
+    for line, name, key, counts in (
+        (4, "memory", "at_most", True), (5, "memory", "window", True), (6, "room", "at_most", True),
+        (7, "disk", "at_most", False),
+    )
+)  # fmt: skip
+REPORT = replace(report_of(), not_read=LINES)
+
+
+def test_text_says_each_kind_of_entry_and_reason_once() -> None:
+    text = render("text", REPORT)
+    assert "not read: 3 values of limits memory, room: at_most, window (no question answers about it)\n" in text
+    assert "not read: 1 value of limits disk: at_most (no question answers about it; listed only)\n" in text
+    assert "Found nothing; 3 not read.\n" in text
+
+
+def test_verbose_text_has_a_line_for_each_value() -> None:
+    text = render("text", REPORT, verbose=True)
+    assert "specs/pool.yaml:5:9: not read: limits.memory.window (no question answers about it)\n" in text
+    assert text.count(": not read: ") == 4
+
+
+def test_json_has_every_value_with_its_place() -> None:
+    rows = json.loads(render("json", REPORT))["not_read"]
+    assert [(row["place"]["line"], row["entry"], row["key"], row["counts"]) for row in rows] == [
+        (4, "memory", "at_most", True), (5, "memory", "window", True), (6, "room", "at_most", True),
+        (7, "disk", "at_most", False),
+    ]  # fmt: skip
+
+
+def test_github_shows_what_counts_as_notices() -> None:
+    commands = [line for line in render("github", REPORT).splitlines() if "title=not read" in line]
+    assert len(commands) == 3
+    assert commands[0].startswith("::notice col=9,file=specs/pool.yaml,line=4,title=not read::not read: limits.memory")
+
+
+def test_markdown_sarif_and_junit_name_them() -> None:
+    assert "- Not read: 3 values of limits memory, room" in render("markdown", REPORT)
+    notes = json.loads(render("sarif", REPORT))["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert len(notes) == 4
+    assert "3 values of limits memory, room" in render("junit", REPORT)
