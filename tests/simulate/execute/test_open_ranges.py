@@ -1,0 +1,45 @@
+"""Facts of which a run reads one end: each is named, and what is exact is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.simulate.execute.open_ranges import one_ended
+
+TEXT = """coherence: 1
+components: {plant: {state: "x' = 0.5 * x", step: 1 s, from: 0 .. 9}, limit: {top: 5}}
+loops:
+  act:
+    rank: 1
+    timescale: {period: 10 s, phase: 1 s, hold_down: 20 s, hold_up: 20 s, cooldown: 30 s, lands: 2 s}
+    target: {signal: x, setpoint: 5, tolerance: 10 %, sensor: [scrape 15 s]}
+    actuation: {signal: job.v, law: proportional, bounds: [1, 9], rate: [{by: 2, percent: 10 %, per: 60 s}], from: 0}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "facts"),
+    [
+        ("coherence: 1", "coherence: 1", ()),
+        ("from: 0 .. 9", "from: 0 .. 5", ()),  # every start is run
+        ("phase: 1 s", "phase: 1 s .. 2 s", ("`phase` of act",)),
+        ("hold_down: 20 s", "hold_down: 0 s .. 20 s", ("`hold_down` of act",)),
+        ("hold_up: 20 s", "hold_up: 0 s .. 20 s", ("`hold_up` of act",)),
+        ("cooldown: 30 s", "cooldown: 0 s .. 30 s", ("`cooldown` of act",)),
+        ("lands: 2 s", "lands: 0 s .. 2 s", ("`lands` of act",)),
+        ("tolerance: 10 %", "tolerance: 5 % .. 10 %", ("`tolerance` of act",)),
+        ("scrape 15 s", "scrape 15 s .. 30 s", ("`sensor` of act",)),
+        ("by: 2", "by: 1 .. 2", ("`rate` of act",)),
+        ("percent: 10 %", "percent: 5 % .. 10 %", ("`rate` of act",)),
+        ("per: 60 s", "per: 30 s .. 60 s", ("`rate` of act",)),
+        ("[1, 9]", "[1, 8 .. 9]", ("`bounds` of act",)),
+        ("[1, 9]", "[1, limit.top]", ("`bounds` of act in numbers",)),
+        ("step: 1 s", "step: 1 s .. 2 s", ("`step` of plant",)),
+        ("by: 2, percent: 10 %", "by: 1 .. 2, percent: 5 % .. 10 %", ("`rate` of act",)),  # once
+    ],
+)
+def test_a_range_of_which_a_run_reads_one_end_is_named(old: str, new: str, facts: tuple[str, ...]) -> None:
+    assert old in TEXT
+    assert one_ended(elaborate(read_text(TEXT.replace(old, new)))) == facts
