@@ -85,7 +85,7 @@ def test_a_unit_owns_the_lines_from_its_own_to_the_next() -> None:
 def test_the_head_of_a_section_belongs_to_those_that_have_entries_in_it() -> None:
     lines = ["coherence: 1", "timers:", "  a:", "  b:", "limits:  # none", "  c:", "odd: 1"]
     units = [None, None, unit(3), unit(4), None, unit(6), None]
-    groups = {("timers", "u3"): 0, ("timers", "u4"): 1, ("timers", "u6"): 1}
+    groups: dict[tuple[str, str | int], int] = {("timers", "u3"): 0, ("timers", "u4"): 1, ("timers", "u6"): 1}
     assert rows_of(lines, units, groups, 2) == [[1, 2, 3, 7], [1, 2, 4, 5, 6, 7]]
 
 

@@ -76,15 +76,13 @@ def test_cells_reach_half_way_to_their_neighbours(log: bool, edges: list[float])
     assert [c[4] for c in panel.cells] == [FILLS[c.verdict] for c in SQUARE]
     assert [panel.cells[0][0], panel.cells[0][2], panel.cells[1][2]] == pytest.approx(edges)
     assert [panel.cells[0][1], panel.cells[0][3], panel.cells[2][3]] == pytest.approx([-1, 3, 7])
-    assert {dots.name: dots.points for dots in panel.dots} == {
-        "settles": ((1, 1),), "oscillates": ((2, 1),), "undecided": ((1, 5),), "refused": ((2, 5),),
-    }  # fmt: skip
+    marked = {dots.name: [list(point) for point in dots.points] for dots in panel.dots}
+    assert marked == {"settles": [[1, 1]], "oscillates": [[2, 1]], "undecided": [[1, 5]], "refused": [[2, 5]]}
 
 
 def test_one_key_is_drawn_as_periods_and_growth() -> None:
     periods, growth = figure("d", [axis("gain", 1, 2, 10, 11)], LINE).panels
-    assert {dots.name: dots.points for dots in periods.dots} == {
-        "settles": ((1, 0),), "oscillates": ((2, 20), (10, 90)), "undecided": ((11, 0),),
-    }  # fmt: skip
-    assert growth.lines[0].points == ((10, 1.25),)
+    marked = {dots.name: [list(point) for point in dots.points] for dots in periods.dots}
+    assert marked == {"settles": [[1, 0]], "oscillates": [[2, 20], [10, 90]], "undecided": [[11, 0]]}
+    assert [list(point) for point in growth.lines[0].points] == [[10, 1.25]]
     assert len(figure("d", [axis("gain", 1)], LINE[:1]).panels) == 1
