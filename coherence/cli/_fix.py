@@ -78,11 +78,19 @@ def tell(repairs: Sequence[tuple[Entry, Fix]], *, done: bool) -> None:
                 click.echo(visible(f"{'changed' if done else 'would change'} {_edit_line(edit, sources)}"), err=True)
             sources = apply(edits, sources) or sources
     for finding in left:
-        click.echo(f"not repaired: {_named(finding)} (no change that was tried removes it and adds nothing)", err=True)
+        click.echo(f"not repaired: {_named(finding)} ({_why_left(finding)})", err=True)
+    for finding in (finding for _, repair in repairs for finding in repair.silent):
+        click.echo(f"not proved: {_named(finding)} (no longer found, and nothing proves that it cannot be)", err=True)
     word = "removed" if done else "would be removed"
     click.echo(
         f"{_plural(len(removed), 'conflict')} {word} in {_plural(len(files), 'file')}, {len(left)} left", err=True
     )
+
+
+def _why_left(finding: Finding) -> str:
+    if finding.repairs:
+        return "the changes that remove it are candidates, which no proof supports and no program writes"
+    return "no change that was tried removes it and adds nothing"
 
 
 def _edit_line(edit: Edit, sources: Mapping[str, str]) -> str:

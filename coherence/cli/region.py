@@ -38,7 +38,8 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     *, path: str, parameters: Sequence[str], select: Sequence[str], ignore: Sequence[str], asks: int,
     time_limit: float, half_spaces: bool, output: str,
 ) -> int:  # fmt: skip
-    """Cut the values into boxes that are safe (proved for every value inside), unsafe, or undecided.
+    """Cut the values into boxes that are safe (proved for every value inside), unsafe, or undecided;
+    a candidate is a box in which no conflict is found and nothing proves that there is none.
 
     KEY is the dotted path of a number that stands in the design, for example calls.0.tries; A and B are in its unit
     unless they have one.
@@ -80,6 +81,7 @@ def command(  # noqa: PLR0913  (one parameter for each option)
 def as_data(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) -> dict[str, Any]:
     """Returns the region as data for JSON; ends of intervals are texts in the unit of their key."""
     from coherence.base.version import VERSION
+    from coherence.exploring.regions import STATUSES
     from coherence.exploring.render_half_spaces import as_data as half_spaces
 
     keys = [axis.key for axis in region.axes]
@@ -92,13 +94,13 @@ def as_data(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) ->
         for cell in region.cells
     ]
     return {
-        "format_version": 1,
+        "format_version": 2,
         "tool": "coherence region",
         "version": VERSION,
         "path": path,
         "keys": keys,
         "cells": cells,
-        "shares": {status: float(region.share(status)) for status in ("safe", "unsafe", "undecided")},
+        "shares": {status: float(region.share(status)) for status in STATUSES},
         "untouched": list(region.untouched),
         "left_open": list(region.left_open),
         "asks": region.asks,
@@ -115,13 +117,15 @@ def _ends(cell: RegionCell, region: Region) -> list[tuple[str, str]]:
 
 def text(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) -> str:
     """Returns the region as a table: one line a box, then shares and inequalities."""
+    from coherence.exploring.regions import STATUSES
+
     rows = [("", *(axis.key for axis in region.axes), "")]
     for cell in region.cells:
         ends = [low if low == high else f"{low} .. {high}" for low, high in _ends(cell, region)]
         rows.append((cell.status, *ends, "; ".join(cell.why)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  ".join(f"{one:<{width}}" for one, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    shares = ", ".join(f"{status} {float(region.share(status)):.1%}" for status in ("safe", "unsafe", "undecided"))
+    shares = ", ".join(f"{status} {float(region.share(status)):.1%}" for status in STATUSES)
     lines += ["", f"{path}: {shares}; {region.asks} boxes and corners asked"]
     lines += [f"in conflict whatever the values: {one}" for one in region.untouched]
     lines += [f"undecided whatever the values: {one}" for one in region.left_open]

@@ -1,13 +1,14 @@
-"""Finds the smallest change of a whole design that removes every conflict for which a repair holds.
+"""Finds the smallest change of a whole design after which every conflict with a repair is proved not to happen.
 
-The candidates are the repairs that the findings carry, each already re-checked.  One may remove several conflicts, and
-two may turn the same number.  Sets of candidates are tried from the lightest on; the first after which all these
-conflicts are gone and no finding is new is taken, without the edits that it does not need.  Rounds follow until one
-changes nothing, so that a second run has nothing to do.
+The options are the repairs that the findings carry, each already re-checked; what is only a candidate is never taken.
+One repair may remove several conflicts, and two may turn the same number.  Sets of repairs are tried from the lightest
+on; the first after which the question of each of these conflicts answers `proved`, and no finding is new, is taken,
+without the edits that it does not need.  Rounds follow until one changes nothing, so that a second run has nothing to
+do.
 
 The weight of an edit is its relative change (4 tries to 3: a quarter); of what is inserted or renamed, 1.  A count
 that becomes 1 or 0 turns its policy off, and weighs 1 more.  A timer that runs from another event watches something
-else, perhaps nothing (from the event that ends it), and weighs more than most changes of numbers.
+else, and weighs more than most changes of numbers; so does a repair after which a policy no longer does what it is for.
 """
 
 from __future__ import annotations
@@ -22,27 +23,49 @@ from coherence.base import units
 from coherence.base.errors import InternalError
 from coherence.base.places import Place
 from coherence.checking.design_check import ask_all
-from coherence.checking.repair.rechecks import Key, Rebuild, RecheckContext, gone, key_of, with_repairs, worse
+from coherence.checking.repair.rechecks import (
+    Key,
+    Rebuild,
+    RecheckContext,
+    key_of,
+    proves,
+    still_found,
+    with_repairs,
+    worse,
+)
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import question_modules
 
-ANOTHER_EVENT = Fraction(10)
+ANOTHER_EVENT = ANOTHER_PURPOSE = Fraction(10)
 MOST_SETS = 4000  # looked at, by weight alone
 MOST_TRIED = 16  # asked again as a whole
 Wanted = Callable[[Mapping[str, str], Sequence[Finding]], Sequence[Finding]]
-Candidate = tuple[Fraction, Repair, frozenset[Key]]  # weight, edits, the conflicts after which they are gone
+
+
+@dataclass(frozen=True)
+class RepairOption:
+    """A repair with its weight, that of the purposes that it costs, and the conflicts that are disproved after it."""
+
+    weight: Fraction
+    purposes: Fraction
+    repair: Repair
+    removes: frozenset[Key]
 
 
 @dataclass(frozen=True)
 class Fix:
-    """The rounds of edits, the texts after them, what they removed, and the conflicts that are left."""
+    """The rounds of edits, the texts after them, the conflicts that they removed and those that are left.
+
+    `removed`: proved not to happen; `silent`: no longer found after edits for other conflicts, and not proved.
+    """
 
     rounds: tuple[tuple[Edit, ...], ...]
     sources: Mapping[str, str]
     removed: tuple[Finding, ...]
     left: tuple[Finding, ...]
+    silent: tuple[Finding, ...] = ()
 
 
 def fix(sources: Mapping[str, str], rebuild: Rebuild, wanted: Wanted, *, time_limit: float = 20.0) -> Fix:
@@ -52,15 +75,17 @@ def fix(sources: Mapping[str, str], rebuild: Rebuild, wanted: Wanted, *, time_li
     """
     rounds: list[tuple[Edit, ...]] = []
     removed: list[Finding] = []
+    silent: list[Finding] = []
     while True:
         context = _ask(sources, rebuild, time_limit)
         conflicts = [f for f in wanted(sources, with_repairs(context, thorough=True)) if f.verdict is Verdict.CONFLICT]
-        edits = _smallest([f for f in conflicts if f.repairs], context)
+        edits = _smallest([f for f in conflicts if any(repair.proved for repair in f.repairs)], context)
         edited = repairs.apply(edits, sources) if edits else None
         if edited is None:
-            return Fix(tuple(rounds), sources, tuple(removed), tuple(conflicts))
+            return Fix(tuple(rounds), sources, tuple(removed), tuple(conflicts), tuple(silent))
         after = context.again(edits, context.modules) or []
-        removed += [f for f in conflicts if gone(f, after)]
+        removed += [f for f in conflicts if proves(f, after)]
+        silent += [f for f in conflicts if not proves(f, after) and not still_found(f, after)]
         rounds.append(edits)
         sources = edited
 
@@ -71,29 +96,31 @@ def _ask(sources: Mapping[str, str], rebuild: Rebuild, time_limit: float) -> Rec
 
 
 def _smallest(targets: Sequence[Finding], context: RecheckContext) -> tuple[Edit, ...]:
-    """Returns the lightest edits found after which all targets are gone, else as many as go together."""
+    """Returns the lightest edits found after which all targets are disproved, else as many as go together."""
     if not targets:
         return ()
-    candidates = _candidates(targets, context)
-    for chosen in itertools.islice(_covers(targets, candidates), MOST_TRIED):
-        edits = combined([repair for _, repair, _ in chosen])
+    options = _options(targets, context)
+    for chosen in itertools.islice(_covers(targets, options), MOST_TRIED):
+        edits = combined([option.repair for option in chosen])
         if edits and _good(edits, targets, context):
             return _needed(edits, targets, context)
-    return _one_by_one(targets, candidates, context)
+    return _one_by_one(targets, options, context)
 
 
-def _candidates(targets: Sequence[Finding], context: RecheckContext) -> list[Candidate]:
+def _options(targets: Sequence[Finding], context: RecheckContext) -> list[RepairOption]:
     """Returns every repair of every target, lightest first, with all targets that it removes alone."""
     harmless = []
     for repair in dict.fromkeys(Repair(r.edits, "") for f in targets for r in f.repairs):
         after = context.again(repair.edits, context.modules)
         if after is not None and not worse(context.findings, after):
-            harmless.append((weight(repair.edits), repair, frozenset(key_of(f) for f in targets if gone(f, after))))
-    return sorted(harmless, key=lambda candidate: (candidate[0], [(e.place, e.new) for e in candidate[1].edits]))
+            purposes = ANOTHER_PURPOSE * context.purposes_lost(repair.edits)
+            removes = frozenset(key_of(f) for f in targets if proves(f, after))
+            harmless.append(RepairOption(weight(repair.edits) + purposes, purposes, repair, removes))
+    return sorted(harmless, key=lambda option: (option.weight, [(e.place, e.new) for e in option.repair.edits]))
 
 
-def _covers(targets: Sequence[Finding], candidates: Sequence[Candidate]) -> Iterator[list[Candidate]]:
-    """Sets of candidates that remove every target each by one of them, from the lightest on."""
+def _covers(targets: Sequence[Finding], options: Sequence[RepairOption]) -> Iterator[list[RepairOption]]:
+    """Yields sets of repairs that remove every target each by one of them, from the lightest on."""
     keys = [key_of(f) for f in targets]
     open_sets: list[tuple[Fraction, tuple[int, ...]]] = [(Fraction(0), ())]
     seen: set[tuple[int, ...]] = {()}
@@ -101,23 +128,26 @@ def _covers(targets: Sequence[Finding], candidates: Sequence[Candidate]) -> Iter
         if not open_sets:
             return
         _, picked = heapq.heappop(open_sets)
-        covered = frozenset[Key]().union(*(candidates[i][2] for i in picked))
+        covered = frozenset[Key]().union(*(options[i].removes for i in picked))
         first = next((key for key in keys if key not in covered), None)
         if first is None:
-            yield [candidates[i] for i in picked]
+            yield [options[i] for i in picked]
             continue
-        for i, candidate in enumerate(candidates):
+        for i, option in enumerate(options):
             more = tuple(sorted({*picked, i}))
-            edits = combined([candidates[k][1] for k in more]) if first in candidate[2] and more not in seen else None
+            edits = (
+                combined([options[k].repair for k in more]) if first in option.removes and more not in seen else None
+            )
             if edits is not None:
                 seen.add(more)
-                heapq.heappush(open_sets, (weight(edits), more))
+                lost = sum((options[k].purposes for k in more), Fraction(0))
+                heapq.heappush(open_sets, (weight(edits) + lost, more))
 
 
 def _good(edits: tuple[Edit, ...], targets: Iterable[Finding], context: RecheckContext) -> bool:
-    """Returns whether all targets are gone after the edits, and nothing is new."""
+    """Returns whether all targets are disproved after the edits, and nothing is new."""
     after = context.again(edits, context.modules)
-    return after is not None and all(gone(f, after) for f in targets) and not worse(context.findings, after)
+    return after is not None and all(proves(f, after) for f in targets) and not worse(context.findings, after)
 
 
 def _needed(edits: tuple[Edit, ...], targets: Sequence[Finding], context: RecheckContext) -> tuple[Edit, ...]:
@@ -130,14 +160,14 @@ def _needed(edits: tuple[Edit, ...], targets: Sequence[Finding], context: Rechec
 
 
 def _one_by_one(
-    targets: Sequence[Finding], candidates: Sequence[Candidate], context: RecheckContext
-) -> tuple[Edit, ...]:
-    """Returns the edits of repairs added one by one as long as they go together; other targets are left."""
+    targets: Sequence[Finding], options: Sequence[RepairOption], context: RecheckContext
+) -> tuple[Edit, ...]:  # fmt: skip
+    """Returns the repairs that go together, added one by one: what cannot be repaired with the others is left."""
     edits: tuple[Edit, ...] = ()
     done: list[Finding] = []
     for target in targets:
-        for _, repair, removes in candidates:
-            more = combined([Repair(edits, ""), repair]) if key_of(target) in removes else None
+        for option in options:
+            more = combined([Repair(edits, ""), option.repair]) if key_of(target) in option.removes else None
             if more and _good(more, [*done, target], context):
                 edits = more
                 done.append(target)

@@ -57,6 +57,7 @@ class Seen:
     modules: tuple[QuestionModule, ...]
     outline: Outline
     left_open: frozenset[Key]
+    at_risk: frozenset[Key]  # conflicts at some values: elsewhere they must be proved not to be
     points: dict[Point, tuple[str, Cell]] = field(default_factory=dict, compare=False)
     sides: dict[Row, None] = field(default_factory=dict, compare=False)  # that decided an answer
 
@@ -77,7 +78,7 @@ class Seen:
         """Returns safe, unsafe or undecided for one answer."""
         if answer.conflict:
             return UNSAFE
-        return OPEN if answer.undecided - self.left_open else SAFE
+        return OPEN if answer.undecided - self.left_open or answer.unproved(self.at_risk) else SAFE
 
     def cells(self, status: str) -> list[Cell]:
         """Returns the polyhedra with a status."""
@@ -92,10 +93,12 @@ def _pinned_in(answered: Followed) -> str:
     return ", ".join(sorted({where.rsplit(":", 1)[0].removeprefix("coherence.") for where in answered.pinned}))
 
 
-def half_spaces(source: Source, modules: Sequence[QuestionModule], left_open: Iterable[Key]) -> HalfSpaceResult:
-    """Returns the half-spaces within the ranges of the axes in which these questions find nothing in conflict."""
+def half_spaces(
+    source: Source, modules: Sequence[QuestionModule], left_open: Iterable[Key], at_risk: Iterable[Key] = ()
+) -> HalfSpaceResult:
+    """The half-spaces within the ranges of the axes in which these questions find nothing in conflict."""
     outline = tuple((min(axis.values), max(axis.values)) for axis in source.axes)
-    seen = Seen(source, tuple(modules), outline, frozenset(left_open))
+    seen = Seen(source, tuple(modules), outline, frozenset(left_open), frozenset(at_risk))
     if not seen.modules:
         return HalfSpaceResult((), "nothing is in conflict in the ranges, or nothing that these values decide")
     try:

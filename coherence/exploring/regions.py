@@ -1,13 +1,14 @@
 """Finds the boxes of values of one to three numbers of a design in which nothing is in conflict.
 
 A range `a .. b` in a design is one unknown constant, and an answer about it holds for every value of it: so asking the
-design with ranges asks about a whole box.  `safe`: no question finds a conflict in the box, each question that proves
-something at its corners proves it for the box, and nothing is undecided in it or at its corners but what is undecided
-of the whole and at each of its corners (`left_open`); where a question that finds conflicts elsewhere is silent, it
-must have answered other ranges of the same keys.  `unsafe`: a
-conflict that is certain, whatever the values in the box.  What is neither is cut in two where it is longest, until a
-number of asks is spent; that rest is `undecided`.  Every corner of a safe or unsafe box is asked by itself as well.
-Conflicts that these numbers do not touch (the same words at every corner and of the whole) are named apart.
+design with ranges asks about a whole box.  `safe`: each question that finds a conflict for some values, or proves
+something at a corner, proves it for the box, some proof is about the policies that the numbers belong to, and nothing
+about them is undecided.  `candidate`: no conflict is found and nothing is undecided, but one of these questions is
+silent.  `unsafe`: a conflict that is certain, whatever the values in the box.  What is none of these is cut in two
+where it is longest, until a number of asks is spent; that rest is `undecided`.  Every corner of a safe or unsafe box is
+asked by itself as well.
+Conflicts that these numbers do not touch (the same words at every corner and of the whole) are named apart, and so is
+what is undecided of the whole and at each corner (`left_open`).
 """
 
 from __future__ import annotations
@@ -24,20 +25,24 @@ from coherence.checking.design_check import ask_all
 from coherence.checking.repair.rechecks import Key, Rebuild, key_of
 from coherence.exploring.swept_numbers import Axis, axes
 from coherence.findings import repairs
-from coherence.findings.finding import Edit, Finding, Verdict
+from coherence.findings.accounting import things_of_all
+from coherence.findings.finding import Edit, Finding, Grade, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule
+from coherence.language.design import Design
 
 MOST_ASKS = 400
 FINE = Fraction(1, 500)  # of the whole: a rest smaller than this is not cut further
 MOST_AXES = 3
+NO_PROOF = ("no question answers anything about these numbers",)
+STATUSES = ("safe", "candidate", "unsafe", "undecided")
 WordedConflict = tuple[Key, str]  # a conflict and its words
 Box = tuple[tuple[Fraction, Fraction], ...]  # for each axis its ends (SI)
 
 
 @dataclass(frozen=True)
 class RegionCell:
-    """A box and what is known of it: safe, unsafe or undecided; `why` names the conflicts, or what is not decided."""
+    """A box and what is known of it, one of STATUSES; `why` names the conflicts, or what is not proved or decided."""
 
     box: Box
     status: str
@@ -54,6 +59,7 @@ class Region:
     left_open: tuple[str, ...]
     asks: int
     at_stake: frozenset[str] = frozenset()  # codes whose answer depends on the values
+    at_risk: frozenset[Key] = frozenset()  # conflicts for some of the values
     open_keys: frozenset[Key] = frozenset()
     refused: str = ""  # why some values are no design
 
@@ -79,6 +85,12 @@ class RegionAnswer:
     def conflict(self) -> bool:
         return bool(self.certain or self.possible or self.refused)
 
+    def unproved(self, keys: Iterable[Key]) -> frozenset[Key]:
+        """Returns the questions that are not answered `proved` about these policies, or more of them."""
+        return frozenset(
+            (code, of) for code, of in keys if not any(code == c and set(of) <= set(names) for c, names in self.proved)
+        )
+
 
 @dataclass(frozen=True)
 class CandidateDesign:
@@ -89,6 +101,7 @@ class CandidateDesign:
     modules: Sequence[QuestionModule]
     axes: tuple[Axis, ...]
     time_limit: float
+    owners: frozenset[str] = frozenset()  # the policies that the numbers belong to or that use what they belong to
     known: dict[Box, RegionAnswer] = field(default_factory=dict, compare=False)
     untouched: set[WordedConflict] = field(default_factory=set, compare=False)
     left_open: set[Key] = field(default_factory=set, compare=False)
@@ -99,11 +112,9 @@ class CandidateDesign:
             self.known[box] = self._answer_of(box)
         return self.known[box]
 
-    def answers(self, key: Key, box: Box) -> bool:
-        """Returns whether the question has answered a box with ranges of at least the same keys."""
-        ranged = _ranged(box)
-        ranged_alike = ((b, a) for b, a in self.known.items() if ranged <= _ranged(b))
-        return any(key in a.proved | a.certain | a.possible for _, a in ranged_alike)
+    def own(self, keys: Iterable[Key]) -> frozenset[Key]:
+        """Returns those that are about policies of the numbers."""
+        return frozenset(key for key in keys if self.owners & set(key[1]))
 
     def _answer_of(self, box: Box) -> RegionAnswer:
         edited = repairs.apply([edit_of(axis, ends) for axis, ends in zip(self.axes, box, strict=True)], self.sources)
@@ -125,9 +136,9 @@ def answer(findings: Iterable[Finding]) -> RegionAnswer:
             kinds["certain" if finding.certainty == "certain" else "possible"].add(key_of(finding))
         elif finding.verdict is Verdict.VACUOUS:
             kinds["possible"].add(key_of(finding))
-        elif finding.verdict is Verdict.PROVED:
+        elif finding.verdict is Verdict.PROVED and finding.evidence.grade is Grade.PROVED:
             kinds["proved"].add(key_of(finding))
-        else:
+        elif finding.verdict is not Verdict.NOTE:
             kinds["undecided"].add(key_of(finding))
     worded = frozenset((key_of(f), f.message) for f in findings if f.verdict in (Verdict.CONFLICT, Verdict.VACUOUS))
     certain, possible, proved, undecided = map(frozenset, kinds.values())
@@ -142,7 +153,7 @@ def region(
     chosen = axes(parameters, sources)
     if len(chosen) > MOST_AXES:
         raise UsageError(f"{len(chosen)} keys: a region has at most {MOST_AXES}")
-    design = CandidateDesign(sources, rebuild, tuple(modules), chosen, time_limit)
+    design = CandidateDesign(sources, rebuild, tuple(modules), chosen, time_limit, owners(rebuild(sources), chosen))
     whole = tuple((min(axis.values), max(axis.values)) for axis in chosen)
     first = [design.ask(box) for box in (whole, *_corners(whole))]
     design.untouched.update(frozenset.intersection(*(one.worded for one in first)))
@@ -150,10 +161,25 @@ def region(
     design.known.clear()
     cells = list(_cut(design, whole, most_asks))
     untouched, left = _all_named(k for k, _ in design.untouched), _all_named(design.left_open)
-    stake, open_keys = frozenset(code for code, _ in _at_stake(design, whole)), frozenset(design.left_open)
+    stake, open_keys = (
+        frozenset(code for code, _ in _at_stake(design, whole)),
+        frozenset(design.left_open) - design.own(design.left_open),
+    )
     refused = next((one.refused for one in design.known.values() if one.refused), "")
     merged = tuple(_merged(cells, chosen))
-    return Region(chosen, merged, untouched, left, len(design.known), stake, open_keys, refused)
+    return Region(chosen, merged, untouched, left, len(design.known), stake, _at_risk(design), open_keys, refused)
+
+
+def owners(design: Design, chosen: Iterable[Axis]) -> frozenset[str]:
+    """Returns the policies that these numbers belong to, or that use the thing that they belong to."""
+    entries = [axis.key.split(".")[:2] for axis in chosen]
+    named = {design.calls[int(name)].name if section == "calls" else name for section, name in entries}
+    using = (policy for policy, things in things_of_all(design).items() if things & named)
+    return frozenset(named).union(using)
+
+
+def _at_risk(design: CandidateDesign) -> frozenset[Key]:
+    return frozenset[Key]().union(*(one.certain | one.possible for one in design.known.values()))
 
 
 def _at_stake(design: CandidateDesign, whole: Box) -> frozenset[Key]:
@@ -173,12 +199,19 @@ def _cut(design: CandidateDesign, whole: Box, most_asks: int) -> Iterator[Region
     while waiting:
         large, box = heapq.heappop(waiting)
         cell = _judged(design, box)
-        halves = _halves(box, design.axes, whole) if cell.status == "undecided" else ()
+        halves = _halves(box, design.axes, whole) if _may_change(cell, design) else ()
         if not halves or len(design.known) >= most_asks or -large <= FINE * size / 4:
             yield cell
             continue
         for half in halves:
             heapq.heappush(waiting, (-_size(half, design.axes), half))
+
+
+def _may_change(cell: RegionCell, design: CandidateDesign) -> bool:
+    """Returns whether a part of the box may be answered otherwise: not where the same is open everywhere."""
+    if cell.status == "undecided":
+        return not cell.why or not set(cell.why) <= set(_all_named(design.left_open))
+    return cell.status == "candidate" and cell.why != NO_PROOF
 
 
 def _judged(design: CandidateDesign, box: Box) -> RegionCell:
@@ -191,16 +224,15 @@ def _judged(design: CandidateDesign, box: Box) -> RegionCell:
     conflicts = answer.possible.union(answer.certain, *(one.possible | one.certain for one in corners))
     if conflicts or answer.refused or any(one.refused for one in corners):
         return RegionCell(box, "undecided", _all_named(conflicts) or (answer.refused,))
-    at_risk = frozenset[Key]().union(*(one.certain | one.possible for one in design.known.values()))
     proved = frozenset[Key]().union(*(one.proved for one in corners))
-    silent = frozenset(key for key in at_risk - proved - answer.proved if not design.answers(key, box))
-    unclear = answer.undecided.union(*(one.undecided for one in corners)) - design.left_open
-    lost = unclear | silent | (proved - answer.proved)
-    return RegionCell(box, "undecided" if lost else "safe", _all_named(lost))
-
-
-def _ranged(box: Box) -> frozenset[int]:
-    return frozenset(index for index, (low, high) in enumerate(box) if low != high)
+    undecided = answer.undecided.union(*(one.undecided for one in corners))
+    lost = (undecided - design.left_open) | answer.unproved(proved) | design.own(undecided)
+    if lost:
+        return RegionCell(box, "undecided", _all_named(lost))
+    silent = answer.unproved(_at_risk(design))
+    if silent or not design.own(answer.proved):
+        return RegionCell(box, "candidate", _all_named(silent) or NO_PROOF)
+    return RegionCell(box, "safe")
 
 
 def _corners(box: Box) -> Iterator[Box]:
@@ -276,7 +308,7 @@ def _merged(cells: Sequence[RegionCell], chosen: Sequence[Axis]) -> Iterator[Reg
                 merged = [cell for cell in merged if cell not in (first, second)] + [union]
                 merging = True
                 break
-    rank = {"safe": 0, "unsafe": 1, "undecided": 2}
+    rank = {status: number for number, status in enumerate(STATUSES)}
     yield from sorted(merged, key=lambda cell: (rank[cell.status], cell.box))
 
 

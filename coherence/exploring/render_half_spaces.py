@@ -50,7 +50,7 @@ def beside(
         if fixed is not None:
             axes_now = axes(free, fixed)
             values = tuple((a.key, spelled(a, n)) for a, n in zip(counted, choice, strict=True))
-            result = half_spaces(Source(fixed, rebuild, axes_now, time_limit), chosen, region.open_keys)
+            result = half_spaces(Source(fixed, rebuild, axes_now, time_limit), chosen, region.open_keys, region.at_risk)
             done.append(Beside(values, axes_now, result))
     return tuple(done)
 

@@ -82,10 +82,15 @@ class Edit:
 
 @dataclass(frozen=True)
 class Repair:
-    """A change that removes the finding; `verified` says what was re-checked after making it."""
+    """A change of the text that removes a finding; `verified` says what was re-checked after making it.
+
+    `proved`: after it the question answers `proved` about the same policies.  Else it is a candidate, never written by
+    a program: a simulation or a linear verdict favours it, or the question no longer says anything.
+    """
 
     edits: tuple[Edit, ...]
     verified: str
+    proved: bool = False
 
 
 @dataclass(frozen=True)

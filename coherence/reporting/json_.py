@@ -21,7 +21,7 @@ from typing import Any
 from coherence.base.number_text import nearest_float, render_exact
 from coherence.base.outside_text import escape, masked
 from coherence.base.places import Place
-from coherence.findings.finding import Edit, Evidence, Finding, NotRead, Report, Severity, Verdict
+from coherence.findings.finding import Edit, Evidence, Finding, NotRead, Repair, Report, Severity, Verdict
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._versions import versions
 from coherence.reporting._words import baseline, ordered
@@ -112,7 +112,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "of": list(finding.of),
         "evidence": _evidence(finding.evidence),
         "assumptions": list(finding.assumptions),
-        "repairs": [{"edits": [_edit(e) for e in r.edits], "verified": r.verified} for r in finding.repairs],
+        "repairs": [_repair(repair) for repair in finding.repairs],
         "fingerprint": finding.fingerprint,
     }
 
@@ -138,6 +138,10 @@ def _place(place: Place) -> dict[str, Any]:
         "end_column": place.end_column,
         "label": place.label,
     }
+
+
+def _repair(repair: Repair) -> dict[str, Any]:
+    return {"edits": [_edit(edit) for edit in repair.edits], "verified": repair.verified, "proved": repair.proved}
 
 
 def _edit(edit: Edit) -> dict[str, Any]:

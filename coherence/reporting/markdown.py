@@ -69,7 +69,8 @@ def _section(finding: Finding, report: Report, options: ReportOptions) -> Iterat
     for repair in finding.repairs:
         changes = hunks(repair.edits, report.sources)
         checked = f" ({escaped(repair.verified)})" if one_line(repair.verified) else ""
-        yield f"Repair at {', '.join(code(where(hunk.place)) for hunk in changes)}{checked}:"
+        places = ", ".join(code(where(hunk.place)) for hunk in changes)
+        yield f"{'Repair' if repair.proved else 'Candidate'} at {places}{checked}:"
         signed = ([*(f"- {x}" for x in h.removed), *(f"+ {x}" for x in h.added)] for h in changes)
         yield fence((visible(line.expandtabs(4)) for lines in signed for line in lines), "diff")
 

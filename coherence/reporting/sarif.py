@@ -166,9 +166,10 @@ def _start(file: SkippedFile) -> Place:
 
 
 def _fixes(repairs: Iterable[Repair]) -> list[dict[str, Any]]:
+    """Returns what a program may write: repairs, and no candidates."""
     fixes: list[dict[str, Any]] = []
     for repair in repairs:
-        if repair.edits and all(in_file(edit.place) for edit in repair.edits):
+        if repair.proved and repair.edits and all(in_file(edit.place) for edit in repair.edits):
             fix: dict[str, Any] = {"artifactChanges": _changes(repair.edits)}
             fix |= {"description": _message(repair.verified)} if repair.verified.strip() else {}
             fixes += [fix] if fix not in fixes else []

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from coherence.base.outside_text import visible
-from coherence.findings.finding import Finding, Report, Severity
+from coherence.findings.finding import Finding, Repair, Report, Severity
 from coherence.reporting._edits import hunks
 from coherence.reporting._evidence import notes
 from coherence.reporting._not_read import grouped, not_read_sentence
@@ -71,12 +71,18 @@ def block(finding: Finding, report: Report, options: ReportOptions) -> Iterator[
 
 
 def repairs(finding: Finding, report: Report) -> Iterator[Line]:
-    """Yields each repair as lines removed and added."""
-    if not finding.repairs:
-        return
-    many = len(finding.repairs) > 1
-    yield [("help: ", "info"), ("any one of these removes it" if many else "this removes it", "bold")]
-    for number, repair in enumerate(finding.repairs, 1):
+    """Yields each repair as lines removed and added, then each candidate."""
+    proved = [repair for repair in finding.repairs if repair.proved]
+    candidates = [repair for repair in finding.repairs if not repair.proved]
+    yield from _listed(proved, "help: ", "any one of these removes it", "this removes it", report)
+    yield from _listed(candidates, "candidate: ", "each of these may remove it", "this may remove it", report)
+
+
+def _listed(repairs: Sequence[Repair], label: str, several: str, single: str, report: Report) -> Iterator[Line]:
+    many = len(repairs) > 1
+    if repairs:
+        yield [(label, "info"), (several if many else single, "bold")]
+    for number, repair in enumerate(repairs, 1):
         checked = f"   ({one_line(repair.verified)})" if repair.verified else ""
         lead = f"  {number}. " if many else "  "
         for hunk in hunks(repair.edits, report.sources):

@@ -128,10 +128,24 @@ def test_what_has_no_repair_is_said(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "not repaired" in capsys.readouterr().err
 
 
+def test_a_candidate_is_never_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "design.yaml"
+    text = (
+        "coherence: 1\ntimers:\n  limit: {from: job starts, after: 10 s, then: kill job}\n"
+        "  late: {from: job starts, after: 30 s, then: kill job}\n"
+    )
+    path.write_text(text)
+    (conflict,) = conflicts(path)
+    assert conflict.repairs
+    assert run(["check", "--fix", str(path)]) == 1
+    assert path.read_text() == text
+    assert "candidates, which no proof supports" in capsys.readouterr().err
+
+
 def test_repairs_in_json_and_sarif_are_edits_that_fit(design: Path, tmp_path: Path) -> None:
     run(["check", str(design), "-o", f"json={tmp_path / 'o.json'}", "-o", f"sarif={tmp_path / 'o.sarif'}"])
     (finding,) = [f for f in json.loads((tmp_path / "o.json").read_text())["findings"] if f["verdict"] == "conflict"]
-    told = [[(e["old"], e["new"]) for e in repair["edits"]] for repair in finding["repairs"]]
+    told = [[(e["old"], e["new"]) for e in repair["edits"]] for repair in finding["repairs"] if repair["proved"]]
     run(["check", "--fix", str(design)])
     assert [("5 s", "2 s")] in told
     results = json.loads((tmp_path / "o.sarif").read_text())["runs"][0]["results"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
 from coherence.cli._run import run
-from coherence.exploring.regions import Region, region, spelled
+from coherence.exploring.regions import NO_PROOF, Region, region, spelled
 from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
 
@@ -80,7 +80,7 @@ def test_the_command_prints_a_table_and_json(tmp_path: Path, capsys: pytest.Capt
     assert "safe    1 .. 3" in capsys.readouterr().out
     assert run([*words, "-o", "json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert data["shares"] == {"safe": 0.5, "unsafe": 0.5, "undecided": 0.0}
+    assert data["shares"] == {"safe": 0.5, "candidate": 0.0, "unsafe": 0.5, "undecided": 0.0}
     assert data["cells"][0]["box"] == {"calls.0.tries": ["1", "3"]}
 
 
@@ -119,3 +119,35 @@ def test_tries_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     path.write_text(CALL.replace("tries: 3", "tries: 1.5"))
     assert run(["check", str(path)]) == 2
     assert "'1.5' is no whole number" in capsys.readouterr().err
+
+
+def test_what_no_question_speaks_of_is_a_candidate_and_not_safe() -> None:
+    found = made("calls.0.pause=1 s:2 s", text="coherence: 1\ncalls:\n  - {from: a, to: b, pause: 1 s}\n")
+    assert [(cell.status, cell.why) for cell in found.cells] == [("candidate", NO_PROOF)]
+
+
+def test_what_is_undecided_whatever_the_values_is_not_safe_for_its_own_numbers() -> None:
+    text = CALL.replace("[timeout]", "[unavailable]").replace("10 s", "5 s")
+    found = made("calls.0.deadline=5 s:6 s", text=text)
+    assert found.left_open == ("COH201 of a -> b",)
+    assert [cell.status for cell in found.cells] == ["undecided"]
+
+
+LIVELOCK = """coherence: 1
+loops:
+  up:   {timescale: {period: 60 s}, trigger: web.work / pool.n >= 0.8,
+         actuation: {signal: pool.n, law: step, by: 5, bounds: [2, 8], from: 2}}
+  down: {timescale: {period: 60 s}, trigger: web.work / pool.n <= 0.5,
+         actuation: {signal: pool.n, law: step, by: -4, bounds: [2, 10], from: 2}}
+"""
+
+
+def test_a_livelock_at_some_work_is_no_safe_region() -> None:
+    found = region(
+        ("loops.up.actuation.by=5:6",),
+        {"d": LIVELOCK},
+        lambda s: read_text(s["d"], "d"),
+        question_modules(),
+        most_asks=20,
+    )
+    assert found.share("safe") == 0

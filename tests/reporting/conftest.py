@@ -55,13 +55,13 @@ TIMELINE = tuple(
 
 
 def conflict() -> Finding:
-    """Two marks on one line, a third place far away, figures, a witness and two repairs."""
+    """Two marks on one line, a third place far away, figures, a witness, two repairs and a candidate."""
     call, drain = "specs/design.yaml", span("specs/design.yaml", 8, "60 s", "node is reclaimed after 60 s")
     tries = span(call, 10, "tries: 4", "four tries")
     per_try = span(call, 10, "per_try: 20 s", "up to 86 s of re-sending")
     repairs = (
-        Repair((Edit(drain, "60 s", "90 s"),), "re-checked: proved"),
-        Repair((Edit(per_try, "per_try: 20 s", "per_try: 12 s"), Edit(tries, "4", "3")), ""),
+        Repair((Edit(drain, "60 s", "90 s"),), "re-checked: proved", proved=True),
+        Repair((Edit(per_try, "per_try: 20 s", "per_try: 12 s"), Edit(tries, "4", "3")), "", proved=True),
         Repair(
             (Edit(span(call, 10, "4, "), "4, ", "3, "), Edit(per_try, "per_try: 20 s", "per_try: 18 s")), "re-checked"
         ),

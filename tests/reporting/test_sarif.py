@@ -167,7 +167,9 @@ def test_messages_hold_no_links(message: str, text: str) -> None:
 
 
 def test_a_repair_outside_all_files_is_no_fix() -> None:
-    one = replace(conflict(), repairs=(Repair((Edit(NOWHERE, "a", "b"),), "x"), Repair((), "y")))
+    one = replace(
+        conflict(), repairs=(Repair((Edit(NOWHERE, "a", "b"),), "x", proved=True), Repair((), "y", proved=True))
+    )
     assert "fixes" not in run(report_of(one))["results"][0]
 
 
@@ -176,7 +178,9 @@ def test_edits_of_two_files_are_one_fix() -> None:
         Edit(span("specs/pool.yaml", 2, "30 s"), "30 s", "9 s"),
         Edit(span("specs/design.yaml", 8, "60 s"), "60 s", "9 s"),
     )
-    (fix,) = run(report_of(replace(undecided(), repairs=(Repair(edits, "checked"),))))["results"][0]["fixes"]
+    (fix,) = run(report_of(replace(undecided(), repairs=(Repair(edits, "checked", proved=True),))))["results"][0][
+        "fixes"
+    ]
     assert [change["artifactLocation"]["uri"] for change in fix["artifactChanges"]] == [
         "specs/design.yaml", "specs/pool.yaml",
     ]  # fmt: skip
@@ -189,7 +193,7 @@ def test_a_replacement_names_exactly_the_text_it_replaces(start: int, length: in
     old = DESIGN[start : start + length]
     line, column = DESIGN.count("\n", 0, start) + 1, start - DESIGN.rfind("\n", 0, start)
     edit = Edit(Place("specs/design.yaml", line, column, line, column), old, new)
-    (result,) = run(report_of(replace(conflict(), repairs=(Repair((edit,), ""),))))["results"]
+    (result,) = run(report_of(replace(conflict(), repairs=(Repair((edit,), "", proved=True),))))["results"]
     (replacement,) = result["fixes"][0]["artifactChanges"][0]["replacements"]
     assert _replaced(DESIGN, replacement) == DESIGN[:start] + new + DESIGN[start + len(old) :]
 

@@ -69,7 +69,8 @@ help: any one of these removes it
      specs/design.yaml:10:40
      - per_try: 20 s
      + per_try: 12 s
-  3. specs/design.yaml:10:37   (re-checked)
+candidate: this may remove it
+  specs/design.yaml:10:37   (re-checked)
      - - {from: app, to: serving, tries: 4, per_try: 20 s, pause: 2 s}
      + - {from: app, to: serving, tries: 3, per_try: 18 s, pause: 2 s}
 """

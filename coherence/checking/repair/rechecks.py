@@ -1,8 +1,10 @@
 """Re-checks proposed repairs: each edit is made, the design is read again, and the questions are asked again.
 
-A repair holds if the finding is gone, nothing is in conflict or vacuous that was not before, and the question that
-found it answers: a conflict that became "undecided" is not repaired.  What a part does not let a repair change is not
-changed.  The proposals of the question come first; where none holds, the nearest repair is searched.
+An edit is a repair if nothing is in conflict or vacuous that was not before, and the question that found the conflict
+answers `proved` about the same policies.  Where the question answers with weaker evidence, or is silent, the edit is a
+candidate.  A conflict that became "undecided" is neither.  What a part does not let a repair change is not changed.
+The proposals of the question come first; where none is a repair, the nearest one is searched.  Edits that take away
+what a policy is for rank last.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from coherence.base.errors import CoherenceError
 from coherence.base.places import Place
 from coherence.checking.repair.adjustable_numbers import forbidden
 from coherence.checking.repair.nearest_repair import Asks, nearest
+from coherence.checking.repair.purposes import purposes_lost
 from coherence.findings import repairs
-from coherence.findings.finding import Edit, Finding, Repair, Severity, Verdict
+from coherence.findings.finding import Edit, Finding, Grade, Repair, Severity, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule
 from coherence.language.design import Design
@@ -33,6 +36,7 @@ MOST_RECHECKS = 60  # of a whole design: every question
 MOST_ASKS = 48  # of a finding: one question
 MOST_ASKS_OF_DESIGN = 240
 SLOW_ASKS = 16  # of a finding of a question that executes loops
+CANDIDATE_SHARE = 3  # of the asks of a finding one in so many is for candidates, where no repair was found
 INSTANTS_OF_AN_ASK = 100  # so many executed instants count as one ask more
 
 
@@ -53,6 +57,11 @@ class RecheckContext:
         if key not in self.known:
             self.known[key] = self._again(edits, modules)
         return self.known[key]
+
+    def purposes_lost(self, edits: tuple[Edit, ...]) -> int:
+        """Returns how many policies no longer do what they are for after edits that fit."""
+        edited = repairs.apply(edits, self.subject.sources)
+        return purposes_lost(self.subject.design, self.rebuild(edited)) if edited is not None else 0
 
     def _again(self, edits: tuple[Edit, ...], modules: Sequence[QuestionModule]) -> list[Finding] | None:
         edited = repairs.apply(edits, self.subject.sources)
@@ -79,38 +88,53 @@ def with_repairs(context: RecheckContext, *, thorough: bool = False) -> list[Fin
         free = (r for r in finding.repairs if not any(_inside(edit.place, fixed) for edit in r.edits))
         holding[key_of(finding)] = _holding(finding, free, context, rechecks)
     for finding in conflicts:
-        holding[key_of(finding)] = holding[key_of(finding)] or _borrowed(finding, holding, context)
+        if not _any_proved(holding[key_of(finding)]):
+            holding[key_of(finding)] += _borrowed(finding, holding, context)
     for finding in conflicts:
-        known = holding[key_of(finding)]
-        holding[key_of(finding)] = known or _holding(
-            finding, _searched(finding, context, asks, thorough=thorough), context, rechecks
-        )
+        if not _any_proved(holding[key_of(finding)]):
+            searched = _searched(finding, context, asks, thorough=thorough)
+            holding[key_of(finding)] += _holding(finding, searched, context, rechecks)
     return [
-        replace(finding, repairs=holding.get(key_of(finding), ()) if finding.verdict is Verdict.CONFLICT else ())
+        replace(finding, repairs=_ranked(holding.get(key_of(finding), ()), context))
+        if finding.verdict is Verdict.CONFLICT
+        else replace(finding, repairs=())
         for finding in context.findings
     ]
+
+
+def _any_proved(verified: Iterable[Repair]) -> bool:
+    return any(repair.proved for repair in verified)
+
+
+def _ranked(verified: Sequence[Repair], context: RecheckContext) -> tuple[Repair, ...]:
+    """Returns the first repairs, those that leave every policy its purpose first; candidates where none is proved."""
+    proved = [repair for repair in dict.fromkeys(verified) if repair.proved]
+    ranked = sorted(proved or dict.fromkeys(verified), key=lambda repair: context.purposes_lost(repair.edits))
+    return tuple(ranked[:MOST_REPAIRS])
 
 
 def _holding(
     finding: Finding, offered: Iterable[Repair], context: RecheckContext, rechecks: Iterator[int]
 ) -> tuple[Repair, ...]:  # fmt: skip
-    """Returns the offered repairs that hold, at most MOST_REPAIRS."""
+    """Returns the offered edits that are repairs, at most MOST_REPAIRS, and the candidates among those before."""
     verified: list[Repair] = []
     for repair in offered:
         if next(rechecks) >= MOST_RECHECKS:
             break
-        if verdict := recheck(finding, repair, context, context.modules):
-            verified.append(replace(repair, verified=verdict))
-        if len(verified) == MOST_REPAIRS:
+        verified += _rechecked(finding, repair, context, context.modules)
+        if sum(one.proved for one in verified) == MOST_REPAIRS:
             break
     return tuple(verified)
 
 
 def _borrowed(finding: Finding, holding: Mapping[Key, Sequence[Repair]], context: RecheckContext) -> tuple[Repair, ...]:
-    """Returns the repairs of other conflicts of the same policies that remove this one too."""
-    near = [r for (_, of), repairs_of in holding.items() if set(of) & set(finding.of) for r in repairs_of]
-    removing = (r for r in dict.fromkeys(near) if recheck(finding, r, context, context.modules))
-    return tuple(itertools.islice(removing, MOST_REPAIRS))
+    """Returns the repairs and candidates of other conflicts of the same policies that remove this one too."""
+    near = [r.edits for (_, of), repairs_of in holding.items() if set(of) & set(finding.of) for r in repairs_of]
+    return tuple(
+        removing
+        for edits in dict.fromkeys(near)
+        for removing in _rechecked(finding, Repair(edits, ""), context, context.modules)
+    )
 
 
 def _inside(place: Place, fixed: Collection[Place]) -> bool:
@@ -118,15 +142,24 @@ def _inside(place: Place, fixed: Collection[Place]) -> bool:
 
 
 def _searched(finding: Finding, context: RecheckContext, asks: Asks, *, thorough: bool) -> Iterator[Repair]:
-    """Yields the nearest repairs, tried with the question that found the conflict."""
+    """Yields the nearest repairs, tried with the question that found the conflict; where none is, candidates."""
     own = [module for module in context.modules if any(q.code == finding.code for q in module.questions)]
     allowed = Asks(min(asks.left, SLOW_ASKS * thorough if any(map(slow, own)) else MOST_ASKS))
     before = allowed.left
 
-    def holds(repair: Repair) -> bool:
-        return charged(allowed, lambda: bool(recheck(finding, repair, context, own)))
+    def proved(repair: Repair) -> bool:
+        return charged(allowed, lambda: _any_proved(_rechecked(finding, repair, context, own)))
 
-    yield from nearest(finding, context.subject, holds, allowed)
+    def removed(repair: Repair) -> bool:
+        return charged(allowed, lambda: bool(_rechecked(finding, repair, context, own)))
+
+    repaired = False
+    for repair in nearest(finding, context.subject, proved, allowed):
+        repaired = True
+        yield repair
+    if not repaired:
+        allowed.left = max(allowed.left, before // CANDIDATE_SHARE)
+        yield from nearest(finding, context.subject, removed, allowed)
     asks.left -= before - max(0, allowed.left)
 
 
@@ -145,13 +178,18 @@ def charged(asks: Asks, ask: Callable[[], T]) -> T:
     return answer
 
 
-def recheck(finding: Finding, repair: Repair, context: RecheckContext, modules: Sequence[QuestionModule]) -> str:
-    """Returns what these questions say after the repair, or "" where it does not hold."""
+def _rechecked(
+    finding: Finding, repair: Repair, context: RecheckContext, modules: Sequence[QuestionModule]
+) -> list[Repair]:  # fmt: skip
+    """Returns the repair with what these questions say after it, or nothing where it does not hold."""
     after = context.again(repair.edits, modules)
     if after is None or not gone(finding, after) or worse(context.findings, after):
-        return ""
-    proved = any(f.verdict is Verdict.PROVED for f in _same(finding, after))
-    return "re-checked: proved" if proved else "re-checked: no conflict"
+        return []
+    if proves(finding, after):
+        return [replace(repair, verified="re-checked: proved", proved=True)]
+    grades = [f.evidence.grade for f in _same(finding, after) if f.verdict is Verdict.PROVED]
+    weak = next((grade for grade in grades if grade is not Grade.PROVED), "no conflict is found")
+    return [replace(repair, verified=f"re-checked: {weak}, and not proved")]
 
 
 def key_of(finding: Finding) -> Key:
@@ -162,10 +200,21 @@ def key_of(finding: Finding) -> Key:
 def gone(finding: Finding, after: Iterable[Finding]) -> bool:
     """Returns whether the conflict is answered, and is no conflict any more."""
     answers = _same(finding, list(after))
-    if any(f.verdict is Verdict.CONFLICT and key_of(f) == key_of(finding) for f in answers):
+    if still_found(finding, answers):
         return False
     undecided = any(not f.verdict.decides for f in answers)
     return not undecided or any(f.verdict is Verdict.PROVED for f in answers)
+
+
+def still_found(finding: Finding, after: Iterable[Finding]) -> bool:
+    """Returns whether the same conflict is among the findings."""
+    return any(f.verdict is Verdict.CONFLICT and key_of(f) == key_of(finding) for f in after)
+
+
+def proves(finding: Finding, after: Sequence[Finding]) -> bool:
+    """Returns whether the question of a conflict now answers `proved` about its policies, and nothing else."""
+    about = [f for f in _same(finding, after) if set(finding.of) <= set(f.of)]
+    return bool(about) and all(f.verdict is Verdict.PROVED and f.evidence.grade is Grade.PROVED for f in about)
 
 
 def _same(finding: Finding, after: Sequence[Finding]) -> list[Finding]:

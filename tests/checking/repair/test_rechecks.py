@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from coherence.checking.repair.rechecks import slow
+from coherence.checking.design_check import analyse
+from coherence.checking.repair.rechecks import proves, slow
+from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.findings.registry import question_modules
+from coherence.language.reading import read_text
 
 
 def test_questions_that_execute_loops_are_slow() -> None:
@@ -17,3 +20,50 @@ def test_a_module_is_slow_under_any_name() -> None:
     (module,) = (module for module in question_modules() if module.questions[0].code == "COH301")
     assert slow(replace(module, name="elsewhere"))
     assert not slow(replace(module, questions=tuple(replace(q, slow=False) for q in module.questions)))
+
+
+CONFLICT = Finding(
+    "C1", "", Verdict.CONFLICT, Severity.ERROR, "", (), ("a", "b"), Evidence(Grade.PROVED, ""), "certain"
+)
+
+
+def answer(verdict: Verdict, *of: str, grade: Grade = Grade.PROVED) -> Finding:
+    return replace(CONFLICT, verdict=verdict, of=of, severity=Severity.INFO, evidence=Evidence(grade, ""), certainty="")
+
+
+def test_only_a_proof_about_the_same_policies_disproves_a_conflict() -> None:
+    assert proves(CONFLICT, [answer(Verdict.PROVED, "a", "b")])
+    assert proves(CONFLICT, [answer(Verdict.PROVED, "b", "c", "a")])
+    assert not proves(CONFLICT, [])
+    assert not proves(CONFLICT, [answer(Verdict.PROVED, "a", "c")])
+    assert not proves(CONFLICT, [replace(answer(Verdict.PROVED, "a", "b"), code="C2")])
+
+
+def test_a_simulation_or_an_open_answer_beside_a_proof_disproves_nothing() -> None:
+    assert not proves(CONFLICT, [answer(Verdict.PROVED, "a", "b", grade=Grade.SIMULATED)])
+    assert not proves(CONFLICT, [answer(Verdict.PROVED, "a", "b"), answer(Verdict.UNDECIDED, "a", "b")])
+
+
+def repaired(text: str) -> list[Finding]:
+    answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
+    return [f for f in answers.findings if f.verdict is Verdict.CONFLICT]
+
+
+def test_a_change_after_which_the_question_is_silent_is_a_candidate() -> None:
+    (dead,) = repaired(
+        "coherence: 1\ntimers:\n"
+        "  limit: {from: job starts, after: 10 s, then: kill job}\n"
+        "  late: {from: job starts, after: 30 s, then: kill job}\n"
+    )
+    assert dead.code == "COH213"
+    assert [(repair.proved, repair.verified) for repair in dead.repairs[:1]] == [
+        (False, "re-checked: no conflict is found, and not proved")
+    ]
+
+
+def test_a_repair_that_leaves_a_call_its_tries_comes_first() -> None:
+    text = "coherence: 1\ncalls: [{from: a, to: b, deadline: 5 s, per_try: 4 s, tries: 2, retry_when: [timeout]}]\n"
+    (cut,) = repaired(text)
+    proved = [repair.edits[0].new for repair in cut.repairs if repair.proved]
+    assert len(proved) > 1
+    assert proved.index("1") == len(proved) - 1

@@ -1,0 +1,52 @@
+"""Counts the policies that an edit of a design leaves without what they are for.
+
+A call that retried and has one try, a loop that may move within bounds and has one value left or leaves its stated
+bounds, a timer that begins with what stops it: such an edit removes a conflict by removing the policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.language.design import Call, Design, Loop, Timer
+from coherence.language.schema_kinds import Quantity
+
+
+def purposes_lost(before: Design, after: Design) -> int:
+    """Returns how many calls, loops and timers do what they are for before the edit, and not after it."""
+    return sum(1 for _ in _lost(before, after))
+
+
+def _lost(before: Design, after: Design) -> Iterator[str]:
+    """Yields the names of these policies; one whose name is gone is not looked at."""
+    for call, edited in zip(before.calls, after.calls, strict=False):
+        if call.name == edited.name and _retries(call) and not _retries(edited):
+            yield call.name
+    for name, loop in before.loops.items():
+        if name in after.loops and _within(loop) and not _moves_inside(loop, after.loops[name]):
+            yield name
+    for name, timer in before.timers.items():
+        if name in after.timers and not _stopped_at_start(timer) and _stopped_at_start(after.timers[name]):
+            yield name
+
+
+def _retries(call: Call) -> bool:
+    return any(not isinstance(tries, Quantity) or tries.high > 1 for tries in call.tries)
+
+
+def _within(loop: Loop) -> tuple[Quantity, Quantity] | None:
+    """Returns the bounds of a loop where they are two numbers and leave it room."""
+    bounds = loop.actuation.bounds if loop.actuation is not None else ()
+    if len(bounds) != 2 or not isinstance(bounds[0], Quantity) or not isinstance(bounds[1], Quantity):
+        return None
+    return (bounds[0], bounds[1]) if bounds[0].low < bounds[1].high else None
+
+
+def _moves_inside(loop: Loop, edited: Loop) -> bool:
+    """Returns whether the loop may still move, and only within the bounds that it had."""
+    old, new = _within(loop), _within(edited)
+    return old is not None and new is not None and old[0].low <= new[0].low and new[1].high <= old[1].high
+
+
+def _stopped_at_start(timer: Timer) -> bool:
+    return timer.start is not None and timer.start == timer.unless

@@ -1,0 +1,36 @@
+"""Edits that remove a conflict by removing what a policy is for."""
+
+from __future__ import annotations
+
+import pytest
+
+from coherence.checking.repair.purposes import purposes_lost
+from coherence.language.reading import read_text
+
+DESIGN = """coherence: 1
+calls: [{from: a, to: b, tries: 3, per_try: 1 s, deadline: 5 s}]
+timers: {probe: {from: web starts, after: 60 s, unless: web.load ends, then: restart web}}
+loops: {hpa: {trigger: web.load > 3, actuation: {signal: web.size, law: step, by: 1, bounds: [1, 9]}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("tries: 3", "tries: 1"),
+        ("bounds: [1, 9]", "bounds: [4, 4]"),
+        ("bounds: [1, 9]", "bounds: [1, 12]"),
+        ("from: web starts", "from: web.load ends"),
+    ],
+)
+def test_a_policy_without_its_purpose_is_counted(old: str, new: str) -> None:
+    assert old in DESIGN
+    assert purposes_lost(read_text(DESIGN), read_text(DESIGN.replace(old, new))) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("tries: 3", "tries: 2"), ("bounds: [1, 9]", "bounds: [2, 8]"), ("after: 60 s", "after: 90 s")]
+)
+def test_a_policy_that_still_does_what_it_is_for_is_not(old: str, new: str) -> None:
+    assert old in DESIGN
+    assert purposes_lost(read_text(DESIGN), read_text(DESIGN.replace(old, new))) == 0
