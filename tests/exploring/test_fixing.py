@@ -131,8 +131,8 @@ def test_what_has_no_repair_is_said(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_a_candidate_is_never_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "design.yaml"
     text = (
-        "coherence: 1\ntimers:\n  limit: {from: job starts, after: 10 s, then: kill job}\n"
-        "  late: {from: job starts, after: 30 s, then: kill job}\n"
+        'coherence: 1\nlimits: {budget: {counts: nodes.disrupted, at_most: 0, during: "0 0 * * * for 24 h"}}\n'
+        "loops: {consolidate: {trigger: nodes.underused, actuation: {signal: nodes.disrupted, law: step, by: 1}}}\n"
     )
     path.write_text(text)
     (conflict,) = conflicts(path)

@@ -51,19 +51,18 @@ def repaired(text: str) -> list[Finding]:
 
 def test_a_change_after_which_the_question_is_silent_is_a_candidate() -> None:
     (dead,) = repaired(
-        "coherence: 1\ntimers:\n"
-        "  limit: {from: job starts, after: 10 s, then: kill job}\n"
-        "  late: {from: job starts, after: 30 s, then: kill job}\n"
+        'coherence: 1\nlimits: {budget: {counts: nodes.disrupted, at_most: 0, during: "0 0 * * * for 24 h"}}\n'
+        "loops: {consolidate: {trigger: nodes.underused, actuation: {signal: nodes.disrupted, law: step, by: 1}}}\n"
     )
     assert dead.code == "COH213"
-    assert [(repair.proved, repair.verified) for repair in dead.repairs[:1]] == [
+    assert [(repair.proved, repair.verified) for repair in dead.repairs] == [
         (False, "re-checked: no conflict is found, and not proved")
     ]
 
 
 def test_a_repair_that_leaves_a_call_its_tries_comes_first() -> None:
-    text = "coherence: 1\ncalls: [{from: a, to: b, deadline: 5 s, per_try: 4 s, tries: 2, retry_when: [timeout]}]\n"
-    (cut,) = repaired(text)
-    proved = [repair.edits[0].new for repair in cut.repairs if repair.proved]
-    assert len(proved) > 1
-    assert proved.index("1") == len(proved) - 1
+    (product,) = repaired(
+        "coherence: 1\ncalls: [{from: a, to: b, tries: 2}, {from: b, to: c, tries: 3}]\n"
+        "promises: {few: attempts(c) per call(a) <= 4}\n"
+    )
+    assert [repair.edits[0].new for repair in product.repairs] == ["2", "1"]
