@@ -96,7 +96,7 @@ def _pinned_in(answered: Followed) -> str:
 def half_spaces(
     source: Source, modules: Sequence[QuestionModule], left_open: Iterable[Key], at_risk: Iterable[Key] = ()
 ) -> HalfSpaceResult:
-    """The half-spaces within the ranges of the axes in which these questions find nothing in conflict."""
+    """Returns the half-spaces within the ranges of the axes in which these questions find nothing in conflict."""
     outline = tuple((min(axis.values), max(axis.values)) for axis in source.axes)
     seen = Seen(source, tuple(modules), outline, frozenset(left_open), frozenset(at_risk))
     if not seen.modules:
