@@ -219,7 +219,10 @@ def test_the_two_tutorials_fight_between_their_targets() -> None:
         ([setter("one", "3"), setter("other", "4")], "", "conflict"),
         ([setter("one", "3"), setter("other", "2 .. 4")], "", "conflict"),
         ([setter("one", "3"), setter("other", "3", "on change")], "", "proved"),
-        ([hpa("one", 2, 10), hpa("other", 2, 10)], "", "proved"),
+        ([hpa("one", 2, 10), hpa("other", 2, 10)], "", "conflict"),  # both are switched off
+        ([setter("git", "3", "on change"), hpa("hpa", 2, 10)], "", "conflict"),
+        ([setter("git", "3", "on change"), hpa("hpa", 3, 10)], "web.desired >= 3", "proved"),
+        ([setter("git", "3", "on change"), hpa("hpa", 2, 10)], "web.desired >= 3", "conflict"),  # 10 -> 3, not below
         ([hpa("one", 2, 10), hpa("other", 2, 10, "30 %")], "", "conflict"),
         ([hpa("one", 2, 10), hpa("other", 12, 20)], "", "conflict"),
         ([hpa("one", 2, 10), hpa("other", 2, 10, signal="web.qps")], "", "undecided"),

@@ -20,10 +20,14 @@ from coherence.verify.patterns.writers._pair import Numbers, WriterPair, every, 
 
 FREE = "the signal may take any value (what the load makes of it is not restricted)"
 SHARED = "the signal is a load that the members share evenly"
+HPAS = ("kubernetes_hpa", "keda_scaledobject")  # each is an HPA, or makes one
+SWITCHED_OFF = "Kubernetes 1.27 or later (before, the two pull at the field)"
 
 
 def scalers(pair: WriterPair) -> Finding:
     """Returns the answer for two proportional writers."""
+    if _ambiguous(pair):
+        return _switched_off(pair)
     if (separate := apart(pair)) is not None:
         return separate
     first, second = scaler_of(pair, pair.first), scaler_of(pair, pair.second)
@@ -39,6 +43,31 @@ def scalers(pair: WriterPair) -> Finding:
         return _fight(pair, first, second, load, SHARED)
     both = f"{pair.first.name} and {pair.second.name}"
     return pair.undecided(f"whether {both} rest together at every load: state one setpoint for both")
+
+
+def _ambiguous(pair: WriterPair) -> bool:
+    """Decides whether the two are HPAs of one target, and not two metrics of one HPA."""
+    parts = [writer.loop.part.text for writer in (pair.first, pair.second) if writer.loop.part is not None]
+    if len(parts) < 2 or not set(parts) <= set(HPAS):
+        return False
+    signals = [w.loop.target.signal.text for w in (pair.first, pair.second) if w.loop.target and w.loop.target.signal]
+    imported = bool(pair.subject.design.spelling)  # an importer makes one loop of all metrics of an HPA
+    return imported or not _may_be_one(pair) or len(set(signals)) < 2
+
+
+def _switched_off(pair: WriterPair) -> Finding:
+    """Answers that Kubernetes refuses to scale a target that two HPAs select (kubernetes/kubernetes#112011)."""
+    one, other = pair.names
+    message = (
+        f"{one} and {other} are two autoscalers of one target: Kubernetes switches both off (AmbiguousSelector), "
+        f"and nothing moves {pair.signal}"
+    )
+    witness = [
+        Step(Fraction(0), f"{one} looks for autoscalers of the same pods and finds {other}"),
+        Step(None, f"{one} reports ScalingActive false, AmbiguousSelector, and writes nothing; {other} does the same"),
+    ]
+    evidence = arithmetic({"autoscalers of one target": (2, "")}, witness=witness)
+    return pair.conflict(message, evidence, assumptions=(SWITCHED_OFF,))
 
 
 def apart(pair: WriterPair) -> Finding | None:

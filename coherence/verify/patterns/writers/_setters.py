@@ -14,9 +14,7 @@ from coherence.model.model import Interval
 from coherence.verify.facts.ranges import truth
 from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.writers._pair import Numbers, WriterPair, every
-from coherence.verify.patterns.writers._scalers import apart
-
-ZERO_IS_OFF = ("kubernetes_hpa",)  # at 0 members the autoscaler is disabled and moves nothing
+from coherence.verify.patterns.writers._scalers import HPAS, apart
 
 
 def unset(pair: WriterPair) -> Iterator[Finding]:
@@ -89,13 +87,27 @@ def against_scaler(pair: WriterPair) -> Iterator[Finding]:
         yield _pinned(pair, setter, scaler)
     elif missing := mode_missing(pair):
         yield missing
-    elif scaler.loop.part and scaler.loop.part.text in ZERO_IS_OFF and value.exact and value.low == 0:
+    elif value.exact and value.low == 0 and _off_at_zero(pair, setter, scaler):
         off = f"at 0 {scaler.name} is disabled and does not fight"
-        yield pair.undecided(f"{off}, but nothing raises {pair.signal} again")
+        yield pair.undecided(f"{off}; needs what raises {pair.signal} from 0 again")
     elif (separate := apart(pair)) is not None:
         yield separate
     else:
         yield _undone(pair, setter, scaler)
+
+
+def _off_at_zero(pair: WriterPair, setter: Writer, scaler: Writer) -> bool:
+    """Decides whether 0 members disable the autoscaler: an HPA always, the one of KEDA where its own trigger is idle.
+
+    An HPA at 0 is in implicit maintenance mode; KEDA brings back its minimum, unless the setter is its own cooldown:
+    it acts on what KEDA itself reads.
+    """
+    if scaler.loop.part is None or scaler.loop.part.text not in HPAS:
+        return False
+    target = scaler.loop.target
+    seen = set(used(pair.facts.tree(target.signal.tree))) if target is not None and target.signal is not None else set()
+    cooldown = setter.condition is not None and seen & set(used(pair.facts.tree(setter.condition)))
+    return scaler.loop.part.text == "kubernetes_hpa" or bool(cooldown)
 
 
 def _pinned(pair: WriterPair, setter: Writer, scaler: Writer) -> Finding:

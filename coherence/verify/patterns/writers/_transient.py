@@ -31,10 +31,19 @@ def transient(pair: WriterPair, writer: Writer) -> Iterator[Finding]:
         yield from (_dips(pair, writer, promise, bad) for promise, bad in broken)
     elif other.kind == "set":
         yield _overwritten(pair, writer, other)
-    elif promised and all(_holds(pair, promise, value) for promise in promised):
-        yield _holds_meanwhile(pair, writer, promised, value)
+    elif promised and all(_holds(pair, promise, _way_back(value, pair.values(other))) for promise in promised):
+        yield _holds_meanwhile(pair, writer, promised, _way_back(value, pair.values(other)))
+    elif other.kind == "scale" and writer.mode == "on change" and pair.values(other) != value:
+        yield _thrown_back(pair, writer, other, value)
     else:
         yield _passing(pair, writer, other, value)
+
+
+def _way_back(value: Interval, reach: Interval) -> Interval:
+    """Returns all values from what is written to wherever the other writer takes it again."""
+    lows, highs = (value.low, reach.low), (value.high, reach.high)
+    low = None if None in lows else min(end for end in lows if end is not None)
+    return Interval(low, None if None in highs else max(end for end in highs if end is not None))
 
 
 def _about(pair: WriterPair, promise: Promise) -> bool:
@@ -96,6 +105,34 @@ def _holds_meanwhile(pair: WriterPair, writer: Writer, promised: list[Promise], 
     return pair.proved(message, {}, script)
 
 
+def _thrown_back(pair: WriterPair, writer: Writer, other: Writer, value: Interval) -> Finding:
+    """Answers that each write throws away what an autoscaler chose, until that acts again."""
+    reach = pair.values(other)
+    written, chosen = next(
+        ((a, b) for a in (value.low, value.high) for b in (reach.high, reach.low) if None not in (a, b) and a != b),
+        (value.low, reach.low),
+    )
+    shown = pair.shown(written) if written is not None else "its value"
+    drop = f"{pair.shown(chosen)} -> {shown}" if chosen is not None else f"to {shown}"
+    message = f"whenever {writer.name} writes, it throws back what {other.name} chose: {pair.signal} {drop} "
+    message += f"until {other.name} acts again" + (f" ({render_seconds(other.period)})" if other.period else "")
+    witness = [
+        Step(Fraction(0), f"{other.name} has moved {pair.signal}; {writer.name} writes: {drop}"),
+        Step(other.period, f"{other.name} moves it again, as fast as its rate limits let it"),
+    ]
+    stated = {
+        f"{writer.name} writes": written,
+        f"{other.name} at most": reach.high,
+        f"{other.name} at least": reach.low,
+    }
+    numbers: Numbers = {name: (number, pair.unit) for name, number in stated.items() if number is not None}
+    numbers = {**numbers, "lasts at least": (other.period, "s")} if other.period else numbers
+    assumptions = [f"{writer.name} writes again after {other.name} has acted"]
+    return pair.conflict(
+        message, arithmetic(numbers, witness=witness), assumptions=assumptions, proposals=[pair.unset(writer)]
+    )
+
+
 def _overwritten(pair: WriterPair, writer: Writer, other: Writer) -> Finding:
     """Answers that a value that another loop overwrites at its next write never takes effect."""
     mine, theirs = pair.values(writer), pair.values(other)
@@ -116,8 +153,8 @@ def _overwritten(pair: WriterPair, writer: Writer, other: Writer) -> Finding:
 
 
 def _passing(pair: WriterPair, writer: Writer, other: Writer, value: Interval) -> Finding:
-    """Answers that no promise about the field: inside the other's bounds nothing happens, outside it is brought
-    back."""
+    """Answers that no promise is about the field: one write inside the other's bounds is no fight, one outside is
+    brought back."""
     reach = pair.values(other)
     inside = all(reach.clip(end) == end for end in (value.low, value.high) if end is not None)
     if inside and other.kind == "scale" and value.low is not None and value.high is not None:

@@ -5,7 +5,8 @@ Groups the loops by the signal that they write.  Two of them can live together w
 the world some value is left alone by both.  A loop that sets a value rests only there; an autoscaler
 rests wherever its signal says, anywhere within its bounds; `to: unset` writes nothing; a loop whose
 `mode` is `once` or `on change` is undone rather than fought: it is a conflict where a promise about the
-field breaks meanwhile, or where its value never lasts.
+field breaks meanwhile, where its value never lasts, or where each change throws back what an autoscaler chose.
+Two HPAs of one target are switched off, both.
 
 Boundary: loops that step are `contradictory-actuation` and `interacting-loops`; two whose conditions exclude each
 other by the field itself take turns, which is `livelock`.
@@ -40,7 +41,9 @@ loops:
 
 ## Source
 argoproj/argo-cd#5105, kedacore/keda#5288, Klimatbyran/garbo#695, temporalio/temporal-worker-controller#439;
-vllm-project/production-stack (an HPA and a ScaledObject on one Deployment).  Condition: for every w some x
+vllm-project/production-stack (an HPA and a ScaledObject on one Deployment); kubernetes/kubernetes#112011 and
+kedacore/keda#5825 (AmbiguousSelector); Kubernetes documentation, "Migrating Deployments and StatefulSets to
+horizontal autoscaling" (leave `spec.replicas` out).  Condition: for every w some x
 with f_A(x, w) = x and f_B(x, w) = x.
 """
 
