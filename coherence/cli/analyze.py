@@ -147,7 +147,7 @@ def _analysed(
     entry: Entry, subject: Subject, bar: Progress, *, retune: bool
 ) -> tuple[DesignAnalysis, tuple[Amplified, ...], list[tuple[Retuning, ...]]]:
     from coherence.loops.analysis.design_analysis import analysed
-    from coherence.loops.analysis.retry_products import amplified
+    from coherence.loops.analysis.retry_products import MOST_PATHS, amplified
     from coherence.loops.analysis.retuning import retuned
     from coherence.loops.designs.feedback_groups import Deadline
 
@@ -161,7 +161,11 @@ def _analysed(
         bar(0.6 + 0.4 * index / len(analysis.groups), "retuning")
         share = whole.share(1 / (len(analysis.groups) - index))
         tunings.append(retuned(group, subject, entry.rebuild, share) if retune else ())
-    return analysis, amplified(entry.design), tunings
+    calls = amplified(entry.design)
+    if not calls.complete:
+        cut = f"of the paths of calls the first {MOST_PATHS:,} are multiplied; others may send more"
+        analysis = replace(analysis, assumptions=(*analysis.assumptions, cut))
+    return analysis, calls.paths, tunings
 
 
 def _dumped(document: dict[str, Any]) -> str:

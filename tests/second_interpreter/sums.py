@@ -77,7 +77,7 @@ def deadline_of_tries(random: Random) -> Drawn:
     """Tries one after another, with pauses between them, within a deadline."""
     tries, per_try, pause = random.randint(2, 6), random.randint(1, 8), Fraction(random.choice([0, 0, 2, 4, 1]), 2)
     needed = tries * per_try + (tries - 1) * pause
-    deadline = needed + Fraction(random.choice([-6, -2, -1, 0, 1, 2, 8]), 2)
+    deadline = max(Fraction(1, 2), needed + Fraction(random.choice([-6, -2, -1, 0, 1, 2, 8]), 2))
     text = f"""coherence: 1
 calls: [{{from: a, to: b, deadline: {float(deadline)} s, per_try: {per_try} s, tries: {tries}, pause: {float(pause)} s, retry_when: [timeout]}}]
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from coherence.language.design import Call, Design
 from coherence.language.words import plain_word
 from coherence.verify.calls.retry_policies import retry_policy_of, tries_again
 
-MOST_PATHS = 2_000
+MOST_PATHS = 20_000
 
 
 @dataclass(frozen=True)
@@ -26,16 +27,26 @@ class Amplified:
     cause: str
 
 
-def amplified(design: Design) -> tuple[Amplified, ...]:
+@dataclass(frozen=True)
+class AmplifiedPaths:
+    """Paths that retry, the strongest first; `complete`: every path of calls was multiplied."""
+
+    paths: tuple[Amplified, ...]
+    complete: bool
+
+
+def amplified(design: Design) -> AmplifiedPaths:
     """Returns paths that retry, the strongest first; a cycle of calls is followed once round."""
     by_caller: dict[str, list[Call]] = {}
     for call in design.calls:
         by_caller.setdefault(call.caller.text if call.caller else "", []).append(call)
     called = {call.callee.text for call in design.calls if call.callee}
     roots = [name for name in by_caller if name not in called] or list(by_caller)
-    chains = [_of(path) for root in roots for path in _paths(by_caller, root, ())][:MOST_PATHS]
+    every = (path for root in roots for path in _paths(by_caller, root, ()))
+    chains = [_of(path) for path in itertools.islice(every, MOST_PATHS)]
     retried = [chain for chain in chains if chain.tries is None or chain.tries > 1]
-    return tuple(sorted(retried, key=lambda chain: (chain.tries is not None, -(chain.tries or 0), chain.path)))
+    ordered = sorted(retried, key=lambda chain: (chain.tries is not None, -(chain.tries or 0), chain.path))
+    return AmplifiedPaths(tuple(ordered), next(every, None) is None)
 
 
 def _paths(by_caller: dict[str, list[Call]], name: str, before: tuple[Call, ...]) -> Iterator[tuple[Call, ...]]:

@@ -35,7 +35,7 @@ from coherence.simulate.execute.orbits import LongRun
 from coherence.simulate.execute.slices import influences
 from coherence.simulate.execute.timeline import shown, told_choices
 
-LEAST, MOST_TRIED, MOST_LOOKED = Fraction(1, 100), 6, 400
+LEAST, MOST_TRIED, MOST_LOOKED = Fraction(1, 100), 24, 400
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,22 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
             first = next((one for one in overshoots if one is not None), None)
             if first is not None:
                 yield _answer(question, subject, group, loop, first)
+            elif (most := max(tried(_acted_twice, subject, group, loop, rest) or [0])) > MOST_TRIED:
+                message = (
+                    f"whether {loop.name} acts before it sees what it did: of {most} pairs of actions not all are run"
+                )
+                yield question.undecided(message, (place(loop),), (loop.name,), bound=f"{MOST_TRIED} pairs of actions")
+
+
+def _acted_twice(subject: Subject, group: Group, loop: SampledLoop, rest: Fraction | None) -> list[int]:
+    """Returns, for each run, how many pairs of actions of one direction pass where the loop settles."""
+    ends = [(run, _settles_at(loop, run, rest)) for run in runs(subject, group)]
+    return [len(_pairs(loop, run.instants, end)) for run, end in ends if end is not None]
+
+
+def _settles_at(loop: SampledLoop, run: LongRun, rest: Fraction | None) -> Fraction | None:
+    """Returns where the command of the loop settles in a run; `rest` where it does not settle."""
+    return plain(run.orbit.lap[0].after[loop.signal]) if settled(run) and run.orbit is not None else rest
 
 
 def _overshoots(subject: Subject, group: Group, loop: SampledLoop, rest: Fraction | None) -> list[Overshoot | None]:
@@ -78,8 +94,7 @@ def overshoot(group: Group, loop: SampledLoop, run: LongRun, rest: Fraction | No
     """Returns the first action beyond where the loop settles whose predecessor, in the same direction, was not seen
     yet.
     """
-    if settled(run) and run.orbit is not None:
-        rest = plain(run.orbit.lap[0].after[loop.signal])
+    rest = _settles_at(loop, run, rest)
     if rest is None:
         return None
     for first, second in _pairs(loop, run.instants, rest)[:MOST_TRIED]:

@@ -138,7 +138,9 @@ def _answer(question: Question, subject: Subject, cascade: Cascade) -> Finding:
     message = (
         f"{chain} amplifies a swing of {cascade.source} {rhythm} {cascade.peak.low:.3g} times, hop by hop {product}"
     )
-    left = "left out: " + ", ".join(cascade.dropped) if cascade.dropped else ""
+    longer = (f"loops after the first {MOST_CHAIN} of the chain",) if len(cascade.loops) == MOST_CHAIN else ()
+    dropped = (*cascade.dropped, *longer)
+    left = "left out: " + ", ".join(dropped) if dropped else ""
     method = "peak of the exact transfer function of one lap"
     evidence = Evidence(Grade.LINEARISED, method, numbers=_numbers(cascade), bound=left)
     return question.note(message, _places(cascade), names, evidence)

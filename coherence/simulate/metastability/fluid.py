@@ -16,7 +16,7 @@ from coherence.simulate.metastability.load_map import Retrying, overload
 
 SLOTS = 40  # to one per_try: the resolution of time
 _MOST_TRIES = 16  # classes of tries kept apart; beyond, retries count as the last class
-_MOST_CYCLES = 60  # of limit and pause: waves of retries that come and go for longer are no collapse
+_MOST_CYCLES = 60  # of limit and pause: waves of retries that come and go for longer are not followed to an end
 _LONGEST = 4096  # times per_try: a trigger longer than this is not looked for
 
 
@@ -34,6 +34,7 @@ class BacklogCourse:
 
     backlog: float
     recovery: float  # inf: never
+    followed: bool = True  # to its end; else it had not recovered by then, and had not settled as an overload
 
     @property
     def collapses(self) -> bool:
@@ -75,7 +76,7 @@ def course(call: Retrying, disturbance: Disturbance) -> BacklogCourse:
         elif late > settled and _fed(call, flow, cycle, width):
             return BacklogCourse(backlog, _drained(call, standing, slot * width - disturbance.lasts))
         elif time > disturbance.lasts + _MOST_CYCLES * cycle * width:
-            return BacklogCourse(backlog, slot * width - disturbance.lasts)
+            return BacklogCourse(backlog, slot * width - disturbance.lasts, followed=False)
 
 
 def _fed(call: Retrying, flow: _Flow, cycle: int, width: float) -> bool:

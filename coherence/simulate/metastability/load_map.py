@@ -140,7 +140,7 @@ def portrait(call: Retrying) -> Portrait:
     remains are the points, and the signs beside them say which are stable.
     """
     low, high = _range(call)
-    cells = _remaining(call, low, high)
+    cells = _remaining(call, low, high) if not call.server.cancel or load_map(call, high) <= high else None
     if cells is None:
         return Portrait((), PortraitVerdict.UNRESOLVED)
     candidates = [_point(call, cell, low, high) for cell in _merged(cells)]

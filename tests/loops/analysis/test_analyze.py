@@ -170,7 +170,7 @@ calls:
   - {from: sdk, to: api, tries: 3, retry_when: [rate_limited]}
   - {from: api, to: store, tries: 5, retry_when: [timeout]}
 """)
-    (chain,) = amplified(design)
+    (chain,) = amplified(design).paths
     assert chain.path == ("app", "sdk", "api", "store")
     assert chain.tries == 20
     assert chain.cause == "timeout"

@@ -185,7 +185,9 @@ def _reached(
                 return question.undecided(differing, load.places, load.of)
             grown = after.backlog / measured.call.capacity
             return _by_burst(question, subject, load, (measured, points, grown), wait or Fraction(0))
-        note = f"the stated burst is over {render_seconds(_round(after.recovery))} after its end; "
+        over = render_seconds(_round(after.recovery))
+        waves = f"waves of retries still come and go {over} after the stated burst; "
+        note = f"the stated burst is over {over} after its end; " if after.followed else waves
     noisy = _by_noise(question, subject, load, measured, points)
     if noisy is not None and (differing := disagreement(subject, load, measured)) is not None:
         return question.undecided(differing, load.places, load.of)

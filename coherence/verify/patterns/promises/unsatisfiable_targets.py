@@ -157,7 +157,8 @@ def _group(subject: Subject, facts: DesignFacts, group: list[Requirement], deadl
             try:
                 conditions = _conditions(facts, demands)
                 chosen = satisfiability.core(conditions, least=range(len(demands)))
-            except NotExactError:
+            except NotExactError as error:
+                yield _not_searched(group, str(error), "")
                 return
             if chosen is None:
                 continue

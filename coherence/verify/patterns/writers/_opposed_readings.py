@@ -101,15 +101,19 @@ def _condition(writer: Writer, move: Move, reading: str, facts: DesignFacts) -> 
 def _answer(
     ask: Question, subject: Subject, facts: DesignFacts, first: Regulator, second: Regulator
 ) -> Iterator[Finding]:
+    names = (first.writer.name, second.writer.name)
+    places = found_by.places(first.move, second.move)
     try:
         clash = found_by.clash(facts, first.reading, [(first.move, second.move)])
-    except NotExactError:
+    except NotExactError as error:
+        message = (
+            f"whether one state lets {names[0]} and {names[1]} push {first.reading} in opposite directions: {error}"
+        )
+        yield ask.undecided(message, places, names)
         return
     if isinstance(clash, Apart):
         return
     part = exact_runs.closed(subject, (first.writer.signal, second.writer.signal))
-    places = found_by.places(first.move, second.move)
-    names = (first.writer.name, second.writer.name)
     if not part.runs:
         yield ask.undecided(
             f"{names[0]} and {names[1]} push {first.reading} in opposite directions in one state: "
@@ -118,7 +122,7 @@ def _answer(
         return
     standing = [run for run in part.runs if _stuck(run, names)]
     if standing:
-        certain = len(standing) == len(part.runs)
+        certain = len(standing) == exact_runs.start_count(part.model)
         yield _conflict(ask, subject, clash, part, standing[0], (first, second), certain=certain)
     elif any(run.orbit is None for run in part.runs):
         longest = max(len(run.instants) for run in part.runs)

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 QUESTION = Question("COH234", "order-dependent", "ai.04 runtime control coherence", proves=False)
 QUESTIONS = (QUESTION,)
-MOST_PAIRS, MOST_CORNERS = 50, 4
+MOST_PAIRS = 50
 LEAST_DIFFERENCE = Fraction(1, 5)  # two rests of one load this far apart are two sizes, not one dead band
 
 
@@ -144,13 +144,17 @@ def _pair(subject: Subject, left: SampledLoop, other: SampledLoop) -> Iterator[F
     names = {loop.name for loop in part.model.loops}
     if not part.runs or not {left.name, other.name} <= names:
         return
-    for run in part.runs[:MOST_CORNERS]:
+    for run in part.runs:
         first, second = (_ordered(part, run, a, b) for a, b in ((left, other), (other, left)))
         if first is None or second is None or not (_rests(first) and _rests(second)):
             return  # it swings in one order: sustained-oscillation, or another question
         if _differ(subject, part, first, second, signals):
             yield from _answer(subject, part, left, other, first, second)
             return
+    if (starts := exact_runs.start_count(part.model)) > len(part.runs):
+        message = f"whether the order of {left.name} and {other.name} matters: {starts} ends of the ranges are too many"
+        bound = f"{len(part.runs)} of {starts} ends of the ranges, in both orders"
+        yield QUESTION.undecided(message, (_place(left), _place(other)), (left.name, other.name), bound=bound)
 
 
 def _ordered(part: ClosedRuns, run: LongRun, first: SampledLoop, second: SampledLoop) -> LongRun | None:
