@@ -130,7 +130,7 @@ def crowded_folders() -> Counts:
 
 
 def modules_without_a_test() -> Counts:
-    """Returns the public modules that no test imports, runs by name, or has a case file for, each with 1."""
+    """Returns the public modules without a test or case file of their name, that no test imports or runs by name."""
     trees = [parsed(path) for path in TESTS.rglob("*.py")]
     imported = {name for tree in trees for name in (*imports(tree), *run_by_name(tree))}
     cases = {path.relative_to(TESTS).with_suffix("").as_posix() for path in TESTS.rglob("*.md")}
@@ -140,8 +140,14 @@ def modules_without_a_test() -> Counts:
         if not any(part.startswith("_") for part in Path(path).parts)
         and module_name(path) not in imported
         and path.removesuffix(".py") not in cases
+        and not mirrored(path).exists()
         and folder_of(path) not in TRIED_TOGETHER
     }
+
+
+def mirrored(path: str) -> Path:
+    """Returns where the test of a file of the package stands: `a/b.py` has `tests/a/test_b.py`."""
+    return TESTS / Path(path).parent / f"test_{Path(path).name}"
 
 
 def run_by_name(tree: ast.AST) -> Iterator[str]:
@@ -327,6 +333,11 @@ def test_a_name_counts_once_in_a_scope_however_often_it_is_bound() -> None:
 )
 def test_a_name_in_a_small_scope_is_free(text: str) -> None:
     assert not bound(text)
+
+
+def test_the_tests_mirror_the_package() -> None:
+    assert mirrored("base/units.py") == TESTS / "base" / "test_units.py"
+    assert mirrored("base/units.py").exists()
 
 
 def test_a_command_and_a_format_are_run_by_their_names() -> None:

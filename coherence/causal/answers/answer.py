@@ -49,12 +49,12 @@ def estimate_to_dict(found: Estimate) -> dict[str, float | None]:
 
 def render_answers(answers: Iterable[Section]) -> str:
     """All sections for a terminal."""
-    return "\n".join(_section(one) for one in answers)
+    return "\n".join(map(_section, answers))
 
 
-def _section(one: Section) -> str:
-    lines = [one.title]
-    for part in one.parts:
+def _section(section: Section) -> str:
+    lines = [section.title]
+    for part in section.parts:
         inner = render_table(part) if isinstance(part, TextTable) else map(visible, part.split("\n"))
         lines += [f"  {line}" for line in inner]
     return "\n".join(line.rstrip() for line in lines) + "\n"
