@@ -6,7 +6,7 @@ once and taken many times (a row of a query table) keeps its reads, and whoever 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -101,3 +101,82 @@ def notes_reading(*names: str) -> Callable[[type[T]], type[T]]:
         return cls
 
     return decorate
+
+
+def apart(compute: Callable[[], T]) -> tuple[T, ValueReads]:
+    """Returns a result and what it was computed from, which nobody else has read yet."""
+    with unnoted(), recorded() as reads:
+        result = compute()
+    return result, reads
+
+
+BASIS = " reads"  # where what is built keeps the reads of its attributes: no attribute begins with a space
+
+
+class _BuiltAttribute:
+    """An attribute of something built from values: whoever takes it has read what it was computed from."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, _owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        own = instance.__dict__
+        if _ACTIVE:
+            reads = own.get(BASIS, {}).get(self.name)
+            if reads is not None:
+                _ACTIVE[-1].take(reads)
+        return own[self.name]
+
+    def __set__(self, instance: Any, content: Any) -> None:
+        instance.__dict__[self.name] = content  # by the constructor alone: the class is frozen
+
+
+def keeps_reads(cls: type[T]) -> type[T]:
+    """Decorates a frozen dataclass that is `built` from values of a document."""
+    for name in cls.__dataclass_fields__:  # type: ignore[attr-defined]
+        setattr(cls, name, _BuiltAttribute(name))
+    return cls
+
+
+def built(cls: Callable[..., T], **attributes: Callable[[], Any]) -> T:
+    """Returns an instance whose attributes keep what each was computed from."""
+    made = {name: apart(compute) for name, compute in attributes.items()}
+    instance = cls(**{name: content for name, (content, _) in made.items()})
+    instance.__dict__[BASIS] = {name: reads for name, (_, reads) in made.items()}
+    return instance
+
+
+class ReadTable(dict[str, T]):
+    """A mapping whose entries keep what they were computed from: who takes an entry has read the same."""
+
+    def __init__(self, entries: Mapping[str, T], reads: Mapping[str, ValueReads]) -> None:
+        super().__init__(entries)
+        self.reads = reads
+
+    def __getitem__(self, name: str) -> T:
+        self._take(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Returns an entry, or the default."""
+        self._take(name)
+        return super().get(name, default)
+
+    def items(self) -> Any:
+        """Returns all entries, which are read with that."""
+        for name in self:
+            self._take(name)
+        return super().items()
+
+    def values(self) -> Any:
+        """Returns all entries, which are read with that."""
+        self.items()
+        return super().values()
+
+    def _take(self, name: str) -> None:
+        if _ACTIVE and name in self.reads:
+            _ACTIVE[-1].take(self.reads[name])

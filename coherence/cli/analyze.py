@@ -92,8 +92,10 @@ def _judged(network: Network, time_limit: float) -> NetworkAnalysis:
 
 
 def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool) -> int:
+    from coherence.base.reads import recorded
     from coherence.cli import _operating_points
     from coherence.cli._progress import Progress
+    from coherence.cli._unread import unread, unread_json, unread_text
     from coherence.findings.question_input import Subject
     from coherence.loops.analysis import cycle_comparison, render_json, render_pictures, render_text
     from coherence.reporting.pictures import files
@@ -101,11 +103,12 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
     entry = _entry(path)
     subject = Subject(entry.design, entry.sources, time_limit)
     begun = time.monotonic()
-    with Progress("analyzing") as bar:
+    with recorded() as reads, Progress("analyzing") as bar:
         analysis, calls, tunings = _analysed(entry, subject, bar, retune=retune)
         bar(1.0, "limit cycles")
         cycles = _cycles(subject, max(SHORTEST, time_limit - (time.monotonic() - begun)))
-    loads = _operating_points.loads(subject)
+        loads = _operating_points.loads(subject)
+    lines = unread("analyze", entry.design, reads)
     if picture is not None:
         files.write(render_pictures.of_design(path, analysis), picture)
     if output == "json":
@@ -113,11 +116,12 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
         more = {
             "limit_cycles": [asdict(one) for one in cycles],
             "operating_points_of_retries": _operating_points.as_json(loads),
+            "not_read": unread_json(lines),
         }
         click.echo(_dumped({**document, **more}), nl=False)
     else:
         click.echo(render_text.text(path, analysis, calls, tunings), nl=False)
-        for line in (*cycle_comparison.text(analysis, cycles), *_operating_points.text(loads)):
+        for line in (*cycle_comparison.text(analysis, cycles), *_operating_points.text(loads), *unread_text(lines)):
             click.echo(line)
     return 0
 

@@ -217,7 +217,9 @@ def _read(symbol: Symbol, text: str) -> Fraction:
 
 
 def _design(target: str, measured: Sequence[str], output: str) -> int:
+    from coherence.base.reads import recorded
     from coherence.checking.workspace import open_workspace
+    from coherence.cli._unread import unread, unread_json, unread_text
     from coherence.minimums import report, report_measured
     from coherence.minimums.design_floors import design_floors
     from coherence.minimums.loop_floors import loop_floors
@@ -226,15 +228,17 @@ def _design(target: str, measured: Sequence[str], output: str) -> int:
 
     designs: list[dict[str, Any]] = []
     for entry in open_workspace([target]).entries:
-        model = model_of(entry.design)
-        floors, path = (*design_floors(entry.design), *loop_floors(model)), entry.design.file or target
-        split = measurements(measured, entry.design, floors, read_span)
+        with recorded() as reads:
+            floors = (*design_floors(entry.design), *loop_floors(model_of(entry.design)))
+            split = measurements(measured, entry.design, floors, read_span)
+        path, lines = entry.design.file or target, unread("bound", entry.design, reads)
         if output == "json":
             shares = {"measured": [report_measured.measured_json(one) for one in split]} if split else {}
-            designs.append({**report.design_json(path, floors), **shares})
+            designs.append({**report.design_json(path, floors), **shares, "not_read": unread_json(lines)})
         else:
             _echo(report.design_latex(floors) if output == "latex" else report.design_text(path, floors))
             _echo(report_measured.measured_text(split) if output == "text" else ())
+            _echo(unread_text(lines) if output == "text" else ())
     if output == "json":
         _echo_json({"designs": designs})
     return 0

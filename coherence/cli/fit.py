@@ -14,6 +14,7 @@ from coherence.base.errors import UsageError
 if TYPE_CHECKING:
     from coherence.causal.answers.answer import Section
     from coherence.causal.session.context import Context, FitSettings, Window
+    from coherence.findings.finding import NotRead
     from coherence.language.design import Design
     from coherence.simulate.telemetry.contract import Telemetry
 
@@ -76,7 +77,9 @@ def command(  # noqa: PLR0913  (one parameter per option)
     Every influence that the design declares is fitted; a loss is split over its causes so that the shares and what
     is unexplained sum to it exactly, and what the data cannot tell is refused, with what to measure instead.
     """
+    from coherence.base.reads import recorded
     from coherence.causal.session.context import FitSettings
+    from coherence.cli._unread import unread, unread_text
 
     reading = Reading(**{name: more.pop(name) for name in READING})
     named: dict[str, Any] = {
@@ -93,10 +96,15 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
         files.check_kind(picture)
     design, sources = _design(path)
-    sections = _answers(_streamed(design, reading, settings) if stream else _whole(design, reading, settings))
+    with recorded() as reads:
+        sections = _answers(_streamed(design, reading, settings) if stream else _whole(design, reading, settings))
+    lines = unread("fit", design, reads)
     if picture is not None:
         _draw(sections, picture)
-    click.echo(_json(path, sections) if output == "json" else _text(sections, sources), nl=False)
+    shown = _json(path, sections, lines) if output == "json" else _text(sections, sources)
+    click.echo(shown, nl=False)
+    for line in unread_text(lines) if output == "text" else ():
+        click.echo(line)
     return _code(sections)
 
 
@@ -219,12 +227,18 @@ def _text(sections: Sequence[Section], sources: Mapping[str, str]) -> str:
     return render_answers(sections) + ("\n" + findings(report, options=ReportOptions()) if collected else "")
 
 
-def _json(path: str, sections: Iterable[Section]) -> str:
+def _json(path: str, sections: Iterable[Section], lines: Iterable[NotRead]) -> str:
     from coherence.base.version import VERSION
+    from coherence.cli._unread import unread_json
 
     whole = {"format_version": 1, "tool": "coherence fit", "version": VERSION, "design": path}
     titled = [{"title": one.title, **one.data} for one in sections]
-    return json.dumps({**whole, "sections": titled}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return (
+        json.dumps(
+            {**whole, "sections": titled, "not_read": unread_json(lines)}, indent=2, ensure_ascii=False, allow_nan=False
+        )
+        + "\n"
+    )
 
 
 def _draw(sections: Iterable[Section], file: str) -> None:

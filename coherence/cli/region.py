@@ -51,8 +51,10 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     that looks at more than sums of the values (a product of two, an execution) gets none; the reason is told. JSON
     has the coefficients (SI units), and the SMT-LIB script of each proof.
     """
+    from coherence.base.reads import recorded
     from coherence.checking.design_check import passes
     from coherence.checking.workspace import open_workspace
+    from coherence.cli._unread import unread, unread_json, unread_text
     from coherence.exploring.regions import region
     from coherence.findings.registry import question_modules, require_known_codes
 
@@ -64,16 +66,18 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     if entry.design.spelling:
         raise UsageError(f"{path} is a manifest: write a design with `coherence import`, for manifests have no ranges")
     chosen = [one for one in question_modules() if any(passes(q.code, select, ignore) for q in one.questions)]
-    mapped = region(parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit)
+    with recorded() as reads:
+        mapped = region(parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit)
+    lines = unread("region", entry.design, reads)
     inequalities: tuple[Beside, ...] = ()
     if half_spaces:
         from coherence.exploring.render_half_spaces import beside
 
         inequalities = beside(mapped, parameters, entry.sources, entry.rebuild, chosen, time_limit=time_limit)
     click.echo(
-        json.dumps(as_data(path, mapped, inequalities), indent=2)
+        json.dumps({**as_data(path, mapped, inequalities), "not_read": unread_json(lines)}, indent=2)
         if output == "json"
-        else text(path, mapped, inequalities)
+        else "\n".join((text(path, mapped, inequalities), *unread_text(lines)))
     )
     return 0
 

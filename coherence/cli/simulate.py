@@ -14,6 +14,7 @@ from coherence.base.errors import UsageError
 from coherence.cli._given import refuse_given
 
 if TYPE_CHECKING:
+    from coherence.findings.finding import NotRead
     from coherence.language.design import Design
     from coherence.simulate.serving.trace import ArrivalTrace
     from coherence.simulate.study.repeated_runs import Study, StudyReading
@@ -51,7 +52,9 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if observed is not None:
         refuse_given(OF_A_RUN, "with --observed nothing is run, and logs are compared with the design")
         return _replay(path, observed)
+    from coherence.base.reads import recorded
     from coherence.cli._progress import Progress
+    from coherence.cli._unread import unread, unread_text
     from coherence.simulate.study.recording import prepare
     from coherence.simulate.study.repeated_runs import difference
     from coherence.simulate.study.samples import study
@@ -67,13 +70,25 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if telemetry is not None:
         prepare(Path(telemetry))
     _advise()
+    studies: list[Study] = []
+    unread_lines: list[tuple[NotRead, ...]] = []
     with Progress("running") as bar:
-        studies = [study(_design(one), setting, bar) for one in (path, against) if one is not None]
+        for one in (path, against):
+            if one is not None:
+                design = _design(one)
+                with recorded() as reads:
+                    studies.append(study(design, setting, bar))
+                unread_lines.append(unread("simulate", design, reads))
     if telemetry is not None:
         _write(_design(path), setting, telemetry)
     changed = difference(*studies) if against is not None else ()
     names = [path, *([against] if against is not None else [])]
-    click.echo(_json(names, studies, changed) if output == "json" else _text(names, studies, changed), nl=False)
+    if output == "json":
+        click.echo(_json(names, studies, changed, unread_lines), nl=False)
+    else:
+        click.echo(_text(names, studies, changed), nl=False)
+        for line in (text for lines in unread_lines for text in unread_text(lines)):
+            click.echo(line)
     return 0
 
 
@@ -153,8 +168,12 @@ def _write(design: Design, setting: Setting, folder: str) -> None:
     record(design, setting, Path(folder))
 
 
-def _json(names: Sequence[str], studies: Sequence[Study], changed: Sequence[StudyReading]) -> str:
+def _json(
+    names: Sequence[str], studies: Sequence[Study], changed: Sequence[StudyReading],
+    unread_lines: Sequence[Sequence[NotRead]],
+) -> str:  # fmt: skip
     from coherence.base.version import VERSION
+    from coherence.cli._unread import unread_json
 
     setting = studies[0].setting
     document: dict[str, Any] = {
@@ -166,8 +185,8 @@ def _json(names: Sequence[str], studies: Sequence[Study], changed: Sequence[Stud
         "seeds": list(setting.seeds),
         "designs": [
             {"path": name, "readings": [_row(r) for r in one.readings], "assumptions": list(one.assumptions),
-             "notes": list(one.notes)}
-            for name, one in zip(names, studies, strict=True)
+             "notes": list(one.notes), "not_read": unread_json(lines)}
+            for name, one, lines in zip(names, studies, unread_lines, strict=True)
         ],
         "difference": [_row(reading) for reading in changed],
     }  # fmt: skip

@@ -37,9 +37,13 @@ def command(
     """
     if len(parameters) > 2:
         raise UsageError(f"{len(parameters)} keys: a map has one or two")
+    from coherence.base.reads import recorded
     from coherence.checking.workspace import open_workspace
     from coherence.cli._progress import Progress
+    from coherence.cli._unread import unread, unread_json, unread_text
     from coherence.exploring import render_sweep, sweeps, swept_numbers
+    from coherence.loops.designs.feedback_groups import Deadline
+    from coherence.model.elaborate import elaborate
     from coherence.reporting.pictures import files
 
     if picture is not None:
@@ -55,13 +59,19 @@ def command(
         cells = sweeps.swept(
             axes, entry.sources, entry.rebuild, store, time_limit=time_limit, jobs=jobs, bar=bar
         )  # fmt: skip
+    with recorded() as reads:
+        sweeps.verdict_of(elaborate(entry.design), (), Deadline(time_limit))
+    lines = unread("sweep", entry.design, reads)
     if picture is not None:
         files.write(render_sweep.figure(path, axes, cells), picture)
     if output == "json":
         from coherence.base.version import VERSION
 
         head = {"format_version": 1, "tool": "coherence sweep", "version": VERSION}
-        click.echo(json.dumps({**head, **render_sweep.as_json(path, axes, cells)}, indent=2, allow_nan=False))
+        data = {**render_sweep.as_json(path, axes, cells), "not_read": unread_json(lines)}
+        click.echo(json.dumps({**head, **data}, indent=2, allow_nan=False))
     else:
         click.echo(render_sweep.text(path, axes, cells), nl=False)
+        for line in unread_text(lines):
+            click.echo(line)
     return 0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 from coherence.base.errors import InputError, Problem
+from coherence.base.reads import apart, built
 from coherence.base.units import ONE, Dimension
 from coherence.language import catalogue, names
 from coherence.language.design import Component
@@ -39,12 +41,17 @@ def add_component(draft: ModelDraft, component: Component) -> None:
             draft.constant(f"{name}.{key}", value)
         elif isinstance(value, Formula) and not _names_a_thing(component, key, value):
             local = names.scope(component, draft.design)
-            draft.outputs[f"{name}.{key}"] = rename(value.tree, _by(local))
+            tree, draft.formulas[f"{name}.{key}"] = apart(partial(_renamed, value, local))
+            draft.outputs[f"{name}.{key}"] = tree
             draft.places[f"{name}.{key}"] = value.place
     if component.state is not None:
         _plant(draft, component)
     if component.part is not None:
         _from_part(draft, component, component.part.text)
+
+
+def _renamed(formula: Formula, local: dict[str, str]) -> Tree:
+    return rename(formula.tree, _by(local))
 
 
 def _by(local: dict[str, str]) -> Rename:
@@ -70,12 +77,25 @@ def _plant(draft: ModelDraft, component: Component) -> None:
     initial = component.initial
     if initial is None:
         draft.gap(component.name, f"the initial value of {path} (`from:`)", component.place)
-    dimension = initial.dimension if initial else ONE
-    start = interval(initial) if initial else Interval(Fraction(0), Fraction(0))
-    step = component.step.low if component.step else None
-    draft.states[path] = State(
-        path, start, EVERYTHING, tree if step else None, None if step else tree, step, False, dimension, place
+    step = component.step
+    draft.states[path] = built(
+        State,
+        path=lambda: path,
+        initial=lambda: interval(initial) if initial else Interval(Fraction(0), Fraction(0)),
+        range=lambda: EVERYTHING,
+        next=lambda: _read(formula, tree) if step else None,
+        flow=lambda: None if step else _read(formula, tree),
+        step=lambda: step.low if step else None,
+        integer=lambda: False,
+        dimension=lambda: initial.dimension if initial else ONE,
+        place=lambda: place,
     )
+
+
+def _read(formula: Formula, tree: Tree) -> Tree:
+    """Returns the tree that was made of a formula, which is read with it."""
+    assert formula.tree is not None
+    return tree
 
 
 def _from_part(draft: ModelDraft, component: Component, part: str) -> None:
@@ -148,31 +168,29 @@ def _part_state(draft: ModelDraft, component: Component, name: str, block: objec
     if not isinstance(block, Table):
         return
     path = f"{component.name}.{name}"
-    initial = _bound(block, "from", draft.reading)
-    start = (
-        interval(component.initial)
-        if component.initial
-        else interval(initial)
-        if initial
-        else Interval(Fraction(0), Fraction(0))
-    )
-    step = _bound(block, "step", draft.reading)
     kind = block.get("type")
-    integer = isinstance(kind, Scalar) and kind.text == "int"
     following, flow = (
         _part_tree(draft, block.get(key), local_name) if block.get(key) else None for key in ("next", "flow")
     )
-    draft.states[path] = State(
-        path,
-        start,
-        _range(block, draft.reading),
-        following,
-        flow,
-        step.low if step else None,
-        integer,
-        _unit(block),
-        component.place,
+    step = _bound(block, "step", draft.reading)
+    draft.states[path] = built(
+        State,
+        path=lambda: path,
+        initial=lambda: _part_start(draft, component, block),
+        range=lambda: _range(block, draft.reading),
+        next=lambda: following,
+        flow=lambda: flow,
+        step=lambda: step.low if step else None,
+        integer=lambda: isinstance(kind, Scalar) and kind.text == "int",
+        dimension=lambda: _unit(block),
+        place=lambda: component.place,
     )
+
+
+def _part_start(draft: ModelDraft, component: Component, block: Table) -> Interval:
+    """Returns where a state of a part begins: as the component states it, else as the part does, else at 0."""
+    stated = component.initial or _bound(block, "from", draft.reading)
+    return interval(stated) if stated else Interval(Fraction(0), Fraction(0))
 
 
 def _part_command(draft: ModelDraft, component: Component, name: str, block: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from coherence.base.places import Place
+from coherence.base.reads import ValueReads
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Name, Number, Tree, rename
 from coherence.language.schema_kinds import Formula, Quantity, Reading
@@ -21,6 +22,7 @@ class ModelDraft:
     constants: dict[str, Constant] = field(default_factory=dict)
     outputs: dict[str, Tree] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
+    formulas: dict[str, ValueReads] = field(default_factory=dict)  # what each output was made of
     gaps: list[Gap] = field(default_factory=list)
     abstractions: list[str] = field(default_factory=list)
     reading: Reading = field(default_factory=Reading)

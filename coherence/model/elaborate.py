@@ -7,6 +7,7 @@ from dataclasses import replace
 from coherence.base.errors import InputError
 from coherence.base.places import Place
 from coherence.base.queries import cached
+from coherence.base.reads import ReadTable, unnoted
 from coherence.base.units import Dimension
 from coherence.language import names
 from coherence.language.design import Design
@@ -24,7 +25,15 @@ def model_of(design: Design) -> Model:
 
 
 def elaborate(design: Design) -> Model:
-    """Returns the model of a design.  Raises InputError for algebraic loops and malformed plants."""
+    """Returns the model of a design.  Raises InputError for algebraic loops and malformed plants.
+
+    Elaborating reads nothing: whoever takes a state, a loop or an output of the model reads what it is made of.
+    """
+    with unnoted():
+        return _elaborated(design)
+
+
+def _elaborated(design: Design) -> Model:
     draft = ModelDraft(design, index=dict(names.bare_names(design)))
     for workload in design.workload.values():
         add_workload(draft, workload.name)
@@ -47,7 +56,7 @@ def _close(draft: ModelDraft, loops: tuple[SampledLoop, ...]) -> Model:
         draft.commands,
         draft.constants,
         {},
-        ordered,
+        ReadTable(ordered, draft.formulas),
         loops,
         draft.design.promises,
         tuple(draft.gaps),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from coherence.base.places import Place
+from coherence.base.reads import keeps_reads, notes_reading
 from coherence.base.units import ONE, Dimension
 from coherence.language.design import Design, Loop
 from coherence.language.expressions.tree import Tree, names
@@ -42,6 +43,7 @@ class Interval:
 EVERYTHING = Interval(None, None)
 
 
+@keeps_reads
 @dataclass(frozen=True)
 class State:
     """A state with exactly one of `next` (every `step` seconds, from `phase`) and `flow` (per second)."""
@@ -57,6 +59,7 @@ class State:
     place: Place
 
 
+@keeps_reads
 @dataclass(frozen=True)
 class Command:
     """A signal that only loops write."""
@@ -69,6 +72,7 @@ class Command:
     place: Place
 
 
+@notes_reading("range", "varies")
 @dataclass(frozen=True)
 class Constant:
     """One unknown constant in a range (`varies`: an input that takes a new value at every sample)."""
@@ -80,6 +84,7 @@ class Constant:
     place: Place
 
 
+@keeps_reads
 @dataclass(frozen=True)
 class SampledLoop:
     """A loop that reads and writes at phase + k * period."""

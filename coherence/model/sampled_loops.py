@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from coherence.base.reads import built
 from coherence.base.units import ONE, Dimension
 from coherence.language.design import Loop, Rate, Relay
 from coherence.language.expressions.tree import Call, Name, Number, Tree, rename
@@ -14,6 +16,7 @@ from coherence.model.draft import ModelDraft
 from coherence.model.model import (  # fmt: skip
     EVERYTHING,
     Command,
+    Constant,
     Interval,
     RateLimit,
     SampledLoop,
@@ -27,7 +30,7 @@ def sampled_loop(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop | Non
     if missing is None:
         measured, setpoint = _sensed(draft, loop), draft.tree_of(loop.target.setpoint) if loop.target else None
         if laws.law_of(loop) != "proportional" or (measured is not None and setpoint is not None):
-            return _sampled(draft, order, loop, measured, setpoint)
+            return _sampled(draft, order, loop)
         missing = f"target signal and setpoint of {loop.name}"
     draft.gap(loop.name, missing, loop.place)
     return None
@@ -43,42 +46,49 @@ def _missing(loop: Loop) -> str | None:
     return "`law: ignore` in execution" if laws.law_of(loop) == "ignore" else None
 
 
-def _sampled(
-    draft: ModelDraft, order: int, loop: Loop, measured: Tree | None, setpoint: Tree | None
-) -> SampledLoop:  # fmt: skip
+def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
+    """Returns the sampled form of a loop; each attribute keeps what it was computed from."""
     actuation, timescale, target = loop.actuation, loop.timescale, loop.target
     assert actuation is not None
     assert timescale is not None
-    assert timescale.period is not None
+    period = timescale.period
+    assert period is not None
     relay = loop.trigger if isinstance(loop.trigger, Relay) else None
-    return SampledLoop(
-        name=loop.name,
-        period=timescale.period.low,
-        phase=timescale.phase.low if timescale.phase else None,
-        rank=loop.rank.low if loop.rank else Fraction(1000),
-        order=order,
-        trigger=_trigger(draft, loop),
-        enter=_read(draft, loop, relay.enter.tree) if relay and relay.enter else None,
-        leave=_read(draft, loop, relay.leave.tree) if relay and relay.leave else None,
-        rules=_rules(draft, loop),
-        law=laws.law_of(loop),
-        signal=draft.index.get(actuation.signal.text, actuation.signal.text) if actuation.signal else "",
-        by=draft.tree_of(actuation.by),
-        to=draft.tree_of(actuation.to),
-        measured=measured,
-        setpoint=setpoint,
-        tolerance=target.tolerance.low if target and target.tolerance else Fraction(0),
-        bounds=_bounds(loop),
-        rates=tuple(_rate(rate) for rate in actuation.rate),
-        hold_down=_upper(timescale.hold_down),
-        hold_up=_upper(timescale.hold_up),
-        cooldown=timescale.cooldown.low if timescale.cooldown else None,
-        lands=_upper(timescale.lands),
-        mode=actuation.mode.text if actuation.mode else "always",
-        counts_commanded=actuation.count is not None and actuation.count.text == "commanded",
-        integer=laws.counts_members(loop),
-        source=loop,
+    return built(
+        SampledLoop,
+        name=lambda: loop.name,
+        period=lambda: _in_order(loop, period),
+        phase=lambda: timescale.phase.low if timescale.phase else None,
+        rank=lambda: loop.rank.low if loop.rank else Fraction(1000),
+        order=lambda: order,
+        trigger=lambda: _trigger(draft, loop),
+        enter=lambda: _read(draft, loop, relay.enter.tree) if relay and relay.enter else None,
+        leave=lambda: _read(draft, loop, relay.leave.tree) if relay and relay.leave else None,
+        rules=lambda: _rules(draft, loop),
+        law=lambda: laws.law_of(loop),
+        signal=lambda: draft.index.get(actuation.signal.text, actuation.signal.text) if actuation.signal else "",
+        by=lambda: draft.tree_of(actuation.by),
+        to=lambda: draft.tree_of(actuation.to),
+        measured=lambda: _sensed(draft, loop),
+        setpoint=lambda: draft.tree_of(target.setpoint) if target else None,
+        tolerance=lambda: target.tolerance.low if target and target.tolerance else Fraction(0),
+        bounds=lambda: _bounds(loop),
+        rates=lambda: tuple(_rate(rate) for rate in actuation.rate),
+        hold_down=lambda: _upper(timescale.hold_down),
+        hold_up=lambda: _upper(timescale.hold_up),
+        cooldown=lambda: timescale.cooldown.low if timescale.cooldown else None,
+        lands=lambda: _upper(timescale.lands),
+        mode=lambda: actuation.mode.text if actuation.mode else "always",
+        counts_commanded=lambda: actuation.count is not None and actuation.count.text == "commanded",
+        integer=lambda: laws.counts_members(loop),
+        source=lambda: loop,
     )
+
+
+def _in_order(loop: Loop, period: Quantity) -> Fraction:
+    """Returns the period.  Who acts by it acts in the order of ranks, and has read the rank."""
+    assert loop.rank is None or loop.rank.low is not None
+    return period.low
 
 
 def _rules(draft: ModelDraft, loop: Loop) -> tuple[tuple[Tree, Tree | None, Tree | None], ...]:
@@ -154,35 +164,50 @@ def _sensed(draft: ModelDraft, loop: Loop) -> Tree | None:
 
 def add_commands(draft: ModelDraft, loops: tuple[SampledLoop, ...]) -> None:
     """Adds each written signal as a command: its initial value from `from:`, else anywhere in the writers' bounds."""
+    written: dict[str, list[SampledLoop]] = {}
     for loop in (loop for loop in loops if loop.signal):
         if loop.signal in draft.states:
             draft.gap(loop.name, f"writing the state {loop.signal} directly", loop.source.place)
-            continue
-        if loop.signal in draft.outputs or loop.signal in draft.constants:
-            value = draft.constants.pop(loop.signal, None)
-            draft.outputs.pop(loop.signal, None)
-            if value is not None and loop.signal not in draft.commands:
-                draft.commands[loop.signal] = Command(
-                    loop.signal, value.range, EVERYTHING, loop.integer, value.dimension, value.place
-                )
-        known = draft.commands.get(loop.signal)
-        start = _initial(loop)
-        if known is None:
-            known = Command(loop.signal, EVERYTHING, EVERYTHING, loop.integer, _dimension(loop), loop.source.place)
-        if start is not None:
-            known = replace(known, initial=start)
-        draft.commands[loop.signal] = known
+        else:
+            written.setdefault(loop.signal, []).append(loop)
+    for path, writers in written.items():
+        constant = draft.constants.pop(path, None)
+        draft.outputs.pop(path, None)
+        draft.commands[path] = _command(draft.commands.get(path), constant, writers)
     for path, command in draft.commands.items():
-        if command.initial == EVERYTHING:
-            writers = [loop.bounds for loop in loops if loop.signal == path]
-            lows = [b.low for b in writers if b.low is not None]
-            highs = [b.high for b in writers if b.high is not None]
-            draft.commands[path] = replace(
-                command,
-                initial=Interval(
-                    min(lows) if lows else None, max(highs) if len(highs) == len(writers) and highs else None
-                ),
-            )
+        if path not in written and command.initial == EVERYTHING:
+            draft.commands[path] = replace(command, initial=_bounded(()))
+
+
+def _command(known: Command | None, constant: Constant | None, writers: Sequence[SampledLoop]) -> Command:
+    """Returns a written signal: as a part or a constant declares it, with where its writers let it begin."""
+    first = writers[0]
+    return built(
+        Command,
+        path=lambda: first.signal,
+        initial=lambda: _begins(known, constant, writers),
+        range=lambda: known.range if known else EVERYTHING,
+        integer=lambda: known.integer if known else first.integer,
+        dimension=lambda: known.dimension if known else constant.dimension if constant else _dimension(first),
+        place=lambda: known.place if known else constant.place if constant else first.source.place,
+    )
+
+
+def _begins(known: Command | None, constant: Constant | None, writers: Sequence[SampledLoop]) -> Interval:
+    """Returns where a written signal begins: as the last writer states it, else as declared, else in all bounds."""
+    stated = [start for loop in writers if (start := _initial(loop)) is not None]
+    declared = known.initial if known else constant.range if constant else EVERYTHING
+    if stated:
+        declared = stated[-1]
+    return _bounded(writers) if declared == EVERYTHING else declared
+
+
+def _bounded(writers: Sequence[SampledLoop]) -> Interval:
+    """Returns the least interval with the bounds of all writers."""
+    bounds = [loop.bounds for loop in writers]
+    lows = [b.low for b in bounds if b.low is not None]
+    highs = [b.high for b in bounds if b.high is not None]
+    return Interval(min(lows) if lows else None, max(highs) if len(highs) == len(bounds) and highs else None)
 
 
 def _initial(loop: SampledLoop) -> Interval | None:
