@@ -27,6 +27,8 @@ from coherence.base.places import Place
 from coherence.cli._run import run
 from coherence.language import document
 from coherence.language.document import Items, Node, Scalar
+from coherence.language.leaves import leaves as design_leaves
+from coherence.language.reading import read_text
 from coherence.language.schema import design_schema
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
@@ -59,7 +61,9 @@ class Output:
 def leaves(text: str) -> list[WrittenLeaf]:
     """Returns the values of a document, except those that may be anything (notes and names of people)."""
     (source,) = document.read_text(text, "design")
-    return list(_leaves(source.root, (), source.root.place))
+    matters = {(leaf.place.line, leaf.place.column) for leaf in design_leaves(read_text(text, "design")) if leaf.own}
+    every = _leaves(source.root, (), source.root.place)
+    return [leaf for leaf in every if (leaf.place.line, leaf.place.column) in matters]
 
 
 def _leaves(node: Node, path: tuple[str, ...], removed: Place) -> Iterator[WrittenLeaf]:
@@ -82,7 +86,15 @@ def changes(leaf: WrittenLeaf, others: Sequence[WrittenLeaf]) -> Iterator[tuple[
             yield f"times {factor}", NUMBER.sub(partial(_scaled, factor), leaf.text)
     yield from (("another word", word) for word in _words(leaf.text))
     yield from (("another name", name) for name in _names(leaf, others))
-    for old, new in (("<", ">"), (">", "<"), ("+", "-"), ("min(", "max("), ("max(", "min(")):
+    for old, new in (
+        ("<", ">"),
+        (">", "<"),
+        ("+", "-"),
+        ("min(", "max("),
+        ("max(", "min("),
+        ("smallest", "largest"),
+        ("largest", "smallest"),
+    ):
         if old in leaf.text:
             yield f"{new} for {old}", leaf.text.replace(old, new)
     yield "removed", None
@@ -254,7 +266,7 @@ def judged(
             tried = effect(ask, text, leaf, every, before, Path(folder))
             if tried is None and is_named:
                 needless.append(leaf)
-            if tried is not None and not is_named:
+            if tried and not is_named:  # of what cannot be changed at all nothing can be told
                 silent.append(Silent(leaf, tried))
     return Judged(len(chosen if chosen is not None else every), named, tuple(silent), tuple(needless))
 
@@ -265,7 +277,10 @@ def effect(
     """Returns None where a change of the leaf has an effect, else how many changes the command took."""
     tried = 0
     for _, new in changes(leaf, every):
-        after = output(ask, edited(text, leaf, new), folder)
+        try:
+            after = output(ask, edited(text, leaf, new), folder)
+        except Exception as error:
+            raise AssertionError(f"{leaf} changed to {new!r}: {type(error).__name__}: {error}") from error
         if after is not None and after.shown != before.shown:
             return None
         tried += after is not None
@@ -283,7 +298,11 @@ def main(words: Sequence[str]) -> None:
             continue
         every = leaves(text)
         drawn = Random(str(path)).sample(every, max(1, round(len(every) * share)))  # noqa: S311  (a draw of values)
-        made = judged(command, text, chosen=drawn, doubt_named="--doubt" in words)
+        try:
+            made = judged(command, text, chosen=drawn, doubt_named="--doubt" in words)
+        except AssertionError as error:
+            click.echo(f"CRASH {path}: {error}")
+            continue
         if made is None:
             click.echo(f"{path}: refused")
             continue
