@@ -144,9 +144,9 @@ def keeps_reads(cls: type[T]) -> type[T]:
 
 def built(cls: Callable[..., T], **attributes: Callable[[], Any]) -> T:
     """Returns an instance whose attributes keep what each was computed from."""
-    made = {name: apart(compute) for name, compute in attributes.items()}
-    instance = cls(**{name: content for name, (content, _) in made.items()})
-    instance.__dict__[BASIS] = {name: reads for name, (_, reads) in made.items()}
+    parts = {name: apart(compute) for name, compute in attributes.items()}
+    instance = cls(**{name: content for name, (content, _) in parts.items()})
+    instance.__dict__[BASIS] = {name: reads for name, (_, reads) in parts.items()}
     return instance
 
 

@@ -73,9 +73,9 @@ def command(  # noqa: PLR0913  (one parameter per option)
     studies: list[Study] = []
     unread_lines: list[tuple[NotRead, ...]] = []
     with Progress("running") as bar:
-        for one in (path, against):
-            if one is not None:
-                design = _design(one)
+        for file in (path, against):
+            if file is not None:
+                design = _design(file)
                 with recorded() as reads:
                     studies.append(study(design, setting, bar))
                 unread_lines.append(unread("simulate", design, reads))
