@@ -16,6 +16,8 @@ from coherence.language.schema_kinds import Quantity, Word
 
 HARMLESS = frozenset({"alert", "log", "mark", "notify", "page", "record", "unlist", "warn"})
 """First words of `then` that end nothing: firing during a healthy activity does not stop it."""
+LEASES = frozenset({"reassign", "redeliver", "redispatch", "release", "requeue", "resend", "retry"})
+"""First words of `then` that hand out work again: a second net for a worker that died."""
 SENT = frozenset({"alarm", "alert", "mail", "notice", "notification", "page", "report", "ticket", "warning"})
 TELLING = frozenset({"open", "raise", "send", "write"})
 

@@ -97,6 +97,23 @@ def _gathered(design: Design) -> Causes:
     return {effect: tuple(links) for effect, links in links_to.items()}
 
 
+def with_ends(design: Design) -> Causes:
+    """Returns the causes with those of timers that end an activity, each a way to its end beside its own time."""
+    return design.queries.get(with_ends, lambda: _with_ends(design))
+
+
+def _with_ends(design: Design) -> Causes:
+    links_to = {effect: list(links) for effect, links in causes(design).items()}
+    for timer in design.timers.values():
+        if timer.then is not None and timer.then.kind == "ends" and timer.then.activity and not firing.never(timer):
+            effect = key_of(timer.then, design)
+            place = timer.then.place.labelled(f"{timer.name} ends it")
+            links_to.setdefault(effect, []).append(
+                EventLink("begins", effect, f"{timer.name} fires", effect, NOW, places=(place,))
+            )
+    return {effect: tuple(links) for effect, links in links_to.items()}
+
+
 def _fired(design: Design) -> Iterator[EventLink]:
     for timer in design.timers.values():
         if timer.start is None or firing.never(timer):
@@ -157,10 +174,20 @@ def _begun(design: Design) -> Iterator[EventLink]:
         effect = key_of(timer.then, design)
         if effect == f"{timer.name} fires":
             continue
-        alone = (f"only {timer.name} starts {timer.then.subject}",) if timer.then.kind == "starts" else ()
+        alone = (_alone(design, timer, effect),) if timer.then.kind == "starts" else ()
         yield EventLink(
             "begins", effect, f"{timer.name} fires", effect, NOW, places=(timer.then.place,), assumptions=alone
         )
+
+
+def _alone(design: Design, timer: Timer, effect: str) -> str:
+    """Returns what is taken for granted about other starts of what a timer starts."""
+    started = ((t.name, t.then) for t in design.timers.values() if t.then is not None and t.then.kind == "starts")
+    others = [name for name, then in started if name != timer.name and key_of(then, design) == effect]
+    what = timer.then.subject if timer.then is not None else ""
+    if not others:
+        return f"only {timer.name} starts {what}"
+    return f"a {what} that {' or '.join(others)} started ends no later than one that {timer.name} starts"
 
 
 def _followed(design: Design) -> Iterator[EventLink]:

@@ -10,7 +10,7 @@ from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic
 from coherence.language.design import Timer
-from coherence.verify.timers.firing import Firing, firing
+from coherence.verify.timers.firing import LEASES, Firing, firing
 
 ENDS = ("restart", "stop", "kill", "evict", "delete", "terminate", "abort", "cancel")
 
@@ -25,8 +25,25 @@ def answers(ask: Question, subject: Subject) -> Iterator[Finding]:
     for group in alike.values():
         for (early, first), (other, second) in itertools.permutations(group, 2):
             latest = first.window.latest
-            if _forestalls(early, other) and latest is not None and latest < second.window.earliest:
+            sooner = latest is not None and latest < second.window.earliest
+            if sooner and _forestalls(early, other) and not _promised(subject, early, other):
                 yield _answer(ask, early, other, first, second)
+
+
+def _promised(subject: Subject, early: Timer, other: Timer) -> bool:
+    """Decides whether the design asks for this order: then the later one is a second net, and no dead timer."""
+    befores = (promise for promise in subject.design.promises.values() if promise.kind == "before")
+    pairs = ((p.first.subject, p.second.subject) for p in befores if p.first is not None and p.second is not None)
+    return (early.name, other.name) in pairs
+
+
+def _does_the_same(early: Timer, other: Timer) -> bool:
+    return early.then is not None and other.then is not None and early.then.text == other.then.text
+
+
+def _hands_out_again(other: Timer) -> bool:
+    """Decides whether the timer gives the work to another one: it is there for a worker that dies before."""
+    return other.then is not None and other.then.text.split(" ")[0] in LEASES
 
 
 def _forestalls(early: Timer, other: Timer) -> bool:
@@ -55,11 +72,12 @@ def _answer(ask: Question, early: Timer, other: Timer, first: Firing, second: Fi
         Step(latest, f"{early.name} has fired: {early.then.text if early.then else ''}"),
         Step(earliest, f"{other.name} would fire: what it runs from is gone"),
     )
-    then = other.then.text if other.then is not None else "nothing"
     message = f"{other.name} never fires: {early.name} always fires first ({render_seconds(latest)} at the latest)"
     evidence = arithmetic(numbers, witness=steps, certificate=certificate)
-    if early.then is not None and other.then is not None and early.then.text == then:
+    if _does_the_same(early, other):
         return ask.note(f"{message}; both do the same", places, names, evidence)
+    if _hands_out_again(other):
+        return ask.note(f"{message}; it is there for a worker that dies before", places, names, evidence)
     return ask.conflict(message, places, names, evidence, certain=False)
 
 

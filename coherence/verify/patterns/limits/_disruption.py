@@ -15,6 +15,7 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Design, Limit
 from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Number, Tree
+from coherence.language.roles import counts
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies
 from coherence.verify.facts.limits import at_members, cap, floor, place_of, raised
@@ -22,8 +23,6 @@ from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.writers._pair import Numbers, quantities
 
-AVAILABLE = ("available", "healthy", "ready", "up")
-UNAVAILABLE = ("unavailable", "disrupted", "down", "evicted", "missing", "gone")
 PART = "pod_disruption_budget"
 MOST_COPIES = 10_000
 
@@ -34,8 +33,8 @@ def is_budget(facts: DesignFacts, limit: Limit) -> bool:
         return False
     word = limit.counts.tree.path.partition(".")[2]
     if limit.at_least is not None:
-        return word in AVAILABLE
-    return limit.at_most is not None and word in UNAVAILABLE and _evicts(facts, limit)
+        return _is_part(limit) or counts(word, "available")
+    return limit.at_most is not None and (_is_part(limit) or counts(word, "unavailable")) and _evicts(facts, limit)
 
 
 def _evicts(facts: DesignFacts, limit: Limit) -> bool:

@@ -2,7 +2,8 @@
 
 ## What
 A loop evicts members of a thing while a condition on what they hold is true.  The condition is evaluated with one
-member alone: if it still holds, and the member returns, eviction repeats for ever and nothing is ever finished.
+member alone: if it still holds, and the member returns, eviction repeats for ever and nothing is ever finished.  So
+does a condition that the stated numbers alone make true for ever.
 A member that fits alone is proved to be safe from this; whether several fit together is a question to whoever
 admits them.
 
@@ -63,7 +64,10 @@ def ask(subject: Subject) -> Iterator[Finding]:
         victim = subject.design.components.get(loop.actuation.evict.text) if loop.actuation.evict else None
         if victim is not None and isinstance(loop.trigger, Formula):
             case = _case(facts, loop, loop.trigger, victim)
-            yield from _answer(subject, facts, case) if case is not None else ()
+            if case is not None:
+                yield from _answer(subject, facts, case)
+            else:
+                yield from _always(facts, loop, loop.trigger, victim)
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,36 @@ def _read(condition: Tree, victim: Component, missing: tuple[str, ...]) -> tuple
     return named[0] if len(named) == 1 else None
 
 
+def _always(facts: DesignFacts, loop: Loop, trigger: Formula, victim: Component) -> Iterator[Finding]:
+    """Answers about a trigger that holds for the numbers that the design states, whatever is evicted."""
+    condition = facts.tree(trigger.tree.condition if isinstance(trigger.tree, Held) else trigger.tree)
+    returns = victim.returns
+    if not used(condition) or facts.missing(condition) or truth(condition, facts.values) is not True:
+        return
+    of = (loop.name, victim.name)
+    places = [trigger.place.labelled(f"{loop.name} evicts while this holds: always, with the stated numbers")]
+    places += [q.place.labelled("stated here") for path in used(condition) if (q := facts.quantities.get(path))][:3]
+    if returns is None:
+        yield QUESTION.undecided(f"needs returns of {victim.name} (always, never or after a time)", places, of)
+        return
+    if returns.text == "never":
+        return
+    every = loop.timescale.period.high if loop.timescale and loop.timescale.period else None
+    witness = (
+        Step(Fraction(0), f"the trigger of {loop.name} holds: {victim.name} is evicted and returns"),
+        Step(every, "nothing that the trigger reads has changed: it is evicted again"),
+    )
+    message = f"{loop.name} evicts {victim.name} for ever: {trigger.text} always holds with the stated numbers"
+    both = (*places, returns.place.labelled("it returns"))
+    yield QUESTION.conflict(message, both, of, arithmetic(_stated(facts, condition), witness=witness))
+
+
+def _stated(facts: DesignFacts, condition: Tree) -> Numbers:
+    """Returns the exact numbers that a condition reads."""
+    spans = {path: facts.values[path] for path in used(condition) if path in facts.values}
+    return {path: (span.low, "") for path, span in spans.items() if span.exact and span.low is not None}
+
+
 def _answer(subject: Subject, facts: DesignFacts, case: HopelessCase) -> Iterator[Finding]:
     alone = case.holds(facts, interval(case.need))
     returns = case.victim.returns
@@ -139,7 +173,8 @@ def _fits(facts: DesignFacts, case: HopelessCase) -> Finding:
 def _hopeless(subject: Subject, facts: DesignFacts, case: HopelessCase, *, certain: bool) -> Finding:
     loop, victim, need = case.loop, case.victim, case.need
     level, shown = _level(facts, case), render_quantity(need.high, need.dimension)
-    above = f", {loop.name} acts above {render_quantity(level, need.dimension)}" if level is not None else ""
+    side = "below" if _below(case) else "above"
+    above = f", {loop.name} acts {side} {render_quantity(level, need.dimension)}" if level is not None else ""
     back = "always comes back" if str(victim.returns) == "always" else f"comes back {victim.returns}"
     message = (
         f"{loop.name} evicts {victim.name} for ever: one alone holds {shown} of {case.resource}{above}, and it {back}"
@@ -150,10 +185,20 @@ def _hopeless(subject: Subject, facts: DesignFacts, case: HopelessCase, *, certa
         Step(every, f"the trigger of {loop.name} holds: {victim.name} is evicted"),
         Step(None, f"{victim.name} returns with the same footprint: as at the beginning, with no progress"),
     )
-    numbers: Numbers = {"one alone": (need.high, ""), **({"acts above": (level, "")} if level is not None else {})}
+    numbers: Numbers = {"one alone": (need.high, ""), **({f"acts {side}": (level, "")} if level is not None else {})}
     evidence = arithmetic(numbers, witness=witness)
-    lower = _repairs(subject, facts, case, level) if level is not None and level > 0 else ()
+    lower = _repairs(subject, facts, case, level) if level is not None and level > 0 and side == "above" else ()
     return QUESTION.conflict(message, case.places, case.of, evidence, certain=certain, repairs=lower)
+
+
+def _below(case: HopelessCase) -> bool:
+    """Decides whether the loop acts where less is held than a level."""
+    match case.condition:
+        case Compare(op="<" | "<=", left=Name(path=path)):
+            return path == case.path
+        case Compare(op=">" | ">=", right=Name(path=path)):
+            return path == case.path
+    return False
 
 
 def _level(facts: DesignFacts, case: HopelessCase) -> Fraction | None:

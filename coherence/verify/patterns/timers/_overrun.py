@@ -53,10 +53,12 @@ def _prolonged(design: Design, case: OverrunCase) -> OverrunCase:
 
 
 def _worst(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
-    fires = f"{timer.name} fires"
-    ways = [_case(timer, unless, order, causes) for order in orders.comparisons(unless, fires, causes)]
+    """Returns the case of the slowest way to what ends the timer; ways that begin elsewhere only end it sooner."""
+    comparisons = orders.comparisons(unless, f"{timer.name} fires", causes)
+    tied = [order for order in comparisons if order is not None] or comparisons
+    ways = [_case(timer, unless, order, causes) for order in tied]
     worst = max(ways, key=lambda case: RANKS.index(case.relation))
-    certain = all(case.relation == "after" for case in ways)
+    certain = all(case.relation == "after" for case in ways) and len(tied) == len(comparisons)
     return worst if certain or worst.relation != "after" else replace(worst, relation="possible")
 
 

@@ -42,6 +42,7 @@ from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.design import Timer
 from coherence.language.sentences import Promise
 from coherence.verify.patterns.timers import _before, _overrun
 from coherence.verify.patterns.writers._pair import Numbers
@@ -85,7 +86,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     promises = [promise for promise in design.promises.values() if promise.kind == "response"]
     if not promises or not (design.timers or any(c.takes for c in design.components.values())):
         return
-    by_event = occurrences.causes(design)
+    by_event = occurrences.with_ends(design)
     kind = occurrences.without_rests(by_event)
     for promise in promises:
         assert promise.first is not None
@@ -107,9 +108,14 @@ def _ways(
         if first in causes:
             part = chain[: causes.index(first) + 1]
             held = (subject.design.timers[link.name] for link in part if link.kind == "timer")
-            unless = next((timer.name for timer in held if timer.unless is not None), "")
+            unless = next((timer.name for timer in held if _may_fail(subject, timer, second)), "")
             reached.append(ResponsePath(promise, first, part, limit, unless))
     return reached
+
+
+def _may_fail(subject: Subject, timer: Timer, second: str) -> bool:
+    """Decides whether a timer on the way may be ended first, by another event than the promised one."""
+    return timer.unless is not None and occurrences.key_of(timer.unless, subject.design) != second
 
 
 def _answer(subject: Subject, promise: Promise, ways: list[ResponsePath], kind: list[ResponsePath]) -> Finding:

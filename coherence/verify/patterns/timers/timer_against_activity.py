@@ -52,11 +52,10 @@ from coherence.verify.patterns.timers import _barrier, _overrun, _renewal
 from coherence.verify.patterns.timers._overrun import Figures, OverrunCase
 from coherence.verify.patterns.timers.start_budget import is_probe
 from coherence.verify.timers import firing
-from coherence.verify.timers.firing import harmless
+from coherence.verify.timers.firing import LEASES, harmless
 
 QUESTION = Question("COH207", "timer-against-activity", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
-LEASES = frozenset({"reassign", "redeliver", "redispatch", "release", "requeue", "resend", "retry"})
 
 
 def ask(subject: Subject) -> Iterator[Finding]:

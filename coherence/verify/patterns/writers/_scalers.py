@@ -57,14 +57,16 @@ def _ambiguous(pair: WriterPair) -> bool:
 
 def _switched_off(pair: WriterPair) -> Finding:
     """Answers that Kubernetes refuses to scale a target that two HPAs select (kubernetes/kubernetes#112011)."""
-    one, other = pair.names
+    first, second = pair.names
     message = (
-        f"{one} and {other} are two autoscalers of one target: Kubernetes switches both off (AmbiguousSelector), "
+        f"{first} and {second} are two autoscalers of one target: Kubernetes switches both off (AmbiguousSelector), "
         f"and nothing moves {pair.signal}"
     )
     witness = [
-        Step(Fraction(0), f"{one} looks for autoscalers of the same pods and finds {other}"),
-        Step(None, f"{one} reports ScalingActive false, AmbiguousSelector, and writes nothing; {other} does the same"),
+        Step(Fraction(0), f"{first} looks for autoscalers of the same pods and finds {second}"),
+        Step(
+            None, f"{first} reports ScalingActive false, AmbiguousSelector, and writes nothing; {second} does the same"
+        ),
     ]
     evidence = arithmetic({"autoscalers of one target": (2, "")}, witness=witness)
     return pair.conflict(message, evidence, assumptions=(SWITCHED_OFF,))
