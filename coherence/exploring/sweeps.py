@@ -30,6 +30,7 @@ from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import MissingValueError
 
 WORST = ("settles", "undecided", "oscillates")
+NO_LOOP = "the design has no loop in feedback, and a sweep judges nothing else: ask coherence check"
 MARKS = {"settles": "o", "oscillates": "x", "undecided": "?", "refused": "-"}
 LATE = 20  # instants at the end of a run without an orbit
 PARALLEL = 48  # points from which joblib is worth its start
@@ -100,8 +101,11 @@ def judged(
 
 def verdict_of(model: Model, values: tuple[str, ...], deadline: Deadline) -> Cell:
     """Returns the worst group decides."""
+    groups = structure(model).groups
+    if not groups:
+        return Cell(values, "undecided", (), None, None, NO_LOOP)
     worst = Cell(values, "settles", (), None, None, "")
-    for group in structure(model).groups:
+    for group in groups:
         signals = tuple(dict.fromkeys(loop.signal for loop in group.loops if loop.signal))
         try:
             answer = executed(group.model, signals, deadline, every_start=False)

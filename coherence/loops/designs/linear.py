@@ -133,13 +133,18 @@ def operating_point(
 
 
 def _lap_from(model: Model, point: Mapping[str, Fraction], check: Callable[[], object]) -> dict[str, Affine]:
-    """Returns the end of a lap that starts from a constant history, as a function of the constant."""
+    """Returns the end of a lap that starts from a constant history, as a function of the constant.
+
+    Flows go on to the end of the lap, where nothing may happen: a flow that still moves there is not at rest.
+    """
     run = Execution(model, Choices({name: variable(name, value) for name, value in point.items()}))
     lap = hyperperiod(model)
     while run.next_time() < lap:
         check()
         run.advance()
-    return {name: lift(run.values[name] if name in model.states else run.commanded[name]) for name in point}
+    moved = run.motion.move(run, lap) if run.flowing else {}
+    ends = {**run.values, **{path: moved[path] for path in run.flowing}}
+    return {name: lift(ends[name] if name in model.states else run.commanded[name]) for name in point}
 
 
 def monodromy(model: Model, point: dict[str, Fraction]) -> list[list[Fraction]] | None:
