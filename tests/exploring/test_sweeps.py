@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-
-import pytest
+from typing import TYPE_CHECKING
 
 from coherence.cli._run import run
 from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    import pytest
 
 STORM = str(ROOT / "specs" / "retry-storm" / "design.yaml")
 

@@ -24,7 +24,7 @@ loops:
 
 @pytest.mark.parametrize(
     ("law", "start", "period", "point", "factor"),
-    [  # at rest valve.open is 2 and the law gives 2; the factor by hand: the largest root of the characteristic equation
+    [  # at rest valve.open is 2 and the law gives 2; the factor is the largest root, by hand
         ("max(0.1 * delayed(tank.level, 3 s), 2 + 1.1 * (delayed(tank.level, 3 s) - 15))", "1", "2 s", (2, 15), 1.1003),
         ("0.08 * delayed(tank.level, 3 s) * delayed(tank.level, 3 s)", "4.9", "2 s", (2, 5), 0.98844),
     ],
