@@ -86,9 +86,12 @@ def _station(
         remedy = f"state `rate_per_copy: 25 req/s` of {pool.name}, or `service: {{mean: 40 ms, cv: 1}}` of the workload"
         problems.append(Problem(component.place, f"nothing says how long a service of {name} takes", remedy))
         service = Service(1.0)
+    own = _by_source(design, flow, component, service)
     if servers is None:
-        servers, service = _of_capacity(pool, service, notes)
-    return Station(name, servers, service, room=_room(design, name), plan=onward)
+        servers, scaled = _of_capacity(pool, service, notes)
+        factor = scaled.mean / service.mean if service.mean else 1.0
+        service, own = scaled, {name: replace(one, mean=one.mean * factor) for name, one in own.items()}
+    return Station(component.name, servers, service, room=_room(design, name), plan=onward, by_source=own)
 
 
 def _of_capacity(pool: Component, service: Service, notes: list[str]) -> tuple[int, Service]:
@@ -149,19 +152,34 @@ def _uniform(takes: Quantity) -> Service:
 
 
 def _mixed(design: Design, flow: RequestFlow, component: Component, notes: list[str]) -> Service | None:
-    """Returns the service time that the workloads bring: one, or a mixture with the mean and variance of all."""
-    if component.name in flow.onward:  # the time that a workload states is that of the end of the chain
-        return None
-    users = [w for name in flow.plans if component.name in _reach(flow, name) and (w := design.workload[name]).service]
+    """Returns the service time that the workloads bring: one, or one with the mean and variance of all."""
+    users = _users(design, flow, component)
     parts = [(float(w.rate.low) if w.rate else 0.0, *_moments(w, notes)) for w in users]
     total = sum(rate for rate, _, _ in parts)
     if not parts or total <= 0:
         return None
     mean = sum(rate * mean for rate, mean, _ in parts) / total
     second = sum(rate * square for rate, _, square in parts) / total
-    if len(parts) > 1:
-        notes.append(f"services of {component.name} are one mixture of those of {', '.join(w.name for w in users)}")
     return _by_moments(mean, math.sqrt(max(0.0, second / mean**2 - 1)) if mean else 0.0)
+
+
+def _users(design: Design, flow: RequestFlow, component: Component) -> list[Workload]:
+    """Returns the workloads with a service of their own that is done here: the end of the chain."""
+    if component.name in flow.onward:
+        return []
+    return [w for name in flow.plans if component.name in _reach(flow, name) and (w := design.workload[name]).service]
+
+
+def _by_source(design: Design, flow: RequestFlow, component: Component, service: Service) -> dict[str, Service]:
+    """Returns the service of each workload, where several bring one, in place of that of all together."""
+    users = _users(design, flow, component)
+    if len(users) < 2 or service != _mixed(design, flow, component, []):
+        return {}
+    moments = {workload.name: _moments(workload, []) for workload in users}
+    return {
+        name: _by_moments(mean, math.sqrt(max(0.0, square / mean**2 - 1)) if mean else 0.0)
+        for name, (mean, square) in moments.items()
+    }
 
 
 def _moments(workload: Workload, notes: list[str]) -> tuple[float, float]:

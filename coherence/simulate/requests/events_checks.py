@@ -102,7 +102,8 @@ def _station(station: Station) -> Iterator[str]:
         yield f"{what}: servers = {station.servers:g}; help: at most {MOST_SERVERS:,}"
     yield from _least(what, {"room": station.room, "shed_above": station.shed_above})
     yield from _known(f"{what}: discipline", station.discipline, DISCIPLINES)
-    yield from _service(f"{what}: service", station.service)
+    for name, service in {"": station.service, **station.by_source}.items():
+        yield from _service(f"{what}: service{f' of {name}' if name else ''}", service)
     if station.batch:
         facts = {"wait": station.batch.wait, "fixed": station.batch.fixed, "each": station.batch.each}
         yield from _least(f"{what}: batch", facts, finite=True)

@@ -50,10 +50,10 @@ STAGE, OPEN, CAUSE, STAMP, FREE = range(5)
 R_SOURCE, R_TURNS, R_TRIES, R_SERIAL, R_START, R_NEED, R_WIDTH = range(5, 12)
 # Tries.  Q_: neighbours in a queue or among those in service; L_: neighbours in the list of time limits.
 (T_CALL, T_ROUTE, T_PHASE, T_CLASS, Q_PREV, Q_NEXT, L_PREV, L_NEXT, T_CALLS, T_MATE, T_NUMBER, T_ROOT, T_FIRST,
- T_EVENT, T_LIMIT, T_WORK, T_END, T_DEMAND, T_SINCE, T_WIDTH) = range(5, 25)  # fmt: skip
+ T_EVENT, T_LIMIT, T_WORK, T_END, T_DEMAND, T_SINCE, T_SOURCE, T_WIDTH) = range(5, 26)  # fmt: skip
 # Calls.  D_: neighbours in the list of deadlines; H_: of hedges; S_: the owner's other calls.
 (C_ROUTE, C_OWNER, C_KIND, C_ROUND, C_LIVE, C_ONE, C_TWO, C_HOLDS, D_PREV, D_NEXT, H_PREV, H_NEXT, S_PREV, S_NEXT,
- C_ROOT, C_CLASS, C_DEADLINE, C_HEDGE, C_PAUSE, C_WIDTH) = range(5, 25)  # fmt: skip
+ C_ROOT, C_CLASS, C_DEADLINE, C_HEDGE, C_PAUSE, C_SOURCE, C_WIDTH) = range(5, 26)  # fmt: skip
 
 # Counts, by the name under which the result tells them.  Those in LEVELS go down again.
 SOURCE_COUNTS = ("arrivals", "completed", "failed", "in_flight")
@@ -76,8 +76,10 @@ WORK = ("demanded", "useful", "wasted", "redone", "discarded", "queue_seconds", 
 N_QUEUE, N_BUSY, N_SERVERS, N_PRESENT, N_OFFERED, N_SERVED, N_WASTED, N_CANCELLED, N_PREEMPTED = range(9)
 DEMANDED, USEFUL, WASTED, REDONE, DISCARDED, QUEUE_SECONDS, BUSY_SECONDS, SINCE = range(9, 17)
 (STATION_NUMBER, DISCIPLINE, REDO, LARGEST, STATION_PLAN, STATION_STREAM, PAUSED, REFUSING, ARMED, MEAN, ROOM, SHED,
- WAIT, FIXED, EACH, TAKES, LANES) = range(17, 34)  # fmt: skip
+ WAIT, FIXED, EACH, TAKES, SERVICES, LANES) = range(17, 35)  # fmt: skip
 IN_SERVERS, LANE_WIDTH = 2, 4  # offset of the second list of a lane
+# `SERVICES`: a table with the stream and the mean of each source, or NOTHING where all are served alike.
+SERVICE_STREAM, SERVICE_MEAN, SERVICE_WIDTH = range(3)
 # Routes: counts, facts, limits, timers (first, last, armed), pauses before retries.
 (N_LIVE, N_FIRST, N_HELD, N_AT_STATION, N_OPEN, N_CALLS, N_SUCCEEDED, N_GAVE_UP, N_DROPPED, N_TRIES, N_RETRIES,
  N_HEDGES, N_TIMEOUTS, N_DEADLINES, N_REJECTED, N_REFUSED, N_ANSWERED_FAILED, N_ANSWERED, N_CANCELS, N_ABANDONED,

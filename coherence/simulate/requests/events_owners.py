@@ -17,6 +17,7 @@ from coherence.simulate.requests.events_layout import (
     C_ROOT,
     C_ROUND,
     C_ROUTE,
+    C_SOURCE,
     C_TWO,
     CALL_LIMIT,
     CALL_TIMER,
@@ -75,6 +76,7 @@ from coherence.simulate.requests.events_layout import (
     T_CLASS,
     T_ROOT,
     T_ROUTE,
+    T_SOURCE,
     TRY,
     Floats,
     Ints,
@@ -120,6 +122,7 @@ def open_call(n: Ints, x: Floats, route: int, kind: int, owner: int, root: int, 
     row = new_row(n, CALLS_FREE, CALLS_LEFT)
     n[row + C_ROUTE], n[row + C_OWNER], n[row + C_KIND] = route, owner, kind
     n[row + C_ROOT], n[row + C_CLASS] = root, level
+    n[row + C_SOURCE] = n[n[owner + R_SOURCE] + SOURCE_NUMBER] if kind == REQUEST else n[owner + T_SOURCE]
     n[row + C_ROUND], n[row + C_LIVE], n[row + C_HOLDS], n[row + C_ONE], n[row + C_TWO] = 1, 0, 0, NOTHING, NOTHING
     n[row + D_PREV], n[row + H_PREV] = OUTSIDE, OUTSIDE
     x[row + C_PAUSE] = x[route + BASE]

@@ -47,6 +47,10 @@ from coherence.simulate.requests.events_layout import (
     REFUSING,
     ROOM,
     SERVED,
+    SERVICE_MEAN,
+    SERVICE_STREAM,
+    SERVICE_WIDTH,
+    SERVICES,
     SHED,
     SINCE,
     STAGE,
@@ -63,6 +67,7 @@ from coherence.simulate.requests.events_layout import (
     T_PHASE,
     T_ROUTE,
     T_SINCE,
+    T_SOURCE,
     T_WORK,
     TAKES,
     TRY,
@@ -160,8 +165,13 @@ def serve(n: Ints, x: Floats, row: int, station: int) -> None:
     """A server begins a try, or goes on with it."""
     now = x[NOW]
     if x[row + T_WORK] < 0:
-        unit = draw(n, x, n[station + STATION_STREAM])
-        x[row + T_WORK] = x[row + T_DEMAND] = unit * x[station + MEAN]
+        table = n[station + SERVICES]
+        if table == NOTHING:
+            work = draw(n, x, n[station + STATION_STREAM]) * x[station + MEAN]
+        else:
+            own = table + SERVICE_WIDTH * n[row + T_SOURCE]
+            work = draw(n, x, n[own + SERVICE_STREAM]) * x[own + SERVICE_MEAN]
+        x[row + T_WORK] = x[row + T_DEMAND] = work
         x[station + DEMANDED] += x[row + T_DEMAND]
     occupy(n, x, row, station, now)
 

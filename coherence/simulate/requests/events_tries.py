@@ -17,6 +17,7 @@ from coherence.simulate.requests.events_layout import (
     C_ROOT,
     C_ROUND,
     C_ROUTE,
+    C_SOURCE,
     C_TWO,
     CANCEL,
     CANCELS,
@@ -80,6 +81,7 @@ from coherence.simulate.requests.events_layout import (
     T_ROOT,
     T_ROUTE,
     T_SINCE,
+    T_SOURCE,
     T_WORK,
     TRIES_FREE,
     TRIES_LEFT,
@@ -156,6 +158,7 @@ def new_try(n: Ints, x: Floats, row: int, station: int, now: float) -> int:
         n[row + C_ROOT],
         n[row + C_ROUND],
     )
+    n[attempt + T_SOURCE] = n[row + C_SOURCE]
     n[attempt + T_CALLS], n[attempt + T_MATE], n[attempt + L_PREV] = NOTHING, NOTHING, OUTSIDE
     n[attempt + T_FIRST] = 1 if n[row + C_ROUND] == 1 and n[row + C_ONE] == NOTHING else 0
     x[attempt + T_WORK], x[attempt + T_SINCE] = -1.0, now

@@ -59,6 +59,7 @@ class EventWorld:
         stream = self.memory.stream(unit_service(self.seed, f"service of {station.name}", station.service))
         facts = {at.DISCIPLINE: DISCIPLINES[station.discipline], at.REDO: int(station.redo)}
         facts |= {at.STATION_PLAN: self._plan(station.plan), at.STATION_STREAM: stream, at.N_SERVERS: station.servers}
+        facts[at.SERVICES] = self._services(station)
         facts |= dict.fromkeys(range(at.LANES, at.LANES + at.LANE_WIDTH * classes), at.NOTHING)
         limits = {at.MEAN: 1.0 if station.service.values else station.service.mean, at.ROOM: station.room}
         limits |= {at.SHED: station.shed_above, at.TAKES: takes(station)}
@@ -67,6 +68,19 @@ class EventWorld:
             limits |= {at.WAIT: station.batch.wait, at.FIXED: station.batch.fixed, at.EACH: station.batch.each}
         self.memory.write(address, facts)
         self.memory.write_floats(address, limits)
+
+    def _services(self, station: Station) -> int:
+        """Returns the table of services by source, or NOTHING where all are served alike."""
+        if not station.by_source:
+            return at.NOTHING
+        table = self.memory.region(at.SERVICE_WIDTH * len(self.program.sources))
+        for number, source in enumerate(self.program.sources):
+            own, service = table + at.SERVICE_WIDTH * number, station.by_source.get(source.name, station.service)
+            name = f"service of {station.name} for {source.name}"
+            stream = self.memory.stream(unit_service(self.seed, name, service))
+            self.memory.write(own, {at.SERVICE_STREAM: stream})
+            self.memory.write_floats(own, {at.SERVICE_MEAN: 1.0 if service.values else service.mean})
+        return table
 
     def _write_route(self, route: Route, address: int) -> None:
         facts = {at.STATION: self._station[route.station], at.TRIES: route.tries, at.CANCELS: int(route.cancel)}

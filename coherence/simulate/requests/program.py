@@ -9,6 +9,7 @@ servers and may itself call on (its server is held meanwhile).  `processes` make
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 Plan = tuple[tuple[str, ...], ...]  # stages in order; the routes of a stage are used at once
@@ -73,6 +74,7 @@ class Station:
     `discipline`: fifo, lifo, priority (higher first, fifo within), or preemptive (a higher priority takes
     a server; the victim resumes later with what is left; `redo` makes it start again from nothing).
     `shed_above`: a try that would have to wait longer than this (queue x mean service / servers) is rejected.
+    `by_source`: source -> the service of its requests; those of others, and the mean of all, are `service`.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Station:
     shed_above: float = math.inf
     batch: BatchRule | None = None
     plan: Plan = ()
+    by_source: Mapping[str, Service] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -30,12 +30,12 @@ loops:
     ],
 )
 def test_the_point_is_where_the_flow_rests(
-    law: str, start: str, period: str, point: tuple[int, int], factor: float
+    law: str, start: str, period: str, point: tuple[float, float], factor: float
 ) -> None:
     model = elaborate(read_text(TANK.format(law=law, start=start, period=period), "d.yaml"))
     found = linearise(model, {"tank.level": Fraction(start), "valve.open": Fraction(2)})
     assert found is not None
-    assert (found.point["valve.open"], found.point["tank.level"]) == point
+    assert (float(found.point["valve.open"]), float(found.point["tank.level"])) == point
     assert found.verdict.modulus == pytest.approx(factor, abs=1e-4)
 
 

@@ -1,0 +1,53 @@
+"""Stations: each request is served by the service of its own workload."""
+
+from __future__ import annotations
+
+import pytest
+
+from coherence.language.reading import read_text
+from coherence.simulate.processes import processes
+from coherence.simulate.requests.engine import RequestRun
+from coherence.simulate.requests.program import Service
+
+TWO = """\
+coherence: 1
+workload:
+  web: {rate: 10 req/s, service: {mean: 10 ms, cv: 0}}
+  batch: {rate: 0.1 req/s, service: {mean: 2 s, cv: 0}}
+components: {s: {copies: 1}}
+calls: [{from: web, to: s}, {from: batch, to: s}]
+"""
+
+
+def test_two_workloads_at_one_station_have_their_own_services() -> None:
+    (station,) = processes(read_text(TWO, "d.yaml")).program.stations
+    assert station.by_source == {"web": Service(0.01, "constant", 0.0), "batch": Service(2.0, "constant", 0.0)}
+    assert station.service.mean == pytest.approx((10 * 0.01 + 0.1 * 2) / 10.1)
+
+
+def test_no_request_is_faster_than_its_own_service_and_all_wait_as_pollaczek_and_khinchine_say() -> None:
+    run = RequestRun(processes(read_text(TWO, "d.yaml")).program, seed=3)
+    run.advance(40_000.0)
+    done = run.result().requests
+    took = done.end - done.start
+    assert took[done.source == 0].min() == pytest.approx(0.01)
+    assert took[done.source == 1].min() == pytest.approx(2.0)
+    waits = [took[done.source == number].mean() - mean for number, mean in ((0, 0.01), (1, 2.0))]
+    # W = lambda E[S^2] / (2 (1 - rho)); SOURCE: Kleinrock, Queueing Systems I, (5.69)
+    assert waits == pytest.approx([(10 * 0.01**2 + 0.1 * 2**2) / (2 * (1 - 0.3))] * 2, rel=0.06)
+
+
+def test_a_stated_capacity_scales_the_services_of_all_alike() -> None:
+    text = TWO.replace("copies: 1", "capacity: 100 req/s")
+    (station,) = processes(read_text(text, "d.yaml")).program.stations
+    scale = station.service.mean / ((10 * 0.01 + 0.1 * 2) / 10.1)
+    assert station.by_source["batch"].mean == pytest.approx(2.0 * scale)
+    assert station.service.mean == pytest.approx(station.servers / 100)
+
+
+def test_one_workload_keeps_one_service() -> None:
+    text = TWO.replace("  batch: {rate: 0.1 req/s, service: {mean: 2 s, cv: 0}}\n", "").replace(
+        ", {from: batch, to: s}", ""
+    )
+    (station,) = processes(read_text(text, "d.yaml")).program.stations
+    assert not station.by_source
