@@ -26,6 +26,7 @@ ALLOWANCES = TESTS / "data" / "allowances.yaml"
 EMPTY_NAMES = frozenset({"asked", "found", "kept", "made", "one", "said", "told"})
 SCOPE_LINES = 5  # of a scope in which such a name may stand
 FILE_LINES = 400
+FUNCTION_LINES = 40
 FOLDER_MODULES = 25
 TRIED_TOGETHER = frozenset({"minimums/bounds"})  # tests/minimums/test_bounds.py tries all that the registry finds
 ONE_KIND = frozenset({"minimums/bounds", "importers", "cli"})  # folders of one kind: as many files as there are
@@ -121,6 +122,15 @@ def long_files() -> Counts:
     """Returns the files of more than 400 lines, each with 1."""
     sizes = {path: len((PACKAGE / path).read_text(encoding="utf-8").splitlines()) for path in package_trees()}
     return {path: 1 for path, size in sizes.items() if size > FILE_LINES}
+
+
+def long_functions() -> Counts:
+    """Returns how many functions of more than 40 lines each file has."""
+    counts: Counter[str] = Counter()
+    for path in package_trees():
+        functions = (node for node in nodes(path) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+        counts[path] = sum(lines(function) > FUNCTION_LINES for function in functions)
+    return {path: count for path, count in counts.items() if count}
 
 
 def crowded_folders() -> Counts:
@@ -254,6 +264,7 @@ MEASURES: Mapping[str, Callable[[], Counts]] = {
     "class names in several files": shared_class_names,
     "names that say nothing": empty_names,
     "long files": long_files,
+    "long functions": long_functions,
     "crowded folders": crowded_folders,
     "modules without a test": modules_without_a_test,
     "circles of files": lambda: circle_counts(file_graph()),

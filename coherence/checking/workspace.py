@@ -83,15 +83,7 @@ def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[
     text = roots[0].text if roots else ""
     if any(is_design(d.root) for d in roots):
         if len(roots) > 1:
-            raise InputError(
-                [
-                    Problem(
-                        roots[1].root.place,
-                        f"{len(roots)} documents in one file",
-                        "a design is one document: remove the `---` lines",
-                    )
-                ]
-            )
+            raise InputError([_second_document(roots)])
         design = design_of(roots[0])
         _remember(workspace, name, text, data)
         workspace.entries.append(Entry(design, {name: text}, lambda sources: read_text(sources[name], name)))
@@ -104,19 +96,22 @@ def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[
     for root in roots:
         refuse_near_miss(root.root)
     if explicit:
-        place = roots[0].root.place if roots else Place(name, 1, 1, 1, 1)
-        kinds = ", ".join(importers.kinds())
-        raise InputError(
-            [
-                Problem(
-                    place,
-                    "this is neither a design nor a known manifest",
-                    f"begin a design with `coherence: 1`; known manifests: {kinds}",
-                )
-            ]
-        )
+        raise InputError([_unknown_kind(roots, name)])
     workspace.skipped.append(foreign(roots[0].root if roots else None, name))
     return []
+
+
+def _second_document(roots: Sequence[Document]) -> Problem:
+    place = roots[1].root.place
+    return Problem(place, f"{len(roots)} documents in one file", "a design is one document: remove the `---` lines")
+
+
+def _unknown_kind(roots: Sequence[Document], name: str) -> Problem:
+    from coherence import importers
+
+    place = roots[0].root.place if roots else Place(name, 1, 1, 1, 1)
+    remedy = f"begin a design with `coherence: 1`; known manifests: {', '.join(importers.kinds())}"
+    return Problem(place, "this is neither a design nor a known manifest", remedy)
 
 
 def _documents(workspace: Workspace, data: bytes, name: str, *, explicit: bool) -> list[Document] | None:

@@ -12,6 +12,7 @@ from coherence.base.errors import UsageError
 from coherence.cli._seconds import Seconds
 
 if TYPE_CHECKING:
+    from coherence.checking.workspace import Entry
     from coherence.exploring.regions import Region, RegionCell
     from coherence.exploring.render_half_spaces import Beside
 
@@ -53,18 +54,12 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     """
     from coherence.base.reads import recorded
     from coherence.checking.design_check import passes
-    from coherence.checking.workspace import open_workspace
     from coherence.cli._unread import unread, unread_json, unread_text
     from coherence.exploring.regions import region
     from coherence.findings.registry import question_modules, require_known_codes
 
     require_known_codes((*select, *ignore))
-    entries = open_workspace([path]).entries
-    if len(entries) != 1:
-        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
-    entry = entries[0]
-    if entry.design.spelling:
-        raise UsageError(f"{path} is a manifest: write a design with `coherence import`, for manifests have no ranges")
+    entry = _entry(path)
     chosen = [one for one in question_modules() if any(passes(q.code, select, ignore) for q in one.questions)]
     with recorded() as reads:
         mapped = region(parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit)
@@ -80,6 +75,17 @@ def command(  # noqa: PLR0913  (one parameter for each option)
         else "\n".join((text(path, mapped, inequalities), *unread_text(lines)))
     )
     return 0
+
+
+def _entry(path: str) -> Entry:
+    from coherence.checking.workspace import open_workspace
+
+    entries = open_workspace([path]).entries
+    if len(entries) != 1:
+        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
+    if entries[0].design.spelling:
+        raise UsageError(f"{path} is a manifest: write a design with `coherence import`, for manifests have no ranges")
+    return entries[0]
 
 
 def as_data(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) -> dict[str, Any]:

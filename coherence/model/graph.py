@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from coherence.language.design import Design
+from coherence.language.design import Design, Timer
 from coherence.language.expressions import names as names_of
 from coherence.language.names import bare_names, loop_formulas
 
@@ -51,47 +51,45 @@ def graph(design: Design) -> Graph:
     return Graph(tuple(Node(n, k) for n, k in nodes.items()), tuple(edges))
 
 
-def _edges(design: Design) -> list[Edge]:
+def _edges(design: Design) -> Iterator[Edge]:
+    """Yields the edges of all sections."""
+    yield from _loop_edges(design)
+    for call in design.calls:
+        yield Edge(str(call.caller), str(call.callee), f"calls, {' x '.join(map(str, call.tries)) or '1'} tries")
+    for timer in design.timers.values():
+        yield from _timer_edges(timer)
+    for limit in design.limits.values():
+        for path in names_of(limit.counts.tree) if limit.counts else ():
+            yield Edge(path.split(".")[0], limit.name, f"counted: {path.partition('.')[2] or path}")
+    for link in design.infrastructure.links if design.infrastructure else ():
+        for start, end in itertools.pairwise(end.text for end in link.ends):
+            yield Edge(start, end, f"link {link.part or ''}".strip())
+    for boundary in design.boundaries.values():
+        yield from (Edge(boundary.name, inner.text, "around") for inner in boundary.around)
+    for component in design.components.values():
+        if component.runs_on:
+            yield Edge(component.name, component.runs_on.text, "runs on")
+
+
+def _loop_edges(design: Design) -> Iterator[Edge]:
     bare = bare_names(design)
-    edges: list[Edge] = []
     for loop in design.loops.values():
         for formula in loop_formulas(loop):
             read = (bare.get(path, path) for path in names_of(formula.tree))
-            edges += [Edge(p.split(".")[0], loop.name, p.partition(".")[2] or "mode") for p in read]
+            yield from (Edge(p.split(".")[0], loop.name, p.partition(".")[2] or "mode") for p in read)
         if loop.actuation and loop.actuation.signal:
             thing, _, signal = loop.actuation.signal.text.partition(".")
-            edges.append(Edge(loop.name, thing, f"writes {signal}"))
+            yield Edge(loop.name, thing, f"writes {signal}")
         if loop.actuation and loop.actuation.evict:
-            edges.append(Edge(loop.name, loop.actuation.evict.text, "evicts"))
-    for call in design.calls:
-        edges.append(
-            Edge(str(call.caller), str(call.callee), f"calls, {' x '.join(map(str, call.tries)) or '1'} tries")
-        )
-    for timer in design.timers.values():
-        if timer.start and timer.start.kind != "outside":
-            edges.append(Edge(timer.start.thing, timer.name, timer.start.text))
-        if timer.then:
-            edges.append(
-                Edge(
-                    timer.name,
-                    timer.then.text.split()[-1] if timer.then.kind == "outside" else timer.then.thing,
-                    timer.then.text,
-                )
-            )
-    for limit in design.limits.values():
-        counted = names_of(limit.counts.tree) if limit.counts else ()
-        edges += [
-            Edge(path.split(".")[0], limit.name, f"counted: {path.partition('.')[2] or path}") for path in counted
-        ]
-    for link in design.infrastructure.links if design.infrastructure else ():
-        ends = [end.text for end in link.ends]
-        edges += [Edge(a, b, f"link {link.part or ''}".strip()) for a, b in itertools.pairwise(ends)]
-    for boundary in design.boundaries.values():
-        edges += [Edge(boundary.name, inner.text, "around") for inner in boundary.around]
-    for component in design.components.values():
-        if component.runs_on:
-            edges.append(Edge(component.name, component.runs_on.text, "runs on"))
-    return edges
+            yield Edge(loop.name, loop.actuation.evict.text, "evicts")
+
+
+def _timer_edges(timer: Timer) -> Iterator[Edge]:
+    if timer.start and timer.start.kind != "outside":
+        yield Edge(timer.start.thing, timer.name, timer.start.text)
+    if timer.then:
+        outside = timer.then.kind == "outside"
+        yield Edge(timer.name, timer.then.text.split()[-1] if outside else timer.then.thing, timer.then.text)
 
 
 _MERMAID = {"loop": ("([", "])"), "timer": ("{{", "}}"), "limit": ("[/", "/]"), "outside": ("((", "))")}

@@ -13,28 +13,21 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import reduce
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from coherence.base.errors import UsageError
+from coherence.causal.attribution.mechanism_formulas import affine, laid_out, without_past
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.gram import Column
 from coherence.causal.fitting.graph import CausalGraph
 from coherence.language.expressions.lower_numpy import lower_numpy
 from coherence.language.expressions.tree import (
-    Arithmetic,
-    Call,
-    Choose,
-    Compare,
     Held,
-    Logic,
-    Name,
     Number,
     Tree,
-    Truth,
     names,
     rename,
     walk,
@@ -44,8 +37,6 @@ from coherence.model.model import Model
 Range: TypeAlias = tuple[float, float]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Whole: TypeAlias = npt.NDArray[np.int_]
-MOST_TERMS = 240  # samples that a window of a mechanism may span
-ZERO, ONE = Number(Fraction(0)), Number(Fraction(1))
 
 
 @dataclass(frozen=True)
@@ -125,116 +116,6 @@ def _inlined(tree: Tree, graph: CausalGraph, seen: frozenset[str], above: frozen
         return _inlined(inner, graph, seen, above | {path})
 
     return rename(tree, place)
-
-
-def without_past(tree: Tree) -> Tree:
-    """The same expression without its delays, for the question whether it is linear."""
-    match tree:
-        case Call(function="delayed" | "mean_over" | "sampled", arguments=(inner, *_)):
-            return without_past(inner)
-        case Call(function=name, arguments=parts):
-            return Call(name, tuple(map(without_past, parts)))
-        case Arithmetic(op=op, left=left, right=right):
-            return Arithmetic(op, without_past(left), without_past(right))
-        case _:
-            return tree
-
-
-def affine(tree: Tree, variables: Iterable[str]) -> dict[str, Tree] | None:
-    """variable -> its coefficient, "" -> the rest, as trees free of the variables; None where it is not affine."""
-    sought = frozenset(variables)
-    if not any(isinstance(node, Name) and node.path in sought for node in walk(tree)):
-        return {"": tree}
-    match tree:
-        case Name(path=path):
-            return {path: ONE, "": ZERO}
-        case Arithmetic(op="+" | "-" as op, left=left, right=right):
-            return _added(affine(left, sought), affine(right, sought), op)
-        case Arithmetic(op="*", left=left, right=right):
-            first, second = affine(left, sought), affine(right, sought)
-            if first is None or second is None or min(len(first), len(second)) > 1:
-                return None
-            scale, terms = (first, second) if len(first) == 1 else (second, first)
-            return {name: _product(scale[""], part) for name, part in terms.items()}
-        case Arithmetic(op="/", left=left, right=right):
-            first, second = affine(left, sought), affine(right, sought)
-            if first is None or second is None or len(second) > 1:
-                return None
-            return {name: part if part == ZERO else Arithmetic("/", part, second[""]) for name, part in first.items()}
-        case _:
-            return None
-
-
-def _added(first: dict[str, Tree] | None, second: dict[str, Tree] | None, op: str) -> dict[str, Tree] | None:
-    if first is None or second is None:
-        return None
-    terms = dict(first)
-    for name, part in second.items():
-        held = terms.get(name, ZERO)
-        if part != ZERO:
-            terms[name] = part if held == ZERO and op == "+" else Arithmetic(op, held, part)
-        else:
-            terms[name] = held
-    return terms
-
-
-def _product(scale: Tree, part: Tree) -> Tree:
-    if ZERO in (part, scale):
-        return ZERO
-    return scale if part == ONE else Arithmetic("*", scale, part)
-
-
-def laid_out(tree: Tree, signals: Iterable[str], step: float) -> tuple[Tree, dict[str, Column]]:
-    """(the tree without functions of the past, key -> (signal, lag)): delays move down to the names they delay.
-
-    Raises UsageError for a function of the past that cannot be read from samples.
-    """
-    seen = frozenset(signals)
-    columns: dict[str, Column] = {}
-
-    def lay(node: Tree, lag: int) -> Tree:
-        match node:
-            case Name(path=path) if path in seen:
-                key = f"{path}@{lag}"
-                columns[key] = (path, lag)
-                return Name(key)
-            case Call(function="delayed", arguments=(inner, size)):
-                return lay(inner, lag + _steps(size, step))
-            case Call(function="mean_over" | "max_over" as name, arguments=(inner, size)):
-                count = max(_steps(size, step), 1)
-                if count > MOST_TERMS:
-                    raise UsageError(
-                        f"a window of {count} samples is more than the {MOST_TERMS} that a mechanism spans; "
-                        "resample the telemetry to a longer step"
-                    )
-                parts = tuple(lay(inner, lag + back) for back in range(count))
-                if name == "max_over":
-                    return Call("max", parts) if count > 1 else parts[0]
-                total = reduce(lambda one, two: Arithmetic("+", one, two), parts)
-                return Arithmetic("/", total, Number(Fraction(count)))
-            case Call(function="sampled" | "previous") | Call(function="count"):
-                raise UsageError(f"'{node.function}' cannot be read from samples: log the signal itself")
-            case Call(function=name, arguments=parts):
-                return Call(name, tuple(lay(part, lag) for part in parts))
-            case Arithmetic(op=op, left=left, right=right):
-                return Arithmetic(op, lay(left, lag), lay(right, lag))
-            case Compare(op=op, left=left, right=right):
-                return Compare(op, lay(left, lag), lay(right, lag))
-            case Logic(op=op, terms=terms):
-                return Logic(op, tuple(lay(term, lag) for term in terms))
-            case Choose(condition=condition, then=then, otherwise=otherwise):
-                return Choose(lay(condition, lag), lay(then, lag), lay(otherwise, lag))
-            case Name() | Number() | Truth():
-                return node
-        raise UsageError("'.. for ..' cannot be read from samples: log the condition itself")
-
-    return lay(tree, 0), columns
-
-
-def _steps(size: Tree, step: float) -> int:
-    if not isinstance(size, Number):
-        raise UsageError("a delay that is itself a signal cannot be read from samples: log the delayed signal")
-    return round(float(size.value) / step)
 
 
 def held_back(values: Floats, lag: int) -> Floats:

@@ -112,7 +112,7 @@ def from_grams(found: Grams, plan: EquationPlan) -> Fitted:
 
 
 def node_of(products: Grams, sums: Floats, equation: Equation) -> FittedNode:
-    """Estimate one equation for every sum of products in `sums` (the first is the whole)."""
+    """Returns the estimate of one equation for every sum of products in `sums` (the first is the whole)."""
     regressors = [0, *products.index((*equation.columns, *equation.controls))]
     target = products.index([(equation.effect, 0)])[0]
     width = len(equation.columns)
@@ -123,11 +123,7 @@ def node_of(products: Grams, sums: Floats, equation: Equation) -> FittedNode:
         groups: tuple[tuple[Column, ...], ...] = ()
         condition = 1.0
     else:
-        instruments = (
-            [0, *products.index((*equation.instruments, *equation.controls))] if equation.instruments else None
-        )
-        remembers = bool(equation.memory)
-        scaled = whitened(products, sums, equation) if remembers else _solved(sums, regressors, target, instruments)
+        scaled = _scaled(products, sums, equation, regressors, target)
         coefficients = scaled[:, 1 : 1 + width] * scale[:width]
         condition, groups = _collinear(sums[0], regressors[1 : 1 + width], equation.columns)
         if not groups and not equation.lost and condition > NEAR:
@@ -153,6 +149,16 @@ def node_of(products: Grams, sums: Floats, equation: Equation) -> FittedNode:
         condition,
         groups,
     )
+
+
+def _scaled(
+    products: Grams, sums: Floats, equation: Equation, regressors: list[int], target: int
+) -> Floats:  # fmt: skip
+    """Returns the coefficients of scaled columns, by the estimator of the equation."""
+    if equation.memory:
+        return whitened(products, sums, equation)
+    instruments = [0, *products.index((*equation.instruments, *equation.controls))] if equation.instruments else None
+    return _solved(sums, regressors, target, instruments)
 
 
 def _solved(sums: Floats, regressors: list[int], target: int, instruments: list[int] | None) -> Floats:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from coherence.base.errors import UsageError
 from coherence.base.number_text import render_number
 from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
 from coherence.causal.attribution.mechanisms import constants_of
-from coherence.causal.attribution.windows import compare
-from coherence.causal.session.context import Context
+from coherence.causal.attribution.windows import WindowComparison, compare
+from coherence.causal.data.series import Series
+from coherence.causal.session.context import Context, Window
 
 ORDER = 42
 
@@ -21,13 +24,7 @@ def answer(context: Context) -> Section | None:
         if context.settings.rank is not None:
             return None  # it is the normal time of a ranking
         raise UsageError("--against explains the change of a loss: name the loss with --loss")
-    after = context.within(context.settings.window or (against[1], float("inf")), "--window")
-    before = context.within(against, "--against")
-    if before.times[0] <= after.times[-1] and after.times[0] <= before.times[-1]:
-        raise UsageError(
-            f"--against {against[0]:g}..{against[1]:g} shares times with the window "
-            f"{after.times[0]:g}..{after.times[-1]:g}: a change is between two stretches apart"
-        )
+    before, after = _stretches(context, against)
     title = f"{context.loss.name}: what changed since {against[0]:g}..{against[1]:g} s"
     exact = (context.loss.equation,) if context.loss.equation is not None else ()
     try:
@@ -36,28 +33,45 @@ def answer(context: Context) -> Section | None:
         )
     except UsageError as refused:
         return Section(title, (f"refused: {refused}",), {"refused": str(refused)})
+    notes = [f"{one.cause}: cannot be split, for {one.refused}" for one in comparison.contributions if one.refused]
+    lines: tuple[str | TextTable, ...] = (_table(comparison), *notes, *_tests(comparison), *comparison.assumptions)
+    return Section(title, lines, _to_dict(comparison))
+
+
+def _stretches(context: Context, against: Window) -> tuple[Series, Series]:
+    """Returns the series of the two stretches, the earlier setting first.  Raises UsageError where they overlap."""
+    after = context.within(context.settings.window or (against[1], float("inf")), "--window")
+    before = context.within(against, "--against")
+    if before.times[0] <= after.times[-1] and after.times[0] <= before.times[-1]:
+        raise UsageError(
+            f"--against {against[0]:g}..{against[1]:g} shares times with the window "
+            f"{after.times[0]:g}..{after.times[-1]:g}: a change is between two stretches apart"
+        )
+    return before, after
+
+
+def _table(comparison: WindowComparison) -> TextTable:
     change = comparison.after - comparison.before
     rows = [
         (one.cause, one.kind, render_number(one.amount.value),
          f"{100 * one.amount.value / change:.1f} %" if change else "", render_interval(one.amount))
         for one in sorted(comparison.contributions, key=lambda one: -abs(one.amount.value))
     ]  # fmt: skip
-    rows.append(
-        (
-            "change",
-            f"{render_number(comparison.before)} to {render_number(comparison.after)}",
-            render_number(change),
-            "",
-            "",
-        )
-    )
-    tests = [
+    ends = f"{render_number(comparison.before)} to {render_number(comparison.after)}"
+    rows.append(("change", ends, render_number(change), "", ""))
+    return TextTable(("cause", "what", "amount", "of the change", "95 % interval"), tuple(rows), 2)
+
+
+def _tests(comparison: WindowComparison) -> list[str]:
+    return [
         f"{one.signal}: {'acts differently now' if one.changed else 'no change is seen in what acts on it'}"
         f" (p = {render_number(one.p, 2)})"
         for one in comparison.mechanisms
     ]
-    notes = [f"{one.cause}: cannot be split, for {one.refused}" for one in comparison.contributions if one.refused]
-    data = {
+
+
+def _to_dict(comparison: WindowComparison) -> dict[str, Any]:
+    return {
         "before": comparison.before, "after": comparison.after, "sum_error": comparison.error,
         "contributions": [
             {"cause": one.cause, "kind": one.kind, "amount": estimate_to_dict(one.amount), "refused": one.refused}
@@ -69,5 +83,3 @@ def answer(context: Context) -> Section | None:
             for one in comparison.mechanisms
         ],
     }  # fmt: skip
-    header = ("cause", "what", "amount", "of the change", "95 % interval")
-    return Section(title, (TextTable(header, tuple(rows), 2), *notes, *tests, *comparison.assumptions), data)

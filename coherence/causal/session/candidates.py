@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.causal.attribution.mechanisms import affine, without_past
+from coherence.causal.attribution.mechanism_formulas import affine, without_past
 from coherence.causal.fitting.graph import CausalGraph, Influence
 from coherence.causal.session.call_candidates import influences_of_calls
 from coherence.language.expressions.tree import (

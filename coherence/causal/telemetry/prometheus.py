@@ -123,15 +123,8 @@ def queried(
     if problems:
         raise InputError(problems)
     points = np.concatenate([np.zeros(0), *(one.times for one in rows)])
-    answer = part(
-        name,
-        f"Prometheus, every {step:g} s",
-        "seconds since 1970",
-        rows,
-        points,
-        Story(len(points), "last", notes, left_out),
-    )
-    return joined([answer])
+    story = Story(len(points), "last", notes, left_out)
+    return joined([part(name, f"Prometheus, every {step:g} s", "seconds since 1970", rows, points, story)])
 
 
 def _checked(

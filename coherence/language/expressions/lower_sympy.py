@@ -20,18 +20,7 @@ def lower_sympy(tree: Tree, symbols: Mapping[str, Any] | None = None, more: Mapp
     """
     import sympy as sp
 
-    known = symbols or {}
-
-    functions = {
-        "abs": sp.Abs,
-        "floor": sp.floor,
-        "ceil": sp.ceiling,
-        "exp": sp.exp,
-        "log": sp.log,
-        "min": sp.Min,
-        "max": sp.Max,
-        **(more or {}),
-    }
+    known, functions = symbols or {}, {**_functions(sp), **(more or {})}
     relations = {"<": sp.Lt, "<=": sp.Le, ">": sp.Gt, ">=": sp.Ge, "==": sp.Eq, "!=": sp.Ne}
 
     def lower(node: Tree) -> Any:
@@ -56,3 +45,15 @@ def lower_sympy(tree: Tree, symbols: Mapping[str, Any] | None = None, more: Mapp
         raise NotExactError(f"{getattr(node, 'function', 'for')} has no symbolic form")
 
     return lower(tree)
+
+
+def _functions(sp: Any) -> dict[str, Any]:
+    return {
+        "abs": sp.Abs,
+        "floor": sp.floor,
+        "ceil": sp.ceiling,
+        "exp": sp.exp,
+        "log": sp.log,
+        "min": sp.Min,
+        "max": sp.Max,
+    }

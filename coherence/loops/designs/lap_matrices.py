@@ -161,13 +161,8 @@ def closed(
             gain = (gains or {}).get(cut.loop, Fraction(1))
             inputs[name] = law if gain == 1 else _mix(law, before, gain, 1 - gain)
             decisions.append((cut.loop, inputs[name]))
-    end = {name: _put(row, inputs) for name, row in lap.end.items()}
-    if paths is not None:
-        end = {name: row for name, row in end.items() if name.rsplit(" ", 1)[-1] in paths}
     columns = [name for name, _ in free]
-    end = _pruned(end, laws, columns)
-    if len(end) > MOST_VARIABLES:
-        raise LapError(f"a lap has {len(end)} variables that matter, more than {MOST_VARIABLES}")
+    end = _end_that_matters(lap, inputs, paths, laws, columns)
     names = tuple(end)
     return Closed(
         names,
@@ -178,6 +173,19 @@ def closed(
         tuple((loop, _row(row, names)) for loop, row in decisions),
         tuple(loop for _, loop in free),
     )
+
+
+def _end_that_matters(
+    lap: Lap, inputs: Table, paths: Collection[str] | None, laws: list[Row], columns: list[str]
+) -> Table:
+    """Returns the variables at the end of the lap that the laws depend on.  Raises LapError for too many."""
+    end = {name: _put(row, inputs) for name, row in lap.end.items()}
+    if paths is not None:
+        end = {name: row for name, row in end.items() if name.rsplit(" ", 1)[-1] in paths}
+    end = _pruned(end, laws, columns)
+    if len(end) > MOST_VARIABLES:
+        raise LapError(f"a lap has {len(end)} variables that matter, more than {MOST_VARIABLES}")
+    return end
 
 
 def _row(row: Row, columns: Collection[str]) -> list[Fraction]:

@@ -93,23 +93,9 @@ def _program(
     from scipy.optimize import linprog
     from scipy.sparse import coo_matrix
 
-    wires, index = list(rates), {name: k for k, name in enumerate(nodes)}
-    size, count = len(wires), len(groups)
-    most = max(amount for group in groups for _, _, amount in group)
+    wires, size, count = list(rates), len(rates), len(groups)
     scale = float(max(rates.values()))
-    conserved: list[
-        tuple[int, int, float]
-    ] = []  # row, column, entry: what enters a node leaves it, or is asked for there
-    right = np.zeros(count * len(nodes))
-    for k, group in enumerate(groups):
-        for j, (start, other) in enumerate(wires):
-            conserved += [
-                (k * len(nodes) + index[start], k * size + j, 1.0),
-                (k * len(nodes) + index[other], k * size + j, -1.0),
-            ]
-        for source, target, amount in group:
-            right[k * len(nodes) + index[source]] += float(amount / most)
-            right[k * len(nodes) + index[target]] -= float(amount / most)
+    conserved, right = _conservation(nodes, wires, groups)
     load = [(j, k * size + j, 1.0) for k in range(count) for j in range(size)]
     load += [(j, count * size, -float(rates[wire]) / scale) for j, wire in enumerate(wires)]
     cost = np.zeros(count * size + 1)
@@ -134,6 +120,26 @@ def _program(
     lengths = _near(prices / prices.max())
     flows = [dict(zip(wires, _near(answer.x[k * size : (k + 1) * size]), strict=True)) for k in range(count)]
     return dict(zip(wires, lengths, strict=True)), flows
+
+
+def _conservation(
+    nodes: Sequence[str], wires: Sequence[tuple[str, str]], groups: Sequence[Sequence[Demand]]
+) -> tuple[list[tuple[int, int, float]], Any]:
+    """Returns entries (row, column, value) and right side of: what enters a node leaves it, or is asked for there."""
+    import numpy as np
+
+    index, size = {name: k for k, name in enumerate(nodes)}, len(wires)
+    most = max(amount for group in groups for _, _, amount in group)
+    entries: list[tuple[int, int, float]] = []
+    right = np.zeros(len(groups) * len(nodes))
+    for k, group in enumerate(groups):
+        for j, (start, other) in enumerate(wires):
+            entries.append((k * len(nodes) + index[start], k * size + j, 1.0))
+            entries.append((k * len(nodes) + index[other], k * size + j, -1.0))
+        for source, target, amount in group:
+            right[k * len(nodes) + index[source]] += float(amount / most)
+            right[k * len(nodes) + index[target]] -= float(amount / most)
+    return entries, right
 
 
 def _near(numbers: Any) -> list[Fraction]:

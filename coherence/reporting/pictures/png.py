@@ -33,7 +33,20 @@ def png(figure: Figure) -> bytes:
 
 
 def _panel(axes: Any, panel: Panel) -> None:
-    from matplotlib.patches import Circle, Rectangle
+    _draw_data(axes, panel)
+    _draw_marks(axes, panel)
+    axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
+    _scale(axes, panel)
+    if any([*(line.name for line in panel.lines), *(dots.name for dots in panel.dots)]):
+        axes.legend(fontsize=8)
+    for axis, name in ((axes.xaxis, "x"), (axes.yaxis, "y")):
+        axis.set_visible(name in panel.ticks)
+    axes.grid(visible=True, color="#dddddd")
+
+
+def _draw_data(axes: Any, panel: Panel) -> None:
+    """Draws cells, lines and dots."""
+    from matplotlib.patches import Rectangle
 
     for x0, y0, x1, y1, colour in panel.cells:
         axes.add_patch(Rectangle((x0, y0), x1 - x0, y1 - y0, facecolor=colour, edgecolor="none"))
@@ -47,6 +60,12 @@ def _panel(axes: Any, panel: Panel) -> None:
         colour, label = COLOURS[dots.style % 6], dots.name or None
         paint = {"c": [colour]} if kind in "x_" else {"facecolors": "none", "edgecolors": colour}
         axes.scatter(*places, marker=kind, s=26, label=label, **paint)
+
+
+def _draw_marks(axes: Any, panel: Panel) -> None:
+    """Draws arrows, texts, levels and the circle."""
+    from matplotlib.patches import Circle
+
     for arrow in panel.arrows:
         _arrow(axes, arrow)
     for x, y, anchor, words in panel.texts:
@@ -56,7 +75,10 @@ def _panel(axes: Any, panel: Panel) -> None:
         axes.axhline(level, color="#777777", linestyle="--", linewidth=0.8)
     if panel.circle is not None:
         axes.add_patch(Circle((0, 0), panel.circle, fill=False, edgecolor="#777777", linestyle="--"))
-    axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
+
+
+def _scale(axes: Any, panel: Panel) -> None:
+    """Sets logarithmic axes and limits, so that all that is drawn is inside."""
     if "x" in panel.log:
         axes.set_xscale("log")
     if "y" in panel.log:
@@ -70,11 +92,6 @@ def _panel(axes: Any, panel: Panel) -> None:
         axes.autoscale_view()
     if panel.low is not None or panel.high is not None:
         axes.set_ylim(panel.low, panel.high)
-    if any([*(line.name for line in panel.lines), *(dots.name for dots in panel.dots)]):
-        axes.legend(fontsize=8)
-    for axis, name in ((axes.xaxis, "x"), (axes.yaxis, "y")):
-        axis.set_visible(name in panel.ticks)
-    axes.grid(visible=True, color="#dddddd")
 
 
 def _arrow(axes: Any, arrow: Arrow) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from bench.known_systems import autoregressive, known_systems, series_of
 from coherence.base.errors import UsageError
-from coherence.causal.attribution.mechanisms import affine, evaluated, held_back, laid_out, mechanism, non_linear
+from coherence.causal.attribution.mechanisms import evaluated, mechanism, non_linear
 from coherence.causal.attribution.shapley import by_orders
 from coherence.causal.attribution.split import split
 from coherence.causal.attribution.structure import run, structure
@@ -166,25 +166,6 @@ def test_a_loss_that_is_no_signal_is_a_usage_error() -> None:
 
 
 # -- mechanisms ------------------------------------------------------------------------------------------------------
-
-
-def test_affine_parts_of_an_expression() -> None:
-    found = affine(parse("3 * a + b / 2 - (a - k)"), {"a", "b"})
-    assert found is not None
-    values = {"k": 7.0}
-    assert {name: float(evaluated(part, values)) for name, part in found.items()} == {"a": 2, "b": 0.5, "": 7}
-
-
-@pytest.mark.parametrize("text", ["a * b", "max(a, 1)", "1 / a", "a if b > 1 else 0", "abs(a)"])
-def test_what_is_not_affine(text: str) -> None:
-    assert affine(parse(text), {"a", "b"}) is None
-
-
-def test_delays_and_windows_move_down_to_the_names() -> None:
-    tree, columns = laid_out(parse("delayed(a * b, 3 s) + mean_over(a, 2 s)"), ["a", "b"], 1.0)
-    a, b = np.arange(10.0), np.arange(10.0) ** 2
-    values = {key: held_back({"a": a, "b": b}[name], lag) for key, (name, lag) in columns.items()}
-    assert evaluated(tree, values)[8] == pytest.approx(5 * 25 + 7.5)
 
 
 def test_a_mechanism_that_reads_what_nobody_knows_is_left_to_a_linear_fit() -> None:

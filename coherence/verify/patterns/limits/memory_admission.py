@@ -38,12 +38,13 @@ from coherence.base.number_text import render_quantity
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic
-from coherence.language.design import Limit, Workload
+from coherence.language.design import Design, Limit, Workload
 from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
 from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Call, Name, Tree
 from coherence.language.schema_kinds import Quantity
+from coherence.language.sentences import Promise
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.limits._memory import (
@@ -193,14 +194,7 @@ def _overfull(
     subject: Subject, facts: DesignFacts, memory: RequestMemory, offered: Fraction, number: Fraction, demand: Fraction
 ) -> Finding:
     """Answers that the mean demand alone is above the memory."""
-    promise = next(
-        (
-            p
-            for p in subject.design.promises.values()
-            if p.condition and any("redone" in path for path in used(p.condition.tree))
-        ),
-        None,
-    )
+    promise = _promise_of_redone(subject.design)
     there = f"{memory.limit.name} has {render_quantity(memory.blocks)}"
     message = (
         f"{render_quantity(number)} requests hold {render_quantity(demand)} on average, {there}: work is thrown "
@@ -210,14 +204,7 @@ def _overfull(
         "offered concurrency": (offered, ""), "running": (number, ""),
         "needed on average": (demand, ""), "there are": (memory.blocks, ""),
     }  # fmt: skip
-    witness = (
-        Step(Fraction(0), f"{render_quantity(number)} requests are admitted"),
-        Step(
-            None,
-            f"they need {render_quantity(demand)} of {render_quantity(memory.blocks)}: some are evicted and "
-            "computed again, others come",
-        ),
-    )
+    witness = _eviction(memory, number, demand)
     if promise is None:
         return QUESTION.note(message, memory.places, memory.of, arithmetic(numbers, witness=witness))
     places = (*memory.places, promise.place.labelled("this promise"))
@@ -233,6 +220,26 @@ def _overfull(
         message, places, (*memory.of, promise.name), arithmetic(numbers, witness=witness),
         certain=False, assumptions=assumptions, repairs=proposals,
     )  # fmt: skip
+
+
+def _promise_of_redone(design: Design) -> Promise | None:
+    """Returns the first promise about work that is done again."""
+    return next(
+        (
+            promise
+            for promise in design.promises.values()
+            if promise.condition and any("redone" in path for path in used(promise.condition.tree))
+        ),
+        None,
+    )
+
+
+def _eviction(memory: RequestMemory, number: Fraction, demand: Fraction) -> tuple[Step, ...]:
+    needed = f"they need {render_quantity(demand)} of {render_quantity(memory.blocks)}"
+    return (
+        Step(Fraction(0), f"{render_quantity(number)} requests are admitted"),
+        Step(None, f"{needed}: some are evicted and computed again, others come"),
+    )
 
 
 def _fewer(subject: Subject, memory: RequestMemory, sizes: tuple[Fraction | None, Fraction]) -> Iterator[Repair]:

@@ -209,11 +209,8 @@ def _waits(
     rate = station.few * station.each.low
     wait = most / rate
     numbers: Numbers = {
-        "queue": (most, ""),
-        "served": (rate, "req/s"),
-        "wait": (wait, "s"),
-        "patience": (patience.low, "s"),
-    }
+        "queue": (most, ""), "served": (rate, "req/s"), "wait": (wait, "s"), "patience": (patience.low, "s"),
+    }  # fmt: skip
     places = (
         place_of(limit.at_most, limit).labelled("so many may wait"),
         patience.place.labelled(f"{call.name} waits no longer"), *_places(facts, station)[len(station.demand.places) :],
@@ -221,13 +218,25 @@ def _waits(
     of = (limit.name, call.name, station.thing)
     if wait <= patience.low:
         claim = f"(<= {rational(most)} (* {rational(patience.low)} {rational(rate)}))"
-        evidence = arithmetic(numbers, certificate=Certificate(claim=claim).script())
         message = (
             f"the last of {render_quantity(most)} in the queue of {station.thing} waits {render_seconds(wait)} of "
             f"{patience}"
         )
+        evidence = arithmetic(numbers, certificate=Certificate(claim=claim).script())
         return QUESTION.proved(message, places, of, evidence, margin=wait < patience.low)
-    useless = most - patience.low * rate
+    message, witness = _useless(bound, caller, wait, most - patience.low * rate)
+    return QUESTION.conflict(
+        message, places, of, arithmetic(numbers, witness=witness), certain=False,
+        assumptions=("the queue is first come, first served, and full at times",),
+        repairs=_shorter(subject, limit, patience, rate),
+    )  # fmt: skip
+
+
+def _useless(
+    bound: tuple[Limit, Fraction], caller: tuple[Call, Quantity], wait: Fraction, useless: Fraction
+) -> tuple[str, tuple[Step, ...]]:
+    """Returns message and witness of a queue whose last `useless` places are served after their callers gave up."""
+    (limit, most), (call, patience) = bound, caller
     message = (
         f"{limit.name} lets {render_quantity(most)} wait, {render_seconds(wait)} of work, but {call.name} "
         f"gives up after {patience}: "
@@ -238,11 +247,7 @@ def _waits(
         Step(patience.low, f"its caller gives up; {render_quantity(useless)} are still before it"),
         Step(wait, "it is served, and nobody waits for the answer"),
     )
-    return QUESTION.conflict(
-        message, places, of, arithmetic(numbers, witness=witness), certain=False,
-        assumptions=("the queue is first come, first served, and full at times",),
-        repairs=_shorter(subject, limit, patience, rate),
-    )  # fmt: skip
+    return message, witness
 
 
 def _shorter(subject: Subject, limit: Limit, patience: Quantity, rate: Fraction) -> Iterator[Repair]:

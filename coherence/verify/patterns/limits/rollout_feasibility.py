@@ -200,17 +200,7 @@ def _conflict(
         (p for p in subject.design.promises.values() if p.condition and f"{thing}.{OLD[0]}" in used(p.condition.tree)),
         None,
     )
-    witness = (
-        Step(Fraction(0), f"{number} of {thing} run; the update begins"),
-        Step(
-            None,
-            f"one extra copy may start and stays pending: {room.left_text} {room.what} left, {room.need_text} needed",
-        ),
-        Step(
-            None,
-            f"an old copy may not go before a new one is ready ({case.away} may be missing): nothing moves any more",
-        ),
-    )
+    witness = _hang(thing, number, case)
     numbers: Numbers = {
         "copies": (case.copies, ""), "may be missing": (case.away, ""), "may be extra": (case.extra, ""),
         f"{room.what} left": (room.left or Fraction(0), ""), f"{room.what} needed": (room.need or Fraction(0), ""),
@@ -222,6 +212,17 @@ def _conflict(
         arithmetic(numbers, witness=witness), certain=certain,
         assumptions=("nothing else frees capacity meanwhile",), repairs=_repairs(subject, facts, rollout, room),
     )  # fmt: skip
+
+
+def _hang(thing: str, number: str, case: RolloutCase) -> tuple[Step, ...]:
+    room = case.room
+    pending = f"one extra copy may start and stays pending: {room.left_text} {room.what} left, {room.need_text} needed"
+    stuck = f"an old copy may not go before a new one is ready ({case.away} may be missing): nothing moves any more"
+    return (
+        Step(Fraction(0), f"{number} of {thing} run; the update begins"),
+        Step(None, pending),
+        Step(None, stuck),
+    )
 
 
 def _repairs(subject: Subject, facts: DesignFacts, rollout: Rollout, room: Room) -> Iterator[Repair]:
