@@ -64,9 +64,7 @@ def _switched_off(pair: WriterPair) -> Finding:
     )
     witness = [
         Step(Fraction(0), f"{first} looks for autoscalers of the same pods and finds {second}"),
-        Step(
-            None, f"{first} reports ScalingActive false, AmbiguousSelector, and writes nothing; {second} does the same"
-        ),
+        Step(None, f"{first} reports ScalingActive false, AmbiguousSelector, and writes nothing; so does {second}"),
     ]
     evidence = arithmetic({"autoscalers of one target": (2, "")}, witness=witness)
     return pair.conflict(message, evidence, assumptions=(SWITCHED_OFF,))
