@@ -52,12 +52,9 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if observed is not None:
         refuse_given(OF_A_RUN, "with --observed nothing is run, and logs are compared with the design")
         return _replay(path, observed)
-    from coherence.base.reads import recorded
-    from coherence.cli._progress import Progress
-    from coherence.cli._unread import unread, unread_text
+    from coherence.cli._unread import unread_text
     from coherence.simulate.study.recording import prepare
     from coherence.simulate.study.repeated_runs import difference
-    from coherence.simulate.study.samples import study
     from coherence.simulate.study.setting import Setting
 
     until, warmup = _time(span, "--for"), _time(warm_up, "--warm-up")
@@ -70,19 +67,11 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if telemetry is not None:
         prepare(Path(telemetry))
     _advise()
-    studies: list[Study] = []
-    unread_lines: list[tuple[NotRead, ...]] = []
-    with Progress("running") as bar:
-        for file in (path, against):
-            if file is not None:
-                design = _design(file)
-                with recorded() as reads:
-                    studies.append(study(design, setting, bar))
-                unread_lines.append(unread("simulate", design, reads))
+    names = [path, *([against] if against is not None else [])]
+    studies, unread_lines = _studies(names, setting)
     if telemetry is not None:
         _write(_design(path), setting, telemetry)
     changed = difference(*studies) if against is not None else ()
-    names = [path, *([against] if against is not None else [])]
     if output == "json":
         click.echo(_json(names, studies, changed, unread_lines), nl=False)
     else:
@@ -90,6 +79,24 @@ def command(  # noqa: PLR0913  (one parameter per option)
         for line in (text for lines in unread_lines for text in unread_text(lines)):
             click.echo(line)
     return 0
+
+
+def _studies(names: Sequence[str], setting: Setting) -> tuple[list[Study], list[tuple[NotRead, ...]]]:
+    """Runs each design; returns the studies, and what each of them did not read."""
+    from coherence.base.reads import recorded
+    from coherence.cli._progress import Progress
+    from coherence.cli._unread import unread
+    from coherence.simulate.study.samples import study
+
+    studies: list[Study] = []
+    unread_lines: list[tuple[NotRead, ...]] = []
+    with Progress("running") as bar:
+        for name in names:
+            design = _design(name)
+            with recorded() as reads:
+                studies.append(study(design, setting, bar))
+            unread_lines.append(unread("simulate", design, reads))
+    return studies, unread_lines
 
 
 def _advise() -> None:

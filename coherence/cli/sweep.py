@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from coherence.base.errors import UsageError
 from coherence.cli._seconds import Seconds
+
+if TYPE_CHECKING:
+    from coherence.checking.workspace import Entry
+    from coherence.exploring.sweeps import Cell
+    from coherence.exploring.swept_numbers import Axis
+    from coherence.findings.finding import NotRead
 
 
 @click.command("sweep")
@@ -38,9 +45,8 @@ def command(
     if len(parameters) > 2:
         raise UsageError(f"{len(parameters)} keys: a map has one or two")
     from coherence.base.reads import recorded
-    from coherence.checking.workspace import open_workspace
     from coherence.cli._progress import Progress
-    from coherence.cli._unread import unread, unread_json, unread_text
+    from coherence.cli._unread import unread
     from coherence.exploring import render_sweep, sweeps, swept_numbers
     from coherence.loops.designs.feedback_groups import Deadline
     from coherence.model.elaborate import elaborate
@@ -48,10 +54,7 @@ def command(
 
     if picture is not None:
         files.check_kind(picture)
-    entries = open_workspace([path]).entries
-    if len(entries) != 1:
-        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
-    entry = entries[0]
+    entry = _entry(path)
     axes = swept_numbers.axes(parameters, entry.sources)
     sweeps.parallel(jobs, 0)
     store = sweeps.Store(Path(into) if into else None, axes, entry.sources)
@@ -64,14 +67,31 @@ def command(
     lines = unread("sweep", entry.design, reads)
     if picture is not None:
         files.write(render_sweep.figure(path, axes, cells), picture)
-    if output == "json":
-        from coherence.base.version import VERSION
-
-        head = {"format_version": 1, "tool": "coherence sweep", "version": VERSION}
-        data = {**render_sweep.as_json(path, axes, cells), "not_read": unread_json(lines)}
-        click.echo(json.dumps({**head, **data}, indent=2, allow_nan=False))
-    else:
-        click.echo(render_sweep.text(path, axes, cells), nl=False)
-        for line in unread_text(lines):
-            click.echo(line)
+    click.echo(_json(path, axes, cells, lines) if output == "json" else _text(path, axes, cells, lines), nl=False)
     return 0
+
+
+def _entry(path: str) -> Entry:
+    from coherence.checking.workspace import open_workspace
+
+    entries = open_workspace([path]).entries
+    if len(entries) != 1:
+        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
+    return entries[0]
+
+
+def _json(path: str, axes: Sequence[Axis], cells: Sequence[Cell], lines: Sequence[NotRead]) -> str:
+    from coherence.base.version import VERSION
+    from coherence.cli._unread import unread_json
+    from coherence.exploring import render_sweep
+
+    head = {"format_version": 1, "tool": "coherence sweep", "version": VERSION}
+    data = {**render_sweep.as_json(path, axes, cells), "not_read": unread_json(lines)}
+    return json.dumps({**head, **data}, indent=2, allow_nan=False) + "\n"
+
+
+def _text(path: str, axes: Sequence[Axis], cells: Sequence[Cell], lines: Sequence[NotRead]) -> str:
+    from coherence.cli._unread import unread_text
+    from coherence.exploring import render_sweep
+
+    return render_sweep.text(path, axes, cells) + "".join(f"{line}\n" for line in unread_text(lines))
