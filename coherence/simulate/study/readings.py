@@ -108,6 +108,21 @@ def of_requests(program: Program, result: RequestResult, setting: Setting) -> Ro
         yield from _of_station(station.name, result, setting)
 
 
+OF_WHOM = (
+    "succeed is of the requests that ended; P50 to P99 are of those that succeed, with those that have not ended as "
+    "the longest: a percentile that lies among them is not told"
+)
+
+
+def quantile_place(percent: int, ended: int, waiting: int) -> int | None:
+    """Returns where a percentile stands among the sorted times of those that ended, counted from 0.
+
+    Those that still wait take longer than all of them; None where the percentile is one of theirs.
+    """
+    place = -(-percent * (ended + waiting) // 100) - 1
+    return max(place, 0) if place < ended else None
+
+
 def _of_source(index: int, name: str, result: RequestResult, setting: Setting) -> Rows:
     import numpy as np
 
@@ -115,7 +130,10 @@ def _of_source(index: int, name: str, result: RequestResult, setting: Setting) -
     mine = (done.source == index) & (done.start >= setting.warmup)
     good = mine & (done.outcome == 0)
     finished = int(mine.sum())
-    yield (name, "arrive", "/s"), result.counters[f"{name}.arrivals"] / (setting.until - setting.warmup)
+    came = result.counters[f"{name}.arrivals"]
+    waiting = max(0, came - finished)
+    yield (name, "arrive", "/s"), came / (setting.until - setting.warmup)
+    yield (name, "not ended", "%"), 100.0 * waiting / came if came else 0.0
     if not finished:
         return
     yield (name, "succeed", "%"), 100.0 * int(good.sum()) / finished
@@ -125,7 +143,9 @@ def _of_source(index: int, name: str, result: RequestResult, setting: Setting) -
     if int(good.sum()):
         times = np.sort((done.end - done.start)[good])
         for q in QUANTILES:
-            yield (name, f"P{q}", "s"), float(np.quantile(times, q / 100, method="inverted_cdf"))
+            place = quantile_place(q, len(times), waiting)
+            if place is not None:
+                yield (name, f"P{q}", "s"), float(times[place])
 
 
 def _of_route(name: str, result: RequestResult) -> Rows:

@@ -23,7 +23,7 @@ from coherence.simulate.processes.sources import poisson
 from coherence.simulate.requests.program import Arrivals, Outage, Program
 from coherence.simulate.serving.of_design import Engine, engines_of, load_of
 from coherence.simulate.study.loops_over_requests import Coupled
-from coherence.simulate.study.readings import Sample, of_engine, of_job, of_loops, of_requests, of_signals
+from coherence.simulate.study.readings import OF_WHOM, Sample, of_engine, of_job, of_loops, of_requests, of_signals
 from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.setting import Setting
 
@@ -50,7 +50,11 @@ def study(design: Design, setting: Setting, progress: Progress | None = None) ->
             if progress:
                 progress((count + share) / len(setting.seeds))
         samples.append(sample)
-    notes = [*program.assumptions, *(note for engine in engines for note in engine.notes)]
+    notes = [
+        *program.assumptions,
+        *([OF_WHOM] if program.program.sources else []),
+        *(note for engine in engines for note in engine.notes),
+    ]
     return Study(setting, tuple(samples), tuple(dict.fromkeys(_replayed(notes, setting, engines))))
 
 

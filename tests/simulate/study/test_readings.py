@@ -1,68 +1,54 @@
-"""Numbers of one run: means over time, extremes, reversals; by hand."""
+"""What a run shows of requests: those that have not ended are counted, and percentiles are not of the survivors."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-from types import SimpleNamespace
-from typing import Any, cast
+import math
 
-from coherence.base.units import ONE, SECOND
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from coherence.language.reading import read_text
-from coherence.model.elaborate import elaborate
-from coherence.simulate.execute.exact import Choices, execute
-from coherence.simulate.study.readings import _unit, of_loops, of_signals
+from coherence.simulate.study.readings import OF_WHOM, quantile_place
+from coherence.simulate.study.samples import study
+from coherence.simulate.study.setting import Setting
 
-TEXT = """coherence: 1
-components: {plant: {state: "x' = x + job.v", step: 1 s, from: 0}}
-loops:
-  act:
-    rank: 1
-    timescale: {period: 2 s, phase: 0 s}
-    trigger: {enter: x <= 0, leave: x >= 4}
-    actuation: {}
-  move:
-    rank: 2
-    timescale: {period: 2 s, phase: 0 s}
-    rules: [{when: act, to: 2}, {when: not act, to: -2}]
-    actuation: {signal: job.v, bounds: [-2, 2], from: 0}
+OVERLOADED = """\
+coherence: 1
+workload: {web: {rate: 15 req/s, service: {mean: 100 ms, cv: 0}}}
+components: {s: {copies: 1}}
+calls: [{from: web, to: s}]
 """
-MODEL = elaborate(read_text(TEXT))
-RUN = list(execute(MODEL, Choices({}, {}, ()), instants=8))  # x is left at 2, 4, 2, 0, 2, 4, 2, 0; v at 2, 2, -2, -2
 
 
-def setting(until: float = 8.0, warmup: float = 0.0) -> Any:
-    return cast("Any", SimpleNamespace(until=until, warmup=warmup))
+def shown(text: str) -> dict[str, float]:
+    return {reading.what: reading.value for reading in study(read_text(text, "d.yaml"), Setting(600.0)).readings}
 
 
-def test_the_run_is_as_it_is_by_hand() -> None:
-    assert [int(i.after["plant.x"]) for i in RUN] == [2, 4, 2, 0, 2, 4, 2, 0]
-    assert [int(i.after["job.v"]) for i in RUN] == [2, 2, -2, -2, 2, 2, -2, -2]
+def test_requests_that_have_not_ended_are_told_and_take_the_high_percentiles_with_them() -> None:
+    rows = shown(OVERLOADED)
+    assert rows["not ended"] == pytest.approx(100 / 3, abs=2)  # 10 of 15 a second are served
+    assert rows["succeed"] == 100
+    assert rows["P50"] == pytest.approx(
+        150, rel=0.1
+    )  # who comes at 300 s ends at 450 s
+    assert "P95" not in rows
+    assert "P99" not in rows
 
 
-def test_means_are_over_time_and_extremes_over_instants() -> None:
-    told = {(of, what): number for (of, what, _), number in of_signals(MODEL, RUN, setting())}
-    assert told["plant.x", "mean"] == 2
-    assert (told["plant.x", "least"], told["plant.x", "most"], told["plant.x", "last"]) == (0, 4, 0)
-    assert told["job.v", "mean"] == 0
+def test_where_all_but_a_few_have_ended_every_percentile_is_told() -> None:
+    rows = shown(OVERLOADED.replace("15 req/s", "5 req/s"))
+    assert rows["not ended"] < 0.1
+    assert {"P50", "P95", "P99"} <= rows.keys()
 
 
-def test_what_is_before_the_warm_up_is_left_out_and_the_last_lasts_to_the_end() -> None:
-    # from 5 s on: 4 for a second, 2 for one, 0 for three
-    told = {what: number for (of, what, _), number in of_signals(MODEL, RUN, setting(10.0, 5.0)) if of == "plant.x"}
-    assert told == {"mean": 6 / 5, "least": 0, "most": 4, "last": 0}
-    late = {what: number for (of, what, _), number in of_signals(MODEL, RUN, setting(8.0, 99.0)) if of == "plant.x"}
-    assert late["last"] == late["most"] == 0
+def test_of_whom_the_figures_are_stands_beside_them() -> None:
+    assert OF_WHOM in study(read_text(OVERLOADED, "d.yaml"), Setting(10.0, seeds=(1,))).assumptions
 
 
-def test_loops_are_counted_by_what_they_change_and_how_often_they_turn() -> None:
-    told = {(of, what): number for (of, what, _), number in of_loops(MODEL, RUN, setting())}
-    assert told == {("act", "switches on"): 2, ("move", "writes"): 4, ("move", "reversals"): 3}
-    after = {(of, what): number for (of, what, _), number in of_loops(MODEL, RUN, setting(warmup=1.0))}
-    assert after == {("act", "switches on"): 1, ("move", "writes"): 3, ("move", "reversals"): 2}
-
-
-def test_units_are_written_with_their_powers() -> None:
-    assert [_unit(d) for d in (ONE, SECOND, SECOND * SECOND, ONE / SECOND, ONE / SECOND / SECOND)] == [
-        "", "s", "s^2", "/s", "/s^2",
-    ]  # fmt: skip
-    assert Fraction(1) == 1
+@given(st.sampled_from([50, 95, 99]), st.integers(1, 500), st.integers(0, 500))
+def test_a_percentile_is_the_first_that_so_many_do_not_exceed(percent: int, ended: int, waiting: int) -> None:
+    place = quantile_place(percent, ended, waiting)
+    times = [*range(ended), *[math.inf] * waiting]
+    least = next(time for time in times if sum(one <= time for one in times) * 100 >= percent * len(times))
+    assert (place if place is not None else math.inf) == least
