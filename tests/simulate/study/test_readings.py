@@ -29,9 +29,7 @@ def test_requests_that_have_not_ended_are_told_and_take_the_high_percentiles_wit
     rows = shown(OVERLOADED)
     assert rows["not ended"] == pytest.approx(100 / 3, abs=2)  # 10 of 15 a second are served
     assert rows["succeed"] == 100
-    assert rows["P50"] == pytest.approx(
-        150, rel=0.1
-    )  # who comes at 300 s ends at 450 s
+    assert rows["P50"] == pytest.approx(150, rel=0.1)  # who comes at 300 s ends at 450 s
     assert "P95" not in rows
     assert "P99" not in rows
 
