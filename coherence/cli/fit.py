@@ -23,7 +23,7 @@ READING = ("files", "prometheus", "start", "end", "step", "time", "time_unit", "
 
 
 @dataclass(frozen=True)
-class Reading:
+class TelemetryInput:
     """Where telemetry comes from, and how it is to be read."""
 
     files: tuple[str, ...]
@@ -81,7 +81,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     from coherence.causal.session.context import FitSettings
     from coherence.cli._unread import unread, unread_text
 
-    reading = Reading(**{name: more.pop(name) for name in READING})
+    reading = TelemetryInput(**{name: more.pop(name) for name in READING})
     named: dict[str, Any] = {
         name: tuple(value) if isinstance(value, (tuple, list)) else value for name, value in more.items()
     }
@@ -108,7 +108,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     return _code(sections)
 
 
-def _refuse_ignored(reading: Reading, settings: FitSettings) -> None:
+def _refuse_ignored(reading: TelemetryInput, settings: FitSettings) -> None:
     from coherence.cli._given import refuse_given
 
     if reading.prometheus is None:
@@ -155,7 +155,7 @@ def _level(option: str, text: str) -> tuple[str, float]:
     return name.strip(), level
 
 
-def _telemetry(design: Design, reading: Reading) -> Telemetry:
+def _telemetry(design: Design, reading: TelemetryInput) -> Telemetry:
     from coherence.causal import telemetry
 
     if reading.prometheus is None:
@@ -173,7 +173,7 @@ def _telemetry(design: Design, reading: Reading) -> Telemetry:
     return telemetry.queried(reading.prometheus, queries, start=reading.start, end=reading.end, step=reading.step)
 
 
-def _whole(design: Design, reading: Reading, settings: FitSettings) -> Context:
+def _whole(design: Design, reading: TelemetryInput, settings: FitSettings) -> Context:
     from coherence.causal import telemetry
     from coherence.causal.session.context import Context
 
@@ -185,7 +185,7 @@ def _whole(design: Design, reading: Reading, settings: FitSettings) -> Context:
     return context
 
 
-def _streamed(design: Design, reading: Reading, settings: FitSettings) -> Context:
+def _streamed(design: Design, reading: TelemetryInput, settings: FitSettings) -> Context:
     from itertools import chain
 
     from coherence.causal import telemetry

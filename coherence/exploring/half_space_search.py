@@ -17,7 +17,7 @@ from coherence.base.solver import Outcome, unsat
 from coherence.checking.repair.rechecks import Key
 from coherence.exploring.half_spaces import Cell, Outline, Point, Row, inside, outline_rows, row, uncovered
 from coherence.exploring.regions import RegionAnswer
-from coherence.exploring.traced_answers import Followed, NotTracedError, Source, followed, plain
+from coherence.exploring.traced_answers import Followed, NotTracedError, ParametricDesign, followed, plain
 from coherence.findings.registry import QuestionModule
 
 SEEDS, MOST_FOLLOWED, MOST_CANDIDATES, CHECKS = 48, 160, 40, 24
@@ -50,10 +50,10 @@ class HalfSpaceResult:
 
 
 @dataclass(frozen=True)
-class Seen:
+class FollowedPoints:
     """Points that were followed, and what is known around them."""
 
-    source: Source
+    source: ParametricDesign
     modules: tuple[QuestionModule, ...]
     outline: Outline
     left_open: frozenset[Key]
@@ -94,11 +94,11 @@ def _pinned_in(answered: Followed) -> str:
 
 
 def half_spaces(
-    source: Source, modules: Sequence[QuestionModule], left_open: Iterable[Key], at_risk: Iterable[Key] = ()
+    source: ParametricDesign, modules: Sequence[QuestionModule], left_open: Iterable[Key], at_risk: Iterable[Key] = ()
 ) -> HalfSpaceResult:
     """Returns the half-spaces within the ranges of the axes in which these questions find nothing in conflict."""
     outline = tuple((min(axis.values), max(axis.values)) for axis in source.axes)
-    seen = Seen(source, tuple(modules), outline, frozenset(left_open), frozenset(at_risk))
+    seen = FollowedPoints(source, tuple(modules), outline, frozenset(left_open), frozenset(at_risk))
     if not seen.modules:
         return HalfSpaceResult((), "nothing is in conflict in the ranges, or nothing that these values decide")
     try:
@@ -113,12 +113,12 @@ def half_spaces(
     )
 
 
-def _random(seen: Seen, rng: random.Random) -> Iterator[Point]:
+def _random(seen: FollowedPoints, rng: random.Random) -> Iterator[Point]:
     while True:
         yield tuple(low + (high - low) * Fraction(rng.randrange(1, FINE), FINE) for low, high in seen.outline)
 
 
-def _sets(seen: Seen) -> Iterator[HalfSpace]:
+def _sets(seen: FollowedPoints) -> Iterator[HalfSpace]:
     """Yields single half-spaces; where none holds all safe points, the intersection of those that lose none."""
     proved: list[HalfSpace] = []
     whole = _proved(seen, ()) if len(seen.of(SAFE)) == len(seen.points) else None
@@ -141,7 +141,7 @@ def _sets(seen: Seen) -> Iterator[HalfSpace]:
     yield from sorted(proved, key=lambda one: -sum(inside(one.rows, point) for point in safe))
 
 
-def _sides(seen: Seen) -> list[Row]:
+def _sides(seen: FollowedPoints) -> list[Row]:
     """Returns both sides, with and without border, of every hyperplane that decided an answer; the usual ones first."""
     counted: dict[Row, int] = {}
     for deciding in seen.sides:
@@ -152,7 +152,7 @@ def _sides(seen: Seen) -> list[Row]:
     return [variant for side in ordered for variant in (side, side.open())]
 
 
-def _hopeful(seen: Seen, cell: Cell) -> bool:
+def _hopeful(seen: FollowedPoints, cell: Cell) -> bool:
     """Returns whether the known points allow the set: safe ones inside, others only outside."""
     statuses = {known for point, (known, _) in seen.points.items() if inside(cell, point)}
     return statuses == {SAFE} and any(
@@ -160,7 +160,7 @@ def _hopeful(seen: Seen, cell: Cell) -> bool:
     )
 
 
-def _proved_around(seen: Seen, safe: Sequence[Point]) -> HalfSpace | None:
+def _proved_around(seen: FollowedPoints, safe: Sequence[Point]) -> HalfSpace | None:
     """Returns the intersection of all sides that hold every safe point and leave out another one."""
     others = [point for point in seen.points if point not in set(safe)]
     sides: list[Row] = []
@@ -184,7 +184,7 @@ def _within(cell: Cell, other: Cell, outline: Outline) -> bool:
     return unsat(uncovered(cell, outline, [other]), timeout_ms=SOLVER_MS).unsat
 
 
-def _proved(seen: Seen, cell: Cell) -> HalfSpace | None:
+def _proved(seen: FollowedPoints, cell: Cell) -> HalfSpace | None:
     """Returns the set with its proof, if safe polyhedra fill it."""
     while True:
         cover = seen.cells(SAFE)
@@ -199,7 +199,7 @@ def _proved(seen: Seen, cell: Cell) -> HalfSpace | None:
             raise NotTracedError("a followed point does not lie in its own polyhedron")
 
 
-def _left_over(seen: Seen, cell: Cell, cover: Sequence[Cell], model: str) -> Point | None:
+def _left_over(seen: FollowedPoints, cell: Cell, cover: Sequence[Cell], model: str) -> Point | None:
     """Returns a point that no part of the cover holds, one that can be written: near the solver's, or that itself."""
     exact = _read(model, len(seen.outline))
     rng = random.Random(len(cover))  # noqa: S311
@@ -225,7 +225,7 @@ def _read(model: str, width: int) -> Point:
     return tuple(Fraction(values.get(f"x{index}", "0").replace("?", "")) for index in range(width))
 
 
-def _checked(seen: Seen, cell: Cell, cover: Sequence[Cell], script: str) -> HalfSpace | None:
+def _checked(seen: FollowedPoints, cell: Cell, cover: Sequence[Cell], script: str) -> HalfSpace | None:
     """Returns the set, after points drawn from it were asked in the usual way: one that is not safe refutes it."""
     rng = random.Random(2)  # noqa: S311
     drawn = itertools.islice((p for p in itertools.islice(_random(seen, rng), 4000) if inside(cell, p)), CHECKS)
@@ -267,7 +267,7 @@ def _meeting(rows: Sequence[Row], width: int) -> Point | None:
     return tuple(line[width] for line in matrix)
 
 
-def _tight(seen: Seen, cell: Cell) -> bool:
+def _tight(seen: FollowedPoints, cell: Cell) -> bool:
     """Returns whether something is in conflict just beyond the middle of each side."""
     corners = list(dict.fromkeys(corners_of(cell, seen.outline)))
     for side in cell:

@@ -14,7 +14,7 @@ from coherence.exploring.half_space_search import HalfSpaceResult, half_spaces
 from coherence.exploring.half_spaces import Row
 from coherence.exploring.regions import Region, edit_of, is_whole, spelled
 from coherence.exploring.swept_numbers import Axis, axes
-from coherence.exploring.traced_answers import Source
+from coherence.exploring.traced_answers import ParametricDesign
 from coherence.findings import repairs
 from coherence.findings.registry import QuestionModule
 
@@ -50,7 +50,9 @@ def beside(
         if fixed is not None:
             axes_now = axes(free, fixed)
             values = tuple((a.key, spelled(a, n)) for a, n in zip(counted, choice, strict=True))
-            result = half_spaces(Source(fixed, rebuild, axes_now, time_limit), chosen, region.open_keys, region.at_risk)
+            result = half_spaces(
+                ParametricDesign(fixed, rebuild, axes_now, time_limit), chosen, region.open_keys, region.at_risk
+            )
             done.append(Beside(values, axes_now, result))
     return tuple(done)
 

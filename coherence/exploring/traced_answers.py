@@ -46,7 +46,7 @@ class Followed:
 
 
 @dataclass(frozen=True)
-class Source:
+class ParametricDesign:
     """The design as text, and the parameters in it."""
 
     sources: Mapping[str, str]
@@ -55,7 +55,7 @@ class Source:
     time_limit: float
 
 
-def plain(source: Source, modules: Sequence[QuestionModule], point: Point) -> RegionAnswer:
+def plain(source: ParametricDesign, modules: Sequence[QuestionModule], point: Point) -> RegionAnswer:
     """Returns what the questions answer at a point.  Raises NotTracedError."""
     written = tuple(itertools.starmap(_written, zip(source.axes, point, strict=True)))
     design = _read(source, _edited(source, written))
@@ -64,14 +64,14 @@ def plain(source: Source, modules: Sequence[QuestionModule], point: Point) -> Re
     return _answers(source, design, modules)
 
 
-def _answers(source: Source, design: Design, modules: Sequence[QuestionModule]) -> RegionAnswer:
+def _answers(source: ParametricDesign, design: Design, modules: Sequence[QuestionModule]) -> RegionAnswer:
     try:
         return answer(ask_all(Subject(design, {}, source.time_limit), modules))
     except InputError as error:
         return RegionAnswer(refused=str(error).split("\n", maxsplit=1)[0])
 
 
-def followed(source: Source, modules: Sequence[QuestionModule], point: Point, *, generic: bool) -> Followed:
+def followed(source: ParametricDesign, modules: Sequence[QuestionModule], point: Point, *, generic: bool) -> Followed:
     """Returns the answer at a point with the numbers traced.  Raises NotTracedError.
 
     `generic`: no other number of the design equals these by chance, so one that does was copied from them.
@@ -103,7 +103,7 @@ def _written(axis: Axis, number: Fraction) -> Fraction:
         return Fraction(round(number / factor * DIGITS), DIGITS) * factor
 
 
-def _with(source: Source, written: Point, numbers: Sequence[Fraction], *, generic: bool) -> Design:
+def _with(source: ParametricDesign, written: Point, numbers: Sequence[Fraction], *, generic: bool) -> Design:
     """Returns the design as it reads with the written numbers, and the numbers themselves in their places."""
     edited = _edited(source, written)
     design = copy.deepcopy(_read(source, edited))
@@ -113,7 +113,7 @@ def _with(source: Source, written: Point, numbers: Sequence[Fraction], *, generi
     return design
 
 
-def _edited(source: Source, point: Point) -> Mapping[str, str]:
+def _edited(source: ParametricDesign, point: Point) -> Mapping[str, str]:
     edits = [edit_of(axis, (number, number)) for axis, number in zip(source.axes, point, strict=True)]
     edited = repairs.apply(edits, source.sources)
     if edited is None:
@@ -121,7 +121,7 @@ def _edited(source: Source, point: Point) -> Mapping[str, str]:
     return edited
 
 
-def _read(source: Source, edited: Mapping[str, str]) -> Design:
+def _read(source: ParametricDesign, edited: Mapping[str, str]) -> Design:
     try:
         return source.rebuild(edited)
     except (InputError, CoherenceError) as error:

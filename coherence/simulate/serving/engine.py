@@ -11,7 +11,7 @@ from coherence.base.errors import UsageError
 from coherence.simulate.serving.server import CHUNKED, InferenceServer, StepTime, TokenLoad
 
 if TYPE_CHECKING:
-    from coherence.simulate.serving.kernel import State
+    from coherence.simulate.serving.kernel import KernelState
 
 Array = Any  # numpy arrays
 SAMPLES = 4096  # rows of one piece of the series
@@ -98,7 +98,7 @@ def oversized(server: InferenceServer, load: TokenLoad) -> Array:
     return tokens > (limit if server.prefill == CHUNKED else min(limit, server.max_num_batched_tokens))
 
 
-def _state(server: InferenceServer, load: TokenLoad, sample_every: float) -> State:
+def _state(server: InferenceServer, load: TokenLoad, sample_every: float) -> KernelState:
     import numpy as np
 
     from coherence.simulate.serving import kernel
@@ -108,7 +108,7 @@ def _state(server: InferenceServer, load: TokenLoad, sample_every: float) -> Sta
     count[kernel.FREE] = server.blocks
     begin = float(load.arrival[0]) if n else 0.0
     whole = ("computed", "written", "held", "preempted", "repeated", "put_back")
-    return kernel.State(
+    return kernel.KernelState(
         arrival=load.arrival,
         prompt=load.prompt,
         output=load.output,
@@ -120,7 +120,7 @@ def _state(server: InferenceServer, load: TokenLoad, sample_every: float) -> Sta
     )
 
 
-def _advance(server: InferenceServer, step: StepTime, state: State, until: float) -> Array:
+def _advance(server: InferenceServer, step: StepTime, state: KernelState, until: float) -> Array:
     import numpy as np
 
     from coherence.simulate.serving import kernel
@@ -138,7 +138,7 @@ def _advance(server: InferenceServer, step: StepTime, state: State, until: float
     return np.concatenate(pieces)
 
 
-def _served(load: TokenLoad, accepted: Array, rejected: Array, state: State, samples: Array) -> Served:
+def _served(load: TokenLoad, accepted: Array, rejected: Array, state: KernelState, samples: Array) -> Served:
     import numpy as np
 
     from coherence.simulate.serving import kernel

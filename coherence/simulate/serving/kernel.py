@@ -16,7 +16,7 @@ from coherence.simulate.requests.compiled import compiled, entry
 
 Array = Any  # numpy arrays of float64 or int64
 
-# places in State.count
+# places in KernelState.count
 RUNNING, NEXT, ARRIVED, PUT_BACK, FREE, SAMPLES, STEPS, PREFILLED, WRITTEN = range(9)
 COUNTS = 9
 # columns of a sample
@@ -42,7 +42,7 @@ class Cost(NamedTuple):
     context: float
 
 
-class State(NamedTuple):
+class KernelState(NamedTuple):
     """Everything that changes.  By request, then by place in the running batch, then single numbers."""
 
     arrival: Array
@@ -64,7 +64,7 @@ class State(NamedTuple):
 
 
 @compiled
-def write(state: State, slot: int, end: float) -> bool:
+def write(state: KernelState, slot: int, end: float) -> bool:
     """Account one computed request: a new token if all its tokens are in the cache.  Whether it goes on."""
     request, count = state.running[slot], state.count
     state.computed[request] += state.planned[slot]
@@ -83,7 +83,7 @@ def write(state: State, slot: int, end: float) -> bool:
 
 
 @compiled
-def preempt_last(state: State) -> int:
+def preempt_last(state: KernelState) -> int:
     """Take the blocks of the running request that came last; it waits at the head of the queue.  Which it was."""
     count = state.count
     count[RUNNING] -= 1
@@ -99,7 +99,7 @@ def preempt_last(state: State) -> int:
 
 
 @compiled
-def hold(rules: Rules, state: State, request: int, tokens: int) -> bool:
+def hold(rules: Rules, state: KernelState, request: int, tokens: int) -> bool:
     """Give a running request the blocks for so many tokens more.  False: it was preempted itself."""
     total = (state.computed[request] + tokens + rules.block - 1) // rules.block
     while total - state.held[request] > state.count[FREE]:
@@ -111,7 +111,7 @@ def hold(rules: Rules, state: State, request: int, tokens: int) -> bool:
 
 
 @compiled
-def plan_running(rules: Rules, state: State) -> int:
+def plan_running(rules: Rules, state: KernelState) -> int:
     """Tokens for the requests that run already, in order of arrival.  Returns the tokens left of the step."""
     left, slot = rules.tokens, 0
     while slot < state.count[RUNNING]:
@@ -126,7 +126,7 @@ def plan_running(rules: Rules, state: State) -> int:
 
 
 @compiled
-def admit(rules: Rules, state: State, left: int) -> int:
+def admit(rules: Rules, state: KernelState, left: int) -> int:
     """Admit waiting requests while sequences, tokens and blocks allow.  Returns how many."""
     count = state.count
     before = count[RUNNING]
@@ -149,7 +149,7 @@ def admit(rules: Rules, state: State, left: int) -> int:
 
 
 @compiled
-def start(state: State, request: int, tokens: int, blocks: int) -> None:
+def start(state: KernelState, request: int, tokens: int, blocks: int) -> None:
     """Put a request at the end of the running batch with its first tokens and blocks."""
     count = state.count
     state.running[count[RUNNING]], state.planned[count[RUNNING]] = request, tokens
@@ -161,7 +161,7 @@ def start(state: State, request: int, tokens: int, blocks: int) -> None:
 
 
 @compiled
-def plan(rules: Rules, state: State) -> int:
+def plan(rules: Rules, state: KernelState) -> int:
     """Decide the tokens of the next step.  Returns the number of requests that run."""
     count = state.count
     while count[ARRIVED] < len(state.arrival) and state.arrival[count[ARRIVED]] <= state.clock[0]:
@@ -179,7 +179,7 @@ def plan(rules: Rules, state: State) -> int:
 
 
 @compiled
-def duration(cost: Cost, state: State) -> float:
+def duration(cost: Cost, state: KernelState) -> float:
     """Seconds of the planned step."""
     prefill, sequences, context = 0, 0, 0
     for slot in range(state.count[RUNNING]):
@@ -195,7 +195,7 @@ def duration(cost: Cost, state: State) -> float:
 
 
 @compiled
-def finish(state: State, end: float) -> None:
+def finish(state: KernelState, end: float) -> None:
     """The step is over: tokens are written, the requests that have all theirs leave."""
     running = 0
     for slot in range(state.count[RUNNING]):
@@ -208,7 +208,7 @@ def finish(state: State, end: float) -> None:
 
 
 @compiled
-def observe(rules: Rules, state: State, samples: Array) -> None:
+def observe(rules: Rules, state: KernelState, samples: Array) -> None:
     """Write a sample if one is due, and always when the server falls idle."""
     count, clock = state.count, state.clock
     while count[ARRIVED] < len(state.arrival) and state.arrival[count[ARRIVED]] <= clock[0]:
@@ -224,7 +224,7 @@ def observe(rules: Rules, state: State, samples: Array) -> None:
 
 
 @entry
-def advance(rules: Rules, cost: Cost, state: State, until: float, samples: Array) -> bool:
+def advance(rules: Rules, cost: Cost, state: KernelState, until: float, samples: Array) -> bool:
     """Take steps that begin before `until`.  True when there is nothing more to do, False when `samples` is full."""
     count, clock = state.count, state.clock
     while clock[0] < until:
