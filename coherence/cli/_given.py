@@ -1,4 +1,4 @@
-"""Refuses options that were given and would have no effect: what is ignored in silence is taken for done."""
+"""Refuses options that were given and would have no effect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The draft of a model: what elaboration gathers from a design before it is a model."""
+"""Gathers what elaboration makes of a design, before it is a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words about what was not read: one line for each value, or one for each kind of entry and reason."""
+"""Renders what was not read: one line for each value, or one for each kind of entry and reason."""
 
 from __future__ import annotations
 

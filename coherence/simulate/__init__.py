@@ -1,1 +1,1 @@
-"""The referee: execution of the one model.  `exact` runs piecewise-constant models over rationals."""
+"""Runs a design: exactly (`execute`), request by request, as jobs and servers, and on real processes."""

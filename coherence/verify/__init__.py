@@ -1,1 +1,1 @@
-"""Conflicting policies and proofs: which loops disturb each other, and why the others never will."""
+"""Finds conflicts between policies of a design, and proves that there are none."""

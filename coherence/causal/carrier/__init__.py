@@ -1,1 +1,1 @@
-"""A fitted network as a joint distribution, in pgmpy and back, and networks that others published."""
+"""Converts a fitted network to a joint distribution in pgmpy and back; holds networks that others published."""

@@ -1,1 +1,1 @@
-"""Where capacity goes: what a fleet can do alone, the exclusive states of its devices, and the worth of each."""
+"""Accounts for capacity: what a fleet can do alone, the exclusive states of its devices, and the worth of each."""

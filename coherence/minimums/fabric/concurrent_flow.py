@@ -1,4 +1,4 @@
-"""Moving several demands at once: the least time in which a fabric carries them all (maximum concurrent flow).
+"""Computes the least time in which a fabric carries several demands at once (maximum concurrent flow).
 
 A linear program in floating point proposes routes and prices of wires; both are then taken as exact fractions:
     any prices p >= 0 prove   time >= sum of demand * (shortest priced path)  /  sum of rate * price   (weak duality)

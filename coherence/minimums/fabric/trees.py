@@ -1,4 +1,4 @@
-"""A schedule that attains the minimum of a fabric: trees that carry every member's data to all others.
+"""Builds trees that carry every member's data to all others, and so attain the minimum of a fabric.
 
 Switches are first taken out, two wires at a time, as long as every member can still be served; then trees are grown,
 edge by edge, as long as the rest can still be finished (Edmonds' condition, asked by flows).  What comes out is

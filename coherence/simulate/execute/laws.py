@@ -1,4 +1,4 @@
-"""What one loop decides at one sample: triggers, rules and laws (model.md rules 4 and 6)."""
+"""Decides what one loop does at one sample: triggers, rules and laws (model.md rules 4 and 6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run followed instant by instant: each value that was decided, landed, stepped or flowed is claimed again.
+"""Follows one run instant by instant and claims each value again that was decided, landed, stepped or flowed.
 
 The claims are formulas of the design over the numbers of the run: they know the meaning of laws, windows, rate
 limits and streaks (model.md rules 1 to 6) and nothing of how the executor computed them.  The law of an autoscaler

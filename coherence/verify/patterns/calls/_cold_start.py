@@ -1,4 +1,4 @@
-"""A call to something that may be scaled to zero must be able to wait for its start."""
+"""Checks that a call to something that may be scaled to zero can wait for its start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tries of a callee's own calls against everything that encloses them."""
+"""Checks the tries of a callee's own calls against all deadlines that enclose them."""
 
 from __future__ import annotations
 

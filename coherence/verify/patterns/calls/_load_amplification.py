@@ -1,4 +1,4 @@
-"""The load that retries make while every try times out, beside the capacity of the last callee.
+"""Compares the load that retries make while every try times out with the capacity of the last callee.
 
 In an overload each first try becomes A sends: the product of the layers' tries, each within its deadline and
 within the limits of its retries (SOURCE: N. Bronson et al., HotOS 2021; Envoy's retry budgets and breakers).

@@ -1,4 +1,4 @@
-"""Nested retries that nothing bounds: the arithmetic as a note, never a conflict."""
+"""Notes nested retries that nothing bounds, with their product; never a conflict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tries of one call against its own deadline."""
+"""Checks the tries of one call against its own deadline."""
 
 from __future__ import annotations
 

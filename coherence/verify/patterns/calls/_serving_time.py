@@ -1,4 +1,4 @@
-"""The time that a thing needs to answer, at any depth, against everything that waits for it."""
+"""Checks the time that a thing needs to answer, at any depth, against everything that waits for it."""
 
 from __future__ import annotations
 

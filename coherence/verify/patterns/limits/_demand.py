@@ -1,4 +1,4 @@
-"""A limit against the range of what it counts."""
+"""Checks a limit against the range of what it counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disruption budgets: with the fewest copies there may be, at least one must be free to go."""
+"""Checks disruption budgets: with the fewest copies there may be, at least one must be free to go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sensor that runs where another loop takes members away: its only copy goes with them."""
+"""Finds a sensor whose only copy goes where another loop takes members away."""
 
 from __future__ import annotations
 

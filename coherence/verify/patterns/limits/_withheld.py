@@ -1,4 +1,4 @@
-"""A cap that two ways out of service share: members that fail stay in service, though both loops would take them."""
+"""Finds a cap that two loops share, so that members that fail stay in service though both would take them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A watchdog at a barrier: how long the first member may wait for the last, with what loops add to one of them."""
+"""Computes how long the first member may wait at a barrier for the last, against the watchdog there."""
 
 from __future__ import annotations
 

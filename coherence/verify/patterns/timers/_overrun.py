@@ -1,4 +1,4 @@
-"""A timer against the activity it waits for: shared by the questions about probes and about deadlines."""
+"""Compares a timer with the activity that it waits for, for the questions about probes and about deadlines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lease that is extended while the work goes on: the interval of renewals against the lease."""
+"""Compares the interval of renewals with the lease that they extend while the work goes on."""
 
 from __future__ import annotations
 

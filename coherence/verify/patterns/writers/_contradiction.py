@@ -1,4 +1,4 @@
-"""Two loops that act against each other in one state: where that state is, and whether a run comes there."""
+"""Finds a state in which two loops act against each other, and decides whether a run comes there."""
 
 from __future__ import annotations
 

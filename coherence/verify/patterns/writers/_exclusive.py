@@ -1,4 +1,4 @@
-"""Two writers whose conditions never hold together leave each other alone."""
+"""Proves that two writers whose conditions never hold together leave each other alone."""
 
 from __future__ import annotations
 

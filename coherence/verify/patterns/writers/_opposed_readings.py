@@ -1,4 +1,4 @@
-"""Two commands that push one reading in opposite directions, by loops that both regulate it."""
+"""Finds two commands that push one reading in opposite directions, by loops that both regulate it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two writers of one signal, and how an answer about them is put together."""
+"""Holds two writers of one signal, and builds the findings about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A loop that sets a field again and again, against one that leaves it alone, sets it, steps it or scales it."""
+"""Decides pairs of which one loop sets a field repeatedly, and the other leaves, sets, steps or scales it."""
 
 from __future__ import annotations
 

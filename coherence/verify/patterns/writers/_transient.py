@@ -1,4 +1,4 @@
-"""A loop that writes a field now and then (`once`, `on change`): its value lasts until the other writer acts."""
+"""Decides pairs of which one loop writes now and then (`once`, `on change`), until the other writer acts."""
 
 from __future__ import annotations
 
