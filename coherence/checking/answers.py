@@ -7,13 +7,14 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import is_
 from typing import Any
 
 from coherence.base.clock import record_cut, recorded_cuts
 from coherence.base.errors import CoherenceError, InputError
+from coherence.base.watchdog import TimeOverError, at_most, current_run, is_interruptible
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.findings.not_read import Basis, basis
 from coherence.findings.question_input import Subject
@@ -90,13 +91,34 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
         record_cut()
         return [_undecided(module, subject, TimeoutError("the time limit of this question is over"))]
     findings: list[Finding] = []
+    run = current_run()
     try:
-        findings.extend(module.ask(subject))
+        with at_most(run.left):
+            findings.extend(module.ask(subject))
     except InputError:
         raise
+    except TimeOverError:
+        record_cut()
+        findings.append(_undecided(module, subject, TimeoutError("the time limit of the whole run is over")))
+    except KeyboardInterrupt:
+        if not is_interruptible():
+            raise
+        record_cut()
+        run.stopped = True
+        findings.append(_undecided(module, subject, TimeoutError("stopped by Ctrl-C while it was asked")))
     except (NotExactError, CoherenceError, RecursionError, OverflowError) as error:
         findings.append(_undecided(module, subject, error))
     return findings
+
+
+def not_asked(modules: Sequence[QuestionModule], subject: Subject) -> ModuleAnswer:
+    """Returns one answer that names the questions for which no time was left, or that Ctrl-C came before."""
+    why = "stopped by Ctrl-C" if current_run().stopped else "the time limit of the whole run is over"
+    names = ", ".join(question.code for module in modules for question in module.questions)
+    record_cut()
+    return ModuleAnswer(
+        (_marked(_undecided(modules[0], subject, TimeoutError(f"{why}; not asked: {names}"))),), cut_short=True
+    )
 
 
 def _undecided(module: QuestionModule, subject: Subject, error: Exception) -> Finding:
@@ -111,6 +133,6 @@ def _undecided(module: QuestionModule, subject: Subject, error: Exception) -> Fi
         Severity.INFO,
         f"not decided: {reason}",
         places,
-        tuple(subject.design.loops),
+        (*subject.design.loops, *subject.design.promises),
         evidence,
     )

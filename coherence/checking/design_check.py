@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from coherence.base.clock import recorded_cuts, wall_is_over, wall_left_until
 from coherence.base.errors import CoherenceError, InputError, Problem
 from coherence.base.reads import recorded
-from coherence.checking.answers import ModuleAnswer, ask_all, ask_once, bases, carry_over
+from coherence.base.watchdog import WHOLE, current_run, run_limit
+from coherence.checking.answers import ModuleAnswer, ask_all, ask_once, bases, carry_over, not_asked
 from coherence.checking.repair.blame import blamed
 from coherence.checking.repair.rechecks import Rebuild, with_repairs
 from coherence.checking.repair.rechecks import RecheckContext as Rechecked
@@ -52,10 +53,9 @@ class Options:
     thorough: bool = False
 
     def modules(self) -> list[QuestionModule]:
-        """Returns the modules that own a chosen code."""
-        return [
-            module for module in question_modules() if any(self.wants(question.code) for question in module.questions)
-        ]
+        """Returns the modules that own a chosen code, those first whose answers are cheap."""
+        chosen = (m for m in question_modules() if any(self.wants(question.code) for question in m.questions))
+        return sorted(chosen, key=lambda module: any(question.slow for question in module.questions))
 
     def wants(self, code: str) -> bool:
         """Returns whether findings with the code are asked for."""
@@ -68,7 +68,6 @@ class Options:
 
 
 DEFAULT = Options()
-REPAIRS = 3  # times the limit of one question, for the repairs of a design: beyond it they are not re-checked
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,8 @@ def analysis(
 ) -> Analysis:
     """Returns the answers with what `reanalyse` needs.  `cut=False` asks about the whole design in one piece."""
     parts = pieces(design, sources) if cut else (whole(design),)
-    return _joined(design, sources, rebuild, options, parts, {})
+    with run_limit(WHOLE * options.time_limit):
+        return _joined(design, sources, rebuild, options, parts, {})
 
 
 def reanalyse(previous: Analysis, design: Design, sources: Mapping[str, str], rebuild: Rebuild) -> Analysis:
@@ -124,7 +124,8 @@ def reanalyse(previous: Analysis, design: Design, sources: Mapping[str, str], re
     `reread` gives a design that shares all but the edited entries with the previous one.
     """
     parts = pieces(design, sources, {name: known.piece for name, known in previous.pieces.items()})
-    return _joined(design, sources, rebuild, previous.options, parts, previous.pieces)
+    with run_limit(WHOLE * previous.options.time_limit):
+        return _joined(design, sources, rebuild, previous.options, parts, previous.pieces)
 
 
 def _joined(
@@ -135,7 +136,7 @@ def _joined(
     if options.verify_repairs and not all(_may_repair(answers, known, rebuild) for answers in fresh_answers):
         return _joined(design, sources, rebuild, options, (whole(design),), {})
     taken = frozenset(names.things(design)) if fresh else frozenset()
-    end = time.monotonic() + REPAIRS * options.time_limit
+    end = min(current_run().end, time.monotonic() + WHOLE * options.time_limit)
     repaired = (_repaired(answers, sources, rebuild, options, taken, end) for answers in fresh_answers)
     every = {**known, **{answers.piece.names: answers for answers in repaired}}
     answered = {part.names: every[part.names] for part in parts}
@@ -173,7 +174,7 @@ def _repaired(
     end: float,
 ) -> PieceAnswers:  # fmt: skip
     own = [_own_place_first(finding, sources) for finding in answers.unrepaired if options.wants(finding.code)]
-    if not options.verify_repairs:
+    if not options.verify_repairs or not current_run().left:
         return replace(answers, findings=tuple(replace(f, repairs=()) for f in own))
     free = [replace(f, repairs=tuple(r for r in f.repairs if not clashes(r, taken))) for f in own]
     piece = answers.piece
@@ -239,7 +240,12 @@ def ask_pieces(
     subjects = [Subject(part.design, part.sources(sources), options.time_limit) for part in parts]
     answers: list[list[ModuleAnswer]] = [[] for _ in parts]
     problems: list[Problem] = []
-    for module in options.modules():
+    modules, run = options.modules(), current_run()
+    for number, module in enumerate(modules):
+        if subjects and not run.left:
+            answers[0].append(not_asked(modules[number:], subjects[0]))
+            break
+        run.announce(number / len(modules), f"asking {module.questions[0].slug}")
         end = time.monotonic() + options.time_limit
         for subject, own in zip(subjects, answers, strict=True):
             left = max(wall_left_until(end), 0.0)

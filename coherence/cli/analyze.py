@@ -77,7 +77,7 @@ def _network(file: str, picture: str | None, output: str, time_limit: float) -> 
 
 def _judged(network: Network, time_limit: float) -> NetworkAnalysis:
     """Returns the verdict of a network, with margins or blame as far as the time (in s) allows."""
-    from coherence.cli._limit import TimeOverError, at_most
+    from coherence.base.watchdog import TimeOverError, at_most
     from coherence.loops.analysis.network_file import analysed, judged, undecided
 
     reason = f"the time limit of {time_limit:g} s was reached"
@@ -128,7 +128,7 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
 
 def _cycles(subject: Subject, seconds: float) -> tuple[CycleReading, ...]:
     """Returns the predicted limit cycles of what switches over a linear plant; undecided when the time is over."""
-    from coherence.cli._limit import TimeOverError, at_most
+    from coherence.base.watchdog import TimeOverError, at_most
     from coherence.loops.designs.predicted_cycles import CycleReading, predicted_cycles
 
     try:

@@ -128,7 +128,7 @@ def _bound(name: str, inputs: Sequence[str], output: str) -> int:
 
 def _attained(floor: Floor) -> tuple[Fraction | float | None, str]:
     """Returns what the witness takes at the inputs, where these are single values; else why there is no number."""
-    from coherence.cli._limit import TimeOverError, at_most
+    from coherence.base.watchdog import TimeOverError, at_most
 
     witness = floor.bound.witness
     if witness is None or not floor.point:

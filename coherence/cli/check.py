@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
+from coherence.base.watchdog import WHOLE, interruptible
 from coherence.cli._given import refuse_given
+from coherence.cli._progress import Progress
 from coherence.cli._seconds import Seconds
 from coherence.cli._terminal import is_coloured
 from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from coherence.exploring.fixing import Wanted
     from coherence.findings.baselines import BaselineEntry
 
+STOPPED = 130  # by Ctrl-C, as shells have it
 SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 
 OF_A_REPORT = (
@@ -62,10 +65,10 @@ OF_A_REPORT = (
 @click.option(
     "--time-limit",
     type=Seconds(0.1),
-    default=20.0,
+    default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="For one question; beyond it the answer is undecided.",
+    help="Of the wall, for all questions and repairs of a design; one question has a third of it at most.",
 )
 @click.option("--fix", is_flag=True, help="Edit the files: the smallest change that removes all conflicts it can.")
 @click.option("--diff", is_flag=True, help="Print that change as a unified diff, and write nothing.")
@@ -79,7 +82,7 @@ def command(paths: Sequence[str], **options: Any) -> int:
 
     Manifests given in one command are taken as applied together: they form one design.
     """
-    chosen = CheckOptions(**options)
+    chosen = CheckOptions(**{**options, "time_limit": options["time_limit"] / WHOLE})
     _known(chosen.select, chosen.ignore)
     if sum((chosen.fix, chosen.diff, chosen.watch, chosen.expect)) > 1:
         raise UsageError("of --fix, --diff, --watch and --expect only one is done at a time")
@@ -100,9 +103,10 @@ def command(paths: Sequence[str], **options: Any) -> int:
         )
     if chosen.fix or chosen.diff:
         return _fixed(paths, chosen)
-    report = _reported(paths, chosen)
+    with Progress("checking") as bar, interruptible(bar) as run:
+        report = _reported(paths, chosen)
     write(report, chosen.output or ("text",), verbose=chosen.verbose)
-    return exit_code(report, chosen.fail_on, strict=chosen.strict)
+    return STOPPED if run.stopped else exit_code(report, chosen.fail_on, strict=chosen.strict)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,109 @@
+"""Limits the wall-clock time of a computation that knows no limit itself, and of a run of many questions.
+
+Where the system has no alarm signal, or in another thread than the first, a computation runs to its end.  A run of
+questions (`run_limit`) goes on after Ctrl-C: what was not asked by then is named instead.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+WHOLE = 3  # limits of one question: what all questions and repairs of a design may take, of the wall
+
+
+class TimeOverError(BaseException):
+    """Raised when the time is over.  It is no Exception, so that no `except Exception` catches it."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raises TimeOverError in the block after so many seconds."""
+
+    def over(_number: int, _frame: FrameType | None) -> None:
+        raise TimeOverError
+
+    before = _alarm(over) if math.isfinite(seconds) else None
+    if before is None:
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _alarm(over: Callable[[int, FrameType | None], None]) -> Any:
+    """Returns the handler of the alarm before this one; None where none can be set."""
+    if not hasattr(signal, "setitimer"):
+        return None
+    with contextlib.suppress(ValueError):  # in another thread than the first
+        return signal.signal(signal.SIGALRM, over)
+    return None
+
+
+@dataclass
+class RunLimit:
+    """Until when the questions of a run are asked (time.monotonic), whether Ctrl-C ended it, and who is told of it."""
+
+    end: float = math.inf
+    stopped: bool = False
+    tell: Callable[[float, str], None] | None = None
+
+    def announce(self, share: float, label: str) -> None:
+        """Tells what is asked now."""
+        if self.tell is not None:
+            self.tell(share, label)
+
+    @property
+    def left(self) -> float:
+        """Returns the seconds that are left; none once it was stopped."""
+        return 0.0 if self.stopped else max(0.0, self.end - time.monotonic())
+
+
+_NO_RUN = RunLimit()
+_RUN: ContextVar[RunLimit] = ContextVar("run", default=_NO_RUN)
+
+
+def current_run() -> RunLimit:
+    """Returns the run that goes on; one without an end where none was begun."""
+    return _RUN.get()
+
+
+@contextmanager
+def interruptible(tell: Callable[[float, str], None]) -> Iterator[RunLimit]:
+    """Begins a run that Ctrl-C ends in order; `tell` hears the share that is done, and what is asked."""
+    token = _RUN.set(RunLimit(tell=tell))
+    try:
+        yield _RUN.get()
+    finally:
+        _RUN.reset(token)
+
+
+@contextmanager
+def run_limit(seconds: float) -> Iterator[RunLimit]:
+    """Ends the questions of the block after so many seconds of the wall; the run around it knows of Ctrl-C."""
+    around = _RUN.get()
+    inner = RunLimit(min(around.end, time.monotonic() + seconds), around.stopped, around.tell)
+    token = _RUN.set(inner)
+    try:
+        yield inner
+    finally:
+        _RUN.reset(token)
+        if around is not _NO_RUN:
+            around.stopped = inner.stopped
+
+
+def is_interruptible() -> bool:
+    """Returns whether a run was begun that Ctrl-C ends in order."""
+    return _RUN.get().tell is not None
