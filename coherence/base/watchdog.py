@@ -19,6 +19,9 @@ from typing import Any
 
 WHOLE = 3  # limits of one question: what all questions and repairs of a design may take, of the wall
 
+AGAIN = 0.02  # s: when to look again, where the alarm comes amid something that must not be interrupted
+DELICATE = ("/z3/z3.py", "/z3/z3core.py")
+
 
 class TimeOverError(BaseException):
     """Raised when the time is over.  It is no Exception, so that no `except Exception` catches it."""
@@ -28,8 +31,11 @@ class TimeOverError(BaseException):
 def at_most(seconds: float) -> Iterator[None]:
     """Raises TimeOverError in the block after so many seconds."""
 
-    def over(_number: int, _frame: FrameType | None) -> None:
-        raise TimeOverError
+    def over(_number: int, frame: FrameType | None) -> None:
+        if _is_delicate(frame):
+            signal.setitimer(signal.ITIMER_REAL, AGAIN)
+        else:
+            raise TimeOverError
 
     before = _alarm(over) if math.isfinite(seconds) else None
     if before is None:
@@ -41,6 +47,16 @@ def at_most(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _is_delicate(frame: FrameType | None) -> bool:
+    """Decides whether something would be left half made: a module that is imported, an object of a library in C."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith("<frozen importlib") or name.endswith(DELICATE):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _alarm(over: Callable[[int, FrameType | None], None]) -> Any:

@@ -22,6 +22,8 @@ from coherence.findings.registry import QuestionModule
 from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
 
+GRACE = 1.0  # s beyond the limit, for questions that look at the clock themselves
+
 
 @dataclass(frozen=True)
 class ModuleAnswer:
@@ -76,10 +78,10 @@ def _ask(module: QuestionModule, subject: Subject) -> ModuleAnswer:
     with recorded_cuts() as cuts:
         findings = _findings(module, subject)
     unclear = cuts.happened and not (findings and all(f.verdict.decides for f in findings))
-    return ModuleAnswer(tuple(_marked(f) for f in findings) if unclear else tuple(findings), cut_short=unclear)
+    return ModuleAnswer(tuple(marked(f) for f in findings) if unclear else tuple(findings), cut_short=unclear)
 
 
-def _marked(finding: Finding) -> Finding:
+def marked(finding: Finding) -> Finding:
     """Returns the finding with a sign that a time limit cut its search short; what is decided stays as it is."""
     if finding.verdict.decides:
         return finding
@@ -93,7 +95,7 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
     findings: list[Finding] = []
     run = current_run()
     try:
-        with at_most(run.left):
+        with at_most(run.left + GRACE):
             findings.extend(module.ask(subject))
     except InputError:
         raise
@@ -117,7 +119,7 @@ def not_asked(modules: Sequence[QuestionModule], subject: Subject) -> ModuleAnsw
     names = ", ".join(question.code for module in modules for question in module.questions)
     record_cut()
     return ModuleAnswer(
-        (_marked(_undecided(modules[0], subject, TimeoutError(f"{why}; not asked: {names}"))),), cut_short=True
+        (marked(_undecided(modules[0], subject, TimeoutError(f"{why}; not asked: {names}"))),), cut_short=True
     )
 
 

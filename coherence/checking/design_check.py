@@ -10,7 +10,7 @@ from coherence.base.clock import recorded_cuts, wall_is_over, wall_left_until
 from coherence.base.errors import CoherenceError, InputError, Problem
 from coherence.base.reads import recorded
 from coherence.base.watchdog import WHOLE, current_run, run_limit
-from coherence.checking.answers import ModuleAnswer, ask_all, ask_once, bases, carry_over, not_asked
+from coherence.checking.answers import ModuleAnswer, ask_all, ask_once, bases, carry_over, marked, not_asked
 from coherence.checking.repair.blame import blamed
 from coherence.checking.repair.rechecks import Rebuild, with_repairs
 from coherence.checking.repair.rechecks import RecheckContext as Rechecked
@@ -143,6 +143,8 @@ def _joined(
     findings = tuple(_unique(f for answers in answered.values() for f in answers.findings))
     with recorded() as reads:
         reviewed = tuple(_reviewed(Subject(design, sources), findings, options))
+    if any(f.evidence.cut_short for f in findings):
+        reviewed = tuple(map(marked, reviewed))
     ordered = tuple(sorted((*findings, *reviewed), key=order_key))
     outside = tuple(f"{name} is outside the design: its signals may take any value" for name in names.outside(design))
     cut_short = any(answers.cut_short for answers in answered.values())

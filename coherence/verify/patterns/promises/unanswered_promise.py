@@ -46,9 +46,11 @@ MEASURED = frozenset({"mean", "quantile", "tail"})
 def review(subject: Subject, findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yields one undecided finding for each promise that no other finding answers."""
     answered = promise_answers(subject.design, findings)
+    cut = any(finding.evidence.cut_short for finding in findings)
     for promise in subject.design.promises.values():
         if promise.name not in answered:
-            needs = f"{promise.text}: {_reason(subject, promise)}"
+            reason = "the time was over before every question had answered" if cut else _reason(subject, promise)
+            needs = f"{promise.text}: {reason}"
             yield QUESTION.undecided(needs, (promise.place.labelled("no question decides this"),), (promise.name,))
 
 
