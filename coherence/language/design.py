@@ -5,6 +5,7 @@ Each class lists its keys; `key(kind)` states what a key may hold.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from coherence.base.places import Place
@@ -316,6 +317,15 @@ class Job(Record):
     priority: Quantity | None = key(ANY_QUANTITY)
     age: Quantity | None = key(DURATION)
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
+
+
+def needed(owner: Component | Job) -> Mapping[str, Quantity]:
+    """Returns resource -> how much one member holds; `needs: 4 cpu` names its resource by the unit."""
+    needs = owner.needs
+    if isinstance(needs, Quantity):
+        tags = [tag for tag, _ in needs.dimension.tags.powers]
+        return {tags[0]: needs} if len(tags) == 1 else {}
+    return needs or {}
 
 
 class Order(Record):

@@ -1,12 +1,12 @@
-"""Reports activities, roles and causes of failure that cannot be meant: near misses of those that are known."""
+"""Reports activities, roles, causes of failure and resources that cannot be meant: near misses of those known."""
 
 from __future__ import annotations
 
 from coherence.base.places import Place
 from coherence.base.units import shorten
-from coherence.language.design import Call, Component, Design
+from coherence.language.design import Call, Component, Design, needed
 from coherence.language.names import events, nearest
-from coherence.language.schema_kinds import Reading
+from coherence.language.schema_kinds import Quantity, Reading
 from coherence.language.words import CAUSES, plain_word
 
 KNOWN_CAUSES = (
@@ -28,6 +28,7 @@ def check(design: Design, reading: Reading) -> None:
             _activity(owner, event.activity, event.place, reading)
     for call in design.calls:
         _causes(call, reading)
+    _resources(design, reading)
 
 
 def _roles(component: Component, reading: Reading) -> None:
@@ -53,3 +54,21 @@ def _causes(call: Call, reading: Reading) -> None:
         near = None if word in known else nearest(word, known)
         if near is not None:
             reading.problem(cause.place, f"'{shorten(word)}' is not a cause of failure here", f"did you mean '{near}'?")
+
+
+def _resources(design: Design, reading: Reading) -> None:
+    """Reports what is needed and offered nowhere: a near miss of what is, or by a thing that is placed."""
+    in_places = {key for place in design.places.values() for key, value in place.items() if isinstance(value, Quantity)}
+    in_places -= {"count"}
+    offered = in_places.union(design.components, *(component.constants for component in design.components.values()))
+    for owner in (*design.components.values(), *design.jobs.values()):
+        for resource, need in needed(owner).items():
+            if resource in offered or not in_places:
+                continue
+            near = next((name for name in (f"{resource}s", resource.removesuffix("s")) if name in offered), None)
+            near = near or nearest(resource, sorted(offered))
+            if near is not None or owner.name in design.placement:
+                remedy = (
+                    f"did you mean '{near}'?" if near else f"add `{resource}: ...` to a place, 0 where there is none"
+                )
+                reading.problem(need.place, f"nothing offers '{shorten(resource)}'", remedy)

@@ -85,8 +85,10 @@ def weight(finding: Finding) -> Severity:
 
 
 def sentence(finding: Finding) -> str:
-    """Returns the message, led by its verdict unless that is a conflict."""
+    """Returns the message, led by its verdict unless that is a conflict; a proof with what it assumes."""
     message = one_line(finding.message)
+    if is_proof(finding) and finding.assumptions:
+        message += f" (assumes: {'; '.join(map(one_line, finding.assumptions))})"
     return message if finding.verdict is Verdict.CONFLICT else f"{word(finding)}: {message}"
 
 

@@ -50,7 +50,10 @@ def _findings(report: Report, options: ReportOptions) -> Iterator[Line]:
     for finding in every:
         if options.verbose or not is_brief(finding):
             yield from (*block(finding, report, options), *repairs(finding, report), [])
-    yield from (_line(finding, headword(finding)) for finding in every if is_brief(finding) and not options.verbose)
+    for finding in every if not options.verbose else ():
+        if is_brief(finding):
+            yield _line(finding, headword(finding))
+            yield from _stands_on(finding)
 
 
 def is_brief(finding: Finding) -> bool:
@@ -108,6 +111,12 @@ def _line(finding: Finding, word: str) -> Line:
         (f": {one_line(finding.message)}", "plain"),
         tail,
     ]
+
+
+def _stands_on(finding: Finding) -> Iterator[Line]:
+    """Yields what a proof assumes: it is part of what is proved."""
+    if is_proof(finding) and finding.assumptions:
+        yield [("  = assumes: ", "dim"), ("; ".join(map(one_line, finding.assumptions)), "plain")]
 
 
 def _indent(finding: Finding, report: Report) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from coherence.base.errors import InputError
 from coherence.language import word_checks
 from coherence.language.reading import read_text
 from coherence.language.schema_kinds import Reading
@@ -46,3 +47,19 @@ def test_words_far_from_all_that_is_known_are_names_of_their_own(text: str) -> N
     reading = Reading()
     word_checks.check(read_text(f"coherence: 1\n{text}\n"), reading)
     assert not reading.problems
+
+
+@pytest.mark.parametrize(("resource", "remedy"), [("gpus", "did you mean 'gpu'?"), ("mig_1g", "add `mig_1g: ...`")])
+def test_a_resource_that_nobody_offers_is_an_error(resource: str, remedy: str) -> None:
+    text = (
+        f"coherence: 1\ncomponents: {{web: {{copies: 7, needs: {{{resource}: 1}}}}}}\n"
+        "places: {n1: {zone: a, gpu: 1}, n2: {zone: b}}\nplacement: {web: [spread by zone <= 1]}\n"
+    )
+    with pytest.raises(InputError, match=f"nothing offers '{resource}'") as caught:
+        read_text(text)
+    assert remedy in str(caught.value)
+    read_text(text.replace(resource, "gpu"))
+
+
+def test_what_is_needed_where_no_place_offers_anything_is_no_error() -> None:
+    read_text("coherence: 1\ncomponents: {web: {copies: 7, needs: {memory: 1 GiB}}}\nplaces: {n1: {zone: a}}\n")

@@ -292,3 +292,11 @@ def test_files_of_the_examples_have_the_places_they_name() -> None:
     for finding in everything().findings:
         for place in finding.places:
             assert place == NOWHERE.labelled(place.label) or place.line <= FILES[place.file].count("\n")
+
+
+def test_a_proof_shows_what_it_assumes_without_being_asked() -> None:
+    proved = replace(proof(), assumptions=("an eviction takes no time", "clocks agree"))
+    assert "\n  = assumes: an eviction takes no time; clocks agree\n" in render("text", report_of(proved))
+    for name in ("concise", "markdown", "github"):
+        assert "(assumes: an eviction takes no time; clocks agree)" in render(name, report_of(proved))
+    assert "  = assumes" not in render("text", report_of(replace(proof(), assumptions=())))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.base.units import ONE
-from coherence.language.design import Component
+from coherence.language.design import Component, needed
 from coherence.language.expressions.lower_smt import real
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, copies
@@ -61,15 +61,6 @@ def room_for_one(facts: DesignFacts, thing: str, count: int) -> Room:
     rooms = [_left(facts, component, count, resource, need) for resource, need in needs.items()]
     order = {False: 0, None: 1, True: 2}
     return min(rooms, key=lambda room: order[room.enough])
-
-
-def needed(component: Component) -> Mapping[str, Quantity]:
-    """Returns resource -> how much one member holds; `needs: 4 cpu` names its resource by the unit."""
-    needs = component.needs
-    if isinstance(needs, Quantity):
-        tags = [tag for tag, _ in needs.dimension.tags.powers]
-        return {tags[0]: needs} if len(tags) == 1 else {}
-    return needs or {}
 
 
 def supplies(facts: DesignFacts, component: Component, resource: str) -> str:

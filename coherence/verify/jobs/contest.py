@@ -13,14 +13,14 @@ from typing import TypeAlias
 from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.base.units import Dimension
-from coherence.language.design import Component, Job
+from coherence.language.design import Component, Job, needed
 from coherence.language.expressions.tree import Name, names
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Admission, Preemption
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap
 from coherence.verify.facts.ranges import Values
-from coherence.verify.jobs.capacity import needed, supplies
+from coherence.verify.jobs.capacity import supplies
 
 AWAY, GONE = -1, -2  # of a job: has not come yet; has ended or left
 Amount: TypeAlias = Fraction | int  # exact; whole amounts as int, which is ten times faster

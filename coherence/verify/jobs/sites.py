@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from coherence.base.places import Place
+from coherence.language.design import needed
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.sentences import Spread
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.jobs.capacity import needed
 from coherence.verify.jobs.contest import NeedsError
 
 NODE_WORDS = ("node", "host", "hostname", "machine", "server")
@@ -127,7 +127,7 @@ def _site(facts: DesignFacts, thing: str, name: str, given: Mapping[str, Any], n
     labels = {k: _text(v) for k, v in given.items() if k != "count"}
     number, most, adder = (numbers[name], numbers[name], "") if name in numbers else _numbers(facts, name, counted)
     quantity = counted if isinstance(counted, Quantity) else None
-    return Site(name, labels, number, max(number, most), _room(facts, thing, given), place, quantity, adder)
+    return Site(name, labels, number, max(number, most), _room(facts, thing, name, given), place, quantity, adder)
 
 
 def _nowhere(facts: DesignFacts) -> Place:
@@ -159,13 +159,19 @@ def _bounded(number: int, name: str) -> int:
     return number
 
 
-def _room(facts: DesignFacts, thing: str, given: Mapping[str, Any]) -> int | None:
-    """Returns how many members fit on one node, by what they need and what it has."""
+def _room(facts: DesignFacts, thing: str, name: str, given: Mapping[str, Any]) -> int | None:
+    """Returns how many members fit on one node, by what they need and what it has.
+
+    Raises NeedsError where a node does not state a resource that they need: it may have none, or enough.
+    """
     component = facts.design.components.get(thing)
     rooms = []
     for resource, need in (needed(component) if component else {}).items():
-        there = given.get(resource)
-        if isinstance(there, Quantity) and need.high > 0:
+        if need.high > 0:
+            there = given.get(resource)
+            if not isinstance(there, Quantity):
+                place = next((value.place for value in given.values() if hasattr(value, "place")), need.place)
+                raise NeedsError(f"{resource} of {name} (0 where there is none)", place)
             rooms.append(math.floor(there.low / need.high))
     return min(rooms, default=None)
 

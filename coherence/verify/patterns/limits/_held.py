@@ -12,10 +12,10 @@ from coherence.base.units import ONE
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.design import Component
+from coherence.language.design import Component, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, copies
-from coherence.verify.jobs.capacity import needed, supplies
+from coherence.verify.jobs.capacity import supplies
 from coherence.verify.jobs.contest import waits_together
 from coherence.verify.patterns.writers._pair import Numbers
 

@@ -67,6 +67,8 @@ QUESTIONS = (QUESTION,)
 MOST_MEMBERS, BOUND, MOST_SWEPT = 200, 50, 8000
 WORST = (CERTAIN, POSSIBLE, UNKNOWN, BLOCKED, NONE, IDLE)
 FULLEST = "it evicts from a place that is fullest by its own count"
+SUMMED = "the placer adds its preferences up: it takes a place where what they exceed is least in sum"
+AT_ONCE = "an eviction takes no time: the next one begins when the member lies again"
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -186,7 +188,11 @@ def _proved(
             script = never_acts(case.evictor, there, most, constants) if idle else levels_out(there, most)
     numbers: Numbers = {"members": (most, ""), "places": (there.nodes, "")}
     message = f"{case.loop.name} {what}: {most} of {case.evictor.thing} on {there.places_text}"
-    return QUESTION.proved(message, places, of, arithmetic(numbers, certificate=script), assumptions=(FULLEST,))
+    return QUESTION.proved(message, places, of, arithmetic(numbers, certificate=script), assumptions=_assumed(there))
+
+
+def _assumed(there: Cluster) -> tuple[str, ...]:
+    return (FULLEST, *((SUMMED,) if len(there.wishes) > 1 else ()), AT_ONCE)
 
 
 def _conflict(
@@ -205,7 +211,7 @@ def _conflict(
     numbers: Numbers = {"members": (members, ""), "places": (there.nodes, "")}
     witness = tuple(_witness(case, there, members, chase))
     return QUESTION.conflict(
-        message, places, _of(case), arithmetic(numbers, witness=witness), certain=certain, assumptions=(FULLEST,),
+        message, places, _of(case), arithmetic(numbers, witness=witness), certain=certain, assumptions=_assumed(there),
         repairs=proposals(subject, facts, case, there, members),
     )  # fmt: skip
 

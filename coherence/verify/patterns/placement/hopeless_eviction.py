@@ -37,7 +37,7 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.design import Component, Loop
+from coherence.language.design import Component, Loop, needed
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Compare, Held, Logic, Name, Tree
 from coherence.language.schema_kinds import Formula, Quantity
@@ -46,7 +46,6 @@ from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import rounded
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import truth
-from coherence.verify.jobs.capacity import needed
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH216", "hopeless-eviction", "ai.04 runtime control coherence")

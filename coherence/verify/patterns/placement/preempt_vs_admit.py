@@ -70,6 +70,7 @@ QUESTION = Question("COH225", "preempt-vs-admit", "ai.04 runtime control coheren
 QUESTIONS = (QUESTION,)
 ASSUMED = (
     "jobs come in any order (by age where ages are given), and none ends meanwhile",
+    "an eviction takes no time: all that it frees is free at once",
     "the first in the order that fits is admitted; preemption acts when nothing fits, and takes no more than it needs",
 )
 WORST = (CERTAIN, POSSIBLE, UNKNOWN, TIE, NONE)

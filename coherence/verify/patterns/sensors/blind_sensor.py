@@ -45,7 +45,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language import names
-from coherence.language.design import Component, Loop
+from coherence.language.design import Component, Loop, needed
 from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
 from coherence.language.expressions.tree import Compare, Held, Logic, Tree
@@ -54,7 +54,7 @@ from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, known
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import point, truth
-from coherence.verify.jobs.capacity import needed, supplies
+from coherence.verify.jobs.capacity import supplies
 from coherence.verify.patterns.limits._removed_sensor import removed
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.removals import trigger_of
