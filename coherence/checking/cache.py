@@ -123,9 +123,9 @@ class Cache:
         """Deletes all but the latest MOST_FILES files of those that are named like ours."""
         with os.scandir(self.folder) as entries:
             files = [
-                (one.stat().st_mtime_ns, one.path)
-                for one in entries
-                if OURS.fullmatch(one.name) and one.is_file(follow_symlinks=False)
+                (entry.stat().st_mtime_ns, entry.path)
+                for entry in entries
+                if OURS.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
             ]
         for _, path in sorted(files)[:-MOST_FILES]:
             with contextlib.suppress(OSError):

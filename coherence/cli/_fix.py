@@ -21,12 +21,12 @@ from coherence.reporting._words import where
 
 def fixes(workspace: Workspace, wanted: Wanted, *, time_limit: float) -> list[tuple[Entry, Fix]]:
     """Returns every design with its repair."""
-    return [(one, fix(one.sources, one.rebuild, wanted, time_limit=time_limit)) for one in workspace.entries]
+    return [(entry, fix(entry.sources, entry.rebuild, wanted, time_limit=time_limit)) for entry in workspace.entries]
 
 
 def changed_texts(workspace: Workspace, repairs: Iterable[tuple[Entry, Fix]]) -> dict[str, tuple[bytes, str, str]]:
     """Returns (bytes, text, text after the repairs) of each file that changes, by its name."""
-    contents = {one.path: one.content for one in workspace.inputs if isinstance(one.content, bytes)}
+    contents = {input_.path: input_.content for input_ in workspace.inputs if isinstance(input_.content, bytes)}
     changed: dict[str, tuple[bytes, str, str]] = {}
     for entry, repair in repairs:
         before = {file: document.decode(contents[file], file) for file in entry.sources}

@@ -16,8 +16,8 @@ def refuse_given(names: Sequence[str], why: str) -> None:
     """
     context = click.get_current_context()
     stated = click.core.ParameterSource.COMMANDLINE
-    given = [_spelling(one) for one in context.command.params
-             if one.name in names and context.get_parameter_source(one.name) is stated]  # fmt: skip
+    given = [_spelling(param) for param in context.command.params
+             if param.name in names and context.get_parameter_source(param.name) is stated]  # fmt: skip
     if given:
         raise UsageError(f"{' and '.join(given)} would have no effect: {why}")
 

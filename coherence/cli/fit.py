@@ -222,7 +222,7 @@ def _text(sections: Sequence[Section], sources: Mapping[str, str]) -> str:
     from coherence.reporting._options import ReportOptions
     from coherence.reporting.text import findings
 
-    collected = tuple(finding for one in sections for finding in one.findings)
+    collected = tuple(finding for section in sections for finding in section.findings)
     report = Report(collected, Accounting(), (), sources)
     return render_answers(sections) + ("\n" + findings(report, options=ReportOptions()) if collected else "")
 
@@ -232,7 +232,7 @@ def _json(path: str, sections: Iterable[Section], lines: Iterable[NotRead]) -> s
     from coherence.cli._unread import unread_json
 
     whole = {"format_version": 1, "tool": "coherence fit", "version": VERSION, "design": path}
-    titled = [{"title": one.title, **one.data} for one in sections]
+    titled = [{"title": section.title, **section.data} for section in sections]
     return (
         json.dumps(
             {**whole, "sections": titled, "not_read": unread_json(lines)}, indent=2, ensure_ascii=False, allow_nan=False
@@ -245,7 +245,7 @@ def _draw(sections: Iterable[Section], file: str) -> None:
     from coherence.reporting.pictures.files import write
     from coherence.reporting.pictures.svg import Figure
 
-    panels = tuple(panel for one in sections for panel in one.panels)
+    panels = tuple(panel for section in sections for panel in section.panels)
     if not panels:
         raise UsageError("--picture: there is nothing to draw; name a loss with --loss, or telemetry of a ledger")
     write(Figure("coherence fit", panels, 2), file)
@@ -255,4 +255,4 @@ def _code(sections: Iterable[Section]) -> int:
     """Returns 1 where the telemetry contradicts the design, else 0."""
     from coherence.findings.finding import Severity
 
-    return int(any(finding.severity is Severity.ERROR for one in sections for finding in one.findings))
+    return int(any(finding.severity is Severity.ERROR for section in sections for finding in section.findings))

@@ -60,7 +60,7 @@ def command(  # noqa: PLR0913  (one parameter for each option)
 
     require_known_codes((*select, *ignore))
     entry = _entry(path)
-    chosen = [one for one in question_modules() if any(passes(q.code, select, ignore) for q in one.questions)]
+    chosen = [module for module in question_modules() if any(passes(q.code, select, ignore) for q in module.questions)]
     with recorded() as reads:
         mapped = region(parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit)
     lines = unread("region", entry.design, reads)
@@ -115,7 +115,7 @@ def as_data(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) ->
         "left_open": list(region.left_open),
         "asks": region.asks,
         "half_spaces": half_spaces(inequalities),
-        "no_half_space": [one.result.reason for one in inequalities if one.result.reason],
+        "no_half_space": [inequality.result.reason for inequality in inequalities if inequality.result.reason],
     }
 
 

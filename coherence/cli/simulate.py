@@ -210,12 +210,12 @@ def _text(names: Sequence[str], studies: Sequence[Study], changed: Sequence[Stud
     from coherence.cli._tables import readings_table
 
     setting = studies[0].setting
-    chance = any(one.setting.seeds for one in studies)
+    chance = any(study.setting.seeds for study in studies)
     runs = f"{len(setting.seeds)} runs (seeds {setting.seeds[0]} to {setting.seeds[-1]})" if chance else "one exact run"
     lines = [f"{' against '.join(names)}: {render_seconds(setting.until)}, {runs}", ""]
-    lines += readings_table([one.readings for one in studies], changed)
+    lines += readings_table([study.readings for study in studies], changed)
     for run in studies:
         lines += ["", *(f"{note}" for note in run.notes)] if run.notes else []
-    assumed = dict.fromkeys(note for one in studies for note in one.assumptions)
+    assumed = dict.fromkeys(note for study in studies for note in study.assumptions)
     lines += ["", "Assumed:", *(f"  {note}" for note in assumed)] if assumed else []
     return "\n".join(lines) + "\n"

@@ -176,7 +176,7 @@ def _proved_around(seen: FollowedPoints, safe: Sequence[Point]) -> HalfSpace | N
         rest = tuple(other for other in sides if other != last)
         if rest and _within(rest, (last,), seen.outline):
             sides.remove(last)
-    return _proved(seen, tuple(sides)) or _proved(seen, tuple(one.open() for one in sides))
+    return _proved(seen, tuple(sides)) or _proved(seen, tuple(side.open() for side in sides))
 
 
 def _within(cell: Cell, other: Cell, outline: Outline) -> bool:
@@ -253,7 +253,7 @@ def corners_of(cell: Cell, outline: Outline) -> Iterator[Point]:
 
 def _meeting(rows: Sequence[Row], width: int) -> Point | None:
     """Returns the one point where all rows are equations; None where there is none, or a line of them."""
-    matrix = [[*one.form.coefficients, -one.form.constant] for one in rows]
+    matrix = [[*row.form.coefficients, -row.form.constant] for row in rows]
     for column in range(width):
         lead = next((k for k in range(column, width) if matrix[k][column]), None)
         if lead is None:

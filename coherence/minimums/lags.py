@@ -72,9 +72,11 @@ def _branches(model: Model, tree: Tree, command: str, way: LagPath, seen: tuple[
         case Call(function="delayed" | "sampled" | "mean_over" | "max_over" as kind, arguments=(inner, span)):
             return _branches(model, inner, command, way.after(kind, least(model, span)), seen)
         case Call(function="min" | "max", arguments=parts):
-            return _capped(one for part in parts for one in _branches(model, part, command, way, seen))
+            return _capped(branch for part in parts for branch in _branches(model, part, command, way, seen))
         case Choose(condition=condition, then=then, otherwise=otherwise):
-            sides = _capped(one for part in (then, otherwise) for one in _branches(model, part, command, way, seen))
+            sides = _capped(
+                branch for part in (then, otherwise) for branch in _branches(model, part, command, way, seen)
+            )
             return _together((_branches(model, condition, command, way, seen), sides))
         case Call(function="rate_of" | "previous", arguments=(inner,)):
             return _branches(model, inner, command, way.after("delayed", Fraction(0), static=False), seen)

@@ -125,7 +125,7 @@ def _application(thing: str, bound: Bound, design: Design, floors: Sequence[Desi
         if floor.bound.name == bound.name and floor.application.thing == thing:
             return floor.application
     things = dict.fromkeys([*design.tiers, *design.components, *design.workload, *design.loops, *design.jobs])
-    things.update(dict.fromkeys(one.application.thing for one in floors))
+    things.update(dict.fromkeys(floor.application.thing for floor in floors))
     if thing not in things:
         raise UsageError(f"the design has nothing named '{thing}': {did_you_mean(thing, things)}")
     return Application(thing, {}, {}, ())

@@ -54,14 +54,14 @@ def table(entries: Sequence[RegisteredBound]) -> Iterator[str]:
 
 def design_text(path: str, floors: Sequence[DesignFloor]) -> Iterator[str]:
     """Yields the floors of one design by loss type, then what is missing."""
-    known = [one for one in floors if one.floor is not None]
+    known = [floor for floor in floors if floor.floor is not None]
     yield f"{path}: {len(known)} floors, {len(floors) - len(known)} without a number"
-    for loss in dict.fromkeys(one.bound.loss for one in floors):
+    for loss in dict.fromkeys(floor.bound.loss for floor in floors):
         rows = [one for one in known if one.bound.loss == loss]
         if rows:
             yield f"\n{LOSSES.get(loss, loss)}:"
             yield from _rows(rows)
-    missing = [one for one in floors if one.floor is None]
+    missing = [floor for floor in floors if floor.floor is None]
     if missing:
         yield "\nWithout a number:"
         yield from (f"  {one.bound.name} of {one.application.thing}: {one.why}" for one in missing)
@@ -206,11 +206,11 @@ def design_json(path: str, floors: Sequence[DesignFloor]) -> dict[str, Any]:
     """Returns the floors of one design for programs."""
     return {
         "path": path,
-        "floors": [_floor_row(one, one.floor) for one in floors if one.floor is not None],
+        "floors": [_floor_row(floor, floor.floor) for floor in floors if floor.floor is not None],
         "without_a_number": [
-            {"bound": one.bound.name, "thing": one.application.thing, "why": one.why}
-            for one in floors
-            if one.floor is None
+            {"bound": floor.bound.name, "thing": floor.application.thing, "why": floor.why}
+            for floor in floors
+            if floor.floor is None
         ],
     }
 

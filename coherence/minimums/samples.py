@@ -22,7 +22,7 @@ def mean_range(samples: Sequence[Fraction | float]) -> tuple[float, float]:
     if len(samples) < LEAST:
         raise UsageError(f"{len(samples)} samples are too few for a range of their mean: at least {LEAST} are needed")
     size = len(samples) // BATCHES
-    values = [float(one) for one in samples[len(samples) - size * BATCHES :]]
+    values = [float(sample) for sample in samples[len(samples) - size * BATCHES :]]
     means = [math.fsum(values[k * size : (k + 1) * size]) / size for k in range(BATCHES)]
     middle = math.fsum(means) / BATCHES
     spread = math.sqrt(math.fsum((one - middle) ** 2 for one in means) / (BATCHES - 1) / BATCHES)

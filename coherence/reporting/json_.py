@@ -75,7 +75,7 @@ def as_data(report: Report) -> dict[str, Any]:
         "tool": "coherence",
         "versions": dict(versions()),
         "seed": report.seed,
-        "inputs": [{"path": one.path, "sha256": one.sha256} for one in report.inputs],
+        "inputs": [{"path": input_.path, "sha256": input_.sha256} for input_ in report.inputs],
         "counts": _counts(report),
         "findings": [_finding(one) for one in ordered(report.findings)],
         "suppressed": [_finding(one) for one in ordered(report.suppressed)],
@@ -88,8 +88,8 @@ def as_data(report: Report) -> dict[str, Any]:
 
 def _counts(report: Report) -> dict[str, Any]:
     sums = report.accounting
-    verdicts = Counter(one.verdict for one in report.findings)
-    severities = Counter(one.severity for one in report.findings)
+    verdicts = Counter(finding.verdict for finding in report.findings)
+    severities = Counter(finding.severity for finding in report.findings)
     return {
         "policies": {"total": sums.policies} | {name: getattr(sums, name) for name in POLICIES},
         "promises": {"total": sums.promises} | {name: getattr(sums, f"promises_{name}") for name in PROMISES},

@@ -117,7 +117,7 @@ def _location(place: Place) -> dict[str, Any]:
 
 def _whole_input(report: Report) -> list[dict[str, Any]]:
     """Returns the first input as location of a finding without one: code scanning refuses results without."""
-    return [{"physicalLocation": {"artifactLocation": _artifact(one.path)}} for one in report.inputs[:1]]
+    return [{"physicalLocation": {"artifactLocation": _artifact(input_.path)}} for input_ in report.inputs[:1]]
 
 
 def _region(place: Place) -> dict[str, int]:
@@ -145,7 +145,7 @@ def _from_bytes(path: str) -> bool:
 
 
 def _artifacts(inputs: Iterable[InputFile]) -> list[dict[str, Any]]:
-    unique = dict.fromkeys((one.path, one.sha256) for one in inputs)
+    unique = dict.fromkeys((input_.path, input_.sha256) for input_ in inputs)
     return [{"location": _artifact(path), "hashes": {"sha-256": sha256}} for path, sha256 in unique]
 
 

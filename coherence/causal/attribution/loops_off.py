@@ -142,7 +142,7 @@ def _switch(fitted: Fitted, off: Iterable[str]) -> LoopSwitch:
     cut: dict[str, frozenset[str]] = {}
     held: set[str] = set()
     for effect in fitted.nodes:
-        into = [one for one in fitted.graph.influences if one.effect == effect]
+        into = [influence for influence in fitted.graph.influences if influence.effect == effect]
         lost = frozenset(one.cause for one in into if one.by in gone)
         staying = frozenset(one.cause for one in into if one.by not in gone)
         if lost:

@@ -165,7 +165,7 @@ def _fitted(
     """The constants over all rows, and over all rows but each batch."""
     values, target = _values(series, mechanism.columns), series[mechanism.effect]
     limits = np.array([_range(constants[name]) for name in mechanism.unknown])
-    there = np.stack([target, *(np.broadcast_to(one, target.shape) for one in values.values())])
+    there = np.stack([target, *(np.broadcast_to(value, target.shape) for value in values.values())])
     whole: Mask = np.asarray(np.isfinite(there).all(axis=0))
     groups = _numbers(stretches, len(target))
     parts = affine(mechanism.tree, mechanism.unknown)

@@ -242,11 +242,11 @@ def _linear(
     levels = np.array([reference.get(name, 0.0) for name in fitted.signals])
     parts = total(m)[:, fitted.signals.index(loss), :] * (own(fitted, m)[1] - levels)
     for player, names in groups.items():
-        chosen = [one for one in shares if one.members and set(one.members) <= set(names) and not one.refused]
+        chosen = [share for share in shares if share.members and set(share.members) <= set(names) and not share.refused]
         at = [fitted.signals.index(name) for one in chosen for name in one.members]
         if at:
             amounts = parts[:, at].sum(axis=1)
             members_of = tuple(fitted.signals[number] for number in at)
             teams.append(CauseShare(player, estimate(float(amounts[0]), amounts[1:]), members_of))
-            shares = [one for one in shares if one not in chosen]
+            shares = [share for share in shares if share not in chosen]
     return replace(attribution, shares=(*teams, *shares))

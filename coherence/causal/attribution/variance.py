@@ -46,7 +46,7 @@ class Variance:
     @property
     def error(self) -> float:
         """|parts + together - total| over the largest."""
-        values = [one.amount.value for one in self.parts] + [self.together.value]
+        values = [part.amount.value for part in self.parts] + [self.together.value]
         size = max(map(abs, [*values, self.total.value]), default=0.0)
         return abs(sum(values) - self.total.value) / size if size else 0.0
 

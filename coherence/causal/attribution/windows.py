@@ -73,7 +73,7 @@ class WindowComparison:
     @property
     def error(self) -> float:
         """|sum of contributions - change| over the largest of them."""
-        parts = [one.amount.value for one in self.contributions]
+        parts = [contribution.amount.value for contribution in self.contributions]
         size = max([abs(part) for part in parts] + [abs(self.before), abs(self.after)])
         return abs(sum(parts) - (self.after - self.before)) / size if size else 0.0
 
@@ -296,7 +296,7 @@ def _inputs(fitted: Fitted, loss: str, inputs: Floats, spread: _Spread) -> list[
         if name in tied and tied[name].members not in done:
             knot = tied[name]
             done.add(knot.members)
-            amounts = inputs[:, [fitted.signals.index(one) for one in knot.members]].sum(axis=1)
+            amounts = inputs[:, [fitted.signals.index(member) for member in knot.members]].sum(axis=1)
             moved.append(Moved(" + ".join(knot.members), "input", spread.of(amounts), knot.why))
         elif name not in tied and name != loss and np.any(inputs[:, number]):
             moved.append(Moved(name, "input", spread.of(inputs[:, number])))

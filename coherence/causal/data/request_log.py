@@ -107,7 +107,7 @@ class RequestLog:
         """These requests alone."""
         rows = ("arrival", "need", "end", "completed", "deadline", "attempts", "work_class", "service", "devices",
                 "held")  # fmt: skip
-        layers = tuple(RequestLayer(one.name, one.left[chosen], one.need[chosen]) for one in self.layers)
+        layers = tuple(RequestLayer(layer.name, layer.left[chosen], layer.need[chosen]) for layer in self.layers)
         return replace(self, **{name: getattr(self, name)[chosen] for name in rows}, layers=layers)
 
     def of_class(self, name: str) -> RequestLog:
@@ -118,7 +118,7 @@ class RequestLog:
     def scaled(self, factor: float) -> RequestLog:
         """The same log in another unit of time: every time and duration `factor` times as large."""
         times = ("arrival", "need", "end", "deadline", "held")
-        layers = tuple(RequestLayer(one.name, one.left * factor, one.need * factor) for one in self.layers)
+        layers = tuple(RequestLayer(layer.name, layer.left * factor, layer.need * factor) for layer in self.layers)
         columns = {name: getattr(self, name) * factor for name in times}
         return replace(self, **columns, until=self.until * factor, layers=layers)
 
@@ -241,6 +241,6 @@ def _layers(
             own = left.copy()
         left -= own
         stages.append(RequestLayer(name, _floats(times)[order], own[order]))
-    if (left < -1e-9 * needs).any() or any((one.need < -1e-9 * needs[order]).any() for one in stages):
+    if (left < -1e-9 * needs).any() or any((stage.need < -1e-9 * needs[order]).any() for stage in stages):
         raise ValueError("the needs of the layers add up to more than the need of the request")
     return tuple(stages)

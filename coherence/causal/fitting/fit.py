@@ -214,9 +214,9 @@ def _together(groups: Iterable[list[int]]) -> list[list[int]]:
     """Groups that share a member are one group."""
     clusters: list[set[int]] = []
     for group in groups:
-        met = [one for one in clusters if one & set(group)]
-        clusters = [one for one in clusters if one not in met] + [set(group).union(*met)]
-    return [sorted(one) for one in clusters]
+        met = [cluster for cluster in clusters if cluster & set(group)]
+        clusters = [cluster for cluster in clusters if cluster not in met] + [set(group).union(*met)]
+    return [sorted(cluster) for cluster in clusters]
 
 
 def _residual(whole: Floats, regressors: list[int], target: int, scaled: Floats) -> tuple[float, float]:

@@ -68,7 +68,7 @@ class CausalGraph:
 
     def into(self, effect: str) -> tuple[Influence, ...]:
         """What acts on a signal, the signal's own past included."""
-        return tuple(one for one in self.influences if one.effect == effect)
+        return tuple(influence for influence in self.influences if influence.effect == effect)
 
     def causes(self, effect: str) -> tuple[str, ...]:
         """The signals that act on a signal, each once."""
@@ -83,7 +83,7 @@ class CausalGraph:
     def without(self, loops: Iterable[str]) -> CausalGraph:
         """The graph with these loops off: what they declare is gone."""
         off = set(loops)
-        kept = tuple(one for one in self.influences if one.by not in off)
+        kept = tuple(influence for influence in self.influences if influence.by not in off)
         return CausalGraph(self.nodes, kept, self.computed, self.mechanisms, self.places, self.curved)
 
     def bypassing(self, observed: Iterable[str]) -> CausalGraph:
@@ -102,14 +102,18 @@ class CausalGraph:
         mechanisms = {path: tree for path, tree in self.mechanisms.items() if path in nodes}
         curved = set(self.curved)
         for node in hidden:
-            curved |= {one.effect for one in self.influences if one.cause == node} if node in curved else set()
+            curved |= (
+                {influence.effect for influence in self.influences if influence.cause == node}
+                if node in curved
+                else set()
+            )
         merged = tuple(_merged(influences))
         return CausalGraph(nodes, merged, self.computed, mechanisms, self.places, frozenset(curved))
 
     def latent(self, observed: Iterable[str]) -> tuple[str, ...]:
         """Signals with a chance of their own that the telemetry lacks, and that act on something."""
         seen = frozenset(observed)
-        acting = {one.cause for one in self.influences}
+        acting = {influence.cause for influence in self.influences}
         return tuple(n for n in self.nodes if n not in seen and n not in self.computed and n in acting)
 
 

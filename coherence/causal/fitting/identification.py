@@ -36,13 +36,15 @@ def identify(
     graph: CausalGraph, observed: Sequence[str], delays: Mapping[tuple[str, str], tuple[int, ...]], step: float
 ) -> dict[str, Equation]:
     """Returns for each observed effect with observed causes the equation whose coefficients the data can tell."""
-    equations = {one.effect: one for one in default_equations(graph, observed, delays)}
+    equations = {equation.effect: equation for equation in default_equations(graph, observed, delays)}
     edges = edges_of(graph, delays, step)
     doubtful = [effect for effect in equations if not _plain(graph, edges, frozenset(observed), effect)]
     if not doubtful:
         return equations
     relevant = _relevant(graph, doubtful)
-    near = CausalGraph(relevant, tuple(one for one in graph.influences if one.effect in relevant), graph.computed)
+    near = CausalGraph(
+        relevant, tuple(influence for influence in graph.influences if influence.effect in relevant), graph.computed
+    )
     ways = edges_of(near, delays, step)
     large = len(relevant) * (3 * max((lag for *_, lag in ways), default=0) + 4) > LARGEST
     problem = posed(near, shortened_delays(ways) if large else ways, frozenset(observed), large)

@@ -34,7 +34,7 @@ class EquationPlan:
 
     def having(self, equations: Iterable[Equation]) -> EquationPlan:
         """The plan with these equations in the place of its own."""
-        return replace(self, equations={**self.equations, **{one.effect: one for one in equations}})
+        return replace(self, equations={**self.equations, **{equation.effect: equation for equation in equations}})
 
 
 def planned(

@@ -43,7 +43,7 @@ class Draw:
 
     def moments(self, rows: Iterable[Column], columns: Iterable[Column]) -> Floats:
         """Exact second moments between two lists of columns."""
-        return np.stack([self.row(one) for one in rows]) @ np.stack([self.row(one) for one in columns]).T
+        return np.stack([self.row(row) for row in rows]) @ np.stack([self.row(column) for column in columns]).T
 
 
 def edges_of(graph: CausalGraph, delays: Mapping[tuple[str, str], tuple[int, ...]], step: float) -> tuple[Edge, ...]:

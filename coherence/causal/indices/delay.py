@@ -70,7 +70,7 @@ def measure(facts: IndexInputs, *, variants: bool = True) -> MeasuredIndex | Ind
     notes = noted(log)
     if count < coincidences.LEAST:
         estimate, notes = unbounded(estimate), (*notes, coincidences.no_interval_reason(count))
-        parts = [IndexPart(one.name, unbounded(one.estimate)) for one in parts]
+        parts = [IndexPart(part.name, unbounded(part.estimate)) for part in parts]
     return MeasuredIndex(
         INDEX, estimate, render_value(estimate.value), parts=(*parts, *stages(log, batch, estimate)), notes=notes
     )

@@ -68,7 +68,7 @@ def fleet(
 
     The mix is scaled to sum 1.  Raises InputError with every problem.
     """
-    problems = [Problem(Place(source, 1, 1, 1, 1), *one) for one in _problems(count, rate, mix)]
+    problems = [Problem(Place(source, 1, 1, 1, 1), *problem) for problem in _problems(count, rate, mix)]
     if problems:
         raise InputError(problems)
     devices, classes = tuple(count), tuple(mix)
@@ -113,8 +113,8 @@ def capacity(given: Fleet, *, limits: Sequence[tuple[Floats, float]] = ()) -> Ca
         raise InternalError(f"the programme of C_nom is {best.why}")
     devices, classes = given.rate.shape
     x = np.array([float(one) for one in best.point[1:]]).reshape(devices, classes)
-    z = np.array([float(one) for one in best.prices[:classes]])
-    y = np.array([float(one) for one in best.prices[classes : classes + devices]])
+    z = np.array([float(price) for price in best.prices[:classes]])
+    y = np.array([float(price) for price in best.prices[classes : classes + devices]])
     used, full, bound = _tight(program, best, given)
     return Capacity(given, float(best.value), x, y, z, not best.degenerate, used, full, bound)
 

@@ -65,7 +65,8 @@ def fleet_of(design: Design) -> StatedFleet:
         stated_fleet = fleet({d: count[d] for d in devices}, {d: rate[d] for d in devices}, mix, source=source)
     except InputError as error:
         missing_parts = tuple(
-            Missing("infrastructure", f"{one.message}: {one.remedy}", one.place) for one in error.problems
+            Missing("infrastructure", f"{problem.message}: {problem.remedy}", problem.place)
+            for problem in error.problems
         )
         return StatedFleet(None, missing_parts, tuple(assumed))
     return StatedFleet(stated_fleet, (), tuple(assumed))
@@ -105,7 +106,7 @@ def _rates(design: Design, tier: str, missing: list[Missing]) -> Iterator[tuple[
         elif rate is not None:
             yield work, float(rate.low)
         else:
-            serving = [one for one in design.components.values() if _serves(design, one, work, tier)]
+            serving = [component for component in design.components.values() if _serves(design, component, work, tier)]
             rates = [_per_device(one, missing) for one in serving]
             if rates:
                 yield work, max(rates)
@@ -152,7 +153,7 @@ def _per_device(component: Component, missing: list[Missing]) -> float:
 def _mix(design: Design, missing: list[Missing]) -> dict[str, float]:
     """Shares of work, not scaled."""
     shares = {name: one.constants.get("share") for name, one in design.workload.items()}
-    if shares and all(one is not None for one in shares.values()):
+    if shares and all(share is not None for share in shares.values()):
         return dict(_shares(design, shares, missing))
     units: dict[Dimension, str] = {}
     rates = {}

@@ -146,7 +146,7 @@ def _wrong(fleet: Fleet, stay: Stay) -> Iterator[tuple[str, str]]:
 
 
 def _too_many(fleet: Fleet, stays: Sequence[Stay], source: str) -> Iterator[Problem]:
-    named = {one.device for one in stays}
+    named = {stay.device for stay in stays}
     for kind, count in zip(fleet.devices, fleet.count, strict=True):
         units = sum(_kind(device) == kind for device in named)
         if units > count:
@@ -159,12 +159,12 @@ def _painted(fleet: Fleet, stays: Sequence[Stay], batches: Floats) -> Floats:
     """(batches, states) seconds of one device: intervals painted over each other, the first in precedence last."""
     labels = layout(fleet.classes)
     order = {label: i for i, label in enumerate(labels)}
-    starts = np.clip([one.start for one in stays], batches[0], batches[-1])
-    ends = np.clip([one.end for one in stays], batches[0], batches[-1])
+    starts = np.clip([stay.start for stay in stays], batches[0], batches[-1])
+    ends = np.clip([stay.end for stay in stays], batches[0], batches[-1])
     edges = np.unique(np.concatenate([batches, starts, ends]))
     first, last = np.searchsorted(edges, starts), np.searchsorted(edges, ends)
     state = np.full(len(edges) - 1, order[UNLABELLED])
-    codes = [order[_label(fleet, one)] for one in stays]
+    codes = [order[_label(fleet, stay)] for stay in stays]
     for i in sorted(range(len(stays)), key=lambda i: -codes[i]):
         state[first[i] : last[i]] = codes[i]
     batch = np.searchsorted(batches, edges[:-1], side="right") - 1
@@ -182,6 +182,6 @@ def _excluded_stays(fleet: Fleet, stays: Sequence[Stay], named: Floats, low: flo
     if twice > 0:
         why = "the log has two states for them: the first in the order of the states counts"
         yield Excluded(f"{twice:.6g} device-seconds in a further state", why, "end a state before the next one starts")
-    outside = sum(one.start < low or one.end > high for one in stays)
+    outside = sum(stay.start < low or stay.end > high for stay in stays)
     if outside:
         yield Excluded(f"{outside} intervals in part", f"outside {low:.6g} s to {high:.6g} s", "widen the window")

@@ -70,7 +70,7 @@ def booked(
     if log is not None:
         stays = read_log(log)
         low, high = window or (-math.inf, math.inf)
-        if not any(one.start < high and one.end > low for one in stays):
+        if not any(stay.start < high and stay.end > low for stay in stays):
             return Booked(stated, unit, None, refused=(f"no interval of the log lies in {low:g}..{high:g} s",))
         start, end = (edge if math.isfinite(edge) else None for edge in (low, high))
         return _closed(stated, unit, None, times_of_log(stated.fleet, stays, start=start, end=end, source=log))
@@ -88,7 +88,9 @@ def booked(
 
 def render_problems(error: InputError) -> tuple[str, ...]:
     """Each problem as one line."""
-    return tuple(f"{one.message}; {one.remedy}" if one.remedy else one.message for one in error.problems)
+    return tuple(
+        f"{problem.message}; {problem.remedy}" if problem.remedy else problem.message for problem in error.problems
+    )
 
 
 def state_signals(design: Design, series: Series, *, others: bool = False) -> tuple[str, ...]:

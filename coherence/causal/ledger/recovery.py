@@ -83,7 +83,7 @@ def recovery(
     booked = ledger or {}
     gains = tuple(_gain(off, sources, by_set[off], base, booked, level) for off in sets)
     phi = shapley(values)
-    alone = sum((by_set[frozenset([one])] - base for one in sources), np.zeros_like(base))
+    alone = sum((by_set[frozenset([source])] - base for source in sources), np.zeros_like(base))
     return RecoveryLosses(
         effective=_mean(base, level),
         nominal=nominal,
@@ -128,7 +128,7 @@ def _gain(
     share = 1 - was / is_now if is_now else np.nan
     ratio = is_now / was - 1 if was else np.nan
     whole = sum(booked.get(one, 0.0) for one in off)
-    named = tuple(one for one in sources if one in off)
+    named = tuple(source for source in sources if source in off)
     return Gain(named, _mean(row, level), _mean(won, level), share, ratio, _ratio(won, whole, level))
 
 
@@ -138,7 +138,7 @@ def _violations(by_set: Mapping[Off, Floats], sources: Sequence[str], nominal: f
         reached = _mean(row, level)
         least = reached.low if len(row) > 1 else reached.value
         if least > nominal * (1 + 1e-9):
-            named = ", ".join(one for one in sources if one in off) or "nothing"
+            named = ", ".join(source for source in sources if source in off) or "nothing"
             yield (
                 f"assumption violated: with {named} off {reached.value:.6g} units/s were reached, above C_nom ="
                 f" {nominal:.6g}; check the isolated rates and what counts as finished in time"

@@ -68,7 +68,7 @@ class Ranking:
     @property
     def names(self) -> tuple[str, ...]:
         """The ranked nodes, most likely first."""
-        return tuple(one.node for one in self.causes)
+        return tuple(cause.node for cause in self.causes)
 
 
 def rank(
@@ -142,7 +142,8 @@ def _reference(setting: RankingSetting) -> tuple[Floats, str]:
     """(excess in the incident, over what): over the window's own mean if the target swings in it, else over normal."""
     own = setting.now - setting.now.mean(axis=0)
     swings = [
-        float(np.linalg.norm(one[:, setting.target] - one[:, setting.target].mean())) for one in _windows(setting)
+        float(np.linalg.norm(window[:, setting.target] - window[:, setting.target].mean()))
+        for window in _windows(setting)
     ]
     if np.linalg.norm(own[:, setting.target]) > np.quantile(swings, SWINGS):
         return own, "the window"
@@ -202,8 +203,8 @@ def _with_hosts(scores: Floats, hosts: Mapping[int, int]) -> Floats:
     raised = scores.copy()
     for host in set(hosts.values()):
         members = [one for one, by in hosts.items() if by == host and scores[one] > 0]
-        whole = scores[host] + sum(scores[one] for one in members)
-        showing = [one for one in members if scores[one] >= SHOWS * whole]
+        whole = scores[host] + sum(scores[member] for member in members)
+        showing = [member for member in members if scores[member] >= SHOWS * whole]
         if len(showing) >= 2:
             raised[host] += sum(scores[one] for one in showing)
     return raised

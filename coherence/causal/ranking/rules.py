@@ -54,7 +54,7 @@ def traversal(normal: Series, incident: Series, causes: Causes, target: str) -> 
         loud = [one for one in causes.get(name, ()) if far.get(one, 0.0) > FAR]
         if not loud and far.get(name, 0.0) > FAR:
             ends[name] = far[name]
-        fresh = [one for one in dict.fromkeys(loud) if one not in seen]
+        fresh = [name for name in dict.fromkeys(loud) if name not in seen]
         seen.update(fresh)
         waiting += fresh
     return _ordered(ends)

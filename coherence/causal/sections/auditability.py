@@ -70,7 +70,7 @@ def _parts(device: str, audit: Audit, booked: Booked) -> Iterator[str | TextTabl
         return
     count = float(booked.fleet.count[booked.fleet.devices.index(device)])
     provisioned = count * _window(booked.series)
-    open_ = [one for one in audit.parts if one.width > ROUNDED * provisioned]
+    open_ = [part for part in audit.parts if part.width > ROUNDED * provisioned]
     if not open_:
         yield f"{device}: every state is told: the logged ones add up to all {count:g} devices"
         return
@@ -110,7 +110,7 @@ def _decisions(context: Context) -> Iterator[tuple[str, tuple[str, ...]]]:
     """(loop, fields that its log lacks) of each loop that says what it logs; its own name goes without saying."""
     for name, loop in context.design.loops.items():
         if loop.logs:
-            has = {str(one).strip().replace(" ", "_") for one in loop.logs} | {"loop"}
+            has = {str(log).strip().replace(" ", "_") for log in loop.logs} | {"loop"}
             yield name, tuple(one for one in FIELDS if one not in has)
 
 

@@ -34,7 +34,7 @@ class Drawn:
         self.products, self.equations, self.signals, self.loss, self.own = found, equations, signals, loss, own
 
     def __call__(self, sums: Floats) -> Floats:
-        made = [node_of(self.products, sums, one).coefficients for one in self.equations]
+        made = [node_of(self.products, sums, equation).coefficients for equation in self.equations]
         shares = [self._shares(made)] if self.loss is not None else []
         return np.concatenate([*made, *shares, np.empty((len(sums), 0))], axis=1)
 

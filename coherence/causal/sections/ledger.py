@@ -134,7 +134,9 @@ def _shares(given: LossLedger) -> TextTable:
         if not _nothing(line):
             rows.append(_row(f"{line.letter}  {line.words}", line))
             rows += [
-                _row(f"   {one.name}", one) for one in given.states if one.letter == line.letter and not _nothing(one)
+                _row(f"   {state.name}", state)
+                for state in given.states
+                if state.letter == line.letter and not _nothing(state)
             ]
     slack = given[SLACK]
     rows += [] if _nothing(slack) else [(IDLE, _hours(slack), *_of(slack), "")]
@@ -188,9 +190,15 @@ def _priced(context: Context, given: LossLedger) -> tuple[tuple[TextTable, ...],
 
 def _money(priced: Bill) -> TextTable:
     rows = [
-        (one.name, _figure(one.cost), _percent(one.of_cost), _percent(one.of_time), render_number(one.amplification, 3))
-        for one in priced.charges
-        if one.cost or one.of_time
+        (
+            charge.name,
+            _figure(charge.cost),
+            _percent(charge.of_cost),
+            _percent(charge.of_time),
+            render_number(charge.amplification, 3),
+        )
+        for charge in priced.charges
+        if charge.cost or charge.of_time
     ]
     whole = ("all", _figure(priced.cost), _percent(1.0), _percent(1.0), "")
     head = ("money beside, never added", priced.currency, "of the cost", "of the time", "cost per time")

@@ -50,24 +50,27 @@ def render_split(title: str, split: LoopSplit) -> Section:
     """The split as a table and as data."""
     whole = split.measured.value
     rows = [
-        (one.loop, render_number(one.amount.value), f"{100 * one.amount.value / whole:.1f} %" if whole else "",
-         render_interval(one.amount), render_number(whole - one.alone.value))
-        for one in split.shares if not one.refused
+        (share.loop, render_number(share.amount.value), f"{100 * share.amount.value / whole:.1f} %" if whole else "",
+         render_interval(share.amount), render_number(whole - share.alone.value))
+        for share in split.shares if not share.refused
     ]  # fmt: skip
     rows.append(("every loop off", render_number(split.without.value), "", render_interval(split.without), ""))
     rows.append(("measured", render_number(whole), "", render_interval(split.measured), ""))
     header = ("loop", "amount", "of the loss", "95 % interval", "loss with it off")
-    notes = [f"{' x '.join(one.players)} together: {render_number(one.amount.value)}" for one in split.interactions]
-    refused = [f"{one.loop}: cannot be told, for {one.refused}" for one in split.shares if one.refused]
+    notes = [
+        f"{' x '.join(interaction.players)} together: {render_number(interaction.amount.value)}"
+        for interaction in split.interactions
+    ]
+    refused = [f"{share.loop}: cannot be told, for {share.refused}" for share in split.shares if share.refused]
     data = {
         "measured": estimate_to_dict(split.measured), "without": estimate_to_dict(split.without),
         "loops": [
-            {"loop": one.loop, "amount": estimate_to_dict(one.amount), "alone": estimate_to_dict(one.alone),
-             "refused": one.refused}
-            for one in split.shares
+            {"loop": share.loop, "amount": estimate_to_dict(share.amount), "alone": estimate_to_dict(share.alone),
+             "refused": share.refused}
+            for share in split.shares
         ],
-        "interactions": [{"loops": list(one.players), "amount": estimate_to_dict(one.amount)}
-        for one in split.interactions],
+        "interactions": [{"loops": list(interaction.players), "amount": estimate_to_dict(interaction.amount)}
+        for interaction in split.interactions],
         "assumptions": list(split.assumptions),
     }  # fmt: skip
     return Section(title, (TextTable(header, tuple(rows)), *notes, *refused, *split.assumptions), data)

@@ -23,7 +23,9 @@ def answer(context: Context) -> Section | None:
     }
     answers = do(context.series, context.fitted, levels, constants=constants_of(context.model))
     loss = context.loss.name if context.loss is not None else ""
-    moved = sorted((one for one in answers if one.refused or _moves(one)), key=lambda one: one.signal != loss)
+    moved = sorted(
+        (answer for answer in answers if answer.refused or _moves(answer)), key=lambda one: one.signal != loss
+    )
     rows = [
         (one.signal, render_number(one.measured), render_number(one.level.value), render_interval(one.level))
          for one in moved

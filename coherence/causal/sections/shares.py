@@ -92,6 +92,6 @@ def _data(whole: Split) -> dict[str, Any]:
         "unexplained": estimate_to_dict(attribution.unexplained), "sum_error": attribution.error,
         "unit": attribution.unit,
         "method": whole.method, "mechanisms": list(whole.mechanisms),
-        "interactions": [{"causes": list(one.players), "amount": estimate_to_dict(one.amount)}
-        for one in whole.interactions],
+        "interactions": [{"causes": list(interaction.players), "amount": estimate_to_dict(interaction.amount)}
+        for interaction in whole.interactions],
     }  # fmt: skip

@@ -61,7 +61,7 @@ def candidates(model: Model, observed: Iterable[str] = ()) -> CausalGraph:
         influences += _acting(model, loop, positive)
     influences += influences_of_calls(model.design)
     fixed = {path for path, one in model.constants.items() if not one.varies and path not in seen}
-    varying = tuple(dict.fromkeys(one for one in influences if one.cause not in fixed))
+    varying = tuple(dict.fromkeys(influence for influence in influences if influence.cause not in fixed))
     modes = frozenset(loop.name for loop in model.loops)
     computed = frozenset(model.outputs) | frozenset(model.commands) | modes
     every = [*model.inputs, *model.constants, *model.states, *model.commands, *model.outputs]
@@ -121,7 +121,7 @@ def _acting(model: Model, loop: SampledLoop, positive: set[str]) -> Iterator[Inf
     conditions = [loop.trigger, loop.enter, loop.leave, *(rule[0] for rule in loop.rules)]
     changes = [loop.by, loop.to, loop.setpoint, *(part for rule in loop.rules for part in rule[1:])]
     for tree in (*conditions, *changes):
-        looked += [_Reads(one.path, one.low, one.high, 0) for one in reads(tree, positive)] if tree else []
+        looked += [_Reads(read.path, read.low, read.high, 0) for read in reads(tree, positive)] if tree else []
     if _keeps(loop):
         yield Influence(loop.signal, loop.signal, loop.period, loop.period, 1, loop.name, places=(place,))
     yield Influence(loop.name, loop.signal, loop.lands, loop.lands + late, 0, loop.name, places=(place,))

@@ -142,10 +142,10 @@ def _streamed(
 def _head(stream: Iterator[RowBatch]) -> RowBatch:
     """The first rows, enough to set the clock by."""
     first_batches = [next(stream)]
-    while sum(len(one.times) for one in first_batches) < FINE and (more := next(stream, None)) is not None:
+    while sum(len(batch.times) for batch in first_batches) < FINE and (more := next(stream, None)) is not None:
         first_batches.append(more)
-    columns = tuple(np.concatenate(parts) for parts in zip(*(one.columns for one in first_batches), strict=True))
-    return RowBatch(np.concatenate([one.times for one in first_batches]), columns, first_batches[0].row)
+    columns = tuple(np.concatenate(parts) for parts in zip(*(batch.columns for batch in first_batches), strict=True))
+    return RowBatch(np.concatenate([batch.times for batch in first_batches]), columns, first_batches[0].row)
 
 
 def _ordered(tables: Sequence[FileTable], rows: int, sort: bool, memory: str, folder: str) -> Iterator[RowBatch]:

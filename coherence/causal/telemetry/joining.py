@@ -21,7 +21,7 @@ from coherence.simulate.telemetry.contract import Origin, Samples, Signal, Telem
 def joined(parts: Sequence[TelemetryPart]) -> Telemetry:
     """Telemetry of the parts.  Raises InputError where one counts from a start and another from 1970."""
     _one_clock(parts)
-    ends = stems([one.origin.name for one in parts])
+    ends = stems([part.origin.name for part in parts])
     homes: dict[str, list[int]] = {}
     for index, part in enumerate(parts):
         for signal, _ in part.columns:
@@ -40,8 +40,8 @@ def joined(parts: Sequence[TelemetryPart]) -> Telemetry:
             samples[name] = _merged(samples[name], column) if name in samples else column
         origins.append(_origin(part, renamed))
     order = sorted(signals)
-    grid = np.unique(np.concatenate([one.grid for one in parts])) if len(parts) > 1 else parts[0].grid
-    causes = tuple(cause for one in parts for cause in one.causes)
+    grid = np.unique(np.concatenate([part.grid for part in parts])) if len(parts) > 1 else parts[0].grid
+    causes = tuple(cause for part in parts for cause in part.causes)
     return Telemetry(
         tuple(signals[name] for name in order), {name: samples[name] for name in order}, grid, causes, tuple(origins)
     )
@@ -55,8 +55,8 @@ def _origin(one: TelemetryPart, renamed: Sequence[str]) -> Origin:
 
 
 def _one_clock(parts: Sequence[TelemetryPart]) -> None:
-    since = [one for one in parts if len(one.grid) and one.grid[-1] >= LOW]
-    start = [one for one in parts if len(one.grid) and one.grid[-1] < LOW]
+    since = [part for part in parts if len(part.grid) and part.grid[-1] >= LOW]
+    start = [part for part in parts if len(part.grid) and part.grid[-1] < LOW]
     if since and start:
         raise refuse(
             start[0].origin.name, 1,

@@ -204,4 +204,4 @@ def report_to_dict(gaps: TelemetryReport) -> dict[str, Any]:
 def _fields(found: SignalGaps | Skew) -> dict[str, Any]:
     import dataclasses
 
-    return {one.name: getattr(found, one.name) for one in dataclasses.fields(found)}
+    return {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}

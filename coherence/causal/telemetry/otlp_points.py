@@ -129,7 +129,7 @@ def part_of(
 
 def _names(firsts: Sequence[MetricPoint]) -> list[str]:
     """Names with attributes, and with those of resources that differ between resources."""
-    resources = [one.resource for one in firsts]
+    resources = [first.resource for first in firsts]
     keys = sorted({key for resource in resources for key in resource})
     differ = [key for key in keys if len({resource.get(key) for resource in resources}) > 1]
     names = []
@@ -157,18 +157,18 @@ def _rows(file: str, name: str, points: list[MetricPoint]) -> tuple[Rows, int]:
                 "export time_unix_nano with each point",
             )
     levels, hidden = _levels(points)
-    times = np.array([one.time for one in points], np.int64)
+    times = np.array([point.time for point in points], np.int64)
     signal = Signal(name, unit_of(first.unit), first.kind, file)
-    return Rows(signal, times // 10**9 + (times % 10**9) / 1e9, levels, [one.number for one in points]), hidden
+    return Rows(signal, times // 10**9 + (times % 10**9) / 1e9, levels, [point.number for point in points]), hidden
 
 
 def _levels(points: Sequence[MetricPoint]) -> tuple[np.ndarray, int]:
-    raw = np.array([one.level for one in points], np.float64)
+    raw = np.array([point.level for point in points], np.float64)
     if points[0].delta:
         return np.cumsum(raw), 0
     if points[0].kind != "counter":
         return raw, 0
-    starts = np.array([one.start for one in points], np.float64)
+    starts = np.array([point.start for point in points], np.float64)
     new = (np.diff(starts) > 0) & (starts[:-1] > 0) & (np.diff(raw) >= 0)
     base = np.concatenate([[0.0], np.cumsum(np.where(new, raw[:-1], 0.0))])
     return raw + base, int(new.sum())

@@ -122,7 +122,7 @@ def queried(
         rows += _named(name, signal, str(query), series)
     if problems:
         raise InputError(problems)
-    points = np.concatenate([np.zeros(0), *(one.times for one in rows)])
+    points = np.concatenate([np.zeros(0), *(row.times for row in rows)])
     story = Story(len(points), "last", notes, left_out)
     return joined([part(name, f"Prometheus, every {step:g} s", "seconds since 1970", rows, points, story)])
 

@@ -154,7 +154,7 @@ def _stated_in(folder: Path, parts: list[TelemetryPart]) -> list[TelemetryPart]:
             raise refuse(path, line, f"{quoted(row[2])} is no kind of signal", "write counter or gauge")
         known[row[0]] = row[1], row[2]
     facts = TelemetryFacts({n: u for n, (u, _) in known.items() if u}, {n: k for n, (_, k) in known.items() if k})
-    return [_with(one, facts, guess=False) for one in parts]
+    return [_with(part, facts, guess=False) for part in parts]
 
 
 def one_file(path: Path, options: TelemetryOptions) -> TelemetryPart:
@@ -176,7 +176,7 @@ def one_file(path: Path, options: TelemetryOptions) -> TelemetryPart:
 
 
 def _checked(parts: list[TelemetryPart], *stated_by_user: Mapping[str, str]) -> list[TelemetryPart]:
-    known = {signal.name for one in parts for signal, _ in one.columns}
+    known = {signal.name for part in parts for signal, _ in part.columns}
     for given in stated_by_user:
         for name in given:
             if name not in known:

@@ -51,7 +51,7 @@ def quantiles(batch: Ints, share: float) -> Statistic:
     def statistic(values: Floats) -> Floats:
         order = np.argsort(values, kind="stable")
         ordered, owner = values[order], batch[order]
-        picked = [ordered, *(ordered[owner != one] for one in batches)]
+        picked = [ordered, *(ordered[owner != batch] for batch in batches)]
         return np.array([one[max(0, math.ceil(share * len(one)) - 1)] if len(one) else math.nan for one in picked])
 
     return statistic

@@ -205,7 +205,7 @@ def _anchor(subject: Subject, key: str, policy: Policy) -> Place | None:
 def _written(record: object, sources: Mapping[str, str]) -> bool:
     """Returns whether any value of the table stands in the reader's own text."""
     values = [getattr(record, name, None) for name in getattr(record, "fields", ())]
-    return any(getattr(getattr(one, "place", None), "file", "") in sources for one in values)
+    return any(getattr(getattr(value, "place", None), "file", "") in sources for value in values)
 
 
 @cache

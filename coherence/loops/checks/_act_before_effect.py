@@ -65,7 +65,7 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
                 continue
             rest = linear.point.get(loop.signal) if linear else None
             overshoots = tried(_overshoots, subject, group, loop, rest) or []
-            first = next((one for one in overshoots if one is not None), None)
+            first = next((overshoot for overshoot in overshoots if overshoot is not None), None)
             if first is not None:
                 yield _answer(question, subject, group, loop, first)
             elif (most := max(tried(_acted_twice, subject, group, loop, rest) or [0])) > MOST_TRIED:

@@ -105,7 +105,7 @@ def cascade(model: Model, chain: tuple[SampledLoop, ...], source: str) -> Cascad
     if driven_system is None or not driven_system.point[source]:
         return None
     responses = [response(driven_system, signal) for signal in signals]
-    if not all(_decays(one) for one in responses) or not all(driven_system.point[s] for s in signals):
+    if not all(_decays(response) for response in responses) or not all(driven_system.point[s] for s in signals):
         return None
     scales = [abs(driven_system.point[source] / driven_system.point[s]) for s in signals]
     last = FrequencyResponse([scales[-1] * x for x in responses[-1].numerator], responses[-1].denominator)

@@ -77,7 +77,7 @@ def _places(loop: SampledLoop, does: str) -> tuple[Place, ...]:
 
 def _positive(question: Question, subject: Subject, group: Group, loop: SampledLoop) -> Finding:
     steps = tried(lambda: _aways(group.model, loop)) or []
-    shown_runs = [one for one in steps if one is not None]
+    shown_runs = [step for step in steps if step is not None]
     evidence = _evidence(group, loop, shown_runs[0]) if shown_runs else None
     places = _places(loop, "raises")
     if evidence is None:

@@ -115,7 +115,7 @@ class _Lap:
         self.states = parts[1 : 1 + len(self.laws)]
         self.times = times
         self.rows = [list(part) for part in parts[1 + len(self.laws) :]]
-        self.before = [len(one) for one in times]
+        self.before = [len(series) for series in times]
 
     def _before(self, j: int) -> Iterator[Fraction]:
         """Yields times < 0 of the commands of sampler j that act at 0 or later, ascending."""

@@ -227,13 +227,13 @@ class _Path:
         self.first = (self.low / 4 or (self.high - self.low) / 64) if self.low < self.high else 0.0
 
     def at(self, number: float) -> Network:
-        return at_middle(self.network, [replaced(one, number) for one in self.ranges])
+        return at_middle(self.network, [replaced(interval, number) for interval in self.ranges])
 
     def verdict(self, number: float) -> DelayVerdict:
         return verdict(self.at(number), confirm=False)
 
     def holds(self, low: float, high: float) -> bool:
-        box = [Range(one.block, one.what, low, high, one.index) for one in self.ranges]
+        box = [Range(interval.block, interval.what, low, high, interval.index) for interval in self.ranges]
         return holds_throughout(self.network, box)
 
     def root(self, number: float, near: complex) -> complex | None:
@@ -276,5 +276,5 @@ def _differs(before: DelayVerdict, after: DelayVerdict) -> bool:
 
 def _nearest(*verdicts: DelayVerdict) -> complex | None:
     """Returns the rightmost root closest to the axis."""
-    roots = [root for one in verdicts for root in one.rightmost]
+    roots = [root for verdict in verdicts for root in verdict.rightmost]
     return min(roots, key=lambda root: abs(root.real), default=None)

@@ -32,7 +32,7 @@ def moduli(inputs: Inputs) -> list[float]:
     sizes = [abs(complex(one)) for one in several(inputs, "eigenvalues")]
     if not all(map(math.isfinite, sizes)):
         raise UsageError("eigenvalues of data_rate are finite numbers")
-    return [one for one in sizes if one > 1]
+    return [size for size in sizes if size > 1]
 
 
 def rate(inputs: Inputs) -> float:

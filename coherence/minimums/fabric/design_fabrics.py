@@ -120,8 +120,8 @@ def parts(design: Design) -> tuple[FabricPart, ...]:
     """Returns the connected parts, by their first tier.  Raises InputError for rates that are none (with places)."""
     tiers = tuple(design.tiers.values())
     links = tuple(design.infrastructure.links) if design.infrastructure else ()
-    problems = [*_rate_problems([(f"link {link_text(one)}", one.constants, "bandwidth") for one in links])]
-    problems += _rate_problems([(one.name, one.constants, "link_bandwidth") for one in tiers])
+    problems = [*_rate_problems([(f"link {link_text(link)}", link.constants, "bandwidth") for link in links])]
+    problems += _rate_problems([(tier.name, tier.constants, "link_bandwidth") for tier in tiers])
     problems += [
         Problem(k.count.place, f"the count of link {link_text(k)} can be 0", "leave the link out, or give its count")
         for k in links

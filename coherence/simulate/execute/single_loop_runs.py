@@ -63,7 +63,7 @@ def every(model: Model, most: int) -> Iterator[Choices]:
         raise NotExactError(f"needs one value of {', '.join(facts)}")
     starts = list(finite(model, most))
     try:
-        phases = [one.phases for one in schedules(model)] if model.loops else [{}]
+        phases = [schedule.phases for schedule in schedules(model)] if model.loops else [{}]
     except NotCommensurateError as error:
         if not all(_quiet(model, start) for start in starts):
             raise NotExactError(str(error)) from None
@@ -87,7 +87,7 @@ def _quiet(model: Model, start: Choices) -> bool:
 
 def render_runs(runs: list[Choices]) -> str:
     """Returns the number of runs in words: starts and phases."""
-    starts = len({tuple(sorted(one.values.items())) for one in runs})
+    starts = len({tuple(sorted(run.values.items())) for run in runs})
     phases = len(runs) // max(starts, 1)
     starts_in_words = "its only start" if starts == 1 else f"all {starts} starts"
     return f"{starts_in_words} in {phases} phases" if phases > 1 else starts_in_words

@@ -49,7 +49,7 @@ HARMLESS = frozenset({"alert", "log", "mark", "notify", "page", "record", "unlis
 def jobs_of(design: Design) -> tuple[JobProgram, ...]:
     """Returns every synchronous job of the design.  Raises InputError with everything that is missing."""
     problems: list[Problem] = []
-    jobs = [_job(design, one, problems) for one in design.components.values() if _is_job(one)]
+    jobs = [_job(design, component, problems) for component in design.components.values() if _is_job(component)]
     if problems:
         raise InputError(problems)
     return tuple(job for job in jobs if job is not None)

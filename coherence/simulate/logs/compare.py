@@ -132,7 +132,7 @@ def _sequences(comparison: ReplayComparison) -> str:
     if len(sequences) == 1:
         comparison_word = "equal" if comparison.equal else "different"
         return f"{comparison_word}; nothing that is unknown changes the prediction"
-    listed = "; ".join(", ".join(map(str, one)) for one in sequences)
+    listed = "; ".join(", ".join(map(str, sequence)) for sequence in sequences)
     first = "equal" if comparison.equal else "nominal one different, observed one possible"
     part = "" if comparison.prediction.complete else ", not all explored"
     return f"{first if comparison.possible else 'different'}; {len(sequences)} possible{part}: {listed}"

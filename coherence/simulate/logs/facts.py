@@ -151,8 +151,8 @@ def _pods(run: RunFiles, deployment: str, request: Fraction, origin: int) -> tup
     every = pods(read_table(run.pods)).readings
     series = {pod: readings for pod, readings in every if pod.startswith(f"{deployment}-")}
     poll = poll_interval(tuple(series.values()))
-    starts = [one for one in read_starts(run.events) if one.pod in series and one.bound >= origin - 1]
-    return poll, tuple(_pod(one, series[one.pod], request, poll) for one in starts)
+    starts = [start for start in read_starts(run.events) if start.pod in series and start.bound >= origin - 1]
+    return poll, tuple(_pod(start, series[start.pod], request, poll) for start in starts)
 
 
 def poll_interval(series: Sequence[Sequence[PodReading]]) -> int:

@@ -66,7 +66,7 @@ def predict(model: Model, *, until: Fraction) -> ReplicaPrediction:
         raise InputError(Problem(gap.place, f"needs {gap.needs}", "add it") for gap in model.gaps)
     scaler, limits, unknown = autoscaler_of(model), thresholds(model), _unknown(model)
     highest = {path: model.constants[path].range.high or Fraction(0) for path in unknown}
-    others = [path for path in unknown if path not in {one.constant for one in limits}]
+    others = [path for path in unknown if path not in {limit.constant for limit in limits}]
     starts = [
         Choices({**highest, **dict(zip(others, ends, strict=True))}, {scaler.name: phase})
         for phase in _phases(scaler)
@@ -180,7 +180,7 @@ def _branches(run: Execution, moment: Fraction, limits: Sequence[Threshold]) -> 
 
 def _future(run: Execution, shown: Trajectory, limits: Sequence[Threshold]) -> Any:
     """Returns what decides the rest of the run, and what it has shown: equal keys have equal trajectories."""
-    decided = {one.constant: run.values[one.state] >= run.values[one.constant] for one in limits}
+    decided = {limit.constant: run.values[limit.state] >= run.values[limit.constant] for limit in limits}
     memory = tuple(run.memory[loop.name].relative(run.time, loop, run.longest) for loop in run.model.loops)
     values = tuple({**run.values, **decided}.values())
     seen = () if run.horizon is None else run.configuration(run.time + 1)  # some expression looks back: no short cut

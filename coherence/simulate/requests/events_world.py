@@ -102,7 +102,7 @@ class EventWorld:
 
     def _set_registers(self, classes: int, sample_every: float, *, trace: bool) -> None:
         program, memory = self.program, self.memory
-        plans = [one.plan for one in program.sources] + [one.plan for one in program.stations]
+        plans = [source.plan for source in program.sources] + [station.plan for station in program.stations]
         widest = max(len(stage) for plan in plans for stage in (*plan, ()))
         largest = max((s.batch.largest for s in program.stations if s.batch), default=1)
         memory.n[at.MARGIN] = widest + largest + 16

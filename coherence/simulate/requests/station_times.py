@@ -57,7 +57,7 @@ def _chain(program: Program, plan: Plan, above: tuple[str, ...]) -> tuple[str, .
     """Returns the routes of a plan and of the stations behind them, in order; None at a fork, a batch or a circle."""
     routes: list[str] = []
     for stage in plan:
-        station = next(one for one in program.stations if one.name == _station(program, stage[0]))
+        station = next(station for station in program.stations if station.name == _station(program, stage[0]))
         behind = None if station.name in above else _chain(program, station.plan, (*above, station.name))
         if len(stage) > 1 or station.batch is not None or behind is None:
             return None

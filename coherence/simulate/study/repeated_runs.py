@@ -70,7 +70,7 @@ def _common(samples: Sequence[Sample]) -> Iterator[Key]:
 
 def interval(values: Sequence[float]) -> tuple[float, float | None, float | None]:
     """(mean, low, high) of independent values by Student's t; one value, or one that is not finite, has no interval."""
-    if len(values) < 2 or not all(math.isfinite(one) for one in values):
+    if len(values) < 2 or not all(math.isfinite(value) for value in values):
         return statistics.fmean(values), None, None
     from scipy.special import stdtrit
 

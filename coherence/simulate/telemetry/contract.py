@@ -148,7 +148,7 @@ def _grid(samples: Mapping[str, Samples], more: Iterable[float]) -> Floats:
     extra = _floats(more) + 0.0
     if not np.isfinite(extra).all():
         raise ValueError("a time of the grid is not finite")
-    return np.unique(np.concatenate([extra, *(one.times for one in samples.values())]))
+    return np.unique(np.concatenate([extra, *(sample.times for sample in samples.values())]))
 
 
 def _cause_order(cause: LossCause) -> tuple[float, str, str, str, str, str]:

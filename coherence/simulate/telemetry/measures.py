@@ -92,7 +92,7 @@ def amplification(result: RequestResult, route: str | None = None) -> float:
 
 def goodput(result: RequestResult, source: str | None = None) -> float:
     """Requests answered well per second, of one source or of all."""
-    sources = [one.name for one in result.program.sources] if source is None else [source]
+    sources = [source.name for source in result.program.sources] if source is None else [source]
     lasted = result.end - result.start
     return sum(result.counters[f"{name}.completed"] for name in sources) / lasted if lasted > 0 else math.nan
 
@@ -105,7 +105,7 @@ def attempts(result: RequestResult) -> dict[int, int]:
 
 def wasted_share(result: RequestResult, station: str | None = None) -> float:
     """Returns the share of the work of servers that was for callers who had gone, was thrown away or was done again."""
-    names = [one.name for one in result.program.stations] if station is None else [station]
+    names = [station.name for station in result.program.stations] if station is None else [station]
     wasted = sum(result.work[f"{name}.{kind}"] for name in names for kind in ("wasted", "redone"))
     useful = sum(result.work[f"{name}.useful"] for name in names)
     return wasted / (wasted + useful) if wasted + useful > 0 else 0.0

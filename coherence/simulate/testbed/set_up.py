@@ -127,7 +127,7 @@ def _calls(design: Design) -> Problem:
 
 
 def _chain(design: Design, call: Call, program: Program) -> Problem:
-    names = [*(one.name for one in program.sources), *(one.name for one in program.stations)]
+    names = [*(source.name for source in program.sources), *(station.name for station in program.stations)]
     place = call.place or Place(design.file, 1, 1, 1, 1)
     message = f"one workload that calls one component is reproduced; here are {', '.join(names)}"
     return Problem(place, message, "leave one workload and one component in a copy of the design")

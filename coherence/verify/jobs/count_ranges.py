@@ -79,7 +79,7 @@ def variants(facts: DesignFacts) -> list[dict[str, int]]:
         count = given.get("count")
         if isinstance(count, Quantity) and not count.exact:
             numbers = range(math.ceil(count.low), math.floor(count.high) + 1)
-            choices = [{**one, name: number} for one in choices for number in numbers]
+            choices = [{**choice, name: number} for choice in choices for number in numbers]
             if len(choices) > MOST_VARIANTS:
                 raise NeedsError(f"a narrower count of {name}", count.place)
     return choices

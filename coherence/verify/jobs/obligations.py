@@ -60,7 +60,7 @@ def no_solution(cluster: Cluster, count: int) -> str:
             rows.append(f"(assert (or false {' '.join(alone)}))")
         else:
             rows += [
-                f"(assert (<= (- {one} {other}) {rule.at_most}))" for one in parts for other in parts if one != other
+                f"(assert (<= (- {part} {other}) {rule.at_most}))" for part in parts for other in parts if part != other
             ]
     return "(set-logic QF_LIA)\n" + "\n".join(rows) + "\n(check-sat)\n"
 

@@ -93,7 +93,7 @@ def _unclear(subject: Subject, load: AmplifiedLoad) -> str:
     """
     design = subject.design
     limits = [limit for way in load.ways for plan in way for limit in retry_limits(design, plan)]
-    other = next((one for one in limits if isinstance(one.at_most, Formula) and share_of(one) is None), None)
+    other = next((limit for limit in limits if isinstance(limit.at_most, Formula) and share_of(limit) is None), None)
     if other is not None:
         return f"{other.name} is a share of something else than the calls that it bounds"
     signals = {f"{load.callee}.{word}" for word in ("ready", "desired", "replicas", "copies")}

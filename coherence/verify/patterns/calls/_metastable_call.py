@@ -74,7 +74,7 @@ def _retrying(design: Design, load: AmplifiedLoad, plan: RetryPolicy, server: Se
         share=float(share),
         of_first=of_first,
         floor=float(floor.high) if isinstance(floor, Quantity) else 0.0,
-        most_retries=min((_count(one) for one in limits), default=math.inf),
+        most_retries=min((_count(limit) for limit in limits), default=math.inf),
         breaker=_count(breaker) if breaker is not None else math.inf,
         pause=float(pause_of(plan) or 0),
     )

@@ -144,7 +144,7 @@ def _flows(subject: Subject, tree: CallTree, callee: str, only: str | None = Non
         way = ways(tree, workload.name, callee)
         if way.cyclic or way.cut or (way.ways and workload.rate is None):
             return ()
-        flows += [(workload, one) for one in way.ways]
+        flows += [(workload, way) for way in way.ways]
     return tuple(flows)
 
 

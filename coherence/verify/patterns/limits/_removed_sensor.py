@@ -16,7 +16,7 @@ from coherence.verify.timers.recurrences import comes_back
 
 def removed(question: Question, facts: DesignFacts, removing: Iterable[tuple[Loop, str]]) -> Iterator[Finding]:
     """Yields one answer per loop that removes members of a thing and loop that reads what has its only copy there."""
-    reading = [(loop, one) for loop in facts.design.loops.values() for one in _sensors(facts, loop)]
+    reading = [(loop, sensor) for loop in facts.design.loops.values() for sensor in _sensors(facts, loop)]
     for remover, host in removing:
         for reader, sensor in reading:
             alone = _alone(facts, sensor)

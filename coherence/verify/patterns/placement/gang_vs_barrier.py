@@ -94,7 +94,7 @@ def _first_places(subject: Subject) -> tuple[Place, ...]:
 
 
 def _answer(subject: Subject, facts: DesignFacts, jobs: Contest) -> Finding:
-    waiting, results = gangs(jobs), [(one, standstill(one)) for one in variants(jobs)]
+    waiting, results = gangs(jobs), [(variant, standstill(variant)) for variant in variants(jobs)]
     jobs, worst = min(results, key=lambda pair: WORST.index(pair[1].verdict))
     certain = all(result.verdict in (NEVER, CERTAIN) for _, result in results)
     names, places = tuple(name for kind in waiting for name in kind.jobs), tuple(_places(facts, jobs, waiting))

@@ -151,7 +151,7 @@ def _group(subject: Subject, facts: DesignFacts, group: list[Requirement], deadl
         if left in seen:
             continue
         seen.add(left)
-        core = next((one for one in cores if one <= left), None)
+        core = next((core for core in cores if core <= left), None)
         if core is None:
             demands = [group[i] for i in sorted(left)]
             try:
@@ -200,7 +200,9 @@ MOST_PASTS = 3  # values of the past that are followed to their own times; more 
 def _conditions(facts: DesignFacts, demands: list[Requirement]) -> Conditions:
     """Returns each demand now, and at the times between which the values of the past lie that any demand reads."""
     constant = frozenset(name for name, quantity in facts.quantities.items() if not quantity.varies)
-    pasts = {satisfiability.past_name(n): n for one in demands for n in walk(one.tree) if satisfiability.is_past(n)}
+    pasts = {
+        satisfiability.past_name(n): n for demand in demands for n in walk(demand.tree) if satisfiability.is_past(n)
+    }
     followed = dict(list(pasts.items())[:MOST_PASTS])
     trees, values = [], stated(facts)
     now = dict(values)
@@ -309,7 +311,7 @@ def _latency_words(facts: DesignFacts, latency: LatencyDemand) -> str:
 def _certain(facts: DesignFacts, core: list[Requirement]) -> bool:
     """Returns whether anything keeps a loop from resting, where its rest is part of it."""
     rests = [one for one in core if one.kind == "target"]
-    read = {name for one in rests for name in used(one.tree)}
+    read = {name for rest in rests for name in used(rest.tree)}
     return not any(name not in facts.values or _moves(facts, name) for name in read)
 
 
