@@ -25,6 +25,18 @@ def test_case(case: Case) -> None:
 
 
 QUESTIONS = [question for module in question_modules() for question in module.questions]
+PAGES = {question.code: module.name for module in question_modules() for question in module.questions}
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.code)
+def test_beside_the_page_of_every_question_stand_a_case_that_fires_one_that_is_silent_and_a_proof(
+    question: Question,
+) -> None:
+    page = PAGES[question.code].removeprefix("coherence.").replace(".", "/")
+    own = [{m.verdict for m in c.expected if m.code == question.code} for c in ALL if c.name.startswith(f"{page}.md:")]
+    assert any(question.fires in verdicts for verdicts in own)
+    assert any(not verdicts for verdicts in own)
+    assert any(Verdict.PROVED in verdicts for verdicts in own) is question.proves
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.code)

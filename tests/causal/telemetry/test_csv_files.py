@@ -28,7 +28,7 @@ def shown(part: TelemetryPart) -> dict[str, list[tuple[float, float]]]:
 def problems(folder: Path, *lines: str) -> list[tuple[int, str]]:
     with pytest.raises(InputError) as error:
         read(folder, *lines)
-    return [(one.place.line if one.place else 0, one.message) for one in error.value.problems]
+    return [(one.place.line, one.message) for one in error.value.problems]
 
 
 def test_a_wide_table_has_a_signal_in_each_column(tmp_path: Path) -> None:

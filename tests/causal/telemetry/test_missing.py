@@ -28,7 +28,7 @@ def told(wanted: tuple[str, ...] = (), **more: tuple[list[float], list[float]]) 
 
 
 def row(name: str, **more: tuple[list[float], list[float]]) -> SignalGaps:
-    return next(one for one in told(**more).rows if one.name == name)
+    return next(one for one in told((), **more).rows if one.name == name)
 
 
 def test_a_whole_signal_lacks_nothing() -> None:
