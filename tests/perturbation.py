@@ -34,7 +34,7 @@ from coherence.language.schema import design_schema
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")
 NAME = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)?")
 MOVING = frozenset({"column", "end_column", "sha256", "fingerprint", "old", "new"})  # follow the text, not its meaning
-FACTORS = (Fraction(1000), Fraction(1, 1000), Fraction(1, 2), Fraction(2))
+FACTORS = (Fraction(1000), Fraction(1, 1000), Fraction(1, 2), Fraction(2), Fraction(0))
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def _scaled(factor: Fraction, match: re.Match[str]) -> str:
     value = Fraction(number) * factor
     if "." not in number and round(value) != Fraction(number) and (round(value) or factor > 1):
         return str(round(value))
-    return f"{float(value):.9f}".rstrip("0").rstrip(".")
+    return f"{float(value):.9f}".rstrip("0").rstrip(".") if value else "0"
 
 
 def _words(text: str) -> list[str]:

@@ -6,7 +6,7 @@ once and taken many times (a row of a query table) keeps its reads, and whoever 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -153,13 +153,22 @@ def built(cls: Callable[..., T], **attributes: Callable[[], Any]) -> T:
 class ReadTable(dict[str, T]):
     """A mapping whose entries keep what they were computed from: who takes an entry has read the same."""
 
-    def __init__(self, entries: Mapping[str, T], reads: Mapping[str, ValueReads]) -> None:
-        super().__init__(entries)
-        self.reads = reads
+    def __init__(self) -> None:
+        super().__init__()
+        self.reads: dict[str, ValueReads] = {}
+
+    def put(self, name: str, compute: Callable[[], T]) -> T:
+        """Puts what is computed, with what it was computed from, and returns it."""
+        entry, self.reads[name] = apart(compute)
+        self[name] = entry
+        return entry
 
     def __getitem__(self, name: str) -> T:
         self._take(name)
         return super().__getitem__(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return super().__iter__()  # stands here so that a copy of the mapping takes each entry by its name
 
     def get(self, name: str, default: Any = None) -> Any:
         """Returns an entry, or the default."""

@@ -43,12 +43,13 @@ def ask_once(subject: Subject, module: QuestionModule) -> ModuleAnswer:
     return subject.queries.get((ask_once, module.name), lambda: _ask(module, subject))
 
 
-def bases(design: Design, modules: Iterable[QuestionModule]) -> Iterator[tuple[QuestionModule, Basis]]:
-    """Yields what the findings of each module about a design were computed from; nothing of one that found nothing."""
+def bases(design: Design, modules: Iterable[QuestionModule]) -> Iterator[Basis]:
+    """Yields what the findings of each code about a design were computed from; nothing of one without findings."""
     for module in modules:
         row = design.queries.rows.get((ask_once, module.name))
         if row is not None and row.value.findings:
-            yield module, basis(row.reads, row.value.findings)
+            for code in dict.fromkeys(finding.code for finding in row.value.findings):
+                yield basis(row.reads, [finding for finding in row.value.findings if finding.code == code])
 
 
 def carry_over(previous: Design, edited: Design) -> None:

@@ -18,7 +18,7 @@ from coherence.checking.rereading import reread
 from coherence.checking.slicing import Names, Piece, clashes, pieces, same_entries, whole
 from coherence.findings.accounting import account
 from coherence.findings.finding import Accounting, Finding, NotRead, Severity, Verdict
-from coherence.findings.not_read import Reasons, basis, not_read
+from coherence.findings.not_read import Basis, Entry, Reasons, basis, not_read, readers
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule, question_modules
 from coherence.language import names
@@ -148,10 +148,20 @@ def _joined(
     ordered = tuple(sorted((*findings, *reviewed), key=order_key))
     outside = tuple(f"{name} is outside the design: its signals may take any value" for name in names.outside(design))
     cut_short = any(answers.cut_short for answers in answered.values())
-    read = [found for part in answered for _, found in bases(every[part].piece.design, options.modules())]
+    read = answered_from(answered, options)
     unread = not_read(design, (*read, basis(reads, reviewed)), options.reasons())
     answers = Answers(ordered, account(design, ordered), outside, cut_short, unread)
     return Analysis(design, answers, options, answered)
+
+
+def answered_from(answered: Known, options: Options) -> list[Basis]:
+    """Returns what the findings about each piece were computed from."""
+    return [one for answers in answered.values() for one in bases(answers.piece.design, options.modules())]
+
+
+def readers_of(analysis: Analysis) -> Mapping[Entry, tuple[str, ...]]:
+    """Returns the codes of the questions that have read something of each entry and answered about it."""
+    return readers(analysis.design, answered_from(analysis.pieces, analysis.options))
 
 
 def _reviewed(subject: Subject, answers: Sequence[Finding], options: Options) -> Iterator[Finding]:

@@ -5,28 +5,54 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from coherence.base.outside_text import visible
 from coherence.language.design import Call, Design, Limit, Loop, Timer
 
+if TYPE_CHECKING:
+    from coherence.checking.workspace import Entry as WorkspaceEntry
+
 COLUMNS = ("name", "kind", "layer", "objective", "target", "timescale", "trigger", "actuation", "place")
+SHOWN = (*COLUMNS[:-1], "read by", "place")
 
 
 @click.command("inventory")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
 def command(paths: Sequence[Path], form: str) -> int:
-    """List every policy of the designs: objective, target, timescale, trigger, actuation; `?` = not stated."""
+    """List every policy of the designs: objective, target, timescale, trigger, actuation; `?` = not stated.
+
+    `read by` has the codes of the questions that answer about the policy (`coherence explain CODE`), or `nobody`.
+    """
     from coherence.checking.workspace import open_workspace
 
-    rows = [row for entry in open_workspace(paths).entries for row in inventory(entry.design)]
+    rows = [
+        {**row, "read by": read_by}
+        for entry in open_workspace(paths).entries
+        for row, read_by in zip(inventory(entry.design), _read_by(entry), strict=True)
+    ]
     if form == "json":
         click.echo(json.dumps(rows, indent=2))
     else:
         click.echo(_table(rows, markdown=form == "markdown"), nl=False)
     return 0
+
+
+def _read_by(entry: WorkspaceEntry) -> Iterator[str]:
+    """Yields the codes of the questions that answer about each policy, in the order of the rows."""
+    from coherence.checking.design_check import Options, analysis, readers_of
+
+    asked_once = Options(verify_repairs=False)
+    readers = readers_of(analysis(entry.design, entry.sources, entry.rebuild, options=asked_once))
+    design = entry.design
+    sections = {"loops": design.loops, "calls": [call.name for call in design.calls]}
+    policies = {**sections, "timers": design.timers, "limits": design.limits}
+    for section, names in policies.items():
+        for name in names:
+            yield ", ".join(readers.get((section, name), ())) or "nobody"
 
 
 def inventory(design: Design) -> Iterator[dict[str, str]]:
@@ -103,9 +129,9 @@ def _table(rows: list[dict[str, str]], *, markdown: bool) -> str:
     if markdown:
         from coherence.reporting.markdown import escaped
 
-        head = [f"| {' | '.join(COLUMNS)} |", f"|{' --- |' * len(COLUMNS)}"]
-        return "\n".join([*head, *(f"| {' | '.join(escaped(row[c]) for c in COLUMNS)} |" for row in rows)]) + "\n"
-    widths = {c: min(34, max(len(c), *(len(row[c]) for row in rows))) if rows else len(c) for c in COLUMNS[:-1]}
+        head = [f"| {' | '.join(SHOWN)} |", f"|{' --- |' * len(SHOWN)}"]
+        return "\n".join([*head, *(f"| {' | '.join(escaped(row[c]) for c in SHOWN)} |" for row in rows)]) + "\n"
+    widths = {c: min(34, max(len(c), *(len(row[c]) for row in rows))) if rows else len(c) for c in SHOWN[:-1]}
     lines = ["  ".join(f"{c:<{w}}" for c, w in widths.items()) + "  place"]
     lines += ["  ".join(f"{_cut(row[c], w):<{w}}" for c, w in widths.items()) + f"  {row['place']}" for row in rows]
     return "\n".join(line.rstrip() for line in lines) + "\n"

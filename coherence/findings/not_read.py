@@ -31,13 +31,14 @@ class Basis:
     read: frozenset[Place]
     of: frozenset[str] | None = None
     spots: frozenset[tuple[str, int]] = frozenset()  # file and line of its places
+    codes: tuple[str, ...] = ()
 
 
-def basis(reads: ValueReads, findings: Iterable[Finding]) -> Basis:
+def basis(reads: ValueReads, findings: Sequence[Finding]) -> Basis:
     """Returns what findings were computed from, and what they speak of."""
     named = frozenset(name for finding in findings for name in finding.of)
     spots = frozenset((place.file, place.line) for finding in findings for place in finding.places)
-    return Basis(reads.all(), named, spots)
+    return Basis(reads.all(), named, spots, tuple(dict.fromkeys(finding.code for finding in findings)))
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,7 @@ Entry = tuple[str, str]
 
 def not_read(design: Design, answers: Sequence[Basis], reasons: Reasons) -> tuple[NotRead, ...]:
     """Returns the values of a design that no answer was computed from, in the order of the design."""
-    entries: dict[Entry, list[DesignLeaf]] = {}
-    for leaf in leaves(design):
-        entries.setdefault((leaf.section, leaf.entry), []).append(leaf)
+    entries = _entries(design)
     read = _read(entries, answers)
     with unnoted():
         things = frozenset(names.things(design))
@@ -67,6 +66,25 @@ def not_read(design: Design, answers: Sequence[Basis], reasons: Reasons) -> tupl
         for leaf in own
         if leaf not in read[entry]
     )
+
+
+def readers(design: Design, answers: Sequence[Basis]) -> dict[Entry, tuple[str, ...]]:
+    """Returns the codes of the answers that were computed from something of each entry and speak of it."""
+    entries = _entries(design)
+    by_code: dict[str, list[Basis]] = {}
+    for basis_of_code in answers:
+        for code in basis_of_code.codes:
+            by_code.setdefault(code, []).append(basis_of_code)
+    read = {code: _read(entries, own) for code, own in sorted(by_code.items())}
+    return {entry: tuple(code for code in read if read[code][entry]) for entry in entries}
+
+
+def _entries(design: Design) -> dict[Entry, list[DesignLeaf]]:
+    """Returns the values of each entry."""
+    entries: dict[Entry, list[DesignLeaf]] = {}
+    for leaf in leaves(design):
+        entries.setdefault((leaf.section, leaf.entry), []).append(leaf)
+    return entries
 
 
 def _read(

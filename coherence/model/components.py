@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import partial
 
 from coherence.base.errors import InputError, Problem
-from coherence.base.reads import apart, built
+from coherence.base.reads import built
 from coherence.base.units import ONE, Dimension
 from coherence.language import catalogue, names
 from coherence.language.design import Component
@@ -41,8 +41,7 @@ def add_component(draft: ModelDraft, component: Component) -> None:
             draft.constant(f"{name}.{key}", value)
         elif isinstance(value, Formula) and not _names_a_thing(component, key, value):
             local = names.scope(component, draft.design)
-            tree, draft.formulas[f"{name}.{key}"] = apart(partial(_renamed, value, local))
-            draft.outputs[f"{name}.{key}"] = tree
+            draft.outputs.put(f"{name}.{key}", partial(_renamed, value, local))
             draft.places[f"{name}.{key}"] = value.place
     if component.state is not None:
         _plant(draft, component)

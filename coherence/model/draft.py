@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from coherence.base.places import Place
-from coherence.base.reads import ValueReads
+from coherence.base.reads import ReadTable
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Name, Number, Tree, rename
 from coherence.language.schema_kinds import Formula, Quantity, Reading
@@ -20,9 +20,8 @@ class ModelDraft:
     states: dict[str, State] = field(default_factory=dict)
     commands: dict[str, Command] = field(default_factory=dict)
     constants: dict[str, Constant] = field(default_factory=dict)
-    outputs: dict[str, Tree] = field(default_factory=dict)
+    outputs: ReadTable[Tree] = field(default_factory=ReadTable)
     places: dict[str, Place] = field(default_factory=dict)
-    formulas: dict[str, ValueReads] = field(default_factory=dict)  # what each output was made of
     gaps: list[Gap] = field(default_factory=list)
     abstractions: list[str] = field(default_factory=list)
     reading: Reading = field(default_factory=Reading)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from coherence.base.errors import InputError
 from coherence.base.places import Place
@@ -56,7 +57,7 @@ def _close(draft: ModelDraft, loops: tuple[SampledLoop, ...]) -> Model:
         draft.commands,
         draft.constants,
         {},
-        ReadTable(ordered, draft.formulas),
+        ordered,
         loops,
         draft.design.promises,
         tuple(draft.gaps),
@@ -78,9 +79,9 @@ def _trees(model: Model) -> list[Tree]:
     return trees
 
 
-def _sorted_outputs(draft: ModelDraft) -> dict[str, Tree]:
+def _sorted_outputs(draft: ModelDraft) -> ReadTable[Tree]:
     """Outputs after what they read; a cycle not cut by a state, a command or `delayed` is an error."""
-    done: dict[str, Tree] = {}
+    done: ReadTable[Tree] = ReadTable()
     active: list[str] = []
 
     def visit(path: str) -> None:
@@ -97,7 +98,7 @@ def _sorted_outputs(draft: ModelDraft) -> dict[str, Tree]:
         for name in _instant_names(draft.outputs[path]):
             visit(name)
         active.pop()
-        done[path] = draft.outputs[path]
+        done.put(path, partial(draft.outputs.__getitem__, path))
 
     for path in draft.outputs:
         visit(path)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from coherence.base.places import Place
 from coherence.base.queries import QueryTable
+from coherence.base.reads import ReadTable, unnoted
 from coherence.findings.question_input import Subject
 from coherence.language import names
 from coherence.language.design import Component, Design, Limit
@@ -28,10 +30,10 @@ class DesignFacts:
     """
 
     design: Design
-    values: dict[str, Interval] = field(default_factory=dict)
+    values: ReadTable[Interval] = field(default_factory=ReadTable)
     places: dict[str, Place] = field(default_factory=dict)
     quantities: dict[str, Quantity] = field(default_factory=dict)
-    outputs: dict[str, Tree] = field(default_factory=dict)
+    outputs: ReadTable[Tree] = field(default_factory=ReadTable)
     written: dict[str, list[Writer]] = field(default_factory=dict)
     counted: dict[str, list[Limit]] = field(default_factory=dict)
     bare: Mapping[str, str] = field(default_factory=dict)
@@ -42,7 +44,8 @@ class DesignFacts:
         return self.design.queries
 
     def put(self, path: str, value: Quantity) -> None:
-        self.values[path], self.places[path], self.quantities[path] = interval(value), value.place, value
+        self.values.put(path, lambda: interval(value))
+        self.places[path], self.quantities[path] = value.place, value
 
     @property
     def whole(self) -> frozenset[str]:
@@ -87,6 +90,14 @@ def known(subject: Subject) -> DesignFacts:
 def _gathered(subject: Subject) -> DesignFacts:
     design = subject.design
     facts = DesignFacts(design, written=writers(design), bare=names.bare_names(design))
+    with unnoted():
+        _gather(facts, subject)
+    return facts
+
+
+def _gather(facts: DesignFacts, subject: Subject) -> None:
+    """Gathers the facts; who takes one of them reads what it was computed from."""
+    design = facts.design
     for component in design.components.values():
         _component(facts, component)
     for workload in design.workload.values():
@@ -101,14 +112,14 @@ def _gathered(subject: Subject) -> DesignFacts:
     for thing in dict.fromkeys(path.partition(".")[0] for path in (*facts.written, *facts.values)):
         _copies(facts, thing)
     if any(component.part for component in design.components.values()):
-        for path, tree in subject.model.outputs.items():
-            if path not in facts.values:
-                facts.outputs.setdefault(path, tree)
+        outputs = subject.model.outputs
+        for path in outputs:
+            if path not in facts.values and path not in facts.outputs:
+                facts.outputs.put(path, partial(outputs.__getitem__, path))
     for limit in design.limits.values():
         counts = facts.tree(limit.counts.tree) if limit.counts is not None else None
         if isinstance(counts, Name):
             facts.counted.setdefault(counts.path, []).append(limit)
-    return facts
 
 
 def _component(facts: DesignFacts, component: Component) -> None:
@@ -120,7 +131,12 @@ def _component(facts: DesignFacts, component: Component) -> None:
         if isinstance(given, Quantity):
             facts.put(path, given)
         elif isinstance(given, Formula):
-            facts.outputs[path] = rename(given.tree, lambda name: inside.get(name, name))
+            facts.outputs.put(path, partial(_inside, given, inside))
+
+
+def _inside(given: Formula, inside: Mapping[str, str]) -> Tree:
+    """Returns the tree of a component's own expression, with full paths."""
+    return rename(given.tree, lambda name: inside.get(name, name))
 
 
 def _constants(facts: DesignFacts, name: str, stated: Mapping[str, object]) -> None:
@@ -131,17 +147,23 @@ def _constants(facts: DesignFacts, name: str, stated: Mapping[str, object]) -> N
 
 def _written(facts: DesignFacts, path: str, path_writers: list[Writer]) -> None:
     """Puts the interval of a written signal: what its writers write and what it begins with; ignored reads as 0."""
-    ranges = [_values(facts, writer) for writer in path_writers if writer.kind not in ("unset", "ignore")]
-    if not ranges:
+    if all(writer.kind in ("unset", "ignore") for writer in path_writers):
         return
+    everything = facts.values.put(path, lambda: hull(_ranges(facts, path, path_writers)))
+    facts.outputs.pop(path, None)
+    facts.quantities.pop(path, None)
+    if everything.low is None and everything.high is None:
+        facts.values.pop(path)
+    else:
+        facts.places[path] = path_writers[0].place
+
+
+def _ranges(facts: DesignFacts, path: str, path_writers: list[Writer]) -> list[Interval]:
+    """Returns the intervals that a written signal stays in: what it is set to, and where it begins."""
+    ranges = [_values(facts, writer) for writer in path_writers if writer.kind not in ("unset", "ignore")]
     ranges += [interval(first) for writer in path_writers if (first := initial(writer)) is not None]
     ranges += [facts.values[path]] if path in facts.values else _begins(path_writers)
-    ranges += [point(0)] if any(writer.kind == "ignore" for writer in path_writers) else []
-    for table in (facts.values, facts.outputs, facts.quantities):
-        table.pop(path, None)
-    everything = hull(ranges)
-    if everything.low is not None or everything.high is not None:
-        facts.values[path], facts.places[path] = everything, path_writers[0].place
+    return ranges + ([point(0)] if any(writer.kind == "ignore" for writer in path_writers) else [])
 
 
 def _begins(path_writers: list[Writer]) -> list[Interval]:
@@ -169,7 +191,7 @@ def _copies(facts: DesignFacts, thing: str) -> None:
     if chosen:
         every = [writer for path in chosen for writer in facts.written[path] if writer.kind not in ("unset", "ignore")]
         lasting = [writer for writer in every if writer.mode not in TRANSIENT] or every
-        facts.values[f"{thing}.copies"] = hull(_values(facts, writer) for writer in lasting)
+        facts.values.put(f"{thing}.copies", lambda: hull(_values(facts, writer) for writer in lasting))
         facts.places[f"{thing}.copies"] = facts.places[chosen[0]]
         facts.quantities.pop(f"{thing}.copies", None)
 
