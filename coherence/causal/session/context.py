@@ -21,6 +21,7 @@ from coherence.causal.ledger.of_design import LOST, TEXT, Booked, booked, lost_t
 from coherence.causal.session.candidates import candidates
 from coherence.causal.session.couplings import Tested, tested
 from coherence.causal.session.request_inputs import RequestInputs, bands, request_inputs
+from coherence.causal.session.slow_confounding import without_slow_confounding
 
 if TYPE_CHECKING:
     from coherence.causal.telemetry import TelemetryReport
@@ -167,7 +168,7 @@ class Context:
         exact = [self.loss.equation] if self.loss is not None and self.loss.equation is not None else []
         if self.chunks is not None:
             return fit_chunks(map(self._with_loss, self.chunks), self.graph, exact)
-        return fit(self.series, self.graph, exact)
+        return without_slow_confounding(self.series, fit(self.series, self.graph, exact))
 
     @cached_property
     def split(self) -> Split:

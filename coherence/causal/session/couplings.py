@@ -85,15 +85,15 @@ def couplings(series: Series, graph: CausalGraph, *, level: float = FAMILYWISE, 
     bases = {
         effect: _base(seen, delays, effect, series.names) for effect in dict.fromkeys(pair.effect for pair in pairs)
     }
-    timed, clock = _clocked(series)
+    timed, clock = with_clocks(series)
     bases = {effect: (*base, *clock) for effect, base in bases.items()}
     couplings_seen, broken = _couplings_among(timed, bases, pairs, level)
     moved = _placebo(timed, bases, pairs, level) if placebo else None
     return Tested(couplings_seen, len(pairs), moved, broken)
 
 
-def _clocked(series: Series) -> tuple[Series, tuple[Column, ...]]:
-    """The series with a trend, and with the day and its half where the record has a day and a half, as signals."""
+def with_clocks(series: Series) -> tuple[Series, tuple[Column, ...]]:
+    """Returns the series with a trend, and in records of a day and a half the day and its half, as signals."""
     length = len(series)
     clocks = {"clock: trend": np.linspace(-1, 1, length)}
     if length * series.step >= 1.5 * DAY and series.step <= DAY / 8:

@@ -1,0 +1,62 @@
+"""Signals that drift or follow the day are no causes of each other, and causes that are stay causes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.session.context import Context, FitSettings
+from coherence.language.reading import read_text
+
+DESIGN = read_text("coherence: 1\ncomponents: {job: {loss: src.a * k, k: -100 .. 100}}\n", "d.yaml")
+ROWS = 2_000
+
+
+def context(cause: Floats, loss: Floats, step: float = 15.0) -> Context:
+    series = Series(("job.loss", "src.a"), np.column_stack([loss, cause]), step, 0.0)
+    return Context(DESIGN, series, FitSettings(loss="job.loss"))
+
+
+def remembering(rng: np.random.Generator, phi: float, rows: int = ROWS) -> Floats:
+    values = rng.normal(size=rows)
+    for row in range(1, rows):
+        values[row] += phi * values[row - 1]
+    return values
+
+
+def refused(one: Context) -> str:
+    return one.fitted.nodes["job.loss"].equation.refused
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_random_walks_are_refused(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    assert "remembers" in refused(context(*rng.normal(size=(2, ROWS)).cumsum(axis=1)))
+
+
+def test_a_trend_in_both_is_refused() -> None:
+    rng, rise = np.random.default_rng(1), np.linspace(0, 30, ROWS)
+    assert "something slow" in refused(context(rise + rng.normal(size=ROWS), rise + rng.normal(size=ROWS)))
+
+
+def test_the_day_in_both_is_refused() -> None:
+    rng, rows = np.random.default_rng(21), 2016
+    turn = np.sin(2 * np.pi * np.arange(rows) / 288)
+    one = context(22 + 3 * turn + rng.normal(size=rows), 50 + 20 * turn + rng.normal(0, 5, rows), 300.0)
+    assert "something slow" in refused(one)
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.6, 0.95])
+@pytest.mark.parametrize("seed", range(3))
+def test_an_influence_stays_whatever_the_memory_of_cause_and_noise(phi: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cause = remembering(rng, phi)
+    one = context(cause, 2 * cause + remembering(rng, phi))
+    assert not refused(one)
+    assert one.fitted.nodes["job.loss"].coefficient(("src.a", 0)) == pytest.approx(2, abs=0.4)
+
+
+def test_an_exact_influence_stays() -> None:
+    cause = remembering(np.random.default_rng(3), 0.6)
+    assert not refused(context(cause, 2 * cause))
