@@ -100,6 +100,17 @@ _ALL = (
     Assumption("messages_only", "clocks learn of each other by messages alone", "a common source of time (GPS)"),
     Assumption("outside_proposers", "proposals come from outside those who decide",
                "replicas that propose for their clients (Egalitarian Paxos)"),
+    Assumption("forwarded_only", "nodes forward and copy what they get, and compute nothing new of it",
+               "network coding: sums of messages on a shared wire"),
+    Assumption("failures_in_restarts", "a restart fails at the same rate as work does",
+               "restarts during which nothing fails"),
+    Assumption("four_wide_layers", "the two products of a layer behind its attention are four times its width",
+               "another inner width, or gated layers"),
+    Assumption("full_heads", "every head has keys and values of its own", "heads that share them (multi-query)"),
+    Assumption("lock_step", "what is sent in a round is heard of at its end, after the longest delay",
+               "detectors that tell of a stopped process sooner than the longest delay"),
+    Assumption("free_phases", "the phases of the loop and of what it reads are drawn apart, or are the worst",
+               "a loop that reads just after its sensor, in step with it"),
     Assumption("one_try_at_a_time", "a try begins when the one before it is over", "hedged tries"),
 )  # fmt: skip
 ASSUMPTIONS = {one.name: one for one in _ALL}

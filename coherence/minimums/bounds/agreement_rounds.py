@@ -45,7 +45,7 @@ BOUND = Bound(
     ),
     formula="min(failures + 1, processes - 1) * delay",
     valid="failures < processes",
-    assumptions=("crash_faults", "reliable_messages"),
+    assumptions=("crash_faults", "reliable_messages", "silent_crash", "lock_step"),
     source="Fischer and Lynch 1982",
     examples=(
         Example({"failures": Fraction(1), "delay": Fraction(1, 100), "processes": Fraction(3)}, 0.02, "arithmetic"),

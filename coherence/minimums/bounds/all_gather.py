@@ -40,7 +40,7 @@ BOUND = Bound(
         Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
     ),
     formula="(n - 1) / n * size / bandwidth",
-    assumptions=("full_duplex", "uncompressed", "balanced", "no_latency"),
+    assumptions=("full_duplex", "uncompressed", "balanced", "no_latency", "one_attachment"),
     source="Chan et al. 2007, lower bounds; cut of one member against the rest",
     examples=(
         Example({"n": Fraction(8), "size": Fraction(8 * 10**9), "bandwidth": Fraction(50 * 10**9)}, 0.14, "arithmetic"),

@@ -41,7 +41,15 @@ BOUND = Bound(
         Symbol("alpha", "s", "least time of one message", Trend.RISES, sign=r"\alpha"),
     ),
     formula="max(ceil(log2(n)) * alpha, 2 * (n - 1) / n * size / bandwidth)",
-    assumptions=("end_point_reduction", "full_duplex", "uncompressed", "balanced", "one_port", "message_time"),
+    assumptions=(
+        "end_point_reduction",
+        "full_duplex",
+        "uncompressed",
+        "balanced",
+        "one_port",
+        "message_time",
+        "one_attachment",
+    ),
     without={"end_point_reduction": "all_reduce_in_network", "message_time": "all_reduce_end_point"},
     source="Chan et al. 2007",
     examples=(

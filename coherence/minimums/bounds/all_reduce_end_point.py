@@ -53,7 +53,7 @@ BOUND = Bound(
         Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
     ),
     formula="2 * (n - 1) / n * size / bandwidth",
-    assumptions=("end_point_reduction", "full_duplex", "uncompressed", "balanced", "no_latency"),
+    assumptions=("end_point_reduction", "full_duplex", "uncompressed", "balanced", "no_latency", "one_attachment"),
     without={"end_point_reduction": "all_reduce_in_network"},
     source="Patarasuk and Yuan 2009, JPDC 69(2), theorem 1",
     examples=(

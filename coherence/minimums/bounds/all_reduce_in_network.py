@@ -49,7 +49,7 @@ BOUND = Bound(
         Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
     ),
     formula="min(1, n - 1) * size / bandwidth",
-    assumptions=("full_duplex", "uncompressed", "no_latency"),
+    assumptions=("full_duplex", "uncompressed", "no_latency", "one_attachment"),
     source="cut of one member against the rest",
     examples=(
         Example(

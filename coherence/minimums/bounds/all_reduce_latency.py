@@ -41,7 +41,7 @@ BOUND = Bound(
         Symbol("alpha", "s", "least time of one message", Trend.RISES, sign=r"\alpha"),
     ),
     formula="ceil(log2(n)) * alpha",
-    assumptions=("one_port", "message_time"),
+    assumptions=("one_port", "message_time", "end_point_reduction"),
     source="Chan et al. 2007",
     examples=(
         Example({"n": Fraction(64), "alpha": Fraction(2, 100_000)}, 0.00012, "6 rounds"),

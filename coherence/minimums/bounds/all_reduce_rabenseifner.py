@@ -42,7 +42,7 @@ BOUND = Bound(
     ),
     formula="2 * log2(n) * alpha + 2 * (n - 1) / n * size / bandwidth",
     valid="log2(n) == floor(log2(n))",
-    assumptions=("end_point_reduction", "full_duplex", "uncompressed", "balanced", "message_time"),
+    assumptions=("end_point_reduction", "full_duplex", "uncompressed", "balanced", "message_time", "one_attachment"),
     source="Thakur, Rabenseifner and Gropp 2005",
     examples=(
         Example(

@@ -41,7 +41,7 @@ BOUND = Bound(
         Symbol("alpha", "s", "least time of one message", Trend.RISES, sign=r"\alpha"),
     ),
     formula="2 * (n - 1) * alpha + 2 * (n - 1) / n * size / bandwidth",
-    assumptions=("end_point_reduction", "full_duplex", "uncompressed", "balanced", "message_time"),
+    assumptions=("end_point_reduction", "full_duplex", "uncompressed", "balanced", "message_time", "one_attachment"),
     source="Thakur, Rabenseifner and Gropp 2005",
     examples=(
         Example(

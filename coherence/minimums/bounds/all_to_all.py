@@ -39,7 +39,7 @@ BOUND = Bound(
         Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
     ),
     formula="(n - 1) / n * size / bandwidth",
-    assumptions=("full_duplex", "uncompressed", "balanced", "no_latency"),
+    assumptions=("full_duplex", "uncompressed", "balanced", "no_latency", "one_attachment"),
     source="Cut of one member against the rest",
     examples=(
         Example({"n": Fraction(8), "size": Fraction(8 * 10**9), "bandwidth": Fraction(50 * 10**9)}, 0.14, "arithmetic"),

@@ -45,7 +45,7 @@ BOUND = Bound(
         Symbol("alpha", "s", "least time of one message", Trend.RISES, sign=r"\alpha"),
     ),
     formula="max(ceil(log2(n)) * alpha, size / bandwidth)",
-    assumptions=("uncompressed", "one_port", "message_time", "unicast"),
+    assumptions=("uncompressed", "one_port", "message_time", "unicast", "one_attachment"),
     source="Chan et al. 2007",
     examples=(
         Example(

@@ -84,6 +84,7 @@ BOUND = Bound(
         "whole_job_stops",
         "long_work",
         "unannounced",
+        "failures_in_restarts",
     ),
     without=dict.fromkeys(("exponential", "full_recompute", "blocking_checkpoint", "unannounced"), "restart_share"),
     source="Daly 2006 at its stationary point",

@@ -50,7 +50,7 @@ BOUND = Bound(
     loss="B",
     symbols=(Symbol("poles", "Hz", "poles of the plant", Trend.LIST, sign="p"),),
     compute=rate,
-    assumptions=("linear_plant",),
+    assumptions=("linear_plant", "uniform_samples"),
     source="Nair and Evans 2004",
     examples=(
         Example({"poles": (Fraction(1, 2),)}, 0.7213475204444817 / 8, "limit of the sampled floor"),

@@ -45,7 +45,7 @@ BOUND = Bound(
         Symbol("period", "s", "period of the loop", Trend.RISES, sign="P"),
     ),
     formula="chain + period",
-    assumptions=("uniform_samples",),
+    assumptions=("uniform_samples", "free_phases"),
     source="worst phases",
     examples=(Example({"chain": Fraction(390), "period": Fraction(45)}, 435.0, "the same chain"),),
     proofs=(Recheck("enumeration", "all phases on a grid", phases),),

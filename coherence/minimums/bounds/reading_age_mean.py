@@ -55,7 +55,7 @@ BOUND = Bound(
         Symbol("period", "s", "period of the loop", Trend.RISES, sign="P"),
     ),
     formula="chain + period / 2",
-    assumptions=("uniform_samples",),
+    assumptions=("uniform_samples", "free_phases"),
     source="uniform phase",
     examples=(
         Example({"chain": Fraction(195), "period": Fraction(45)}, 217.5, "scrape 30 s, window 5 min, relist 1 min"),

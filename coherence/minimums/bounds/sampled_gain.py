@@ -1,7 +1,8 @@
 """gain of a sampled loop: the largest gain of a loop that reads a weighted mean of its past.
 
 ## What
-x[t+1] = x[t] - k (h0 x[t] + h1 x[t-1] + ...): the first k at which a root reaches the unit circle, by exact counts.
+x[t+1] = x[t] - k (h0 x[t] + h1 x[t-1] + ...): the first k at which a root reaches the unit circle, by exact counts;
+larger gains may be stable again.
 A window of w decisions has w equal weights, a dead time of d decisions d zeros before them.  For a loop of a design k
 is the relative change of its command per relative change of what it reads, times what that does to the reading (1 for
 a law that multiplies by the whole ratio, on a load that is shared by what it commands).
@@ -50,7 +51,7 @@ def both_sides() -> Checked:
 BOUND = Bound(
     name="sampled_gain",
     group="limited information",
-    quantity="largest stable gain",
+    quantity="gain below which every gain is stable",
     unit="1",
     kind=Status.EXACT,
     role=Role.CEILING,

@@ -66,7 +66,7 @@ BOUND = Bound(
         Symbol("demands", "B", "from, to and bytes of each", Trend.LIST),
     ),
     compute=seconds,
-    assumptions=("full_duplex", "uncompressed", "fluid", "no_latency"),
+    assumptions=("full_duplex", "uncompressed", "fluid", "no_latency", "forwarded_only"),
     source="Shahrokhi and Matula 1990",
     examples=(
         Example(_given(ring(5)), 0.75, "5 members, 6 hops of 1/4 over 2 links each"),
