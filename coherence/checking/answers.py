@@ -15,6 +15,7 @@ from typing import Any
 from coherence.base.clock import record_cut, recorded_cuts
 from coherence.base.errors import CoherenceError, InputError
 from coherence.base.watchdog import TimeOverError, at_most, current_run, is_interruptible
+from coherence.checking.departures import taken_back
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.findings.not_read import Basis, basis
 from coherence.findings.question_input import Subject
@@ -96,8 +97,9 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
     findings: list[Finding] = []
     run = current_run()
     try:
+        runs = module.questions[0].slow
         with at_most(run.left + GRACE):
-            findings.extend(module.ask(subject))
+            findings.extend(taken_back(answer, subject.design) if runs else answer for answer in module.ask(subject))
     except InputError:
         raise
     except TimeOverError:

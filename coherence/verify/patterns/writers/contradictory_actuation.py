@@ -66,6 +66,8 @@ if TYPE_CHECKING:
 QUESTION = Question("COH230", "contradictory-actuation", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
 MOST_PAIRS = 2_000  # of one signal
+ONE_PROGRAM = ("cluster_autoscaler", "cluster_autoscaler_scale_down")
+ONE_PROGRAM_RULE = "it removes nothing in a scan that added a node, nor for scale-down-delay-after-add (not modelled)"
 LEAST_TAIL = 20  # instants without a recurrence that count as lasting
 
 
@@ -117,6 +119,11 @@ def _pair(subject: Subject, facts: DesignFacts, signal: str, first: Writer, seco
     mine, theirs = moves(facts, first), moves(facts, second)
     pairs = list(found_by.opposed(mine, theirs))
     if not pairs:
+        return
+    if {writer.loop.part.text for writer in (first, second) if writer.loop.part is not None} == set(ONE_PROGRAM):
+        message = f"{first.name} and {second.name} are one program: {ONE_PROGRAM_RULE}"
+        places, names = found_by.places(*pairs[0]), (first.name, second.name)
+        yield QUESTION.note(message, places, names, arithmetic({"loops of one program": (2, "")}))
         return
     untold = next((m.name for pair in pairs for m in pair if _untold(m)), None)
     if untold is not None:

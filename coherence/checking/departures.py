@@ -1,0 +1,81 @@
+"""Takes back answers that stand on a law which differs, in the design at hand, from that of the program it stands for.
+
+A run of the model is a run of the program only where the two laws agree.  Where they do not, an answer from runs is
+undecided and says in what they differ, until the part replays its original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from coherence.base.queries import cached
+from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
+from coherence.language.design import Design, Loop
+from coherence.language.names import resolve
+from coherence.language.roles import in_role
+from coherence.language.schema_kinds import Word
+
+HPAS = ("kubernetes_hpa", "keda_scaledobject")
+SIGNS_ALONE = "COH307"  # rests on the sign of a law, in which they agree
+
+
+@dataclass(frozen=True)
+class Departure:
+    """How the law of a loop differs from its original; `runs`: so that a run of it is none of the program."""
+
+    words: str
+    runs: bool = False
+
+
+def taken_back(finding: Finding, design: Design) -> Finding:
+    """Returns an answer from runs, undecided where a loop that it is about departs from its original."""
+    if finding.verdict not in (Verdict.PROVED, Verdict.CONFLICT) or finding.code == SIGNS_ALONE:
+        return finding
+    about = {name: departure for name, departure in departures(design) if name in finding.of}
+    if finding.verdict is Verdict.CONFLICT:
+        about = {name: departure for name, departure in about.items() if departure.runs}
+    if not about:
+        return finding
+    reasons = "; ".join(dict.fromkeys(departure.words for departure in about.values()))
+    message = f"not decided, as {reasons} (by the law as it is modelled: {finding.message})"
+    evidence = Evidence(Grade.BOUNDED, "not decided", bound=finding.message)
+    undecided = replace(finding, verdict=Verdict.UNDECIDED, severity=Severity.INFO, message=message)
+    return replace(undecided, evidence=evidence, certainty="", repairs=())
+
+
+@cached
+def departures(design: Design) -> tuple[tuple[str, Departure], ...]:
+    """Returns each loop of the design whose law departs from its original, and how."""
+    return tuple((loop.name, departure) for loop in design.loops.values() for departure in _of(design, loop))
+
+
+def _of(design: Design, loop: Loop) -> Iterator[Departure]:
+    signal = _signal(design, loop)
+    if pool := _starting_pool(design, loop, signal.partition(".")[0]):
+        words = f"{loop.name} multiplies all replicas of {pool}, where Kubernetes multiplies the ready ones"
+        yield Departure(words, runs=True)
+    others = [other.name for other in design.loops.values() if other is not loop and _signal(design, other) == signal]
+    if signal and loop.actuation is not None and loop.actuation.rate and others:
+        words = f"the rate limit of {loop.name} counts from what it wrote itself"
+        yield Departure(f"{words}, where Kubernetes counts its own changes from what {' or '.join(others)} wrote")
+
+
+def _starting_pool(design: Design, loop: Loop, thing: str) -> str:
+    """Returns the pool that an HPA scales, where its members take time to start."""
+    pool = design.components.get(thing)
+    scales = loop.part is not None and loop.part.text in HPAS
+    if not scales or pool is None or pool.part is None or pool.part.text != "replica_pool":
+        return ""
+    return pool.name if any(span.high > 0 for _, span in in_role(pool, "start")) else ""
+
+
+def _signal(design: Design, loop: Loop) -> str:
+    """Returns the signal that a loop writes; nothing for one that leaves it alone."""
+    actuation = loop.actuation
+    if actuation is None or actuation.signal is None:
+        return ""
+    quiet = (isinstance(actuation.to, Word) and actuation.to.text == "unset") or (
+        actuation.law is not None and actuation.law.text == "ignore"
+    )
+    return "" if quiet else resolve(actuation.signal.text, design)

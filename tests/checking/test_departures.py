@@ -1,0 +1,67 @@
+"""Answers from runs of a law that is not the program's own are undecided; all others stand."""
+
+from __future__ import annotations
+
+import pytest
+
+from coherence.checking.departures import departures, taken_back
+from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
+from coherence.language.design import Design
+from coherence.language.reading import read_text
+
+POOL = """coherence: 1
+components:
+  s: {uses: replica_pool, rate_per_replica: 10 req/s, takes: {start: 30 s}}
+loops:
+  hpa:
+    uses: kubernetes_hpa
+    target: {signal: s.cpu, setpoint: 70 %}
+    actuation: {signal: s.desired, bounds: [3, 12], from: 8}
+"""
+TWO = """coherence: 1
+loops:
+  git: {timescale: {period: 10 min}, actuation: {signal: web.replicas, law: set, to: 2, mode: on change}}
+  hpa:
+    uses: kubernetes_hpa
+    target: {signal: web.cpu, setpoint: 70 %}
+    actuation: {signal: web.replicas, bounds: [2, 10]}
+"""
+
+
+def answer(verdict: Verdict, *, code: str = "COH301", of: tuple[str, ...] = ("hpa",)) -> Finding:
+    return Finding(code, "slug", verdict, Severity.ERROR, "it settles", (), of, Evidence(Grade.PROVED, "a run"))
+
+
+def verdicts(design: Design, of: tuple[str, ...] = ("hpa",)) -> list[str]:
+    answers = (answer(verdict, of=of) for verdict in (Verdict.PROVED, Verdict.CONFLICT))
+    return [str(taken_back(finding, design).verdict) for finding in answers]
+
+
+def test_an_autoscaler_of_a_pool_that_starts_decides_nothing_by_runs() -> None:
+    design = read_text(POOL)
+    assert [name for name, _ in departures(design)] == ["hpa"]
+    assert verdicts(design) == ["undecided", "undecided"]
+    back = taken_back(answer(Verdict.CONFLICT), design)
+    assert "Kubernetes multiplies the ready ones" in back.message
+    assert "it settles" in back.message
+    assert (back.severity, back.certainty, back.repairs) == (Severity.INFO, "", ())
+
+
+def test_a_pool_that_is_there_at_once_has_nothing_to_wait_for() -> None:
+    assert verdicts(read_text(POOL.replace("30 s", "0 s"))) == ["proved", "conflict"]
+
+
+def test_a_rate_limit_beside_another_writer_proves_nothing_and_its_conflicts_stand() -> None:
+    assert verdicts(read_text(TWO)) == ["undecided", "conflict"]
+
+
+@pytest.mark.parametrize("change", [("to: 2", "to: unset"), ("web.replicas, law", "api.replicas, law")])
+def test_a_field_with_one_writer_has_one_history(change: tuple[str, str]) -> None:
+    assert verdicts(read_text(TWO.replace(*change))) == ["proved", "conflict"]
+
+
+def test_answers_about_others_and_about_signs_stand() -> None:
+    design = read_text(POOL)
+    assert verdicts(design, of=("other",)) == ["proved", "conflict"]
+    assert taken_back(answer(Verdict.PROVED, code="COH307"), design).verdict is Verdict.PROVED
+    assert taken_back(answer(Verdict.UNDECIDED), design) == answer(Verdict.UNDECIDED)
