@@ -31,7 +31,10 @@ LONGEST_PAUSES = "pauses at their longest"
 def own_budget(question: Question, subject: Subject, plan: RetryPolicy) -> Iterator[Finding]:
     """Answers whether all configured tries fit the call's own deadline."""
     limit = plan.deadline
-    if limit is None or plan.tries == 1:
+    if limit is None:
+        return
+    if plan.tries == 1:
+        yield from _never_used(question, plan, limit)
         return
     if not plan.causes:
         yield _nothing_retried(question, plan)
@@ -87,6 +90,22 @@ def _surely_breaks(plan: RetryPolicy, cause: FailureCause, deadline: DurationInt
         return plan.fewest != (1,)
     earliest = last_end(plan.best(cause))
     return earliest is not None and deadline.high is not None and earliest > deadline.high
+
+
+def _never_used(question: Question, plan: RetryPolicy, limit: DurationInterval) -> Iterator[Finding]:
+    """Yields a note where the one try may take longer than the call that it is: the deadline ends it first."""
+    each, whole = plan.call.per_try, plan.call.deadline
+    if (
+        not isinstance(each, Quantity)
+        or not isinstance(whole, Quantity)
+        or limit.high is None
+        or each.low <= limit.high
+    ):
+        return
+    message = f"per_try {each} of {plan.name} never takes effect: its one try ends with the deadline of {whole}"
+    places = (each.place.labelled("never reached"), whole.place.labelled("this ends the try"))
+    numbers: Numbers = {"deadline": (limit.high, "s"), "per_try": (each.low, "s")}
+    yield question.note(message, places, (plan.name,), arithmetic(numbers))
 
 
 def _nothing_retried(question: Question, plan: RetryPolicy) -> Finding:

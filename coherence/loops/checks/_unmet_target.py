@@ -1,0 +1,77 @@
+"""Answers of `unmet-target`: readings of loops that rest at their upper bounds, by exact execution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.findings.finding import Finding
+from coherence.findings.question_input import Question, Subject
+from coherence.language.expressions.evaluate import Constants, evaluate
+from coherence.language.expressions.tree import Tree, rename
+from coherence.loops.checks._groups import Numbers, groups, runs, settled, tried, witnessed
+from coherence.loops.designs.groups import Group, place
+from coherence.model.model import Model, SampledLoop
+from coherence.simulate.execute.affine import plain
+from coherence.simulate.execute.orbits import LongRun
+from coherence.simulate.execute.timeline import shown
+from coherence.verify.facts.satisfiability import plain as steady
+
+SHOWN = 60  # instants of a run
+
+
+def answers(question: Question, subject: Subject) -> Iterator[Finding]:
+    """Yields a note per loop that rests at its upper bound while it reads more than it wants."""
+    for group in groups(subject):
+        still = [run for run in runs(subject, group) if settled(run)]
+        for loop in group.loops:
+            unmet = [(run, reading) for run in still if (reading := tried(_unmet, group.model, loop, run)) is not None]
+            if unmet and (finding := _answer(question, group, loop, *unmet[0])) is not None:
+                yield finding
+
+
+def _unmet(model: Model, loop: SampledLoop, run: LongRun) -> tuple[Fraction, Fraction] | None:
+    """Returns (reading, setpoint), where the command rests at its upper bound and the reading is above the target."""
+    assert run.orbit is not None
+    if loop.law != "proportional" or loop.measured is None or loop.setpoint is None:
+        return None
+    after = run.orbit.lap[-1].after
+    if plain(after[loop.signal]) != loop.bounds.high:
+        return None
+    world = Constants({**{path: c.range.low for path, c in model.constants.items()}, **run.choices.values, **after})
+    reading, setpoint = (plain(evaluate(_at_rest(model, tree), world)) for tree in (loop.measured, loop.setpoint))
+    above = setpoint > 0 and reading > setpoint * (1 + loop.tolerance)
+    return (reading, setpoint) if above else None
+
+
+def _at_rest(model: Model, tree: Tree) -> Tree:
+    """Returns the expression with its outputs, where nothing changes: the past is the present."""
+
+    def inlined(path: str) -> Tree | str:
+        return _at_rest(model, model.outputs[path]) if path in model.outputs else path
+
+    return rename(steady(tree, steady=True), inlined)
+
+
+def _answer(
+    question: Question, group: Group, loop: SampledLoop, run: LongRun, reading: tuple[Fraction, Fraction]
+) -> Finding | None:
+    bound = loop.bounds.high
+    assert bound is not None
+    numbers: Numbers = {"reading": (reading[0], ""), "wanted": (reading[1], ""), "upper bound": (bound, "")}
+    evidence = witnessed(group.model, run.choices, tuple(run.instants[:SHOWN]), "exact execution to rest", numbers)
+    if evidence is None:
+        return None
+    names = " and ".join(group.names)
+    message = (
+        f"{names} come{'s' * (len(group.loops) == 1)} to rest with {loop.signal} at its upper bound "
+        f"{shown(group.model, loop.signal, bound)} and the target of {loop.name} unmet: "
+        f"it reads {float(reading[0]):.4g}, wanted {float(reading[1]):.4g}"
+    )
+    return question.note(message, (place(loop), *_bounds(loop)), group.names, evidence)
+
+
+def _bounds(loop: SampledLoop) -> Iterator[Place]:
+    ends = loop.source.actuation.bounds if loop.source.actuation is not None else ()
+    yield from (end.place.labelled("the bound at which it rests") for end in ends[-1:])
