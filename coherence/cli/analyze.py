@@ -114,7 +114,7 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
     if output == "json":
         document = render_json.as_json(path, analysis, calls, tunings)
         more = {
-            "limit_cycles": [asdict(one) for one in cycles],
+            "limit_cycles": [asdict(cycle) for cycle in cycles],
             "operating_points_of_retries": _operating_points.as_json(loads),
             "not_read": unread_json(lines),
         }

@@ -191,9 +191,9 @@ def _json(
         "warm_up": setting.warmup,
         "seeds": list(setting.seeds),
         "designs": [
-            {"path": name, "readings": [_row(r) for r in one.readings], "assumptions": list(one.assumptions),
-             "notes": list(one.notes), "not_read": unread_json(lines)}
-            for name, one, lines in zip(names, studies, unread_lines, strict=True)
+            {"path": name, "readings": [_row(r) for r in study.readings], "assumptions": list(study.assumptions),
+             "notes": list(study.notes), "not_read": unread_json(lines)}
+            for name, study, lines in zip(names, studies, unread_lines, strict=True)
         ],
         "difference": [_row(reading) for reading in changed],
     }  # fmt: skip

@@ -24,7 +24,7 @@ def text(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> str:
     lines = [f"{path}: {len(cells)} points over {keys}", ""]
     lines += _column(axes[0], cells) if len(axes) == 1 else _map(axes, cells)
     lines += ["", "  ".join(f"{MARKS[v]} {v} {counts[v]}" for v in MARKS if counts[v])]
-    lines += [f"  {told}" for told in _notes(cells)]
+    lines += [f"  {note}" for note in _notes(cells)]
     return "\n".join(lines) + "\n"
 
 

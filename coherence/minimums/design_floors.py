@@ -30,7 +30,12 @@ def design_floors(design: Design, chosen: Iterable[Bound] | None = None) -> tupl
         if bound.applies is not None
         for application in bound.applies(design)
     ]
-    return tuple(sorted(applications, key=lambda one: (one.bound.loss, one.bound.name, one.application.thing)))
+    return tuple(
+        sorted(
+            applications,
+            key=lambda application: (application.bound.loss, application.bound.name, application.application.thing),
+        )
+    )
 
 
 def floor_of(bound: Bound, application: Application) -> DesignFloor:

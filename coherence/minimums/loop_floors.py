@@ -23,7 +23,7 @@ def loop_floors(model: Model) -> tuple[DesignFloor, ...]:
     A loop that sees several ways (a minimum of a delayed and an undelayed signal) has a gain for each of them.
     """
     floors = [floor for loop in model.loops if loop.signal for floor in _of(model, loop)]
-    return tuple(sorted(floors, key=lambda one: (one.bound.loss, one.bound.name, one.application.thing)))
+    return tuple(sorted(floors, key=lambda floor: (floor.bound.loss, floor.bound.name, floor.application.thing)))
 
 
 def _of(model: Model, loop: SampledLoop) -> Iterator[DesignFloor]:

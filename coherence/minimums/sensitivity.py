@@ -92,7 +92,7 @@ def value_of_telemetry(result: Callable[[Mapping[str, Span]], Span], spans: Mapp
             continue
         widths = [end[1] - end[0] for end in (result({**spans, name: (x, x)}) for x in (least, most))]
         gains.append(Worth(name, high - low, max(widths)))
-    return tuple(sorted(gains, key=lambda one: (one.left, one.symbol)))
+    return tuple(sorted(gains, key=lambda gain: (gain.left, gain.symbol)))
 
 
 def value_of_floor(floor: Floor) -> tuple[Worth, ...]:

@@ -251,7 +251,7 @@ def _curved(
     low, high = limits[:, 0], np.maximum(limits[:, 1], np.nextafter(limits[:, 0], np.inf))
 
     def solved(rows: Mask, start: Floats) -> tuple[Floats, float]:
-        there = {key: np.broadcast_to(one, target.shape)[rows] for key, one in values.items()}
+        there = {key: np.broadcast_to(value, target.shape)[rows] for key, value in values.items()}
         aim = target[rows]
 
         def left(theta: Floats) -> Floats:

@@ -18,5 +18,5 @@ if TYPE_CHECKING:
 def findings(context: Context) -> Iterator[Finding]:
     """What every question says, in the order of the codes."""
     modules = [importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__)]
-    for module in sorted(modules, key=lambda one: str(one.QUESTIONS[0].code)):
+    for module in sorted(modules, key=lambda module: str(module.QUESTIONS[0].code)):
         yield from module.ask(context)

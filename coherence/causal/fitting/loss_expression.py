@@ -132,7 +132,7 @@ def _parsed(text: str) -> Tree:
 
 def _constants(model: Model) -> dict[str, float]:
     return {
-        path: float(one.range.low)
-        for path, one in model.constants.items()
-        if one.range.exact and one.range.low is not None
+        path: float(constant.range.low)
+        for path, constant in model.constants.items()
+        if constant.range.exact and constant.range.low is not None
     }

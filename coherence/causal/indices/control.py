@@ -141,7 +141,7 @@ def opposition(actions: Sequence[LoopAction]) -> Iterator[tuple[str, float]]:
     undone is the smaller of the two changes.
     """
     by_quantity: dict[str, list[LoopAction]] = {}
-    for action in sorted(actions, key=lambda one: one.time):
+    for action in sorted(actions, key=lambda action: action.time):
         by_quantity.setdefault(action.quantity, []).append(action)
     for quantity, on_quantity in sorted(by_quantity.items()):
         for loop in sorted({action.loop for action in on_quantity}):

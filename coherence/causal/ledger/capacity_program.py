@@ -211,7 +211,7 @@ def _solve(columns: Sequence[Vector], right: Vector) -> dict[int, Fraction]:
     b = dict(right)
     order: list[tuple[int, dict[int, Fraction], Fraction]] = []
     while rows:
-        i = min(rows, key=lambda one: len(rows[one]))
+        i = min(rows, key=lambda row: len(rows[row]))
         row, known = rows.pop(i), b.get(i, Fraction(0))
         if not row:
             raise _SingularError

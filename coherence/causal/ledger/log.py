@@ -106,8 +106,8 @@ def times_of_log(
 
 def _by_device(stays: Iterable[Stay]) -> dict[str, list[Stay]]:
     found: dict[str, list[Stay]] = {}
-    for one in stays:
-        found.setdefault(one.device, []).append(one)
+    for stay in stays:
+        found.setdefault(stay.device, []).append(stay)
     return found
 
 

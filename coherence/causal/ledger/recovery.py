@@ -88,7 +88,7 @@ def recovery(
         effective=_mean(base, level),
         nominal=nominal,
         gains=gains,
-        shapley={one: _mean(phi[:, p], level) for p, one in enumerate(sources)},
+        shapley={source: _mean(phi[:, p], level) for p, source in enumerate(sources)},
         overlap=_mean(alone - (everything - base), level),
         violations=tuple(_violations(by_set, sources, nominal, level)),
     )

@@ -125,7 +125,7 @@ def render_ranking(ranking: Ranking, *, most: int = 5) -> list[str]:
         f"{ranking.target}: {ranking.excess:.4g} {ranking.unit} beyond {ranking.reference} (root mean square), "
         f"p = {ranking.p:.2g} over {ranking.windows} normal windows"
     )
-    lines = [f"{place}. {one.node}: {one.words}" for place, one in enumerate(ranking.causes[:most], start=1)]
+    lines = [f"{place}. {cause.node}: {cause.words}" for place, cause in enumerate(ranking.causes[:most], start=1)]
     return [head, *lines, *(f"left out: {one.what}: {one.why}" for one in ranking.excluded)]
 
 
@@ -151,8 +151,8 @@ def _reference(setting: RankingSetting) -> tuple[Floats, str]:
 
 
 def _null(setting: RankingSetting, reference: str) -> Iterator[Floats]:
-    for one in _windows(setting):
-        yield one - one.mean(axis=0) if reference == "the window" else one
+    for window in _windows(setting):
+        yield window - window.mean(axis=0) if reference == "the window" else window
 
 
 def _parts(setting: RankingSetting, excess: Floats) -> Floats:

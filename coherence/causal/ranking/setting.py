@@ -44,7 +44,7 @@ def setting_of(
             f"{len(normal)} normal and {len(incident)} incident samples: give at least 2 of the incident and twice as "
             "many of normal operation"
         )
-    declared = {effect: tuple(_with_lag(one) for one in found) for effect, found in causes.items()}
+    declared = {effect: tuple(_with_lag(one) for one in cause) for effect, cause in causes.items()}
     reached = _ancestors(declared, target)
     names, excluded = _usable(normal, incident, reached)
     if target not in names:

@@ -24,7 +24,7 @@ def answer(context: Context) -> Section | None:
     answers = do(context.series, context.fitted, levels, constants=constants_of(context.model))
     loss = context.loss.name if context.loss is not None else ""
     moved = sorted(
-        (answer for answer in answers if answer.refused or _moves(answer)), key=lambda one: one.signal != loss
+        (answer for answer in answers if answer.refused or _moves(answer)), key=lambda answer: answer.signal != loss
     )
     rows = [
         (one.signal, render_number(one.measured), render_number(one.level.value), render_interval(one.level))

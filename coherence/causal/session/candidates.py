@@ -51,7 +51,9 @@ class _Reads:
 def candidates(model: Model, observed: Iterable[str] = ()) -> CausalGraph:
     """The graph of a model.  Constants are signals only where they vary or are `observed`."""
     seen = frozenset(observed)
-    positive = {path for path, one in model.constants.items() if one.range.low is not None and one.range.low >= 0}
+    positive = {
+        path for path, constant in model.constants.items() if constant.range.low is not None and constant.range.low >= 0
+    }
     influences: list[Influence] = []
     for path, tree in model.outputs.items():
         influences += _declared(model, path, tree, positive)
@@ -60,7 +62,7 @@ def candidates(model: Model, observed: Iterable[str] = ()) -> CausalGraph:
     for loop in model.loops:
         influences += _acting(model, loop, positive)
     influences += influences_of_calls(model.design)
-    fixed = {path for path, one in model.constants.items() if not one.varies and path not in seen}
+    fixed = {path for path, constant in model.constants.items() if not constant.varies and path not in seen}
     varying = tuple(dict.fromkeys(influence for influence in influences if influence.cause not in fixed))
     modes = frozenset(loop.name for loop in model.loops)
     computed = frozenset(model.outputs) | frozenset(model.commands) | modes
@@ -75,7 +77,7 @@ def candidates(model: Model, observed: Iterable[str] = ()) -> CausalGraph:
 def _curved(model: Model, nodes: Iterable[str]) -> frozenset[str]:
     """What is no straight line of its causes: what loops write, and expressions that are not affine in signals."""
     moving = frozenset(nodes)
-    trees = dict(model.outputs) | {path: one.next or one.flow for path, one in model.states.items()}
+    trees = dict(model.outputs) | {path: state.next or state.flow for path, state in model.states.items()}
     bent = {path for path, tree in trees.items() if tree is not None and _bent(model, tree, moving)}
     return frozenset(bent) | frozenset(model.commands) | {loop.name for loop in model.loops}
 

@@ -117,7 +117,7 @@ def grid_of(
 ) -> Grid:
     """The clock of all signals.  Raises InputError without two times, UsageError where it would be endless."""
     shifts = settings.offsets
-    there = [(name, one) for name, one in telemetry.samples.items() if len(one)]
+    there = [(name, sample) for name, sample in telemetry.samples.items() if len(sample)]
     file = telemetry.origins[0].name if telemetry.origins else "telemetry"
     if not there or (step is None and not spacings):
         raise refuse(

@@ -211,7 +211,7 @@ def _plan(
         spacings.append(whole if there.all() or there.sum() < 2 else spacing_of(first.times[there]))
     chosen = step or sorted(spacings)[len(spacings) // 2]
     low = float(first.times[0])
-    alike = max(spacings, key=lambda one: -abs(one / chosen - 1))
+    alike = max(spacings, key=lambda spacing: -abs(spacing / chosen - 1))
     low += phase_of(first.times[:FINE], chosen, low) if abs(alike / chosen - 1) < 0.01 else 0.0
     return ChunkPlan(tuple(signals), tuple(spacings), Grid(low, chosen, 0), settings, 2.5 * max(chosen, *spacings))
 

@@ -146,7 +146,7 @@ def _names(firsts: Sequence[MetricPoint]) -> list[str]:
 
 
 def _rows(file: str, name: str, points: list[MetricPoint]) -> tuple[Rows, int]:
-    points.sort(key=lambda one: one.time)
+    points.sort(key=lambda point: point.time)
     first = points[0]
     for point in points:
         if not 0 < point.time < 1 << 63:

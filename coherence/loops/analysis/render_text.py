@@ -189,7 +189,7 @@ def _margins(one: PointFigures) -> Iterator[str]:
     if not one.loops:
         return
     head = ("    margins", "safe factor on its law", "extra delay", "largest sensitivity")
-    yield from aligned_rows([head, *(_margin(found) for found in one.loops)], indent="")
+    yield from aligned_rows([head, *(_margin(loop) for loop in one.loops)], indent="")
 
 
 def _margin(margin: LoopFigures) -> tuple[str, ...]:

@@ -112,7 +112,7 @@ def cascade(model: Model, chain: tuple[SampledLoop, ...], source: str) -> Cascad
     top = peak(last, driven_system.lap)
     if top is None:
         return None
-    gains = [abs(one.at(top.angle)) * float(scale) for one, scale in zip(responses, scales, strict=True)]
+    gains = [abs(response.at(top.angle)) * float(scale) for response, scale in zip(responses, scales, strict=True)]
     if not all(gains):
         return None
     hops = tuple(gain / before for gain, before in zip(gains, [1.0, *gains[:-1]], strict=True))

@@ -24,7 +24,7 @@ def certificate(model: Model, signal: str, judged: Tree) -> str | None:
     what it reads: two runs that are ordered now were ordered then.
     """
     signs = {path: plant_sign(model, signal, Name(path)) for path in (*model.outputs, *model.states, *model.commands)}
-    signs = {path: found for path, found in signs.items() if found != NONE}
+    signs = {path: sign for path, sign in signs.items() if sign != NONE}
     if BOTH in signs.values():
         signs = _needed(model, signs, judged)
     try:
@@ -40,7 +40,7 @@ def _needed(model: Model, signs: Mapping[str, int], judged: Tree) -> dict[str, i
     from coherence.simulate.execute.slices import influences
 
     reached = {*names(judged), *influences(model, names(judged))}
-    return {path: found for path, found in signs.items() if path in reached}
+    return {path: sign for path, sign in signs.items() if path in reached}
 
 
 def _scripts(model: Model, signs: Mapping[str, int], judged: Tree, sign: int) -> Iterator[str]:

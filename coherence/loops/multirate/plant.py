@@ -49,7 +49,7 @@ def plant(system: Multirate) -> Plant:
     """Returns the continuous part.  Raises UsageError for a delay inside it that cannot be moved out."""
     exact = all(not any(block.denominator[1:]) for block in system.blocks)
     row = {block.name: i for i, block in enumerate(system.blocks)}
-    sampler = {one.name: j for j, one in enumerate(system.samplers)}
+    sampler = {sampler.name: j for j, sampler in enumerate(system.samplers)}
     delays = [exactly(block.delay) for block in system.blocks]
     inner = [(row[c.source], row[c.target], exactly(c.gain)) for c in system.couplings
              if c.source in row and c.target in row]  # fmt: skip

@@ -27,8 +27,10 @@ class EventWorld:
         self.sources = [memory.region(at.SOURCE_WIDTH) for _ in program.sources]
         self.stations = [memory.region(width) for _ in program.stations]
         self.routes = [memory.region(at.ROUTE_WIDTH) for _ in program.routes]
-        self._route = {one.name: address for one, address in zip(program.routes, self.routes, strict=True)}
-        self._station = {one.name: address for one, address in zip(program.stations, self.stations, strict=True)}
+        self._route = {route.name: address for route, address in zip(program.routes, self.routes, strict=True)}
+        self._station = {
+            station.name: address for station, address in zip(program.stations, self.stations, strict=True)
+        }
         for number, (source, address) in enumerate(zip(program.sources, self.sources, strict=True)):
             self._write_source(source, address, number, classes)
         for station, address in zip(program.stations, self.stations, strict=True):

@@ -75,7 +75,7 @@ def _copies(component: Component) -> Iterator[Problem]:
 
 
 def _machine(component: Component, notes: list[str]) -> tuple[InferenceServer, StepTime]:
-    stated = {key: found for key, found in component.constants.items() if isinstance(found, Quantity)}
+    stated = {key: constant for key, constant in component.constants.items() if isinstance(constant, Quantity)}
     number = {key: lower(found, f"{key} of {component.name}", notes) for key, found in stated.items()}
     seqs, tokens, blocks, size = (
         int(number[key]) for key in ("max_num_seqs", "max_num_batched_tokens", "blocks", "block_size")

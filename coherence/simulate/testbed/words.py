@@ -145,8 +145,8 @@ def as_json(reproduction: Reproduction) -> dict[str, Any]:
 
 def _measures(measures: Measures) -> Mapping[str, Any]:
     windows = {
-        name: {"requests": one.requests, "tries": _number(one.tries), "success": _number(one.success)}
-        for name, one in measures.windows.items()
+        name: {"requests": window.requests, "tries": _number(window.tries), "success": _number(window.success)}
+        for name, window in measures.windows.items()
     }
     median, high = map(_number, measures.latency)
     recovery = _number(measures.recovery)

@@ -82,7 +82,7 @@ def _build_call_tree(design: Design) -> CallTree:
     callers: dict[str, list[str]] = {}
     for plan in plans:
         callers.setdefault(plan.callee, []).append(plan.caller)
-    return CallTree(plans, of_caller, {name: tuple(made) for name, made in callers.items()}, work, cycles)
+    return CallTree(plans, of_caller, {name: tuple(caller) for name, caller in callers.items()}, work, cycles)
 
 
 def _work(

@@ -55,7 +55,7 @@ def _moved(model: Model, path: str, signs: Mapping[str, int], values: Values) ->
         return sign(model.outputs[path], signs, values)
     state = model.states[path]
     following = sign(state.next, signs, values) if state.next is not None else NONE
-    others = {name: found for name, found in signs.items() if name != path}
+    others = {name: sign for name, sign in signs.items() if name != path}
     return following | (sign(state.flow, others, values) if state.flow is not None else NONE)
 
 

@@ -64,7 +64,7 @@ def _retrying(design: Design, load: AmplifiedLoad, plan: RetryPolicy, server: Se
     """Returns the call with its caps; the largest share and the smallest counts bind."""
     limits = list(retry_limits(design, plan))
     shares = [(found, limit) for limit in limits if (found := share_of(limit)) is not None]
-    (share, of_first), limit = max(shares, key=lambda one: one[0][0]) if shares else ((math.inf, False), None)
+    (share, of_first), limit = max(shares, key=lambda share: share[0][0]) if shares else ((math.inf, False), None)
     floor = limit.but_at_least if limit is not None else None
     breaker = in_flight_limit(design, load)
     return Retrying(

@@ -58,9 +58,9 @@ def _window(limit: Limit) -> Fraction:
 def _windows(ask: Question, facts: DesignFacts, short: Limit, long: Limit) -> Iterator[Finding]:
     """A longer window holds at most ceil(ratio) shorter ones; a shorter one never more than the longer."""
     caps = [facts.range(tree) if (tree := cap(facts, limit)) is not None else None for limit in (short, long)]
-    if any(found is None or not found.exact for found in caps) or _window(short) <= 0:
+    if any(cap is None or not cap.exact for cap in caps) or _window(short) <= 0:
         return
-    small, large = (found.low or Fraction(0) for found in caps if found is not None)
+    small, large = (cap.low or Fraction(0) for cap in caps if cap is not None)
     fits = math.ceil(_window(long) / _window(short))
     if large >= small * fits:
         claim = f"(>= {rational(large)} (* {rational(small)} {rational(fits)}))"

@@ -58,7 +58,7 @@ def answers(question: Question, subject: Subject, facts: DesignFacts) -> Iterato
                 groups.setdefault((supply, resource), []).append(held)
     for (path, resource), holders in groups.items():
         supply_ = _supply(facts, path, resource)
-        if supply_ is not None and sum(one.most for one in holders) > supply_.amount:
+        if supply_ is not None and sum(holder.most for holder in holders) > supply_.amount:
             yield _conflict(question, subject, facts, supply_, resource, holders)
 
 
@@ -103,24 +103,24 @@ def _of_thing(facts: DesignFacts, path: str) -> Supply | None:
 def _conflict(
     question: Question, subject: Subject, facts: DesignFacts, supply: Supply, resource: str, holders: list[Holders]
 ) -> Finding:
-    most, least = sum(one.most for one in holders), sum(one.least for one in holders)
+    most, least = sum(holder.most for holder in holders), sum(holder.least for holder in holders)
     parts = ", ".join(
-        f"{render_quantity(one.many)} of {one.component.name} hold {render_quantity(one.need.high)} each"
-        for one in holders
+        f"{render_quantity(holder.many)} of {holder.component.name} hold {render_quantity(holder.need.high)} each"
+        for holder in holders
     )
     message = (
         f"{parts}: {render_quantity(Fraction(most))} {resource}, but there are {render_quantity(supply.amount)} "
         f"({supply.name})"
     )
     places = [
-        *(one.need.place.labelled(f"one of {one.component.name} holds this") for one in holders),
+        *(holder.need.place.labelled(f"one of {holder.component.name} holds this") for holder in holders),
         *(place.labelled("so much is there") for place in supply.places),
         *(facts.places[p].labelled("so many members") for p in _paths(holders) if p in facts.places),
     ]
     numbers: Numbers = {"held": (Fraction(most), ""), "there": (supply.amount, "")}
     witness = (Step(None, parts), Step(None, f"the last one finds less than it needs of {supply.name} and never runs"))
     writers = [w.name for p in _paths(holders) for w in facts.written.get(p.replace(".copies", ".desired"), ())]
-    of = (*(one.component.name for one in holders), *writers)
+    of = (*(holder.component.name for holder in holders), *writers)
     return question.conflict(
         message, places, of, arithmetic(numbers, witness=witness), certain=least > supply.amount,
         assumptions=("nothing adds capacity",), repairs=_repairs(subject, facts, supply, holders),
@@ -133,7 +133,7 @@ def _paths(found: list[Holders]) -> list[str]:
 
 def _repairs(subject: Subject, facts: DesignFacts, supply: Supply, holders: list[Holders]) -> Iterator[Repair]:
     """More of the capacity, or as many members of one component as fit."""
-    most = sum((one.most for one in holders), Fraction(0))
+    most = sum((holder.most for holder in holders), Fraction(0))
     offered = [repairs.change(subject, supply.quantity, most)] if supply.quantity is not None else []
     for holder in holders:
         room, stated = supply.amount - (most - holder.most), facts.quantities.get(f"{holder.component.name}.copies")
