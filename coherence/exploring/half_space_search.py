@@ -244,7 +244,7 @@ def _needed(cell: Cell, part: Cell, outline: Outline) -> bool:
 def corners_of(cell: Cell, outline: Outline) -> Iterator[Point]:
     """Yields the corners of the closed set within the ranges."""
     width = len(outline)
-    rows = (*outline_rows(outline), *(one.closed() for one in cell))
+    rows = (*outline_rows(outline), *(row.closed() for row in cell))
     for chosen in itertools.combinations(rows, width):
         point = _meeting(chosen, width)
         if point is not None and inside(rows, point):

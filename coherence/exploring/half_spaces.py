@@ -89,7 +89,7 @@ def row(form: Form, relation: str) -> Row:
 
 def inside(cell: Iterable[Row], point: Point) -> bool:
     """Returns whether the point satisfies all inequalities of the set."""
-    return all(one.holds(point) for one in cell)
+    return all(row.holds(point) for row in cell)
 
 
 def names(count: int) -> list[str]:

@@ -122,8 +122,8 @@ def _parsed(text: str) -> Tree:
         tree = parse(text)
     except ExpressionError as error:
         raise UsageError(f"--loss: cannot read '{text}': {error}") from None
-    bad = [one.function for one in walk(tree) if isinstance(one, Call) and one.function in FORBIDDEN]
-    if bad or any(isinstance(one, Held) for one in walk(tree)):
+    bad = [node.function for node in walk(tree) if isinstance(node, Call) and node.function in FORBIDDEN]
+    if bad or any(isinstance(node, Held) for node in walk(tree)):
         raise UsageError(
             f"--loss: '{bad[0] if bad else 'for'}' is not known here; write arithmetic, min, max, if .. else"
         )

@@ -53,12 +53,12 @@ def figures(
     """Returns the margins of one loop: all branches must be stable for a factor or a delay to count as safe."""
     name = loop.name
     cut = [closed(lap, paths, left_open=[name]) for lap in laps]
-    if not all(one.opened for one in cut):
+    if not all(branch.opened for branch in cut):
         return LoopFigures(name, None, None, False, None, Fraction(0), Fraction(0), None, "decides nothing here")
     stable_now = all(is_stable(closed(lap, paths)) for lap in laps)
     low, high, certified = gains(laps, cut, name, paths, stable_now=stable_now)
     worst = max(
-        (r for one, lap in zip(cut, laps, strict=True) if stable_now and (r := sensitivity(one, lap, name))),
+        (r for branch, lap in zip(cut, laps, strict=True) if stable_now and (r := sensitivity(branch, lap, name))),
         key=lambda response: response.peak,
         default=None,
     )
@@ -73,7 +73,7 @@ def gains(
     laps: Sequence[Lap], cut: Sequence[Closed], name: str, paths: Collection[str], *, stable_now: bool
 ) -> tuple[float | None, float | None, bool]:
     """Returns (lowest, highest safe factor, certified)."""
-    families = [family(one) for one in cut]
+    families = [family(branch) for branch in cut]
 
     def grows(factor: float) -> bool:
         return max(spectral_radius(of(factor)) for of in families) >= 1 - 1e-12

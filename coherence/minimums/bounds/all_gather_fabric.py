@@ -44,7 +44,7 @@ def enumerated() -> Checked:
     """Checks that the cut that is found is the worst of all cuts, and adds up again."""
     tried = 0
     for wired in (ring(5), uneven(), leaf_spine(2, 2, 2, 50, 30), dgx1()):
-        cut, every = all_gather(wired), [one.time for one in every_cut(wired)]
+        cut, every = all_gather(wired), [branch.time for branch in every_cut(wired)]
         tried += len(every)
         if not cut.holds(wired) or cut.time != max(every):
             return Checked(False, f"{wired}: {cut.time}, by all cuts {max(every)}")

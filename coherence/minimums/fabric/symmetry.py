@@ -187,7 +187,7 @@ def _search(graph: _Graph, left: Colours, right: Colours, budget: list[int]) -> 
     colour = min(open_, key=lambda one: (len(mine[one]), one))
     marked = _marked(graph, left, mine[colour][0])
     tries = (_search(graph, marked, _marked(graph, right, name), budget) for name in yours[colour])
-    return next((found for found in tries if found is not None), None)
+    return next((attempt for attempt in tries if attempt is not None), None)
 
 
 def _classes(colours: Colours) -> dict[int, list[str]]:

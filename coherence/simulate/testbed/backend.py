@@ -163,7 +163,7 @@ class Workers:
 
     def report(self) -> dict[str, Any]:
         """Returns every try, every pause, and how late the timers were (s)."""
-        return {"tries": [one.row() for one in self.tries], "pauses": self.pauses, "lags": self.lags}
+        return {"tries": [attempt.row() for attempt in self.tries], "pauses": self.pauses, "lags": self.lags}
 
 
 class Connection(asyncio.Protocol):
