@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from coherence.base.places import Place
 from coherence.base.units import shorten
-from coherence.language.design import Call, Component, Design, needed
+from coherence.language.design import Call, Component, Design, Job, needed
 from coherence.language.names import events, nearest
 from coherence.language.schema_kinds import Quantity, Reading
 from coherence.language.words import CAUSES, plain_word
@@ -61,7 +61,8 @@ def _resources(design: Design, reading: Reading) -> None:
     in_places = {key for place in design.places.values() for key, value in place.items() if isinstance(value, Quantity)}
     in_places -= {"count"}
     offered = in_places.union(design.components, *(component.constants for component in design.components.values()))
-    for owner in (*design.components.values(), *design.jobs.values()):
+    owners: tuple[Component | Job, ...] = (*design.components.values(), *design.jobs.values())
+    for owner in owners:
         for resource, need in needed(owner).items():
             if resource in offered or not in_places:
                 continue

@@ -7,9 +7,10 @@ from fractions import Fraction
 import pytest
 
 from coherence.findings.question_input import Subject
+from coherence.language.design import needed
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
-from coherence.verify.jobs.capacity import Room, needed, room_for_one, supplies
+from coherence.verify.jobs.capacity import Room, room_for_one, supplies
 from tests.verify.affine_rows import figures
 
 DESIGN = """
