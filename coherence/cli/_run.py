@@ -43,6 +43,7 @@ def run(words: list[str]) -> int:
     """Runs one command line and returns its exit code."""
     from coherence.base.version import VERSION
 
+    _end_on_sigterm()
     group = click.version_option(VERSION, prog_name="coherence")(Commands(name="coherence"))
     try:
         with printable_output():
@@ -74,6 +75,19 @@ def run(words: list[str]) -> int:
             "  this is a defect of coherence; please report the input\n"
         )
         return 3
+
+
+def _end_on_sigterm() -> None:
+    """Ends the process by way of its `finally` blocks when it is told to, so that its workers end with it."""
+    import signal
+    import threading
+
+    def end(number: int, frame: object) -> None:
+        del frame
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, end)
 
 
 def problem_blocks(error: InputError) -> str:

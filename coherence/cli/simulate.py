@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from coherence.simulate.study.repeated_runs import Study, StudyReading
     from coherence.simulate.study.setting import Setting
 
+STOPPED = 130  # as the shell tells of Ctrl-C
 OF_A_RUN = ("against", "span", "warm_up", "runs", "seed", "values", "arrivals", "pauses", "telemetry", "output")
 
 
@@ -69,16 +70,19 @@ def command(  # noqa: PLR0913  (one parameter per option)
     _advise()
     names = [path, *([against] if against is not None else [])]
     studies, unread_lines = _studies(names, setting)
-    if telemetry is not None:
+    stopped, names = any(study.stopped for study in studies), names[: len(studies)]
+    if telemetry is not None and not stopped:
         _write(_design(path), setting, telemetry)
-    changed = difference(*studies) if against is not None else ()
+    changed = difference(*studies) if against is not None and not stopped else ()
     if output == "json":
         click.echo(_json(names, studies, changed, unread_lines), nl=False)
     else:
         click.echo(_text(names, studies, changed), nl=False)
         for line in (text for lines in unread_lines for text in unread_text(lines)):
             click.echo(line)
-    return 0
+    if stopped:
+        click.echo(f"stopped after run {len(studies[-1].setting.seeds)} of {runs}: what is shown is of those", err=True)
+    return STOPPED if stopped else 0
 
 
 def _studies(names: Sequence[str], setting: Setting) -> tuple[list[Study], list[tuple[NotRead, ...]]]:
@@ -96,6 +100,8 @@ def _studies(names: Sequence[str], setting: Setting) -> tuple[list[Study], list[
             with recorded() as reads:
                 studies.append(study(design, setting, bar))
             unread_lines.append(unread("simulate", design, reads))
+            if studies[-1].stopped:
+                break
     return studies, unread_lines
 
 
@@ -190,6 +196,7 @@ def _json(
         "seconds": setting.until,
         "warm_up": setting.warmup,
         "seeds": list(setting.seeds),
+        "stopped": any(study.stopped for study in studies),
         "designs": [
             {"path": name, "readings": [_row(r) for r in study.readings], "assumptions": list(study.assumptions),
              "notes": list(study.notes), "not_read": unread_json(lines)}

@@ -166,7 +166,8 @@ def _summed(sizes: Sequence[int]) -> list[int]:
 
 def means(found: Grams, sums: Floats) -> Mapping[Column, Floats]:
     """Mean of each column for each sum of products (stacked along the first axis), in the signal's own unit."""
-    level = sums[:, 0, 1:] / sums[:, :1, 0] * found.scale + found.offset
+    with np.errstate(divide="ignore", invalid="ignore"):  # without a row there is no mean: it is not a number
+        level = sums[:, 0, 1:] / sums[:, :1, 0] * found.scale + found.offset
     return {column: level[:, number] for number, column in enumerate(found.columns)}
 
 

@@ -11,6 +11,7 @@ SOURCE: Cochrane and Orcutt 1949; Sargan 1964 (with own past); Liviatan 1963 (la
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
@@ -116,8 +117,8 @@ def _chosen(blocks: Floats) -> Floats:
     whole = blocks[:1]
     tried = [_settled(whole, np.array([first])) for first in STARTS]
     left = [float(_left(whole, *one)[0]) for one in tried]
-    least = min(left)  # rounding may leave it just below zero
-    best = next(one for one, rest in zip(tried, left, strict=True) if not rest > least + 1e-9 * abs(least))
+    least = min(left, key=lambda rest: (not math.isfinite(rest), rest))  # rounding may leave it just below zero
+    best = next((one for one, rest in zip(tried, left, strict=True) if not rest > least + 1e-9 * abs(least)), tried[0])
     slopes, phi = (np.repeat(one, len(blocks), axis=0) for one in best)
     for _ in range(NEWTON):
         slopes, phi = _stepped(blocks, slopes, phi)

@@ -36,12 +36,16 @@ class StudyReading:
 
 @dataclass(frozen=True)
 class Study:
-    """What was run, and what each run showed.  `notes` tell what holds for all of them."""
+    """What was run, and what each run showed.  `notes` tell what holds for all of them.
+
+    `stopped`: somebody ended it before the last run; `setting` has the seeds of the runs that were done.
+    """
 
     setting: Setting
     samples: tuple[Sample, ...]
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    stopped: bool = False
 
     @property
     def readings(self) -> tuple[StudyReading, ...]:

@@ -43,19 +43,33 @@ def study(design: Design, setting: Setting, progress: Progress | None = None) ->
         return _loops(elaborate(design), setting)
     program = with_setting(program, setting)
     samples = []
+    stopped = False
+    try:
+        for sample in _runs(design, program, setting, progress):
+            samples.append(sample)  # noqa: PERF402  (what is there when the next run is stopped is kept)
+    except KeyboardInterrupt:
+        if not samples:
+            raise
+        stopped, setting = True, replace(setting, seeds=setting.seeds[: len(samples)])
+    notes = [
+        *program.assumptions,
+        *([OF_WHOM] if program.program.sources else []),
+        *(note for engine in engines for note in engine.notes),
+    ]
+    return Study(setting, tuple(samples), tuple(dict.fromkeys(_replayed(notes, setting, engines))), stopped=stopped)
+
+
+def _runs(
+    design: Design, program: Processes, setting: Setting, progress: Progress | None
+) -> Iterator[dict[tuple[str, str, str], float]]:
+    """Yields what each run shows, one after the other."""
     for count, seed in enumerate(setting.seeds):
         sample: dict[tuple[str, str, str], float] = {}
         for share, part in _parts(design, program, setting, seed):
             sample |= part
             if progress:
                 progress((count + share) / len(setting.seeds))
-        samples.append(sample)
-    notes = [
-        *program.assumptions,
-        *([OF_WHOM] if program.program.sources else []),
-        *(note for engine in engines for note in engine.notes),
-    ]
-    return Study(setting, tuple(samples), tuple(dict.fromkeys(_replayed(notes, setting, engines))))
+        yield sample
 
 
 def _replayed(notes: Sequence[str], setting: Setting, engines: Sequence[Engine]) -> Iterator[str]:
