@@ -24,3 +24,18 @@ def test_a_probe_that_kills_a_start_waits_longer_or_begins_after_it(unless: str)
     lines = [one["d"].splitlines()[-1] for one in changed if one is not None]
     assert any(f"from: {unless}, first: 120 s" in line for line in lines)
     assert any("from: server starts" in line and line != text.splitlines()[-1] for line in lines)
+
+
+def test_the_run_shows_when_it_fires_and_how_late_the_activity_would_end() -> None:
+    # misses at 120, 130 and 140 s: killed 140 s after the start, while the load takes 3 to 10 min
+    text = TEXT.format(unless="server.load ends").replace("server starts, first", "server.load starts, first")
+    (found,) = start_budget.ask(Subject(read_text(text, "d"), {"d": text}))
+    told = [(step.time, step.text) for step in found.evidence.witness]
+    assert told == sorted(told, key=lambda step: step[0] or 0)
+    (fires,) = [time for time, words in told if words.startswith("liveness fires: restart server")]
+    (ends,) = [(time, words) for time, words in told if "would come only now" in words]
+    assert fires is not None
+    assert ends[0] is not None
+    assert ends[0] == 180  # the kindest run breaks too
+    assert 140 <= fires < 160
+    assert ends[1].endswith(f"{float(ends[0] - fires):g} s late")

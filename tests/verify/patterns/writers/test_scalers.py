@@ -54,11 +54,12 @@ def test_a_law_has_its_setpoint_its_least_tolerance_and_its_bounds() -> None:
     pair = pair_of(scaling(tolerance=", tolerance: 5 % .. 10 %"))
     law = scaler_of(pair, pair.first)
     assert isinstance(law, Scaler)
-    assert (law.setpoint, law.tolerance, law.low, law.high) == (Fraction(1, 2), Fraction(1, 20), 2, 9)
+    assert (law.setpoint, law.tolerance) == (Fraction(1, 2), Fraction(1, 20))
+    assert [law.low, law.high] == [2, 9]
     fixed = pair_of(scaling(bounds=", bounds: [4, 4]"))
     same = scaler_of(fixed, fixed.first)
     assert isinstance(same, Scaler)
-    assert (same.low, same.high) == (4, 4)
+    assert [same.low, same.high] == [4, 4]
 
 
 def answers(a: str, b: str) -> list[Finding]:
