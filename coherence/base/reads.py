@@ -110,6 +110,14 @@ def apart(compute: Callable[[], T]) -> tuple[T, ValueReads]:
     return result, reads
 
 
+def answered(compute: Callable[[], T]) -> T:
+    """Returns a result; where it is empty nobody has read anything, for no answer came of it."""
+    result, reads = apart(compute)
+    if result:
+        note(reads)
+    return result
+
+
 BASIS = " reads"  # where what is built keeps the reads of its attributes: no attribute begins with a space
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from coherence.base.places import Place
 from coherence.base.queries import cached
+from coherence.base.reads import unnoted
 from coherence.base.records import Record
 from coherence.language import names
 from coherence.language.design import Design
@@ -69,6 +70,7 @@ def parts(design: Design) -> tuple[tuple[Unit, ...], ...]:
 
 
 @cached
+@unnoted()
 def units_of(design: Design) -> tuple[Unit, ...]:
     """Returns every entry of every section, with the things that it shares with others."""
     shared = _shared(design)
@@ -122,6 +124,7 @@ def _join(parent: dict[str, str], one: str, other: str) -> None:
 
 
 @cached
+@unnoted()
 def _shared(design: Design) -> Shared:
     """Returns what joins the entries of a design."""
     words = [words_of(entry) for _, _, entry in _all_entries(design)]
@@ -231,6 +234,7 @@ def words_of(entry: Any) -> Words:
     return _gathered(entry)
 
 
+@unnoted()
 def _gathered(entry: Any) -> Words:
     words: set[str] = set()
     heads: set[str] = set()

@@ -12,6 +12,7 @@ from typing import Any
 
 from coherence.base.errors import InputError
 from coherence.base.queries import cached
+from coherence.base.reads import unnoted
 from coherence.checking.independent_parts import SECTIONS, Unit, carry, part_of, parts
 from coherence.checking.slicing import blanked, carry_layout, layout_of, rows_of
 from coherence.language import dimensions, document, names, word_checks
@@ -98,6 +99,7 @@ def _put(
     return design
 
 
+@unnoted()
 def _check(edited: Design, touched: Sequence[Unit], *, same: bool) -> None:
     """Checks what the touched entries share something with, or everything where names changed.  Raises InputError."""
     reading = Reading()

@@ -92,7 +92,7 @@ def _judged(network: Network, time_limit: float) -> NetworkAnalysis:
 
 
 def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool) -> int:
-    from coherence.base.reads import recorded
+    from coherence.base.reads import answered, recorded
     from coherence.cli import _operating_points
     from coherence.cli._progress import Progress
     from coherence.cli._unread import unread, unread_json, unread_text
@@ -107,7 +107,7 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
         analysis, calls, tunings = _analysed(entry, subject, bar, retune=retune)
         bar(1.0, "limit cycles")
         cycles = _cycles(subject, max(SHORTEST, time_limit - (time.monotonic() - begun)))
-        loads = _operating_points.loads(subject)
+        loads = answered(lambda: _operating_points.loads(subject))
     lines = unread("analyze", entry.design, reads)
     if picture is not None:
         files.write(render_pictures.of_design(path, analysis), picture)
@@ -150,6 +150,7 @@ def _entry(path: str) -> Entry:
 def _analysed(
     entry: Entry, subject: Subject, bar: Progress, *, retune: bool
 ) -> tuple[DesignAnalysis, tuple[Amplified, ...], list[tuple[Retuning, ...]]]:
+    from coherence.base.reads import answered
     from coherence.loops.analysis.design_analysis import analysed
     from coherence.loops.analysis.retry_products import MOST_PATHS, amplified
     from coherence.loops.analysis.retuning import retuned
@@ -165,7 +166,7 @@ def _analysed(
         bar(0.6 + 0.4 * index / len(analysis.groups), "retuning")
         share = whole.share(1 / (len(analysis.groups) - index))
         tunings.append(retuned(group, subject, entry.rebuild, share) if retune else ())
-    calls = amplified(entry.design)
+    calls = answered(lambda: amplified(entry.design))
     if not calls.complete:
         cut = f"of the paths of calls the first {MOST_PATHS:,} are multiplied; others may send more"
         analysis = replace(analysis, assumptions=(*analysis.assumptions, cut))

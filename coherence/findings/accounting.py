@@ -17,6 +17,7 @@ from functools import reduce
 from operator import or_
 from typing import TypeVar
 
+from coherence.base.reads import unnoted
 from coherence.base.records import Record
 from coherence.findings.finding import Accounting, Finding, Grade, Verdict
 from coherence.findings.promise_answers import promise_answers
@@ -162,6 +163,7 @@ def things_of_all(design: Design) -> Mapping[str, frozenset[str]]:
     return design.queries.get(things_of_all, lambda: _things_of_all(design))
 
 
+@unnoted()
 def _things_of_all(design: Design) -> dict[str, frozenset[str]]:
     by_policy: dict[str, frozenset[str]] = {}
     for name, things in _policies_with_words(design):

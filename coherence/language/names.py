@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from coherence.base.places import Place
 from coherence.base.queries import cached
+from coherence.base.reads import unnoted
 from coherence.base.records import Record
 from coherence.base.units import shorten
 from coherence.language.design import Component, Design, Limit, Relay
@@ -27,6 +28,7 @@ LONGEST = 64  # characters of a name of which near misses are looked for
 
 
 @cached
+@unnoted()
 def things(design: Design) -> frozenset[str]:
     """Returns every declared name that may stand before a dot; gathered once."""
     names: set[str] = set(design.components) | set(design.workload) | set(design.loops) | set(design.timers)
@@ -74,6 +76,7 @@ def members(component: Component, design: Design) -> tuple[str, ...]:
 
 
 @cached
+@unnoted()
 def bare_names(design: Design) -> dict[str, str]:
     """Returns for each bare name its full signal path, where one component alone has it."""
     owners: dict[str, list[str]] = {}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import InputError, Problem, did_you_mean
 from coherence.base.places import Place
+from coherence.base.reads import unnoted
 from coherence.language import catalogue, dimensions, document, names, word_checks
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Scalar, Table
@@ -79,6 +80,7 @@ def design_of(source: Document) -> Design:
     return design_from_table(root, file=source.file, text=source.text, comments=source.comments)
 
 
+@unnoted()
 def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, **extra: Any) -> Design:
     """Returns the design in a document tree (a file's, or one that an importer made).  Raises InputError.
 
