@@ -9,13 +9,7 @@ from coherence.language.names import events, nearest
 from coherence.language.schema_kinds import Quantity, Reading
 from coherence.language.words import CAUSES, plain_word
 
-KNOWN_CAUSES = (
-    "unavailable",
-    "refused",
-    "rate_limited",
-    "connect_failure",
-    *(c for row in CAUSES.values() for c in row),
-)
+KNOWN_CAUSES: tuple[str, ...] = sum(CAUSES.values(), ())
 
 
 def check(design: Design, reading: Reading) -> None:

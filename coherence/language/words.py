@@ -21,6 +21,11 @@ CAUSES: Mapping[str, tuple[str, ...]] = {
         "timeout", "timeouts", "timed_out", "deadline", "deadline_exceeded", "slow", "504", "http_504",
         "gateway_timeout", "408", "http_408", "request_timeout", "read_timeout",
     ),
+    "refusal": (
+        "unavailable", "refused", "rate_limited", "limited", "throttled", "full", "locked", "overloaded", "not_ready",
+        "none_left", "reset", "connect_failure", "refused_stream", "resource_exhausted", "429", "502", "503", "5xx",
+        "aborted", "cancelled", "conflict", "internal", "gateway_error", "connection_error", "retriable_4xx",
+    ),
 }  # fmt: skip
 
 COUNTS: Mapping[str, tuple[str, ...]] = {

@@ -47,6 +47,7 @@ from collections.abc import Iterator
 
 from coherence.findings.finding import Finding
 from coherence.findings.question_input import Question, Subject
+from coherence.language.words import CAUSES, plain_word
 from coherence.verify.calls.call_graph import call_tree
 
 QUESTION = Question("COH224", "metastable-retries", "ai.04 runtime control coherence", slow=True)
@@ -57,6 +58,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer for each workload and each callee that its retries may overload."""
     if not subject.design.calls or not subject.design.workload:
         return
+    yield from _unknown_causes(subject)
     from coherence.verify.patterns.calls._load_amplification import loads
 
     overloads = list(loads(subject, call_tree(subject.design)))
@@ -65,3 +67,17 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
         for load in overloads:
             yield answer(QUESTION, subject, load)
+
+
+def _unknown_causes(subject: Subject) -> Iterator[Finding]:
+    """Yields each call of a workload that tries again on a word of which nothing says whether it is a timeout."""
+    known = {word for row in CAUSES.values() for word in row}
+    for plan in call_tree(subject.design).plans:
+        if plan.caller not in subject.design.workload or not plan.retries or plan.limit is None:
+            continue
+        stated = {plain_word(name) for name in plan.call.fails or {}}
+        words = {plain_word(word.text): word.place for word in plan.call.retry_when or ()}
+        unknown = [word for word in words if word not in known | stated]
+        if unknown and not any(cause.name == "timeout" for cause in plan.causes):
+            needs = f"needs what {unknown[0]} of {plan.name} is: `fails: {{{unknown[0]}: ...}}`, or `timeout`"
+            yield QUESTION.undecided(needs, [words[unknown[0]].labelled("tried again on this")], (plan.name,))
