@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command line and exits with its code."""
     words = sys.argv[1:] if arguments is None else arguments
-    if words in ([], ["--help"], ["-h"], ["help"]):
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  (closed by the caller)
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    if "_COHERENCE_COMPLETE" not in os.environ and words in ([], ["--help"], ["-h"], ["help"]):
         from coherence.cli._help import root_help
 
         sys.stdout.write(root_help())
@@ -31,7 +34,6 @@ def _leave(code: int) -> None:
     run, somebody measures or traces, or the output cannot be written.
     """
     import atexit
-    import os
 
     threads = sys.modules.get("threading")
     if (threads is not None and threads.active_count() > 1) or sys.getprofile() or sys.gettrace() or sys.flags.inspect:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -34,8 +34,19 @@ class _Printable:
 
     def write(self, text: str) -> int:
         """Writes the text with unsafe characters as escapes."""
-        self._stream.write(printable(text))
+        self._guarded(lambda: self._stream.write(printable(text)))
         return len(text)
+
+    def flush(self) -> None:
+        """Flushes the stream."""
+        self._guarded(self._stream.flush)
+
+    def _guarded(self, act: Callable[[], object]) -> None:
+        """Acts; where nobody reads any more, what is written from now on is dropped, and the command goes on."""
+        try:
+            act()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

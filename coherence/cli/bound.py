@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from coherence.minimums.floors import Floor, Span
     from coherence.minimums.registry import RegisteredBound
 
+LARGEST = 10**150  # of an input: its powers stay within floating point
 WITNESS_SECONDS = 5.0  # that a witness may run for one bound at given inputs
 
 
@@ -211,6 +212,8 @@ def _read(symbol: Symbol, text: str) -> Fraction:
         number, dimension = units.quantity(text.strip())
     except units.UnitError as error:
         raise UsageError(f"{symbol.name} = '{units.shorten(text)}': {error}; {error.remedy}") from None
+    if abs(number) > LARGEST:
+        raise UsageError(f"{symbol.name} = '{units.shorten(text)}' is too large: at most 1e150 in SI units")
     if number and not dimension.fits(symbol.dimension):
         raise UsageError(f"{symbol.name} is {dimension}, {symbol.unit} expected: {symbol.means}")
     return Fraction(number)

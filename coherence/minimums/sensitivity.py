@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.errors import MissingExtraError
+from coherence.base.errors import MissingExtraError, UsageError
 from coherence.minimums.bound import Bound, Inputs, Trend
 from coherence.minimums.floors import Floor, Number, Span, at, over
 from coherence.minimums.formulas import symbolic_form, sympy
@@ -45,7 +45,11 @@ def _of_input(bound: Bound, inputs: Inputs, name: str, here: Number) -> Sensitiv
     if exact is not None:
         return Sensitivity(name, exact * float(inputs[name]) / float(here), exact=True)
     step = 1 if bound.symbol(name).whole else STEP * abs(Fraction(inputs[name])) or STEP
-    after = at(bound, {**inputs, name: inputs[name] + step})
+    try:
+        after = at(bound, {**inputs, name: inputs[name] + step})
+    except UsageError:  # at the end of its range: from the other side
+        step = -step
+        after = at(bound, {**inputs, name: inputs[name] + step})
     return Sensitivity(name, float(after - here) / float(step) * float(inputs[name]) / float(here), exact=False)
 
 
@@ -62,7 +66,7 @@ def _derivative(bound: Bound, inputs: Inputs, name: str) -> float | None:
     try:
         slope = sp.diff(form, symbols[name]).subs(point).evalf(20)
         return float(slope) if slope.is_number else None
-    except (TypeError, ValueError, AttributeError):
+    except (TypeError, ValueError, AttributeError, RecursionError):  # a function that sympy does not know calls itself
         return None
 
 

@@ -51,3 +51,34 @@ def test_workers_end_on_sigterm(tmp_path: Path) -> None:
     finally:
         for member in group_members(process.pid):
             os.kill(member, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "words"),
+    [
+        ("rules | head -1", "0", "COH1"),  # of a pipe that is closed
+        ("rules >&-", "0", ""),
+        ("bound erlang_loss servers=10 offered=10", "0", ""),
+        ("bound erlang_waiting servers=10 offered=8", "0", ""),
+        ("bound retries_for_availability p=0.05 availability=0.99999", "0", ""),
+        ("bound all_reduce_end_point n=1e400 size=1GB 'bandwidth=450 GB/s'", "2", "n = '1e400'"),
+    ],
+)
+def test_what_once_was_an_internal_error(command: str, code: str, words: str) -> None:
+    line = f"{sys.executable} -m coherence {command}"
+    done = subprocess.run(
+        ["/bin/bash", "-c", f"{line}; echo code ${{PIPESTATUS[0]}} >&2"], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.stderr.endswith(f"code {code}\n")
+    assert "internal error" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert words in done.stdout + done.stderr
+
+
+def test_the_shell_can_complete(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "_COHERENCE_COMPLETE": "bash_source"}
+    done = subprocess.run(
+        [sys.executable, "-m", "coherence"], capture_output=True, text=True, check=False, env=environment, cwd=tmp_path
+    )
+    assert "_COHERENCE_COMPLETE=bash_complete" in done.stdout
