@@ -195,3 +195,15 @@ def test_any_text_is_a_quantity_or_a_unit_error(text: str) -> None:
     except UnitError as error:
         value = Fraction(len(str(error)))
     assert isinstance(value, Fraction)
+
+
+PREFIXES = {"k": 3, "M": 6, "G": 9, "T": 12, "P": 15}  # SOURCE: BIPM, SI brochure, table 7
+KINDS = (("W", 1), ("J", 1), ("Wh", 3600), ("B", 1), ("bit", Fraction(1, 8)), ("FLOP", 1), ("Hz", 1))
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_a_prefix_is_its_power_of_ten_or_of_two(prefix: str) -> None:
+    power = PREFIXES[prefix]
+    for name, size in KINDS:
+        assert units.unit(f"{prefix}{name}")[0] == size * Fraction(10) ** power, name
+    assert units.unit(f"{prefix.upper()}iB")[0] == Fraction(2) ** (10 * power // 3)
