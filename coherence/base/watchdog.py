@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,6 +29,10 @@ class TimeOverError(BaseException):
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
     """Raises TimeOverError in the block after so many seconds."""
+    if not math.isfinite(seconds):
+        yield
+        return
+    import signal  # half a start of Python: only where something is limited
 
     def over(_number: int, frame: FrameType | None) -> None:
         if _is_delicate(frame):
@@ -37,7 +40,7 @@ def at_most(seconds: float) -> Iterator[None]:
         else:
             raise TimeOverError
 
-    before = _alarm(over) if math.isfinite(seconds) else None
+    before = _alarm(over)
     if before is None:
         yield
         return
@@ -61,6 +64,8 @@ def _is_delicate(frame: FrameType | None) -> bool:
 
 def _alarm(over: Callable[[int, FrameType | None], None]) -> Any:
     """Returns the handler of the alarm before this one; None where none can be set."""
+    import signal
+
     if not hasattr(signal, "setitimer"):
         return None
     with contextlib.suppress(ValueError):  # in another thread than the first

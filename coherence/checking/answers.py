@@ -7,6 +7,7 @@ again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import is_
@@ -98,7 +99,7 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
     run = current_run()
     try:
         runs = module.questions[0].slow
-        with at_most(run.left + GRACE):
+        with at_most(run.left + GRACE if any(question.slow for question in module.questions) else math.inf):
             findings.extend(taken_back(answer, subject.design) if runs else answer for answer in module.ask(subject))
     except InputError:
         raise
