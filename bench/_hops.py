@@ -2,7 +2,8 @@
 
 A file counts when an argument, a local variable or the result of one of its functions holds the number or its text
 while `coherence check --no-cache` runs; a hop is a change from one such file to another.  What a value holds is looked
-at three levels deep.  Run `python -m bench._hops`.
+at three levels deep.  A parse is one text with the number that becomes a quantity: one says that nothing is read again.
+Run `python -m bench._hops`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from types import FrameType
 from typing import Any
 
 PACKAGE = Path(__file__).resolve().parent.parent / "coherence"
+PARSER = str(PACKAGE / "base" / "units.py")
 DEPTH = 3  # of values inside values
 WIDTH = 24  # of the members of one value that are looked at
 
@@ -44,12 +46,13 @@ loops:
 
 @dataclass
 class Walk:
-    """The files that a number was seen in, in the order of its first visits, and how often the file changed."""
+    """The files that a number was seen in, in the order of its first visits, and how often it was seen and parsed."""
 
     number: Fraction
     text: str
     files: dict[str, None] = field(default_factory=dict)
     hops: int = 0
+    parses: int = 0
     last: str = ""
 
     def visit(self, frame: FrameType, _event: str, _result: Any) -> Any:
@@ -57,6 +60,8 @@ class Walk:
         path = frame.f_code.co_filename
         if not path.startswith(str(PACKAGE)):
             return None
+        if path == PARSER and frame.f_code.co_name == "quantity" and self.text in frame.f_locals["text"]:
+            self.parses += 1
         self.note(path, frame.f_locals)
         return self.end
 
@@ -116,7 +121,7 @@ def main() -> None:
         ("setpoint", SETPOINT, Fraction(673, 1000), "67.3"),
     ):
         seen = walk(design, number, text)
-        print(f"{name}: {len(seen.files)} files, {seen.hops} hops")
+        print(f"{name}: {len(seen.files)} files, {seen.hops} hops, {seen.parses} parses")
         for path in seen.files:
             print(f"  {path}")
 

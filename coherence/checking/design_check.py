@@ -11,13 +11,15 @@ from coherence.base.errors import CoherenceError, InputError, Problem
 from coherence.base.reads import recorded
 from coherence.base.watchdog import WHOLE, current_run, run_limit
 from coherence.checking.answers import ModuleAnswer, ask_all, ask_once, bases, carry_over, marked, not_asked
+from coherence.checking.independent_parts import units_of
 from coherence.checking.repair.blame import blamed
-from coherence.checking.repair.rechecks import Rebuild, with_repairs
 from coherence.checking.repair.rechecks import RecheckContext as Rechecked
+from coherence.checking.repair.rechecks import with_repairs
 from coherence.checking.rereading import reread
 from coherence.checking.slicing import Names, Piece, clashes, pieces, same_entries, whole
 from coherence.findings.accounting import account
-from coherence.findings.finding import Accounting, Finding, NotRead, Severity, Verdict
+from coherence.findings.edited_designs import Rebuild
+from coherence.findings.finding import Accounting, Finding, NotRead, Severity
 from coherence.findings.not_read import Basis, Entry, Reasons, basis, not_read, readers
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule, question_modules
@@ -133,11 +135,12 @@ def _joined(
 ) -> Analysis:
     fresh = [part for part in parts if part.names not in known or not same_entries(known[part.names].piece, part)]
     fresh_answers = ask_pieces(fresh, known, sources, options)
-    if options.verify_repairs and not all(_may_repair(answers, known, rebuild) for answers in fresh_answers):
-        return _joined(design, sources, rebuild, options, (whole(design),), {})
     taken = frozenset(names.things(design)) if fresh else frozenset()
     end = min(current_run().end, time.monotonic() + WHOLE * options.time_limit)
-    repaired = (_repaired(answers, sources, rebuild, options, taken, end) for answers in fresh_answers)
+    repaired = (
+        _repaired(answers, sources, _again(answers.piece, design, sources, rebuild), options, taken, end)
+        for answers in fresh_answers
+    )
     every = {**known, **{answers.piece.names: answers for answers in repaired}}
     answered = {part.names: every[part.names] for part in parts}
     findings = tuple(_unique(f for answers in answered.values() for f in answers.findings))
@@ -171,18 +174,8 @@ def _reviewed(subject: Subject, answers: Sequence[Finding], options: Options) ->
             yield from module.review(subject, answers) if module.review is not None else ()
 
 
-def _may_repair(answers: PieceAnswers, known: Known, rebuild: Rebuild) -> bool:
-    """Returns whether the piece can be read by itself after an edit, where that will be done."""
-    if not any(f.verdict is Verdict.CONFLICT for f in answers.unrepaired) or not answers.piece.total:
-        return True  # nothing will be edited, or the piece has the whole text
-    piece, before = answers.piece, known.get(answers.piece.names)
-    if before is not None and before.piece.total == piece.total:
-        return piece.stands(lambda text: reread(before.piece.alone, text))
-    return piece.stands(lambda text: rebuild({piece.design.file: text}))
-
-
 def _repaired(
-    answers: PieceAnswers, sources: Mapping[str, str], rebuild: Rebuild, options: Options, taken: frozenset[str],
+    answers: PieceAnswers, sources: Mapping[str, str], again: Rebuild, options: Options, taken: frozenset[str],
     end: float,
 ) -> PieceAnswers:  # fmt: skip
     own = [_own_place_first(finding, sources) for finding in answers.unrepaired if options.wants(finding.code)]
@@ -190,13 +183,7 @@ def _repaired(
         return replace(answers, findings=tuple(replace(f, repairs=()) for f in own))
     free = [replace(f, repairs=tuple(r for r in f.repairs if not clashes(r, taken))) for f in own]
     piece = answers.piece
-    subject = Subject(piece.design, piece.sources(sources), options.time_limit)
-
-    base = piece.alone if piece.total else piece.design
-    by_hand = subject.sources == {base.file: base.text} and not base.spelling
-
-    def again(edited: Mapping[str, str]) -> Design:
-        return reread(base, edited[base.file]) if by_hand else rebuild(edited)
+    subject = Subject(piece.design, sources, options.time_limit)
 
     def ask_again(edited: Subject, modules: Iterable[QuestionModule]) -> list[Finding]:
         if wall_is_over(end):
@@ -209,6 +196,17 @@ def _repaired(
         context = replace(context, findings=blamed(context, thorough=options.thorough))
         repaired = tuple(with_repairs(context, thorough=options.thorough))
     return replace(answers, findings=repaired, cut_short=answers.cut_short or cuts.happened)
+
+
+def _again(piece: Piece, design: Design, sources: Mapping[str, str], rebuild: Rebuild) -> Rebuild:
+    """Returns what reads a piece of a design after an edit of the texts of the design."""
+    by_hand, is_whole = sources == {design.file: design.text}, len(piece.members) == len(units_of(design))
+
+    def again(edited: Mapping[str, str]) -> Design:
+        after = reread(design, edited[design.file]) if by_hand else rebuild(edited)
+        return after if is_whole else piece.after(design, after)
+
+    return again
 
 
 def _unique(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -249,7 +247,7 @@ def ask_pieces(
     for part in parts:
         if part.names in known:
             carry_over(known[part.names].piece.design, part.design)
-    subjects = [Subject(part.design, part.sources(sources), options.time_limit) for part in parts]
+    subjects = [Subject(part.design, sources, options.time_limit) for part in parts]
     answers: list[list[ModuleAnswer]] = [[] for _ in parts]
     problems: list[Problem] = []
     modules, run = options.modules(), current_run()

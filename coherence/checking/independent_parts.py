@@ -77,24 +77,23 @@ def units_of(design: Design) -> tuple[Unit, ...]:
     return tuple(_unit(design, shared, section, name, entry) for section, name, entry in _all_entries(design))
 
 
-def carry(previous: Design, edited: Design, touched: Iterable[Unit]) -> bool:
-    """Takes over units and parts from the design before an edit; returns False where they may have changed.
+def carry(previous: Design, edited: Design, touched: Iterable[Unit]) -> None:
+    """Takes over units and parts from the design before an edit, where they are the same.
 
-    For designs that declare the same names and differ in entries alone.  False where all must be looked at again.
+    For designs that declare the same names and differ in entries alone.
     """
     old, new = _shared(previous), [(unit, getattr(edited, unit.section)[unit.name]) for unit in touched]
     if (_redoes(previous), _capacities(previous)) != (_redoes(edited), _capacities(edited)):
-        return False
+        return
     for unit, entry in new:
         before, after = words_of(getattr(previous, unit.section)[unit.name]), words_of(entry)
         if (before.heads, before.awaited, before.emitted) != (after.heads, after.awaited, after.emitted):
-            return False
+            return
         if _unit(edited, old, unit.section, unit.name, entry) != unit:
-            return False
+            return
     for query in (units_of, parts, _shared):
         query(previous)
         edited.queries.carry(previous.queries, (query,))
-    return True
 
 
 def _parts(units: Sequence[Unit]) -> tuple[tuple[Unit, ...], ...]:
@@ -146,12 +145,14 @@ def _unit(design: Design, shared: Shared, section: str, name: str | int, entry: 
 
 def _all_entries(design: Design) -> Iterator[tuple[str, str | int, Any]]:
     for section in SECTIONS:
-        for name, entry in _entries(getattr(design, section)):
+        for name, entry in entries_of(design, section).items():
             yield section, name, entry
 
 
-def _entries(section: Any) -> Iterator[tuple[str | int, Any]]:
-    yield from section.items() if isinstance(section, dict) else enumerate(section)
+def entries_of(design: Design, section: str) -> Mapping[str | int, Any]:
+    """Returns the entries of a section by name, of calls by number."""
+    entries = getattr(design, section)
+    return entries if isinstance(entries, dict) else dict(enumerate(entries))
 
 
 def _own(section: str, name: str | int, design: Design) -> frozenset[str]:
@@ -294,4 +295,4 @@ def _only(whole: Any, chosen: Iterable[str | int]) -> Any:
     return tuple(whole[number] for number in chosen)
 
 
-__all__ = ["SECTIONS", "Unit", "carry", "part_of", "parts", "units_of"]
+__all__ = ["SECTIONS", "Unit", "carry", "entries_of", "part_of", "parts", "units_of"]

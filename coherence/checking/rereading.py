@@ -11,18 +11,19 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from coherence.base.errors import InputError
-from coherence.base.queries import cached
 from coherence.base.reads import unnoted
-from coherence.checking.independent_parts import SECTIONS, Unit, carry, part_of, parts
-from coherence.checking.slicing import blanked, carry_layout, layout_of, rows_of
+from coherence.checking.independent_parts import SECTIONS, Unit, carry, entries_of, part_of, parts, units_of
+from coherence.checking.slicing import ANCHORS, has_anchors
 from coherence.language import dimensions, document, names, word_checks
 from coherence.language.design import Design
 from coherence.language.document import Table
 from coherence.language.reading import design_from_table, read_text
 from coherence.language.schema_kinds import Reading
 
-_ANCHORS = re.compile(r"[&*](?<![^\s\[{,][&*])[A-Za-z0-9_]")  # begins with few letters: five times as fast
 _BLOCK_TEXT = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?$")
+_TOP = re.compile(r"[^\s#]")
+_INNER = ("", " ", "#")  # how most lines within a section begin
+_SECTION = re.compile(r"([a-z]+):\s*(?:#.*)?")
 
 
 def reread(previous: Design, text: str) -> Design:
@@ -40,24 +41,48 @@ def reread_entries(previous: Design, text: str) -> Design | None:
     if len(old) != len(new) or "\r" in text or not text.endswith("\n") or previous.spelling:
         return None
     changed = [n for n, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
-    layout = layout_of(previous)
-    owners = layout.owners if layout is not None else ()
-    if layout is None or any(owners[n] is None or _BLOCK_TEXT.search(old[n] + "\n" + new[n]) for n in changed):
+    owners = owned(old, units_of(previous))
+    if owners is None or any(owners[n] is None or _BLOCK_TEXT.search(old[n] + "\n" + new[n]) for n in changed):
         return None
-    if _has_anchors(previous) or _ANCHORS.search("\n" + "\n".join(new[n] for n in changed)):
+    if has_anchors(previous) or ANCHORS.search("\n" + "\n".join(new[n] for n in changed)):
         return None
     touched = list(dict.fromkeys(owner for n in changed if (owner := owners[n]) is not None))
     if not touched:
         return previous
-    groups = {(unit.section, unit.name): 0 for unit in touched}
-    (row,) = rows_of(new, owners, groups, 1)
-    entries = _entries(blanked(new, row), touched, previous.file)
-    return _put(previous, touched, entries, text, [(n, new[n]) for n in changed]) if entries is not None else None
+    entries = _entries(_alone(new, owners, touched), touched, previous.file)
+    return _put(previous, touched, entries, text) if entries is not None else None
 
 
-@cached
-def _has_anchors(design: Design) -> bool:
-    return bool(_ANCHORS.search(design.text))
+def owned(lines: Sequence[str], units: Iterable[Unit]) -> list[Unit | None] | None:
+    """Returns the unit that each line belongs to (None: to none); None where two units stand on one line."""
+    starts = {}
+    for unit in units:
+        if unit.line in starts or not 0 < unit.line <= len(lines):
+            return None
+        starts[unit.line] = unit
+    owners: list[Unit | None] = []
+    owner: Unit | None = None
+    for number, line in enumerate(lines, 1):
+        if number in starts:
+            owner = starts[number]
+        elif line[:1] not in _INNER and _TOP.match(line):
+            owner = None
+        owners.append(owner)
+    return owners
+
+
+def _alone(lines: Sequence[str], owners: Sequence[Unit | None], touched: Iterable[Unit]) -> str:
+    """Returns the text with the lines of all other units blank: every place keeps its line."""
+    own = {id(unit) for unit in touched}
+    sections = {unit.section for unit in touched}
+
+    def stays(line: str, owner: Unit | None) -> bool:
+        header = _SECTION.fullmatch(line) if owner is None else None
+        return id(owner) in own or (
+            owner is None and (header is None or header[1] in sections or header[1] not in SECTIONS)
+        )
+
+    return "\n".join(line if stays(line, owner) else "" for line, owner in zip(lines, owners, strict=True))
 
 
 def _entries(text: str, touched: Sequence[Unit], file: str) -> Design | None:
@@ -68,19 +93,13 @@ def _entries(text: str, touched: Sequence[Unit], file: str) -> Design | None:
         entries = design_from_table(root_document.root, file=file, text=text, whole=False)
     except (InputError, ValueError):
         return None
-    names = {(section, name) for section in SECTIONS for name in _names(getattr(entries, section))}
+    names = {(section, name) for section in SECTIONS for name in entries_of(entries, section)}
     calls = sum(unit.section == "calls" for unit in touched)
     wanted = {(unit.section, unit.name) for unit in touched if unit.section != "calls"}
     return entries if names == wanted | {("calls", n) for n in range(calls)} else None
 
 
-def _names(section: Any) -> Iterable[str | int]:
-    return section if isinstance(section, dict) else range(len(section))
-
-
-def _put(
-    previous: Design, touched: Sequence[Unit], entries: Design, text: str, edited: Sequence[tuple[int, str]]
-) -> Design:
+def _put(previous: Design, touched: Sequence[Unit], entries: Design, text: str) -> Design:
     """Returns the previous design with the touched entries replaced.  Raises InputError where they do not fit."""
     fields: dict[str, Any] = {}
     for section in dict.fromkeys(unit.section for unit in touched):
@@ -92,9 +111,9 @@ def _put(
             fields[section] = tuple(numbers.get(n, old) for n, old in enumerate(whole))
     design = previous.replace(**fields, text=text, comments=tuple(document.comments(text)))
     same = names.things(previous) == names.things(design) and names.bare_names(previous) == names.bare_names(design)
-    if same and carry(previous, design, touched):
-        carry_layout(previous, design, edited)
-    design.queries.carry(previous.queries, (_has_anchors,))  # an edit with anchors has the whole text read
+    if same:
+        carry(previous, design, touched)
+    design.queries.carry(previous.queries, (has_anchors,))  # an edit with anchors has the whole text read
     _check(design, touched, same=same)
     return design
 

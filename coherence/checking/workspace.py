@@ -11,7 +11,7 @@ from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.checking.design_check import Answers, analyse, order_key, passes
 from coherence.checking.input_files import foreign, input_files, refuse_near_miss, refuse_nothing
-from coherence.checking.repair.rechecks import Rebuild
+from coherence.findings.edited_designs import Rebuild
 from coherence.findings.finding import Accounting, InputFile, Report, SkippedFile, setting
 from coherence.findings.suppressions import apply as apply_suppressions
 from coherence.language import document

@@ -25,7 +25,6 @@ from coherence.base.places import Place
 from coherence.checking.design_check import ask_all
 from coherence.checking.repair.rechecks import (
     Key,
-    Rebuild,
     RecheckContext,
     key_of,
     proves,
@@ -34,6 +33,7 @@ from coherence.checking.repair.rechecks import (
     worse,
 )
 from coherence.findings import repairs
+from coherence.findings.edited_designs import Rebuild
 from coherence.findings.finding import Edit, Finding, Repair, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import question_modules

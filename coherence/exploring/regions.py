@@ -22,10 +22,10 @@ from fractions import Fraction
 from coherence.base import units
 from coherence.base.errors import CoherenceError, InputError, UsageError
 from coherence.checking.design_check import ask_all
-from coherence.checking.repair.rechecks import Key, Rebuild, key_of
+from coherence.checking.repair.rechecks import Key, key_of
 from coherence.exploring.swept_numbers import Axis, axes
-from coherence.findings import repairs
 from coherence.findings.accounting import things_of_all
+from coherence.findings.edited_designs import Rebuild, edited_subject
 from coherence.findings.finding import Edit, Finding, Grade, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule
@@ -96,11 +96,10 @@ class RegionAnswer:
 class CandidateDesign:
     """A design whose numbers are replaced by ranges, and every answer that was given."""
 
-    sources: Mapping[str, str]
+    subject: Subject
     rebuild: Rebuild
     modules: Sequence[QuestionModule]
     axes: tuple[Axis, ...]
-    time_limit: float
     owners: frozenset[str] = frozenset()  # the policies that the numbers belong to or that use what they belong to
     known: dict[Box, RegionAnswer] = field(default_factory=dict, compare=False)
     untouched: set[WordedConflict] = field(default_factory=set, compare=False)
@@ -117,14 +116,15 @@ class CandidateDesign:
         return frozenset(key for key in keys if self.owners & set(key[1]))
 
     def _answer_of(self, box: Box) -> RegionAnswer:
-        edited = repairs.apply([edit_of(axis, ends) for axis, ends in zip(self.axes, box, strict=True)], self.sources)
-        if edited is None:
-            raise UsageError("a key is quoted or stands on several lines: write it as a plain number")
+        edits = [edit_of(axis, ends) for axis, ends in zip(self.axes, box, strict=True)]
         try:
-            findings = ask_all(Subject(self.rebuild(edited), edited, self.time_limit), self.modules)
-            return answer(f for f in findings if (key_of(f), f.message) not in self.untouched)
+            edited = edited_subject(self.subject, edits, self.rebuild)
+            findings = ask_all(edited, self.modules) if edited is not None else ()
         except (InputError, CoherenceError) as error:
             return RegionAnswer(refused=str(error).split("\n", maxsplit=1)[0])
+        if edited is None:
+            raise UsageError("a key is quoted or stands on several lines: write it as a plain number")
+        return answer(f for f in findings if (key_of(f), f.message) not in self.untouched)
 
 
 def answer(findings: Iterable[Finding]) -> RegionAnswer:
@@ -153,7 +153,8 @@ def region(
     chosen = axes(parameters, sources)
     if len(chosen) > MOST_AXES:
         raise UsageError(f"{len(chosen)} keys: a region has at most {MOST_AXES}")
-    design = CandidateDesign(sources, rebuild, tuple(modules), chosen, time_limit, owners(rebuild(sources), chosen))
+    subject = Subject(rebuild(sources), sources, time_limit)
+    design = CandidateDesign(subject, rebuild, tuple(modules), chosen, owners(subject.design, chosen))
     whole = tuple((min(axis.values), max(axis.values)) for axis in chosen)
     first = [design.ask(box) for box in (whole, *_corners(whole))]
     design.untouched.update(frozenset.intersection(*(one.worded for one in first)))

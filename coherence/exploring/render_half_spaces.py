@@ -9,13 +9,13 @@ from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.number_text import render_decimal, render_quantity
-from coherence.checking.repair.rechecks import Rebuild
 from coherence.exploring.half_space_search import HalfSpaceResult, half_spaces
 from coherence.exploring.half_spaces import Row
 from coherence.exploring.regions import Region, edit_of, is_whole, spelled
 from coherence.exploring.swept_numbers import Axis, axes
 from coherence.exploring.traced_answers import ParametricDesign
 from coherence.findings import repairs
+from coherence.findings.edited_designs import Rebuild
 from coherence.findings.registry import QuestionModule
 
 MOST_CHOICES = 8

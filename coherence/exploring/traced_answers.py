@@ -14,12 +14,12 @@ from coherence.base.errors import CoherenceError, InputError, UsageError
 from coherence.base.places import Place
 from coherence.base.records import Record
 from coherence.checking.design_check import ask_all
-from coherence.checking.repair.rechecks import Rebuild
 from coherence.exploring.half_spaces import Cell, Form, Point
 from coherence.exploring.regions import RegionAnswer, answer, edit_of, spelled
 from coherence.exploring.swept_numbers import Axis, scalars
 from coherence.exploring.traced_numbers import Path, Traced
 from coherence.findings import repairs
+from coherence.findings.edited_designs import Rebuild
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule
 from coherence.language.design import Design

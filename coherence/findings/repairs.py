@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 
@@ -166,15 +166,25 @@ def respelled(old: str, now: Fraction, value: Fraction, dimension: Dimension) ->
     return f"{quote}{render_decimal(number)}{suffix}{quote}"
 
 
-def apply(edits: Iterable[Edit], sources: Mapping[str, str]) -> dict[str, str] | None:
+def apply(edits: Collection[Edit], sources: Mapping[str, str]) -> dict[str, str] | None:
     """Returns the sources after the edits; None where an edit does not find its old text, or two overlap."""
-    changed, ordered = dict(sources), sorted(edits, key=lambda e: e.place)
-    for before, after in itertools.pairwise(ordered):
-        if before.place.file == after.place.file and _end(before.place) > (after.place.line, after.place.column):
-            return None
-    for edit in reversed(ordered):
-        if text_at(changed, edit.place) != edit.old:
-            return None
+    return applied(edits, sources) if fit(edits, sources) else None
+
+
+def fit(edits: Iterable[Edit], sources: Mapping[str, str]) -> bool:
+    """Returns whether each edit finds its old text, and no two overlap."""
+    ordered = sorted(edits, key=lambda e: e.place)
+    apart = all(
+        before.place.file != after.place.file or _end(before.place) <= (after.place.line, after.place.column)
+        for before, after in itertools.pairwise(ordered)
+    )
+    return apart and all(text_at(sources, edit.place) == edit.old for edit in ordered)
+
+
+def applied(edits: Iterable[Edit], sources: Mapping[str, str]) -> dict[str, str]:
+    """Returns the sources after edits that fit."""
+    changed = dict(sources)
+    for edit in sorted(edits, key=lambda e: e.place, reverse=True):
         text = changed[edit.place.file]
         start, new = _offset(text, edit.place), edit.new.replace("\n", _end_of_line(text))
         changed[edit.place.file] = text[:start] + new + text[start + len(edit.old) :]

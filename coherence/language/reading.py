@@ -94,12 +94,17 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
             reading.problem(design.version.place, message, "write `coherence: 1`")
         design = design.replace(promises={name: promise.named(name) for name, promise in design.promises.items()})
         if whole:
-            names.check(design, reading)
-            word_checks.check(design, reading)
-            dimensions.check(design, reading)
+            check_together(design, reading)
     if reading.problems or design is None:
         raise InputError(reading.problems)
     return design
+
+
+def check_together(design: Design, reading: Reading) -> None:
+    """Reports what the entries of a design cannot mean beside each other: names, words and units."""
+    names.check(design, reading)
+    word_checks.check(design, reading)
+    dimensions.check(design, reading)
 
 
 def _with_parts(root: Table, reading: Reading) -> Table:
@@ -135,4 +140,4 @@ def _fill_table(document: Table, key: str, section: str, reading: Reading) -> No
         document.entries[key] = Table(filled, block.keys, block.place)
 
 
-__all__ = ["Scalar", "design_of", "is_design", "read_bytes", "read_design", "read_text"]
+__all__ = ["Scalar", "check_together", "design_of", "is_design", "read_bytes", "read_design", "read_text"]

@@ -149,7 +149,7 @@ def stated(subject: Subject) -> tuple[Stated, ...]:
 
 def _scalars(subject: Subject) -> Iterator[Stated]:
     """Yields the exact quantities of the entries, as they were read, that stand plainly in the reader's own files."""
-    lines = {file: text.split("\n") for file, text in subject.sources.items()}
+    lines = {file: repairs.lines_of(text) for file, text in subject.sources.items()}
     for owner, entry in _owned_entries(subject.design):
         for quantity in _quantities(entry):
             place = quantity.place

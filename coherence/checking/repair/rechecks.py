@@ -19,14 +19,12 @@ from coherence.base.places import Place
 from coherence.checking.repair.adjustable_numbers import forbidden
 from coherence.checking.repair.nearest_repair import Asks, nearest
 from coherence.checking.repair.purposes import purposes_lost
-from coherence.findings import repairs
+from coherence.findings.edited_designs import Rebuild, edited_subject
 from coherence.findings.finding import Edit, Finding, Grade, Repair, Severity, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule
-from coherence.language.design import Design
 
 T = TypeVar("T")
-Rebuild = Callable[[Mapping[str, str]], Design]
 AskAll = Callable[[Subject, Iterable[QuestionModule]], list[Finding]]
 Key = tuple[str, tuple[str, ...]]
 
@@ -60,15 +58,13 @@ class RecheckContext:
 
     def purposes_lost(self, edits: tuple[Edit, ...]) -> int:
         """Returns how many policies no longer do what they are for after edits that fit."""
-        edited = repairs.apply(edits, self.subject.sources)
-        return purposes_lost(self.subject.design, self.rebuild(edited)) if edited is not None else 0
+        edited = edited_subject(self.subject, edits, self.rebuild)
+        return purposes_lost(self.subject.design, edited.design) if edited is not None else 0
 
     def _again(self, edits: tuple[Edit, ...], modules: Sequence[QuestionModule]) -> list[Finding] | None:
-        edited = repairs.apply(edits, self.subject.sources)
-        if edited is None:
-            return None
         try:
-            return self.ask_all(Subject(self.rebuild(edited), edited, self.subject.time_limit), modules)
+            edited = edited_subject(self.subject, edits, self.rebuild)
+            return None if edited is None else self.ask_all(edited, modules)
         except (CoherenceError, RecursionError):
             return None
 

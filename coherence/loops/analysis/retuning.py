@@ -15,15 +15,14 @@ from typing import Any
 from coherence.base.errors import CoherenceError
 from coherence.base.number_text import render_decimal, render_seconds
 from coherence.findings import repairs
+from coherence.findings.edited_designs import Rebuild, edited_subject
 from coherence.findings.finding import Edit, Repair
 from coherence.findings.question_input import Subject
-from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.schema_kinds import Quantity
 from coherence.loops.analysis.design_analysis import GroupAnalysis
 from coherence.loops.designs.feedback_groups import Deadline, structure
 from coherence.loops.designs.group_runs import executed, from_bounds
-from coherence.model.elaborate import elaborate
 from coherence.model.model import Interval, Model, SampledLoop
 from coherence.simulate.execute.exact import MissingValueError
 
@@ -31,8 +30,6 @@ WINDOWS = 24  # multiples of the period that are tried for a window
 PERIODS = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), *map(Fraction, (1, 2, 3, 4, 6, 8, 12, 16, 24)))
 GRID = 5  # points per declared range
 MOST_RANGES = 3
-
-Rebuild = Callable[[Mapping[str, str]], Design]
 
 
 @dataclass(frozen=True)
@@ -188,12 +185,11 @@ def _new_timescale(loop: SampledLoop, key: str, text: str, subject: Subject) -> 
 def _checked(edit: Edit | None, subject: Subject, rebuild: Rebuild, deadline: Deadline) -> tuple[Repair | None, str]:
     """Returns the repair, if the edited design settles by exact execution."""
     repair = repairs.proposal(edit)
-    sources = repairs.apply(repair.edits, subject.sources) if repair is not None else None
-    if repair is None or sources is None:
-        return None, "exact execution, also from the ends of its bounds; no key of the design states it"
     try:
-        changed = elaborate(rebuild(sources))
-        good = settles(changed, deadline)
+        changed = edited_subject(subject, repair.edits, rebuild) if repair is not None else None
+        if repair is None or changed is None:
+            return None, "exact execution, also from the ends of its bounds; no key of the design states it"
+        good = settles(changed.model, deadline)
     except (CoherenceError, ArithmeticError) as error:
         return None, f"exact execution of the model; the edited design is refused: {str(error).splitlines()[0]}"
     if not good:
@@ -220,8 +216,9 @@ def _nearest(group: GroupAnalysis, subject: Subject, rebuild: Rebuild, deadline:
             edits = [_constant(subject, p, v) for p, v in chosen.items()]
             proposal = repairs.proposal(*edits)
             repair, verified = None, "exact execution from the ends of what is left open"
-            if proposal is not None and (sources := repairs.apply(proposal.edits, subject.sources)) is not None:
-                good = settles(elaborate(rebuild(sources)), deadline)
+            changed = edited_subject(subject, proposal.edits, rebuild) if proposal is not None else None
+            if proposal is not None and changed is not None:
+                good = settles(changed.model, deadline)
                 repair = replace(proposal, verified="re-checked: the edited design settles") if good else None
             text = f"nearest stable point of the declared ranges: {settings} ({verified})"
             yield Retuning(" and ".join(group.group.names), "constants", None, text, verified, repair)

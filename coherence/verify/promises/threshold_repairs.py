@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from coherence.base.clock import is_over, now
 from coherence.base.errors import CoherenceError
 from coherence.findings import repairs
+from coherence.findings.edited_designs import edited_subject
 from coherence.findings.finding import Repair
 from coherence.findings.question_input import Subject
-from coherence.language.design import Loop
+from coherence.language.design import Design, Loop
 from coherence.language.expressions.tree import Compare, Number, walk
 from coherence.language.schema_kinds import Formula
 from coherence.language.sentences import Promise
@@ -42,23 +43,24 @@ def _thresholds(loop: Loop) -> Iterator[tuple[Formula, Number]]:
 
 def _search(subject: Subject, promise: Promise, formula: Formula, number: Number) -> Repair | None:
     from coherence.language.reading import read_text
-    from coherence.model.elaborate import elaborate
     from coherence.verify.promises.decisions import Proved, decide
 
     end = now() + subject.time_limit
+
+    def rebuild(sources: Mapping[str, str]) -> Design:
+        return read_text(sources[subject.design.file], subject.design.file)
 
     for factor in FACTORS:
         if is_over(end):
             return None
         value = repairs.downward_round(number.value * factor)
         edit = repairs.rewrite(subject, formula.at(number.span), value, number.dimension)
-        changed = repairs.apply([edit], subject.sources) if edit else None
-        if edit is None or changed is None:
-            return None
         try:
-            design = read_text(changed[subject.design.file], subject.design.file)
-            again = design.promises[promise.name]
-            outcome = decide(elaborate(design), again, time_limit=(end - now()) / 2)
+            changed = edited_subject(subject, [edit], rebuild) if edit else None
+            if edit is None or changed is None:
+                return None
+            again = changed.design.promises[promise.name]
+            outcome = decide(changed.model, again, time_limit=(end - now()) / 2)
             if isinstance(outcome, Proved) and not outcome.touching:
                 return repairs.proposal(edit)
         except CoherenceError:

@@ -1,0 +1,77 @@
+"""Of an edited text only the edited entries are read again: whose line is whose, and what stands for the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from coherence.base.errors import InputError
+from coherence.checking.independent_parts import Unit
+from coherence.checking.rereading import owned, reread, reread_entries
+from coherence.language.reading import read_text
+
+TEXT = """coherence: 1
+# about both
+timers:
+  a: {from: web starts, after: 3 s}
+
+  b: {from: db starts, after: 4 s}
+calls:
+  - {from: web, to: db, per_try: 2 s}
+  - {from: db, to: disk, per_try: 1 s}
+loops:
+  c:  # of the web
+    trigger: web.load > 3
+    actuation: {signal: web.size, law: step, by: 1}
+"""
+READ = "d.yaml"
+
+
+def unit(line: int, name: str = "u") -> Unit:
+    return Unit("timers", f"{name}{line}", line, frozenset())
+
+
+def test_a_unit_owns_the_lines_from_its_own_to_the_next() -> None:
+    lines = ["coherence: 1", "timers:", "  a:", "    x: 1", "# told", "", "  b:", "loops:", "  c:"]
+    a, b, c = unit(3), unit(7), unit(9)
+    assert owned(lines, [a, b, c]) == [None, None, a, a, a, a, b, None, c]
+    assert owned(lines, [a, unit(3, "v")]) is None
+    assert owned(lines, [unit(0)]) is None
+    assert owned(lines, [unit(10)]) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("4 s", "500 ms"), ("per_try: 1 s", "per_try: 1 s, deadline: 9 s"), ("load > 3", "load > 4"), ("# of", "# by")],
+)
+def test_the_edited_entry_is_read_and_the_others_are_taken_over(old: str, new: str) -> None:
+    before, text = read_text(TEXT, READ), TEXT.replace(old, new)
+    after = reread_entries(before, text)
+    assert after is not None
+    assert repr(after) == repr(read_text(text, READ))  # with every place
+    assert (after.text, after.comments) == (text, read_text(text, READ).comments)
+    sections = (("timers", "a"), ("timers", "b"), ("calls", 0), ("calls", 1), ("loops", "c"))
+    same = [getattr(after, section)[name] is getattr(before, section)[name] for section, name in sections]
+    assert same.count(False) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("  b: {", "\n  b: {"),  # a line more
+        ("4 s", "&long 4 s"),
+        ("# about both", "note: x"),  # of no entry
+        ("  b: {", "  d: {"),
+        ("3 s}", "3 s"),
+    ],
+)
+def test_what_is_no_edit_inside_entries_is_left_to_the_whole_text(old: str, new: str) -> None:
+    assert reread_entries(read_text(TEXT, READ), TEXT.replace(old, new)) is None
+
+
+def test_an_edited_entry_that_does_not_fit_is_refused_as_in_the_whole_text() -> None:
+    text = TEXT.replace("load > 3", "load > 3 and web.size + 1 s > 2")
+    with pytest.raises(InputError) as refused:
+        read_text(text, READ)
+    with pytest.raises(InputError) as again:
+        reread(read_text(TEXT, READ), text)
+    assert set(again.value.problems) == set(refused.value.problems)
