@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from coherence.base.places import Place
+from coherence.base.queries import QueryTable
 from coherence.base.reads import keeps_reads, notes_reading
 from coherence.base.units import ONE, Dimension
 from coherence.language.design import Design, Loop
@@ -180,6 +181,11 @@ class Model:
     gaps: tuple[Gap, ...] = ()
     abstractions: tuple[str, ...] = ()
     index: Mapping[str, str] = field(default_factory=dict)
+
+    @functools.cached_property
+    def queries(self) -> QueryTable:
+        """Returns the table of what was computed from the model."""
+        return QueryTable()
 
     def resolve(self, path: str) -> str:
         """Returns the full path of a name written in the design."""

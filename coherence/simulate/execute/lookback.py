@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from coherence.base.queries import cached
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Held, Name, Number, Tree, children, walk
 from coherence.model.model import Model
@@ -58,7 +59,8 @@ class Lookback:
         return sorted(times)
 
 
-def trees_of(model: Model) -> list[Tree]:
+@cached
+def trees_of(model: Model) -> Sequence[Tree]:
     """Returns every expression of a model and the conditions of its promises."""
     trees = [t for s in model.states.values() for t in (s.next, s.flow) if t is not None] + list(model.outputs.values())
     for loop in model.loops:
@@ -66,18 +68,21 @@ def trees_of(model: Model) -> list[Tree]:
     return trees + [p.condition.tree for p in model.promises.values() if p.condition is not None and p.kind != "sends"]
 
 
-def look_backs(model: Model) -> list[tuple[str, Fraction]]:
+@cached
+def look_backs(model: Model) -> Sequence[tuple[str, Fraction]]:
     """Returns (function, seconds) of every expression that reads the past.  Raises NotExactError."""
     highest = {path: constant.range.high or Fraction(0) for path, constant in model.constants.items()}
-    return [(node.function, duration_of(node, highest)) for node in _calls(trees_of(model))]
+    return [(node.function, duration_of(node, highest)) for node in _calls(model)]
 
 
+@cached
 def longest_streak(model: Model) -> Fraction:
     """Returns the longest h of all `for h`, in seconds."""
     held = (node.duration for tree in trees_of(model) for node in walk(tree) if isinstance(node, Held))
     return max(held, default=Fraction(0))
 
 
+@cached
 def refuse_lost_streaks(model: Model) -> None:
     """A `for h` or `previous` counts samples, so it must be looked at in each of them.  Raises NotExactError.
 
@@ -112,15 +117,16 @@ def _sometimes(model: Model) -> Iterator[Tree]:
             yield from (tree for tree in read if tree is not None)
 
 
+@cached
 def durations(model: Model) -> frozenset[str]:
     """Constants that are delays or windows."""
-    nodes = (node for call in _calls(trees_of(model)) for node in walk(call.arguments[1]))
+    nodes = (node for call in _calls(model) for node in walk(call.arguments[1]))
     return frozenset(node.path for node in nodes if isinstance(node, Name))
 
 
 def lookback_of(model: Model, values: Mapping[str, Num]) -> Lookback:
     """Returns what a run with these constants looks back at.  Raises NotExactError."""
-    calls = list(_calls(trees_of(model)))
+    calls = _calls(model)
     seconds = [duration_of(call, values) for call in calls]
     inner = tuple(dict.fromkeys(call.arguments[0] for call in calls if call.function in WINDOWS))
     windows = {tree: _reads(tree, model, values) for tree in inner}
@@ -134,9 +140,10 @@ def lookback_of(model: Model, values: Mapping[str, Num]) -> Lookback:
     )
 
 
-def _calls(trees: Sequence[Tree]) -> Iterator[Call]:
-    nodes = (node for tree in trees for node in walk(tree))
-    return (node for node in nodes if isinstance(node, Call) and node.function in LOOK_BACK)
+@cached
+def _calls(model: Model) -> Sequence[Call]:
+    nodes = (node for tree in trees_of(model) for node in walk(tree))
+    return [node for node in nodes if isinstance(node, Call) and node.function in LOOK_BACK]
 
 
 def _joined(reads: Sequence[Reads]) -> Reads:

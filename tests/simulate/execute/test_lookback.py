@@ -11,7 +11,15 @@ from coherence.language.expressions.tree import Name
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
-from coherence.simulate.execute.lookback import Lookback, Reads, durations, longest_streak, look_backs, lookback_of
+from coherence.simulate.execute.lookback import (
+    Lookback,
+    Reads,
+    durations,
+    longest_streak,
+    look_backs,
+    lookback_of,
+    trees_of,
+)
 
 LOOP = '  l: {{timescale: {{period: 10 s}}, rules: [{{when: "{when}", to: 1}}], actuation: {{signal: a.u, from: 0}}}}\n'
 
@@ -19,6 +27,12 @@ LOOP = '  l: {{timescale: {{period: 10 s}}, rules: [{{when: "{when}", to: 1}}], 
 def model(when: str) -> Model:
     parts = '  a: {u: 0, lag: 3 s, state: "x\' = (a.u - 1) / 1 s", from: 0}\n'
     return elaborate(read_text(f"coherence: 1\ncomponents:\n{parts}loops:\n{LOOP.format(when=when)}"))
+
+
+def test_the_expressions_of_a_model_are_gathered_once() -> None:
+    own = model("mean_over(a.x, 5 s) > 0")
+    assert trees_of(own) is trees_of(own)
+    assert look_backs(own) is look_backs(own)
 
 
 def test_a_model_that_reads_only_now_remembers_nothing() -> None:
