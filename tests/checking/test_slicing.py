@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coherence.base.places import Place
+from coherence.checking.design_check import analyse
 from coherence.checking.slicing import Piece, clashes, pieces, same_entries, whole
 from coherence.findings.finding import Edit, Repair
 from coherence.language.reading import read_text
@@ -75,3 +76,24 @@ def test_a_repair_that_adds_a_name_that_is_taken_clashes() -> None:
     assert clashes(repair, {"few", "other"})
     assert not clashes(repair, {"other"})
     assert not clashes(Repair((Edit(place, "", "few"),), ""), {"few"})
+
+
+CASCADE = """coherence: 1
+workload: {requests: {rate: 200 req/s}}
+components:
+  pods: {copies: 4, load: requests.rate, rate_per_replica: 60 req/s}
+  shelf: {turns: 3, takes: {task: 10 s .. 20 s}}
+timers: {readiness: {from: pods overloaded, every: 5 s, misses: 3, then: unlist pods}}
+"""
+LIMITS = "limits: {books: {counts: shelf.turns, at_most: 9}}\n"
+
+
+def test_a_repair_of_a_piece_that_the_whole_text_refuses_is_not_offered() -> None:
+    def offered(text: str) -> list[str]:
+        design = read_text(text, READ)
+        answers = analyse(design, {READ: text}, lambda sources: read_text(sources[READ], READ))
+        return [edit.new for f in answers.findings for repair in f.repairs for edit in repair.edits]
+
+    assert any("limits:" in new for new in offered(CASCADE))
+    assert len(read(CASCADE + LIMITS)) > 1
+    assert not any("limits:" in new for new in offered(CASCADE + LIMITS))  # a second section of that name
