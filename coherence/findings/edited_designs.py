@@ -16,6 +16,7 @@ from typing import Any
 from coherence.base.errors import InputError
 from coherence.base.places import Place
 from coherence.base.queries import cached
+from coherence.base.reads import unnoted
 from coherence.base.records import Record
 from coherence.findings import repairs
 from coherence.findings.finding import Edit
@@ -48,6 +49,7 @@ def edited_subject(subject: Subject, edits: Collection[Edit], rebuild: Rebuild) 
     return replace(subject, design=rebuild(sources), sources=sources)
 
 
+@unnoted()
 def with_values(design: Design, edits: Iterable[Edit], sources: Mapping[str, str]) -> Design | None:
     """Returns the design with other values; None where an edit changes more than values.  Raises InputError."""
     if design.spelling:
