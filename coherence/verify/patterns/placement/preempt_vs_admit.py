@@ -36,7 +36,7 @@ kubernetes-sigs/kueue#6947 (a job that fits nowhere preempts for ever).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -46,7 +46,7 @@ from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import falling, saturated
-from coherence.verify.jobs.contest import Contest, NeedsError, contest
+from coherence.verify.jobs.contest import Contest, NeedsError, State, contest
 from coherence.verify.jobs.contest_steps import ADMIT, SCHEDULER, VAIN
 from coherence.verify.jobs.livelock import (
     CERTAIN,
@@ -100,7 +100,8 @@ def _answer(subject: Subject, facts: DesignFacts, jobs: Contest) -> Finding:
         bound = f"{MOST_STATES} states"
         return QUESTION.undecided(f"more than {bound} of these jobs", places, names, bound=bound)
     if cycle.verdict == NONE:
-        return _proved(jobs, cycle, places, names)
+        needs = _needs_duration(subject, results)
+        return QUESTION.undecided(needs, places, names) if needs else _proved(jobs, cycle, places, names)
     if order is not None and order.victim is None:
         return QUESTION.undecided("needs victim of order (returns or leaves; reservation or not)", places, names)
     if jobs.admit is None:
@@ -108,6 +109,39 @@ def _answer(subject: Subject, facts: DesignFacts, jobs: Contest) -> Finding:
     if cycle.verdict == TIE:
         return _tie(jobs, cycle, places, names)
     return _conflict(subject, facts, jobs, cycle, places, certain=everywhere)
+
+
+def _needs_duration(subject: Subject, results: list[tuple[Contest, Livelock]]) -> str:
+    """Returns what a proof lacks where an eviction that takes time may give what it frees to another job."""
+    lasting = [name for name, job in subject.design.jobs.items() if "leaves_after" in job.constants]
+    lasting += [name for name in subject.design.jobs if "end" in (_takes(subject, name))]
+    if lasting:
+        return f"needs evictions that take time: how long {lasting[0]} takes to leave is not read"
+    if any(jobs.returns and not jobs.reserved and _frees_in_parts(result) for jobs, result in results):
+        return (
+            "needs what happens while several victims leave one by one: nothing keeps what the first one frees"
+        )
+    return ""
+
+
+def _takes(subject: Subject, name: str) -> Collection[str]:
+    component = subject.design.components.get(name)
+    return (component.takes or {}) if component is not None else ()
+
+
+def _frees_in_parts(result: Livelock) -> bool:
+    """Returns whether some preemption takes several jobs for one."""
+    return any(
+        step.kind in SCHEDULER and step.kind != ADMIT and _evicted(state, step.to) > 1
+        for state, steps in result.graph.edges.items()
+        for step in steps
+    )
+
+
+def _evicted(before: State, after: State) -> int:
+    """Returns how many jobs hold something before a step and nothing after it."""
+    holding = [[sum(members > 0 for members in jobs) for jobs in state] for state in (before, after)]
+    return sum(max(0, old - new) for old, new in zip(*holding, strict=True))
 
 
 def _victims(subject: Subject, jobs: Contest) -> list[Contest]:
