@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from coherence.base.clock import recorded_cuts, wall_is_over, wall_left_until
 from coherence.base.errors import CoherenceError, InputError, Problem
-from coherence.base.reads import recorded
+from coherence.base.reads import recorded, unnoted
 from coherence.base.watchdog import WHOLE, current_run, run_limit
 from coherence.checking.answers import ModuleAnswer, ask_all, ask_once, bases, carry_over, marked, not_asked
 from coherence.checking.independent_parts import units_of
@@ -23,6 +23,7 @@ from coherence.findings.finding import Accounting, Finding, NotRead, Severity
 from coherence.findings.not_read import Basis, Entry, Reasons, basis, not_read, readers
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule, question_modules
+from coherence.findings.standing_proofs import standing
 from coherence.language import names
 from coherence.language.design import Design
 
@@ -153,6 +154,9 @@ def _joined(
     cut_short = any(answers.cut_short for answers in answered.values())
     read = answered_from(answered, options)
     unread = not_read(design, (*read, basis(reads, reviewed)), options.reasons())
+    if not (options.select or options.ignore):
+        with unnoted():
+            ordered = tuple(sorted(standing(design, ordered, unread), key=order_key))
     answers = Answers(ordered, account(design, ordered), outside, cut_short, unread)
     return Analysis(design, answers, options, answered)
 

@@ -118,9 +118,7 @@ def _needs_duration(subject: Subject, results: list[tuple[Contest, Livelock]]) -
     if lasting:
         return f"needs evictions that take time: how long {lasting[0]} takes to leave is not read"
     if any(jobs.returns and not jobs.reserved and _frees_in_parts(result) for jobs, result in results):
-        return (
-            "needs what happens while several victims leave one by one: nothing keeps what the first one frees"
-        )
+        return "needs what happens while several victims leave one by one: nothing keeps what the first one frees"
     return ""
 
 

@@ -1,0 +1,72 @@
+"""Proofs that fall, or say what they leave out, where something that touches them was not read."""
+
+from __future__ import annotations
+
+from coherence.checking.design_check import analyse
+from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
+from coherence.findings.standing_proofs import standing
+from coherence.language.leaves import leaves
+from coherence.language.reading import read_text
+
+DESIGN = """coherence: 1
+components: {web: {load: pool.size / 2}}
+loops:
+  a: {trigger: web.load > 3, actuation: {signal: web.count, law: step, by: 1, bounds: [0, 9]}}
+  b: {trigger: job.idle > 3, actuation: {signal: pool.size, law: step, by: 1, bounds: [0, 9]}}
+  c: {trigger: job.idle > 3, actuation: {evict: web}}
+limits: {slots: {counts: web.count, at_most: 5}}
+timers:
+  late: {from: web starts, after: 9 s, then: job ends}
+  next: {from: job ends, after: 9 s, then: other}
+promises: {few: always web.count <= 9, some: eventually web.count >= 5}
+infrastructure: {tiers: {web: {count: 1}}, boundaries: {vm: {around: [web]}}}
+"""
+
+
+def proof(*of: str, code: str = "COH205") -> Finding:
+    return Finding(code, "", Verdict.PROVED, Severity.INFO, "it holds", (), of, Evidence(Grade.PROVED, "exact"))
+
+
+def weighed(finding: Finding, *unread: str) -> Finding:
+    design = read_text(DESIGN)
+    lines = [
+        NotRead(leaf.place, leaf.section, leaf.entry, leaf.key, "no question")
+        for leaf in leaves(design) if f"{leaf.section}.{leaf.entry}" in unread
+    ]  # fmt: skip
+    assert lines or not unread
+    return standing(design, [finding], lines)[0]
+
+
+def test_a_proof_stands_where_all_that_touches_it_was_read() -> None:
+    assert weighed(proof("a")) == proof("a")
+    assert weighed(proof("a"), "timers.late", "timers.next") == proof("a")
+
+
+def test_an_unread_boundary_limit_or_writer_takes_a_proof_back() -> None:
+    for entry in ("boundaries.vm", "limits.slots", "loops.b"):
+        fallen = weighed(proof("a", code="COH301"), entry)
+        assert (fallen.verdict, fallen.evidence.grade) == (Verdict.UNDECIDED, Grade.BOUNDED)
+        assert entry in fallen.message
+        assert fallen.places[-1].label == "not read"
+    assert weighed(proof("next"), "timers.late").verdict is Verdict.UNDECIDED
+    assert weighed(proof("late"), "timers.next").verdict is Verdict.PROVED
+
+
+def test_what_can_only_take_runs_away_is_named_and_the_proof_stands() -> None:
+    stood = weighed(proof("a", "few"), "limits.slots", "loops.c")
+    assert stood.verdict is Verdict.PROVED
+    assert [text.partition(" ")[0] for text in stood.assumptions] == ["loops.c", "limits.slots"]
+    assert weighed(proof("a", "some"), "limits.slots").verdict is Verdict.UNDECIDED
+
+
+def test_a_proof_about_a_loop_that_never_acts_is_vacuous() -> None:
+    text = (
+        "coherence: 1\ncomponents: {node: {cpu: 16}}\nloops:\n"
+        "  up:   {trigger: pods.pending > 0, actuation: {signal: pool.size, law: step, by: 1, bounds: [4, 12]}}\n"
+        "  down: {trigger: node.cpu < 50 % for 10 min,\n"
+        "         actuation: {signal: pool.size, law: step, by: -1, bounds: [4, 12]}}\n"
+    )
+    answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
+    verdicts = {finding.code: finding.verdict for finding in answers.findings if finding.verdict is not Verdict.NOTE}
+    assert verdicts == {"COH105": Verdict.VACUOUS, "COH230": Verdict.VACUOUS}
+    assert (answers.accounting.safe, answers.accounting.undecided) == (0, 1)
