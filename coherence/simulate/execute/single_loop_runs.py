@@ -80,6 +80,8 @@ def _quiet(model: Model, start: Choices) -> bool:
     if any(loop.name in names(tree) for loop in model.loops for tree in trees_of(model)):
         return False  # that a loop is triggered is read, and it is from its first sample on only
     run = long_run(model, start, laps=QUIET_LAPS, most=QUIET_INSTANTS)
+    if not run.instants:
+        return False  # none of its instants was reached
     rest = run.instants[0].after
     still = all(not i.actions and i.after == rest for i in run.instants)
     return run.orbit is not None and run.orbit.exact and still
