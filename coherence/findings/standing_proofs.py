@@ -59,6 +59,7 @@ def _weighed(design: Design, finding: Finding, unread: Sequence[Unread], idle: I
         message = f"{finding.message}, since {never[0]} never acts"
         return replace(finding, verdict=Verdict.VACUOUS, severity=Severity.INFO, message=message)
     words = _words(design, finding)
+    unread = [entry for entry in unread if entry.name not in words]  # the proof is about it by name
     safe = all(promise.kind in SAFETY for promise in promises) and not finding.code.startswith(COMES_TO_REST)
     removing = [entry for entry in unread if safe and _removes(entry, words)]
     changing = [entry for entry in unread if entry not in removing and {*entry.words, entry.evicts} & words]
