@@ -58,9 +58,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     from coherence.simulate.study.repeated_runs import difference
     from coherence.simulate.study.setting import Setting
 
-    until, warmup = _time(span, "--for"), _time(warm_up, "--warm-up")
-    if not 0 <= warmup < until:
-        raise UsageError(f"--warm-up {warm_up} leaves nothing of --for {span}: choose a shorter one")
+    until, warmup = _span(span, warm_up)
     setting = Setting(
         until, warmup, tuple(range(seed, seed + runs)), dict(map(_value, values)), dict(map(_trace, arrivals)),
         tuple(map(_pause, pauses)),
@@ -77,12 +75,19 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if output == "json":
         click.echo(_json(names, studies, changed, unread_lines), nl=False)
     else:
-        click.echo(_text(names, studies, changed), nl=False)
-        for line in (text for lines in unread_lines for text in unread_text(lines)):
-            click.echo(line)
+        unread = (f"{line}\n" for lines in unread_lines for line in unread_text(lines))
+        click.echo(_text(names, studies, changed) + "".join(unread), nl=False)
     if stopped:
         click.echo(f"stopped after run {len(studies[-1].setting.seeds)} of {runs}: what is shown is of those", err=True)
     return STOPPED if stopped else 0
+
+
+def _span(span: str, warm_up: str) -> tuple[float, float]:
+    """Returns how long to run, and how much of it is left out (s).  Raises UsageError where nothing remains."""
+    until, warmup = _time(span, "--for"), _time(warm_up, "--warm-up")
+    if not 0 <= warmup < until:
+        raise UsageError(f"--warm-up {warm_up} leaves nothing of --for {span}: choose a shorter one")
+    return until, warmup
 
 
 def _studies(names: Sequence[str], setting: Setting) -> tuple[list[Study], list[tuple[NotRead, ...]]]:
