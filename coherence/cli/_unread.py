@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
+
+import click
 
 if TYPE_CHECKING:
     from coherence.base.reads import ValueReads
@@ -15,11 +17,22 @@ WORDS = {
     "analyze": ("no loop that is analyzed depends on it", "no analysis of loops depends on it"),
     "bound": ("no bound is about it", "no bound depends on it"),
     "fit": ("no influence or loss of this fit is about it", "no answer of this fit depends on it"),
+    "observed": ("the comparison with logs does not have it", "the comparison with logs does not depend on it"),
     "region": ("no chosen question asks for it", "no chosen question asks for it"),
     "reproduce": ("the testbed does not run it", "the testbed does not depend on it"),
     "simulate": ("a run does not have it", "a run does not depend on it"),
     "sweep": ("no loop that is executed depends on it", "no execution of loops depends on it"),
 }
+
+
+def strict_option(where: str = "a value that counts is not read") -> Callable[[Any], Any]:
+    """Returns the option `--strict` of a command, which exits 4 where this is so."""
+    return click.option("--strict", is_flag=True, help=f"Exit 4 where {where} (and nothing fails).")
+
+
+def strict_code(code: int, lines: Iterable[NotRead], *, strict: bool, left_open: bool = False) -> int:
+    """Returns 4 instead of 0 where `--strict` is given and an answer is open or a value that counts is not read."""
+    return 4 if strict and not code and (left_open or any(line.counts for line in lines)) else code
 
 
 def unread(command: str, design: Design, reads: ValueReads) -> tuple[NotRead, ...]:
@@ -30,7 +43,7 @@ def unread(command: str, design: Design, reads: ValueReads) -> tuple[NotRead, ..
 
     entry, key = WORDS[command]
     own = {}
-    if command in ("analyze", "simulate", "sweep"):
+    if command in ("analyze", "observed", "simulate", "sweep"):
         try:
             own = {gap.of: f"a run needs {gap.needs}" for gap in model_of(design).gaps}
         except CoherenceError:

@@ -13,10 +13,12 @@ import click
 from coherence.base.errors import UsageError
 from coherence.cli._given import refuse_given
 from coherence.cli._seconds import Seconds
+from coherence.cli._unread import strict_code, strict_option
 
 if TYPE_CHECKING:
     from coherence.checking.workspace import Entry
     from coherence.cli._progress import Progress
+    from coherence.findings.finding import NotRead
     from coherence.findings.question_input import Subject
     from coherence.loops.analysis.design_analysis import DesignAnalysis
     from coherence.loops.analysis.network_file import NetworkAnalysis
@@ -41,10 +43,12 @@ SHORTEST = 2.0  # seconds for limit cycles, however long the rest took
     metavar="SECONDS",
     help="Of the whole analysis; what is not reached is undecided.",
 )
+@strict_option()
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(
-    *, path: str | None, network: str | None, picture: str | None, retune: bool, time_limit: float, output: str
-) -> int:
+    *, path: str | None, network: str | None, picture: str | None, retune: bool, time_limit: float, strict: bool,
+    output: str,
+) -> int:  # fmt: skip
     """Analyze the loops of the design at PATH.
 
     For each group of loops in feedback: what exact execution says, and beside it the linear verdict at every
@@ -57,10 +61,11 @@ def command(
     if picture is not None:
         files.check_kind(picture)
     if network is not None:
-        refuse_given(("retune",), "a network of blocks has no settings to search")
+        refuse_given(("retune", "strict"), "a network of blocks has no settings to search and no values that go unread")
         return _network(network, picture, output, time_limit)
     assert path is not None
-    return _design(path, picture, output, time_limit, retune=retune)
+    lines = _design(path, picture, output, time_limit, retune=retune)
+    return strict_code(0, lines, strict=strict)
 
 
 def _network(file: str, picture: str | None, output: str, time_limit: float) -> int:
@@ -91,7 +96,8 @@ def _judged(network: Network, time_limit: float) -> NetworkAnalysis:
     return analysis
 
 
-def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool) -> int:
+def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool) -> tuple[NotRead, ...]:
+    """Prints the analysis of a design; returns what it did not read."""
     from coherence.base.reads import answered, recorded
     from coherence.cli import _operating_points
     from coherence.cli._progress import Progress
@@ -123,7 +129,7 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
         click.echo(render_text.text(path, analysis, calls, tunings), nl=False)
         for line in (*cycle_comparison.text(analysis, cycles), *_operating_points.text(loads), *unread_text(lines)):
             click.echo(line)
-    return 0
+    return lines
 
 
 def _cycles(subject: Subject, seconds: float) -> tuple[CycleReading, ...]:

@@ -13,8 +13,10 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.cli._given import refuse_given
+from coherence.cli._unread import strict_code, strict_option
 
 if TYPE_CHECKING:
+    from coherence.findings.finding import NotRead
     from coherence.minimums.bound import Symbol
     from coherence.minimums.floors import Floor, Span
     from coherence.minimums.registry import RegisteredBound
@@ -37,8 +39,9 @@ WITNESS_SECONDS = 5.0  # that a witness may run for one bound at given inputs
     metavar="THING.BOUND=VALUE",
     help="Split a measurement into floor, scheme and rest; THING.BOUND.SYMBOL=VALUE gives an input of it.",
 )
+@strict_option()
 @click.option("--output", "-o", type=click.Choice(["text", "json", "latex"]), default="text", show_default=True)
-def command(
+def command(  # noqa: PLR0913  (one parameter per option)
     *,
     target: str | None,
     inputs: Sequence[str],
@@ -46,6 +49,7 @@ def command(
     prove: bool,
     certificates: str | None,
     measured: Sequence[str],
+    strict: bool,
     output: str,
 ) -> int:
     """Floors of the design at TARGET, or the bound of that name at the inputs given.
@@ -53,17 +57,18 @@ def command(
     A range `SYMBOL='40 ms .. 60 ms'` gives the least value of the bound over it, which holds whatever the input is.
     """
     if prove:
-        refuse_given(("listing", "inputs", "measured"), "--prove runs proofs, which hold for every input")
+        refuse_given(("listing", "inputs", "measured", "strict"), "--prove runs proofs, which hold for every input")
         return _prove(target, certificates, output)
     refuse_given(("certificates",), "scripts are of proofs: say --prove")
     if listing:
-        refuse_given(("target", "inputs", "measured"), "--list shows every bound")
+        refuse_given(("target", "inputs", "measured", "strict"), "--list shows every bound")
         return _list(output)
     if target is None:
         raise UsageError("name a design or a bound, or ask for --list or --prove")
     from coherence.minimums.registry import entries
 
     if target in entries():
+        refuse_given(("strict",), "a bound by its name reads no design")
         if measured:
             raise UsageError("--measured splits a measurement of a design: name the design, then THING.BOUND=VALUE")
         return _bound(target, inputs, output)
@@ -73,7 +78,7 @@ def command(
         from coherence.minimums.registry import entry
 
         entry(target)  # says what is near
-    return _design(target, measured, output)
+    return strict_code(0, _design(target, measured, output), strict=strict)
 
 
 def _list(output: str) -> int:
@@ -219,7 +224,8 @@ def _read(symbol: Symbol, text: str) -> Fraction:
     return Fraction(number)
 
 
-def _design(target: str, measured: Sequence[str], output: str) -> int:
+def _design(target: str, measured: Sequence[str], output: str) -> list[NotRead]:
+    """Prints the floors of every design of a target; returns what they do not depend on."""
     from coherence.base.reads import recorded
     from coherence.checking.workspace import open_workspace
     from coherence.cli._unread import unread, unread_json, unread_text
@@ -230,11 +236,13 @@ def _design(target: str, measured: Sequence[str], output: str) -> int:
     from coherence.model.elaborate import model_of
 
     designs: list[dict[str, Any]] = []
+    every: list[NotRead] = []
     for entry in open_workspace([target]).entries:
         with recorded() as reads:
             floors = (*design_floors(entry.design), *loop_floors(model_of(entry.design)))
             split = measurements(measured, entry.design, floors, read_span)
         path, lines = entry.design.file or target, unread("bound", entry.design, reads)
+        every += lines
         if output == "json":
             shares = {"measured": [report_measured.measured_json(one) for one in split]} if split else {}
             designs.append({**report.design_json(path, floors), **shares, "not_read": unread_json(lines)})
@@ -244,7 +252,7 @@ def _design(target: str, measured: Sequence[str], output: str) -> int:
             _echo(unread_text(lines) if output == "text" else ())
     if output == "json":
         _echo_json({"designs": designs})
-    return 0
+    return every
 
 
 def _prove(target: str | None, certificates: str | None, output: str) -> int:

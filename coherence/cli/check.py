@@ -16,6 +16,7 @@ from coherence.cli._given import refuse_given
 from coherence.cli._progress import Progress
 from coherence.cli._seconds import Seconds
 from coherence.cli._terminal import is_coloured
+from coherence.cli._unread import strict_code, strict_option
 from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ OF_A_REPORT = (
     metavar="FORMAT[=FILE]",
     help="text, concise, json, sarif, junit, markdown or github; repeatable.",
 )
-@click.option("--strict", is_flag=True, help="Exit 4 where something is undecided or not read (and nothing fails).")
+@strict_option("something is undecided or not read")
 @click.option(
     "--expect",
     is_flag=True,
@@ -256,7 +257,7 @@ def exit_code(report: Report, fail_on: str, *, strict: bool) -> int:
     if fail_on != "never" and any(_fails(finding, fail_on) for finding in report.findings):
         return 1
     left_open = any(f.verdict is Verdict.UNDECIDED for f in report.findings)
-    return 4 if strict and (left_open or any(line.counts for line in report.not_read)) else 0
+    return strict_code(0, report.not_read, strict=strict, left_open=left_open)
 
 
 def _fails(finding: Finding, fail_on: str) -> bool:

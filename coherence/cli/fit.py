@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
+from coherence.cli._unread import strict_code, strict_option
 
 if TYPE_CHECKING:
     from coherence.causal.answers.answer import Section
@@ -67,10 +68,11 @@ class TelemetryInput:
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes for long work.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of everything that is drawn.")
 @click.option("--picture", metavar="FILE", help="Draw graph, waterfall and shares: FILE.svg, or FILE.png.")
+@strict_option()
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, stream: bool, window: str | None, against: str | None, reference: Sequence[str],
-    do: Sequence[str], picture: str | None, output: str, **more: Any,
+    do: Sequence[str], picture: str | None, strict: bool, output: str, **more: Any,
 ) -> int:  # fmt: skip
     """Fit the design at PATH to telemetry.
 
@@ -105,7 +107,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     click.echo(shown, nl=False)
     for line in unread_text(lines) if output == "text" else ():
         click.echo(line)
-    return _code(sections)
+    return strict_code(_code(sections), lines, strict=strict)
 
 
 def _refuse_ignored(reading: TelemetryInput, settings: FitSettings) -> None:

@@ -10,6 +10,7 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.cli._seconds import Seconds
+from coherence.cli._unread import strict_code, strict_option
 
 if TYPE_CHECKING:
     from coherence.checking.workspace import Entry
@@ -34,10 +35,11 @@ if TYPE_CHECKING:
     "--half-spaces/--no-half-spaces", "half_spaces", default=True, show_default=True,
     help="Also seek linear inequalities that are safe.",
 )  # fmt: skip
+@strict_option()
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter for each option)
     *, path: str, parameters: Sequence[str], select: Sequence[str], ignore: Sequence[str], asks: int,
-    time_limit: float, half_spaces: bool, output: str,
+    time_limit: float, half_spaces: bool, strict: bool, output: str,
 ) -> int:  # fmt: skip
     """Cut the values into boxes that are safe (proved for every value inside), unsafe, or undecided;
     a candidate is a box in which no conflict is found and nothing proves that there is none.
@@ -74,7 +76,7 @@ def command(  # noqa: PLR0913  (one parameter for each option)
         if output == "json"
         else "\n".join((text(path, mapped, inequalities), *unread_text(lines)))
     )
-    return 0
+    return strict_code(0, lines, strict=strict)
 
 
 def _entry(path: str) -> Entry:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,10 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.cli._given import refuse_given
+from coherence.cli._unread import strict_code, strict_option, unread, unread_json, unread_text
 
 if TYPE_CHECKING:
+    from coherence.findings.finding import NotRead
     from coherence.language.design import Design
     from coherence.simulate.testbed.proxies import Proxy
     from coherence.simulate.testbed.set_up import RunTiming, SetUp
@@ -28,9 +30,11 @@ if TYPE_CHECKING:
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of arrivals and service times.")
 @click.option("--dry-run", is_flag=True, help="Only write the files.")
 @click.option("--into", type=click.Path(path_type=Path, file_okay=False), help="Keep the files in this folder.")
+@strict_option()
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
-    *, path: str, proxy: str | None, pause: str, span: str, seed: int, dry_run: bool, into: Path | None, output: str
+    *, path: str, proxy: str | None, pause: str, span: str, seed: int, dry_run: bool, into: Path | None, strict: bool,
+    output: str,
 ) -> int:  # fmt: skip
     """Run the design at PATH on loopback: a real proxy, a back end, a load; everything started is stopped.
 
@@ -44,40 +48,57 @@ def command(  # noqa: PLR0913  (one parameter per option)
         refuse_given(("pause", "span", "seed"), "an autoscaler runs as the design says; --with names a proxy")
         if not dry_run:
             refuse_given(("into",), "the files of an autoscaler are kept with --dry-run alone")
-        return _autoscaler(design, into if into or not dry_run else Path("reproduce-autoscaler"), dry_run, output)
+        code, lines = _autoscaler(design, into or Path("reproduce-autoscaler"), output, dry_run=dry_run)
+        return strict_code(code, lines, strict=strict)
+    from coherence.base.reads import recorded
     from coherence.simulate.testbed import proxies
     from coherence.simulate.testbed.set_up import course, set_up
     from coherence.simulate.testbed.words import as_json, text
 
     chosen = proxies.proxy(proxy)
     timing = course(pause=_time(pause, "--pause"), lasts=_time(span, "--for"), seed=seed)
-    prepared = set_up(design, before=timing.before, pause=timing.pause)
+    with recorded() as reads:
+        prepared = set_up(design, before=timing.before, pause=timing.pause)
+    lines = unread("reproduce", design, reads)
     proxies.accept(chosen, prepared)
     if dry_run:
-        return _written(into or Path(f"reproduce-{proxy}"), prepared, chosen, timing)
+        _written(into or Path(f"reproduce-{proxy}"), prepared, chosen, timing)
+        click.echo(_text("", lines), nl=False)
+        return strict_code(0, lines, strict=strict)
     reproduction = _run(path, into, prepared, chosen, timing)
-    click.echo(_json(as_json(reproduction)) if output == "json" else text(reproduction), nl=False)
-    return 0 if reproduction.agrees else 1
+    click.echo(_json(as_json(reproduction), lines) if output == "json" else _text(text(reproduction), lines), nl=False)
+    return strict_code(0 if reproduction.agrees else 1, lines, strict=strict)
 
 
-def _autoscaler(design: Design, folder: Path | None, dry_run: bool, output: str) -> int:
+def _autoscaler(design: Design, folder: Path, output: str, *, dry_run: bool) -> tuple[int, Sequence[NotRead]]:
+    """Reproduces a loop; returns the exit code, and what the testbed did not read."""
+    from coherence.base.reads import recorded
     from coherence.simulate.testbed.autoscaler import applies, as_json, reproduce_autoscaler, text, write_files
 
     if not applies(design):
         raise UsageError("which proxy is to run it? say --with nginx, --with haproxy or --with envoy")
-    if dry_run and folder:
-        click.echo("\n".join(map(str, write_files(design, folder))))
-        return 0
-    reproduction = reproduce_autoscaler(design, progress=lambda line: click.echo(line, err=True))
-    click.echo(_json(as_json(reproduction)) if output == "json" else text(reproduction), nl=False)
-    return 0 if reproduction.agrees else 1
+    if dry_run:
+        with recorded() as reads:
+            files = write_files(design, folder)
+        lines = unread("reproduce", design, reads)
+        click.echo(_text("".join(f"{file}\n" for file in files), lines), nl=False)
+        return 0, lines
+    with recorded() as reads:
+        reproduction = reproduce_autoscaler(design, progress=lambda line: click.echo(line, err=True))
+    lines = unread("reproduce", design, reads)
+    click.echo(_json(as_json(reproduction), lines) if output == "json" else _text(text(reproduction), lines), nl=False)
+    return 0 if reproduction.agrees else 1, lines
 
 
-def _json(fields: Mapping[str, Any]) -> str:
+def _text(text: str, lines: Sequence[NotRead]) -> str:
+    return text + "".join(f"{line}\n" for line in unread_text(lines))
+
+
+def _json(fields: Mapping[str, Any], lines: Sequence[NotRead]) -> str:
     from coherence.base.version import VERSION
 
     head = {"format_version": 1, "tool": "coherence reproduce", "version": VERSION}
-    return json.dumps({**head, **fields}, indent=2) + "\n"
+    return json.dumps({**head, **fields, "not_read": unread_json(lines)}, indent=2) + "\n"
 
 
 def _design(path: str) -> Design:
@@ -112,13 +133,12 @@ def _folder(path: Path) -> Path:
     return path
 
 
-def _written(folder: Path, prepared: SetUp, chosen: Proxy, timing: RunTiming) -> int:
+def _written(folder: Path, prepared: SetUp, chosen: Proxy, timing: RunTiming) -> None:
     from coherence.simulate.testbed.reproduction import new_ports, write
 
     for path in write(_folder(folder), prepared, chosen, timing, new_ports()):
         click.echo(path)
     click.echo(f"nothing was started; {folder / 'README.txt'} says how to run it")
-    return 0
 
 
 def _run(path: str, into: Path | None, prepared: SetUp, chosen: Proxy, timing: RunTiming) -> Reproduction:

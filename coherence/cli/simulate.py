@@ -12,6 +12,7 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.cli._given import refuse_given
+from coherence.cli._unread import strict_code, strict_option, unread_text
 
 if TYPE_CHECKING:
     from coherence.findings.finding import NotRead
@@ -40,10 +41,12 @@ OF_A_RUN = ("against", "span", "warm_up", "runs", "seed", "values", "arrivals", 
 )
 @click.option("--telemetry", metavar="FOLDER", help="Write series, requests and true causes of the first run here.")
 @click.option("--observed", metavar="FOLDER", help="Logs of a real autoscaler: did it what the design predicts?")
+@strict_option()
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, against: str | None, span: str, warm_up: str, runs: int, seed: int, values: Sequence[str],
-    arrivals: Sequence[str], pauses: Sequence[str], telemetry: str | None, observed: str | None, output: str,
+    arrivals: Sequence[str], pauses: Sequence[str], telemetry: str | None, observed: str | None, strict: bool,
+    output: str,
 ) -> int:  # fmt: skip
     """Run the design at PATH: percentiles, sends per call, queues and what the loops do.
 
@@ -52,8 +55,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     """
     if observed is not None:
         refuse_given(OF_A_RUN, "with --observed nothing is run, and logs are compared with the design")
-        return _replay(path, observed)
-    from coherence.cli._unread import unread_text
+        return _replay(path, observed, strict=strict)
     from coherence.simulate.study.recording import prepare
     from coherence.simulate.study.repeated_runs import difference
     from coherence.simulate.study.setting import Setting
@@ -79,7 +81,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
         click.echo(_text(names, studies, changed) + "".join(unread), nl=False)
     if stopped:
         click.echo(f"stopped after run {len(studies[-1].setting.seeds)} of {runs}: what is shown is of those", err=True)
-    return STOPPED if stopped else 0
+    return STOPPED if stopped else strict_code(0, sum(unread_lines, ()), strict=strict)
 
 
 def _span(span: str, warm_up: str) -> tuple[float, float]:
@@ -119,12 +121,17 @@ def _advise() -> None:
         click.echo("note: runs are not compiled; pip install 'coherence-engine[simulate]' makes them fast", err=True)
 
 
-def _replay(path: str, folder: str) -> int:
+def _replay(path: str, folder: str, *, strict: bool) -> int:
+    from coherence.base.reads import recorded
+    from coherence.cli._unread import unread
     from coherence.simulate.logs import rendered, replay_logs
 
-    replayed = replay_logs(Path(folder), _design(path))
-    click.echo(rendered(replayed))
-    return 0 if replayed.possible else 1
+    design = _design(path)
+    with recorded() as reads:
+        replayed = replay_logs(Path(folder), design)
+    lines = unread("observed", design, reads)
+    click.echo("\n".join((rendered(replayed), *unread_text(lines))))
+    return strict_code(0 if replayed.possible else 1, lines, strict=strict)
 
 
 def _design(path: str) -> Design:

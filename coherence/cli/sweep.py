@@ -11,6 +11,7 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.cli._seconds import Seconds
+from coherence.cli._unread import strict_code, strict_option
 
 if TYPE_CHECKING:
     from coherence.checking.workspace import Entry
@@ -32,10 +33,11 @@ if TYPE_CHECKING:
     "--time-limit", type=Seconds(0.1), default=10.0, show_default=True, metavar="SECONDS",
     help="Of one point; beyond it the point is undecided.",
 )  # fmt: skip
+@strict_option()
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(
+def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, parameters: Sequence[str], into: str | None, picture: str | None, jobs: int | None,
-    time_limit: float, output: str,
+    time_limit: float, strict: bool, output: str,
 ) -> int:  # fmt: skip
     """Execute the design at PATH exactly for every combination of values, and map where its loops settle.
 
@@ -68,7 +70,7 @@ def command(
     if picture is not None:
         files.write(render_sweep.figure(path, axes, cells), picture)
     click.echo(_json(path, axes, cells, lines) if output == "json" else _text(path, axes, cells, lines), nl=False)
-    return 0
+    return strict_code(0, lines, strict=strict)
 
 
 def _entry(path: str) -> Entry:

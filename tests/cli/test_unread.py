@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from coherence.base.places import Place
 from coherence.cli._run import run
+from coherence.cli._unread import strict_code
+from coherence.findings.finding import NotRead
 
 DESIGN = """\
 coherence: 1
@@ -71,3 +75,75 @@ def test_what_a_loop_is_made_of_is_read_where_the_loop_is_analyzed(
     found = lines(capsys, COMMANDS[1], path)
     assert not any(name.startswith(("loops.valve", "components.tank")) for name in found)
     assert "components.pool.takes.answer" in found
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_strict_exits_4_where_a_value_that_counts_is_not_read(words: tuple[str, ...], path: str) -> None:
+    assert run([words[0], path, *words[1:], "--strict"]) == 4
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("simulate", "--for", "20 s", "--runs", "1"),
+        ("analyze", "--no-retune"),
+        ("sweep", "-p", "loops.valve.actuation.by=1:2:2", "--jobs", "1"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_strict_passes_over_what_is_foreign_to_a_command(
+    words: tuple[str, ...], path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines_of_loop = [line for line in DESIGN.splitlines() if not line.startswith(FOREIGN)]
+    Path(path).write_text("\n".join(lines_of_loop).replace("pool", "tank") + "\n")
+    assert run([words[0], path, *words[1:], "--strict"]) == 0
+    assert "not read: 1 value of prices tank" in capsys.readouterr().out
+
+
+FOREIGN = ("workload", "  pool", "    rank", "calls", "limits")
+
+
+def test_a_failure_is_reported_before_what_is_not_read() -> None:
+    line = NotRead(Place("design.yaml", 1, 1, 1, 1), "limits", "room", "window", "a run does not have it", True)
+    assert strict_code(1, [line], strict=True) == 1
+    assert strict_code(0, [line], strict=True) == 4
+    assert strict_code(0, [line], strict=False) == 0
+    assert strict_code(0, [replace(line, counts=False)], strict=True) == 0
+    assert strict_code(0, [], strict=True, left_open=True) == 4
+
+
+def test_a_dry_reproduction_names_what_the_testbed_does_not_run(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(path).write_text(REPRODUCED)
+    words = ["reproduce", path, "--with", "envoy", "--dry-run", "--into", str(tmp_path / "files")]
+    assert run(words) == 0
+    printed = capsys.readouterr().out
+    assert "not read: 4 values of timers probe: from, every, misses, then (the testbed does not run it)" in printed
+    assert "calls" not in printed
+    assert run([*words[:-1], str(tmp_path / "more"), "--strict"]) == 4
+
+
+REPRODUCED = """\
+coherence: 1
+workload: {clients: {rate: 50 req/s, service: {mean: 40 ms, cv: 1}}}
+components: {workers: {copies: 4}}
+calls:
+  - {from: clients, to: workers, tries: 3, per_try: 250 ms, retry_when: [timeout], on_timeout: abandon}
+timers: {probe: {from: workers starts, every: 10 s, misses: 3, then: workers ends}}
+"""
+
+
+def test_a_comparison_with_logs_names_what_it_does_not_depend_on(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    design = (RECORD / "designs" / "C1-min_scale-log-2023-09-19T23-28-22.yaml").read_text()
+    words = ["simulate", path, "--observed", str(RECORD / "C1-min_scale"), "--strict"]
+    Path(path).write_text(design)
+    assert run(words) == 0
+    assert "not read" not in capsys.readouterr().out
+    Path(path).write_text(design + "limits: {memory: {counts: app.memory, at_most: 7, window: 1 min}}\n")
+    assert run(words) == 4
+    reason = "(the comparison with logs does not have it)"
+    assert f"not read: 3 values of limits memory: counts, at_most, window {reason}" in capsys.readouterr().out
+
+
+RECORD = Path(__file__).parents[1] / "data" / "k8s_failure_reproduction"
