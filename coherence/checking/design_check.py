@@ -17,10 +17,11 @@ from coherence.checking.repair.rechecks import RecheckContext as Rechecked
 from coherence.checking.repair.rechecks import with_repairs
 from coherence.checking.rereading import reread
 from coherence.checking.slicing import Names, Piece, clashes, pieces, same_entries, whole
+from coherence.checking.unread_values import joined, unread_values
 from coherence.findings.accounting import account
 from coherence.findings.edited_designs import Rebuild
 from coherence.findings.finding import Accounting, Finding, NotRead, Severity
-from coherence.findings.not_read import Basis, Entry, Reasons, basis, not_read, readers
+from coherence.findings.not_read import Basis, Entry, Reasons, basis, readers, without
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule, question_modules
 from coherence.findings.standing_proofs import standing
@@ -64,9 +65,14 @@ class Options:
         """Returns whether findings with the code are asked for."""
         return passes(code, self.select, self.ignore)
 
+    @property
+    def everything(self) -> bool:
+        """Returns whether every question is asked."""
+        return not (self.select or self.ignore)
+
     def reasons(self) -> Reasons:
         """Returns why values are not read."""
-        words = "none of the chosen questions" if self.select or self.ignore else "no question"
+        words = "no question" if self.everything else "none of the chosen questions"
         return Reasons(f"{words} answers about it", f"{words} answers by it")
 
 
@@ -81,6 +87,7 @@ class PieceAnswers:
     unrepaired: tuple[Finding, ...]
     findings: tuple[Finding, ...] = ()
     cut_short: bool = False
+    not_read: tuple[NotRead, ...] = ()
 
 
 Known = Mapping[Names, PieceAnswers]
@@ -152,11 +159,7 @@ def _joined(
     ordered = tuple(sorted((*findings, *reviewed), key=order_key))
     outside = tuple(f"{name} is outside the design: its signals may take any value" for name in names.outside(design))
     cut_short = any(answers.cut_short for answers in answered.values())
-    read = answered_from(answered, options)
-    unread = not_read(design, (*read, basis(reads, reviewed)), options.reasons())
-    if not (options.select or options.ignore):
-        with unnoted():
-            ordered = tuple(sorted(standing(design, ordered, unread), key=order_key))
+    unread = without(joined([answers.not_read for answers in answered.values()]), basis(reads, reviewed))
     answers = Answers(ordered, account(design, ordered), outside, cut_short, unread)
     return Analysis(design, answers, options, answered)
 
@@ -173,7 +176,7 @@ def readers_of(analysis: Analysis) -> Mapping[Entry, tuple[str, ...]]:
 
 def _reviewed(subject: Subject, answers: Sequence[Finding], options: Options) -> Iterator[Finding]:
     """Yields what the answers themselves give rise to; of a selection of questions nothing can be said."""
-    if not (options.select or options.ignore):
+    if options.everything:
         for module in question_modules():
             yield from module.review(subject, answers) if module.review is not None else ()
 
@@ -193,7 +196,11 @@ def _repaired(
         if wall_is_over(end):
             raise CoherenceError("the time for repairs is over")
         carry_over(piece.design, edited.design)
-        return [finding for module in modules for finding in ask_once(edited, module).findings]
+        chosen = list(modules)
+        findings = tuple(finding for module in chosen for finding in ask_once(edited, module).findings)
+        if len(chosen) < len(options.modules()):
+            return list(findings)
+        return list(_weighed(replace(piece, design=edited.design), findings, options)[0])
 
     context = Rechecked(subject, again, options.modules(), free, ask_again)
     with recorded_cuts() as cuts:
@@ -269,10 +276,21 @@ def ask_pieces(
                 problems += error.problems
     if problems:
         raise InputError(dict.fromkeys(problems))
-    return [
-        PieceAnswers(part, tuple(f for answer in own for f in answer.findings), cut_short=any(a.cut_short for a in own))
-        for part, own in zip(parts, answers, strict=True)
-    ]
+    return [_piece_answers(part, own, options) for part, own in zip(parts, answers, strict=True)]
+
+
+def _piece_answers(piece: Piece, answers: Sequence[ModuleAnswer], options: Options) -> PieceAnswers:
+    findings, unread = _weighed(piece, tuple(f for answer in answers for f in answer.findings), options)
+    return PieceAnswers(piece, findings, cut_short=any(answer.cut_short for answer in answers), not_read=unread)
+
+
+def _weighed(
+    piece: Piece, findings: tuple[Finding, ...], options: Options
+) -> tuple[tuple[Finding, ...], tuple[NotRead, ...]]:
+    """Returns the findings without the proofs that an unread entry takes back, and the values that are not read."""
+    with unnoted():
+        unread = unread_values(piece, bases(piece.design, options.modules()), options.reasons())
+        return standing(piece.design, findings, unread) if options.everything else findings, unread
 
 
 __all__ = ["Analysis", "Answers", "Options", "analyse", "analysis", "ask_all", "order_key", "passes", "reanalyse"]

@@ -27,10 +27,11 @@ ANCHORS = re.compile(r"[&*](?<![^\s\[{,][&*])[A-Za-z0-9_]")  # begins with few l
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a design, with its units."""
+    """A part of a design, with its units.  `cut`: there are others, with which it shares nothing."""
 
     members: tuple[Unit, ...]
     design: Design
+    cut: bool = False
 
     @cached_property
     def names(self) -> Names:
@@ -63,7 +64,7 @@ def pieces(
     groups = parts(design) if by_hand and not has_anchors(design) else ()
     if len(groups) < 2:
         return (whole(design),)
-    candidates = tuple(Piece(group, part_of(design, group)) for group in groups)
+    candidates = tuple(Piece(group, part_of(design, group), cut=True) for group in groups)
     fresh = (one for one in candidates if (old := before.get(one.names)) is None or not same_entries(old, one))
     return candidates if all(map(_complete, fresh)) else (whole(design),)
 

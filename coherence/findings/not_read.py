@@ -68,6 +68,16 @@ def not_read(design: Design, answers: Sequence[Basis], reasons: Reasons) -> tupl
     )
 
 
+def without(unread: Iterable[NotRead], read: Basis) -> tuple[NotRead, ...]:
+    """Returns the unread values but those that one more answer was computed from."""
+    return tuple(
+        line
+        for line in unread
+        if line.place not in read.read
+        or not _about((line.section, line.entry), {(line.place.file, line.place.line)}, read)
+    )
+
+
 def readers(design: Design, answers: Sequence[Basis]) -> dict[Entry, tuple[str, ...]]:
     """Returns the codes of the answers that were computed from something of each entry and speak of it."""
     entries = _entries(design)

@@ -63,7 +63,7 @@ def test_every_format_for_people_counts_them_and_json_lists_them(tmp_path: Path)
         ("b.json", "neither a design nor a manifest"),
     ]
     notes = json.loads(render("sarif", report))["runs"][0]["invocations"][0]["toolExecutionNotifications"]
-    assert notes[0]["message"]["text"] == "skipped: template (render it first)"
+    assert "skipped: template (render it first)" in [note["message"]["text"] for note in notes]
 
 
 @pytest.mark.parametrize(
