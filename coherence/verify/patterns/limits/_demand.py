@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from coherence.base.number_text import render_quantity
@@ -100,7 +100,7 @@ def _proved(question: Question, facts: DesignFacts, limit: Limit, claim: Compare
     return question.proved(
         message,
         _places(facts, limit, claim, ()),
-        (limit.name,),
+        (limit.name, *_writers(facts, used(claim.left))),
         arithmetic(numbers, certificate=script),
         margin=not touches,
     )
@@ -151,7 +151,7 @@ def _value(tree: Tree, corner: Corner) -> Fraction:
     return Fraction(evaluate(tree, Constants(corner.at)))
 
 
-def _writers(facts: DesignFacts, paths: tuple[str, ...]) -> list[str]:
+def _writers(facts: DesignFacts, paths: Iterable[str]) -> list[str]:
     return [writer.name for path in paths for writer in facts.written.get(path, ())]
 
 

@@ -96,7 +96,7 @@ def budget(question: Question, subject: Subject, facts: DesignFacts, limit: Limi
         yield question.proved(
             f"{limit.name} lets at least one of {thing} go",
             where,
-            (limit.name,),
+            _of(facts, limit),
             arithmetic(numbers, certificate=script),
         )
 
@@ -144,11 +144,14 @@ def _blocked(
         Step(None, f"{limit.name} allows {free[count]} to go: the eviction is refused, and again at each retry"),
     )
     numbers: Numbers = {"copies": (count, ""), "free to go": (free[count], "")}
-    writers = [writer.name for writer in _scalers(facts, thing)]
     return question.conflict(
-        message, where, (limit.name, *writers), arithmetic(numbers, witness=witness),
+        message, where, _of(facts, limit), arithmetic(numbers, witness=witness),
         certain=certain, assumptions=("no member is down already",), repairs=_repairs(subject, facts, limit, count),
     )  # fmt: skip
+
+
+def _of(facts: DesignFacts, limit: Limit) -> tuple[str, ...]:
+    return (limit.name, *(writer.name for writer in _scalers(facts, _thing(limit))))
 
 
 def _repairs(subject: Subject, facts: DesignFacts, limit: Limit, count: int) -> Iterator[Repair]:

@@ -40,7 +40,7 @@ from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject
 from coherence.language.design import Limit
 from coherence.language.expressions import walk
-from coherence.language.expressions.tree import Call, Compare, Name
+from coherence.language.expressions.tree import Call, Compare, Name, Tree
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap
 from coherence.verify.facts.ranges import truth
@@ -87,9 +87,25 @@ def _smaller(subject: Subject, facts: DesignFacts, tighter: Limit, other: Limit)
     first, second = cap(facts, tighter), cap(facts, other)
     if first is None or second is None:
         return
+    if facts.range(first).exact and facts.range(first) == facts.range(second):
+        yield _equal(facts, (tighter, other), (first, second))
     for small, large, lower, upper in ((tighter, other, first, second), (other, tighter, second, first)):
         if truth(Compare("<", lower, upper), facts.values) and not _never_full(facts, small):
             yield _demand_hidden(subject, facts, small, large)
+
+
+def _equal(facts: DesignFacts, limits: tuple[Limit, Limit], caps: tuple[Tree, Tree]) -> Finding:
+    """Answers that two caps are full at the same count: neither hides the other."""
+    from coherence.findings.question_input import arithmetic
+    from coherence.verify.facts.limits import place_of
+    from coherence.verify.facts.range_claims import claimed
+
+    names = tuple(limit.name for limit in limits)
+    places = tuple(place_of(limit.at_most, limit).labelled("allows as many") for limit in limits)
+    evidence = arithmetic(
+        {"limit": (facts.range(caps[0]).low or 0, "")}, certificate=claimed(Compare("==", *caps), facts.values)
+    )
+    return QUESTION.proved(f"{' and '.join(names)} allow as many: neither hides the other", places, names, evidence)
 
 
 def _never_full(facts: DesignFacts, limit: Limit) -> bool:
