@@ -6,6 +6,7 @@ draws on x, against those that the loop's trigger, rules and target read (`x.cpu
 `misses gpu` in the sensor chain).  A resource that is held and not read is contested and unseen: the condition may
 hold while every unit of it is in use.  With what one job needs of the resources that are read, the largest share that
 a fully used member can show is computed; where the threshold is below it, the loop never fires on such a member.
+Where every resource that is held is read, the same is asked of a member on which one job runs.
 
 A loop that reads no resource of x at all (`x.idle`, `x.underused`) is taken at its word.
 
@@ -53,7 +54,7 @@ from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, known
 from coherence.verify.facts.range_claims import claimed
-from coherence.verify.facts.ranges import point, truth
+from coherence.verify.facts.ranges import enclosure, truth
 from coherence.verify.jobs.capacity import supplies
 from coherence.verify.patterns.limits._removed_sensor import removed
 from coherence.verify.patterns.writers._pair import Numbers
@@ -64,6 +65,7 @@ QUESTIONS = (QUESTION,)
 SIZES = (*COPIES, "count", "size", "number")
 RESOURCES = ("cpu", "gpu", "memory", "disk", "network")  # what a signal of this name is about
 USED = ("", "_used", "_use", "_usage", "_utilization", "_utilisation", "_requested", "_busy", "_share")
+SHARES = ("_utilization", "_utilisation", "_share")  # of what there is; the others may be shares or amounts
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         blind = [entry for entry in held if entry[0] not in read]
         if held and (read or _missed(loop)):
             yield from (_answer(subject, facts, _blindness(loop, thing, entry), read) for entry in blind)
+            yield from _seen(facts, loop, thing, held, read)
         elif blind and _reads(facts, loop, thing):
             yield _ask(_blindness(loop, thing, blind[0]))
 
@@ -173,14 +176,41 @@ def _answer(subject: Subject, facts: DesignFacts, blind: Blindness, read: set[st
 
 def _shown(facts: DesignFacts, blind: Blindness, read: set[str]) -> dict[str, Interval]:
     """Returns what the loop reads of a member on which the holder uses all of the unseen resource that it needs."""
-    ranges: dict[str, Interval] = {}
     supply = facts.values.get(f"{blind.thing}.{blind.resource}")
     members = supply.low // blind.need.high if supply is not None and supply.low is not None else Fraction(1)
+    return _readings(facts, blind.loop, (blind.thing, blind.holder, max(Fraction(1), Fraction(members))), read)
+
+
+def _readings(
+    facts: DesignFacts, loop: Loop, running: tuple[str, Component, Fraction], read: set[str]
+) -> dict[str, Interval]:  # fmt: skip
+    """Returns what the signals of a member show at the least while so many of the holder run on it."""
+    trigger = trigger_of(loop)
+    compared = [node for node in walk(facts.tree(trigger)) if isinstance(node, Compare)] if trigger is not None else []
+    thing, holder, members = running
+    ranges: dict[str, Interval] = {}
     for resource in read:
-        need = needed(blind.holder).get(resource)
-        amount = (need.low if need is not None else Fraction(0)) * max(Fraction(1), Fraction(members))
-        ranges |= {f"{blind.thing}.{resource}{word}": point(amount) for word in USED[1:]}
+        need = needed(holder).get(resource)
+        amount = (need.low if need is not None else Fraction(0)) * members
+        supply = facts.values.get(f"{thing}.{resource}")
+        for path in (f"{thing}.{resource}{word}" for word in USED[1:]):
+            if _as_amount(facts, path, f"{thing}.{resource}", compared):
+                ranges[path] = Interval(amount, None)
+            elif supply is not None and supply.high is not None and supply.high > 0:
+                ranges[path] = Interval(amount / supply.high, None)
     return {path: value for path, value in ranges.items() if path not in facts.values}
+
+
+def _as_amount(facts: DesignFacts, path: str, supply: str, compared: list[Compare]) -> bool:
+    """Returns whether the signal is compared as an amount (with what there is, or with more than 1), not as a share."""
+    if path.endswith(SHARES):
+        return False
+    return all(supply in used(node) or _more_than_one(facts, node, path) for node in compared if path in used(node))
+
+
+def _more_than_one(facts: DesignFacts, node: Compare, path: str) -> bool:
+    other = enclosure(node.right if path in used(node.left) else node.left, facts.values)
+    return other.low is not None and other.low > 1
 
 
 def _numbers(facts: DesignFacts, blind: Blindness) -> Numbers:
@@ -189,11 +219,11 @@ def _numbers(facts: DesignFacts, blind: Blindness) -> Numbers:
     return found | ({"there": (supply.low, "")} if supply is not None and supply.low is not None else {})
 
 
-def _places(facts: DesignFacts, blind: Blindness) -> tuple[Place, ...]:
+def _places(facts: DesignFacts, blind: Blindness, read: str = "") -> tuple[Place, ...]:
     supply = facts.places.get(f"{blind.thing}.{blind.resource}")
     held = blind.need.place.labelled(f"{blind.holder.name} holds this {blind.resource} of {blind.thing}")
     here = (supply.labelled(f"{blind.resource} of one {blind.thing}"),) if supply is not None else ()
-    return (blind.place.labelled(f"{blind.loop.name} does not see {blind.resource}"), held, *here)
+    return (blind.place.labelled(read or f"{blind.loop.name} does not see {blind.resource}"), held, *here)
 
 
 def _of(blind: Blindness) -> tuple[str, ...]:
@@ -234,17 +264,33 @@ def _repairs(subject: Subject, blind: Blindness) -> Iterator[Repair]:
         yield Repair((Edit(trigger.place, old, both),), "")
 
 
+def _seen(
+    facts: DesignFacts, loop: Loop, thing: str, held: list[tuple[str, Component, Quantity]], read: set[str]
+) -> Iterator[Finding]:  # fmt: skip
+    """Yields one proof per holder whose every resource is read, and one of which keeps the loop from acting."""
+    trigger = trigger_of(loop)
+    if trigger is None or _missed(loop) or truth(facts.tree(trigger), facts.values) is not None:
+        return
+    unseen = {holder.name for resource, holder, _ in held if resource not in read}
+    entries = {entry[1].name: entry for entry in held if entry[1].name not in unseen}
+    for entry in entries.values():
+        shown = _readings(facts, loop, (thing, entry[1], Fraction(1)), read)
+        if truth(facts.tree(trigger), {**facts.values, **shown}) is False:
+            yield _spared(facts, _blindness(loop, thing, entry), trigger, shown)
+
+
 def _now(tree: Tree) -> Tree:
     """Returns the condition without the time for which it must hold."""
     return tree.condition if isinstance(tree, Held) else tree
 
 
 def _spared(facts: DesignFacts, blind: Blindness, trigger: Tree | None, shown: dict[str, Interval]) -> Finding:
-    """Answers that what the holder shows of the resources that are read is above the threshold."""
+    """Answers that what the holder shows of the resources that are read keeps the loop from acting."""
     assert trigger is not None
     script = claimed(Logic("not", (_now(facts.tree(trigger)),)), {**facts.values, **shown})
     message = f"{blind.loop.name} spares a {blind.thing} on which {blind.holder.name} runs: it shows in what is read"
     return QUESTION.proved(
-        message, _places(facts, blind), _of(blind), arithmetic(_numbers(facts, blind), certificate=script),
+        message, _places(facts, blind, "does not hold meanwhile"), _of(blind),
+        arithmetic(_numbers(facts, blind), certificate=script),
         assumptions=(f"{blind.holder.name} uses what it holds of every resource",),
     )  # fmt: skip
