@@ -32,12 +32,12 @@ def taken_back(finding: Finding, design: Design) -> Finding:
     """Returns an answer from runs, undecided where a loop that it is about departs from its original."""
     if finding.verdict not in (Verdict.PROVED, Verdict.CONFLICT) or finding.code == SIGNS_ALONE:
         return finding
-    about = {name: departure for name, departure in departures(design) if name in finding.of}
+    about = [departure for name, departure in departures(design) if name in finding.of]
     if finding.verdict is Verdict.CONFLICT:
-        about = {name: departure for name, departure in about.items() if departure.runs}
+        about = [departure for departure in about if departure.runs]
     if not about:
         return finding
-    reasons = "; ".join(dict.fromkeys(departure.words for departure in about.values()))
+    reasons = "; ".join(dict.fromkeys(departure.words for departure in about))
     message = f"not decided, as {reasons} (by the law as it is modelled: {finding.message})"
     evidence = Evidence(Grade.BOUNDED, "not decided", bound=finding.message)
     undecided = replace(finding, verdict=Verdict.UNDECIDED, severity=Severity.INFO, message=message)
@@ -56,6 +56,8 @@ def _of(design: Design, loop: Loop) -> Iterator[Departure]:
         words = f"{loop.name} multiplies all replicas of {pool}, where Kubernetes multiplies the ready ones"
         yield Departure(words, runs=True)
     others = [other.name for other in design.loops.values() if other is not loop and _signal(design, other) == signal]
+    if rivals := [name for name in others if _is_hpa(loop) and _is_hpa(design.loops[name])] if signal else []:
+        yield Departure(f"Kubernetes switches {' and '.join(sorted((loop.name, *rivals)))} off: one target", runs=True)
     if signal and loop.actuation is not None and loop.actuation.rate and others:
         words = f"the rate limit of {loop.name} counts from what it wrote itself"
         yield Departure(f"{words}, where Kubernetes counts its own changes from what {' or '.join(others)} wrote")
@@ -64,10 +66,13 @@ def _of(design: Design, loop: Loop) -> Iterator[Departure]:
 def _starting_pool(design: Design, loop: Loop, thing: str) -> str:
     """Returns the pool that an HPA scales, where its members take time to start."""
     pool = design.components.get(thing)
-    scales = loop.part is not None and loop.part.text in HPAS
-    if not scales or pool is None or pool.part is None or pool.part.text != "replica_pool":
+    if not _is_hpa(loop) or pool is None or pool.part is None or pool.part.text != "replica_pool":
         return ""
     return pool.name if any(span.high > 0 for _, span in in_role(pool, "start")) else ""
+
+
+def _is_hpa(loop: Loop) -> bool:
+    return loop.part is not None and loop.part.text in HPAS
 
 
 def _signal(design: Design, loop: Loop) -> str:

@@ -65,3 +65,20 @@ def test_answers_about_others_and_about_signs_stand() -> None:
     assert verdicts(design, of=("other",)) == ["proved", "conflict"]
     assert taken_back(answer(Verdict.PROVED, code="COH307"), design).verdict is Verdict.PROVED
     assert taken_back(answer(Verdict.UNDECIDED), design) == answer(Verdict.UNDECIDED)
+
+
+def test_no_departure_of_a_loop_hides_another() -> None:
+    rival = POOL + "  git: {timescale: {period: 10 min}, actuation: {signal: s.desired, law: set, to: 5}}\n"
+    assert [name for name, _ in departures(read_text(rival))] == ["hpa", "hpa"]
+    assert verdicts(read_text(rival)) == ["undecided", "undecided"]
+
+
+def test_two_autoscalers_of_one_target_write_nothing_so_no_run_of_theirs_decides() -> None:
+    other = """  keda:
+    uses: kubernetes_hpa
+    target: {signal: web.cpu, setpoint: 30 %}
+    actuation: {signal: web.replicas, bounds: [2, 10]}
+"""
+    design = read_text(TWO + other)
+    assert {name for name, departure in departures(design) if departure.runs} == {"hpa", "keda"}
+    assert verdicts(design) == ["undecided", "undecided"]
