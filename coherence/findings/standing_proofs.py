@@ -1,9 +1,10 @@
 """Takes back proofs that what was not read touches, and those whose policies never act.
 
 An entry of a design that no question read touches a proof where it can change a signal or an event that the proof is
-about: a boundary around one of its things, a limit on one of its signals, a loop that writes one, a timer that makes
-one of its events.  What can only take runs away, a loop that evicts or a limit, leaves a proof that nothing bad happens
-standing, and the proof says so; it takes back a proof that something comes to be.
+about: a boundary around one of its things or around what they run on, a link between two of them, a limit on one of its
+signals, a loop that writes one, a timer that makes one of its events.  What can only take runs away, a loop that evicts
+or a limit, leaves a proof that nothing bad happens standing, and the proof says so; it takes back a proof that
+something comes to be.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from coherence.language.leaves import leaves
 from coherence.language.schema_kinds import Formula
 from coherence.language.sentences import Event
 
-SECTIONS = ("loops", "timers", "limits", "boundaries")
+SECTIONS = ("loops", "timers", "limits", "boundaries", "links")
 SAFETY = ("always", "never", "before")
 COMES_TO_REST = ("COH225", "COH226", "COH232", "COH30")  # codes whose proofs say that something ends
 ONLY_REMOVES = "{} is not read; it can only take runs away"
@@ -29,13 +30,21 @@ ONLY_REMOVES = "{} is not read; it can only take runs away"
 
 @dataclass(frozen=True)
 class Unread:
-    """An entry that no answer was computed from, its place, and the signals, events or things that it may change."""
+    """An entry that no answer was computed from, its place, and the signals, events or things that it may change.
+
+    `together`: how many of them a proof must be about before the entry touches it.
+    """
 
     section: str
     name: str
     place: Place
     words: frozenset[str]
     evicts: str = ""
+    together: int = 1
+
+    def touches(self, words: frozenset[str]) -> bool:
+        """Returns whether the entry may change something of what a proof is about."""
+        return len(self.words & words) >= self.together or self.evicts in words
 
     @property
     def path(self) -> str:
@@ -62,7 +71,7 @@ def _weighed(design: Design, finding: Finding, unread: Sequence[Unread], idle: I
     unread = [entry for entry in unread if entry.name not in words]  # the proof is about it by name
     safe = all(promise.kind in SAFETY for promise in promises) and not finding.code.startswith(COMES_TO_REST)
     removing = [entry for entry in unread if safe and _removes(entry, words)]
-    changing = [entry for entry in unread if entry not in removing and {*entry.words, entry.evicts} & words]
+    changing = [entry for entry in unread if entry not in removing and entry.touches(words)]
     if changing:
         return _open(finding, changing[0])
     stated = tuple(ONLY_REMOVES.format(entry.path) for entry in removing)
@@ -95,7 +104,8 @@ def _entries(design: Design, not_read: Iterable[NotRead]) -> Iterator[Unread]:
     for (section, name), own in lines.items():
         if section in SECTIONS and len(own) == every[section, name]:
             evicts = _evicted(design, name) if section == "loops" else ""
-            yield Unread(section, name, own[0].place, frozenset(_changed(design, section, name)), evicts)
+            together = 2 if section == "links" else 1  # what has one end alone in a proof is no way within it
+            yield Unread(section, name, own[0].place, frozenset(_changed(design, section, name)), evicts, together)
 
 
 def _evicted(design: Design, name: str) -> str:
@@ -106,8 +116,9 @@ def _evicted(design: Design, name: str) -> str:
 def _changed(design: Design, section: str, name: str) -> Iterator[str]:
     """Yields the signals, events and things that an entry may change."""
     if section == "boundaries":
-        boundaries = (design.infrastructure.boundaries or {}) if design.infrastructure is not None else {}
-        yield from (word.text for word in boundaries[name].around)
+        yield from (word.text for word in design.boundaries[name].around)
+    elif section == "links":
+        yield from name.split(" - ")
     elif section == "limits":
         counts = design.limits[name].counts
         yield from _signals(design, [counts] if counts is not None else [])
@@ -122,8 +133,10 @@ def _changed(design: Design, section: str, name: str) -> Iterator[str]:
 
 def _words(design: Design, finding: Finding) -> frozenset[str]:
     """Returns the signals, events and things that a proof is about, and those that its signals are computed from."""
-    found = {word for name in finding.of for word in _of_entry(design, name)}
-    return frozenset(found | {word.split(".")[0] for word in found})
+    signals = {word for name in finding.of for word in _of_entry(design, name)}
+    things = {word.split(".")[0] for word in signals}
+    components = (design.components[thing] for thing in things if thing in design.components)
+    return frozenset(signals | things | {host.runs_on.text for host in components if host.runs_on is not None})
 
 
 def _of_entry(design: Design, name: str) -> Iterator[str]:

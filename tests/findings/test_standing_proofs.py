@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
 from coherence.findings.standing_proofs import standing
@@ -20,6 +22,14 @@ timers:
   next: {from: job ends, after: 9 s, then: other}
 promises: {few: always web.count <= 9, some: eventually web.count >= 5}
 infrastructure: {tiers: {web: {count: 1}}, boundaries: {vm: {around: [web]}}}
+"""
+HOSTS = """coherence: 1
+components:
+  gw: {runs_on: near, takes: {serve: 1 s}}
+  llm: {runs_on: far, takes: {serve: 5 s}}
+calls:
+  - {from: client, to: gw, deadline: 20 s}
+  - {from: gw, to: llm, deadline: 15 s}
 """
 
 
@@ -70,3 +80,25 @@ def test_a_proof_about_a_loop_that_never_acts_is_vacuous() -> None:
     verdicts = {finding.code: finding.verdict for finding in answers.findings if finding.verdict is not Verdict.NOTE}
     assert verdicts == {"COH105": Verdict.VACUOUS, "COH230": Verdict.VACUOUS}
     assert (answers.accounting.safe, answers.accounting.undecided) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("infrastructure", "undecided"),
+    [
+        ("boundaries: {wan: {kind: environment, around: [far], added_delay: 30 s}}", 2),
+        ("links: [{ends: [near, far], latency: 30 s}]", 2),
+        ("links: [{ends: [gw, llm], latency: 30 s}]", 2),
+        ("boundaries: {wan: {kind: environment, around: [near], added_delay: 30 s}}", 2),
+        ("links: [{ends: [far, spare], latency: 30 s}]", 0),
+        ("boundaries: {wan: {kind: environment, around: [spare], added_delay: 30 s}}", 0),
+    ],
+)
+def test_calls_are_touched_by_what_stands_around_and_between_the_tiers_that_they_run_on(
+    infrastructure: str, undecided: int
+) -> None:
+    text = (
+        f"{HOSTS}infrastructure: {{tiers: {{near: {{count: 1}}, far: {{count: 1}}, spare: {{}}}}, {infrastructure}}}\n"
+    )
+    answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
+    verdicts = [finding.verdict for finding in answers.findings]
+    assert (verdicts.count(Verdict.UNDECIDED), verdicts.count(Verdict.PROVED)) == (undecided, 2 - undecided)
