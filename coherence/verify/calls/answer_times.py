@@ -55,7 +55,7 @@ def answer_time(name: str, own: Quantity | None, calls: Sequence[tuple[RetryPoli
         None if None in bounds else high + sum((b for b in bounds if b is not None), ZERO),
         (*([own] if own is not None else []), *longest.stated),
         longest.way,
-        (*([name] if own is None else []), *(word for time in inside for word in time.silent)),
+        tuple(dict.fromkeys((*([name] if own is None else []), *(word for time in inside for word in time.silent)))),
         tuple(dict.fromkeys(word for time in inside for word in time.open)),
     )
 

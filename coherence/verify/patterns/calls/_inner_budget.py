@@ -20,13 +20,20 @@ _NEVER = Fraction(10**18)
 
 
 def inner_budget(question: Question, subject: Subject, tree: CallTree, around: Enclosure) -> Iterator[Finding]:
-    """Answers whether the retries that the callee configures end before its caller's limit does."""
+    """Answers whether the retries that the callee configures end before its caller's limit does.
+
+    Retries further down that outlast a nearer limit too are told of at that one alone.
+    """
     work = tree.work.get(around.inside, Work())
-    further = [plan for plan, limit in work.below if limit >= around.limit.low and plan not in work.calls]
+    further = [
+        plan
+        for plan, limit in work.below
+        if limit >= around.limit.low and plan not in work.calls and not _outlasts(plan, limit)
+    ]
     retrying = [plan for plan in (*work.calls, *further) if plan.retries]
     if not retrying or around.limit.high is None:
         return
-    late = [plan for plan in retrying if (end := retry_end(plan)) is None or end >= around.limit.low]
+    late = [plan for plan in retrying if _outlasts(plan, around.limit.low)]
     unsure = [plan for plan in retrying if plan not in late and _may_be_late(plan, around.limit)]
     for plan in late:
         yield _late(question, subject, plan, around)
@@ -35,6 +42,12 @@ def inner_budget(question: Question, subject: Subject, tree: CallTree, around: E
         yield question.undecided(f"needs {ask}", _places(plan, around), (around.name, plan.name))
     if not late and not unsure:
         yield from _together(question, subject, work, around)
+
+
+def _outlasts(plan: RetryPolicy, limit: Fraction) -> bool:
+    """Returns whether known failures alone push the last try to the limit or beyond it."""
+    end = retry_end(plan)
+    return end is None or end >= limit
 
 
 def _may_be_late(plan: RetryPolicy, limit: DurationInterval) -> bool:
