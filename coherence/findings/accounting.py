@@ -3,7 +3,7 @@
 A pair is in conflict or undecided where a finding that names both says so, and safe where a proof names both and no
 answer about both is open.  Of what is left, a pair that shares a thing is not modelled: no question is about it; a pair
 that shares nothing is unrelated.  Two policies share a thing where one uses what the other one's things depend on,
-through formulas and calls.
+through formulas and calls, or where things of both run on one tier.
 
 No pair is walked: each policy has one integer whose bits are the policies that it shares a thing with, and one for each
 verdict that names both; a union is an `or` and a count is a population count.
@@ -100,7 +100,10 @@ def _shared(known: Sequence[str], design: Design) -> Masks:
     """Returns for each policy those that use a thing on which its things depend, or whose things depend on one of its
     own.
     """
-    own = things_of_all(design)
+    hosts = _hosts(design)
+    own = {
+        name: things | {hosts[thing] for thing in things & set(hosts)} for name, things in things_of_all(design).items()
+    }
     reached = _reached(design, frozenset[str]().union(*own.values()))
     using: dict[str, int] = {}
     depending: dict[str, int] = {}
@@ -114,6 +117,12 @@ def _shared(known: Sequence[str], design: Design) -> Masks:
         | reduce(or_, (depending[thing] for thing in own[name]), 0)
         for number, name in enumerate(known)
     }
+
+
+@unnoted()
+def _hosts(design: Design) -> dict[str, str]:
+    """Returns for each component what it runs on, of which whoever acts on the component takes a share."""
+    return {part.name: part.runs_on.text for part in design.components.values() if part.runs_on is not None}
 
 
 def _behind(things: Iterable[str], reached: Mapping[str, frozenset[str]]) -> frozenset[str]:

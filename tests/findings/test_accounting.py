@@ -64,6 +64,13 @@ def test_a_thing_is_shared_through_formulas() -> None:
     assert states(counted(loops(components, a="y.load v.size", b="u.load w.size"))) == (0, 0, 0, 0, 1)
 
 
+def test_policies_whose_things_run_on_one_tier_share_it() -> None:
+    parts = "components: {{x: {{runs_on: h100}}, y: {{runs_on: {}}}}}\n"
+    writers = {"a": "x.load x.size", "b": "y.load y.size"}
+    assert states(counted(loops(parts.format("h100"), **writers))) == (0, 0, 0, 1, 0)
+    assert states(counted(loops(parts.format("a100"), **writers))) == (0, 0, 0, 0, 1)
+
+
 def test_calls_of_one_chain_are_related() -> None:
     text = "calls: [{from: a, to: b}, {from: b, to: c}, {from: c, to: d}, {from: v, to: w}]\n"
     assert states(counted(text)) == (0, 0, 0, 3, 3)
