@@ -47,7 +47,7 @@ def inner_budget(question: Question, subject: Subject, tree: CallTree, around: E
 def _outlasts(plan: RetryPolicy, limit: Fraction) -> bool:
     """Returns whether known failures alone push the last try to the limit or beyond it."""
     end = retry_end(plan)
-    return end is None or end >= limit
+    return bool(plan.known()) and (end is None or end >= limit)
 
 
 def _may_be_late(plan: RetryPolicy, limit: DurationInterval) -> bool:
