@@ -176,7 +176,7 @@ def _checked(path: Path) -> str:
     return render("json", report(open_workspace([path]), verify_repairs=False, time_limit=10.0))
 
 
-def _command(*words: str) -> Asked:
+def command_line(*words: str) -> Asked:
     def ask(path: Path) -> str:
         out, errors = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
@@ -190,9 +190,9 @@ def _command(*words: str) -> Asked:
 
 COMMANDS: dict[str, Asked] = {
     "check": _checked,
-    "analyze": _command("analyze", "-o", "json", "--no-retune", "--time-limit", "10"),
-    "simulate": _command("simulate", "-o", "json", "--for", "2 min", "--runs", "1"),
-    "bound": _command("bound", "-o", "json"),
+    "analyze": command_line("analyze", "-o", "json", "--no-retune", "--time-limit", "10"),
+    "simulate": command_line("simulate", "-o", "json", "--for", "2 min", "--runs", "1"),
+    "bound": command_line("bound", "-o", "json"),
 }
 
 

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.reads import answered
 from coherence.language.expressions.tree import Call, Choose, Name, Number, Tree, children
-from coherence.model.model import Model, SampledLoop
+from coherence.model.model import EXPRESSIONS, Model, SampledLoop
 
 CELLS, DECISIONS, MOST_BRANCHES = 4_000, 200, 64
 Operation = tuple[str, Fraction]  # (delayed | sampled | mean_over | max_over, seconds)
@@ -46,16 +47,26 @@ Branch = tuple[LagPath, ...]  # ways that count together
 
 def ways(model: Model, loop: SampledLoop) -> tuple[LagPath, ...]:
     """Returns every different way from what the loop reads to its own command; none where it does not feed back."""
-    found = (branch for tree in loop.trees for branch in _branches(model, tree, loop.signal, LagPath((), True), ()))
-    return tuple(dict.fromkeys(way for branch in found for way in branch))
+    every = (branch for name in EXPRESSIONS for branch in _back(model, loop, name))
+    return tuple(dict.fromkeys(way for branch in every for way in branch))
 
 
 def branches(model: Model, loop: SampledLoop) -> tuple[Branch, ...]:
     """Returns what a proportional law compares: the ways that count together, for each outcome of `min`, `max` and
     `if`.
     """
-    compared = [tree for tree in (loop.measured, loop.setpoint) if tree is not None]
-    return _together(_branches(model, tree, loop.signal, LagPath((), True), ()) for tree in compared)
+    return _together(_back(model, loop, name) for name in ("measured", "setpoint"))
+
+
+def _back(model: Model, loop: SampledLoop, name: str) -> tuple[Branch, ...]:
+    """Returns the branches of some expressions of a loop; those from which no way leads back are not read."""
+    return answered(
+        lambda: tuple(
+            branch
+            for tree in loop.expressions(name)
+            for branch in _branches(model, tree, loop.signal, LagPath((), True), ())
+        )
+    )
 
 
 def _branches(model: Model, tree: Tree, command: str, way: LagPath, seen: tuple[str, ...]) -> tuple[Branch, ...]:

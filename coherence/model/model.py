@@ -85,6 +85,9 @@ class Constant:
     place: Place
 
 
+EXPRESSIONS = ("trigger", "enter", "leave", "measured", "setpoint", "by", "to", "rules")  # of a sampled loop
+
+
 @keeps_reads
 @dataclass(frozen=True)
 class SampledLoop:
@@ -142,8 +145,12 @@ class SampledLoop:
     @property
     def trees(self) -> tuple[Tree, ...]:
         """Returns every expression that the loop evaluates."""
-        read = (self.trigger, self.enter, self.leave, self.measured, self.setpoint, self.by, self.to)
-        return tuple(tree for tree in (*read, *(tree for rule in self.rules for tree in rule)) if tree is not None)
+        return tuple(tree for name in EXPRESSIONS for tree in self.expressions(name))
+
+    def expressions(self, name: str) -> tuple[Tree, ...]:
+        """Returns what the loop evaluates of one of `EXPRESSIONS`, and reads no other."""
+        trees = [tree for rule in self.rules for tree in rule] if name == "rules" else [getattr(self, name)]
+        return tuple(tree for tree in trees if tree is not None)
 
 
 @dataclass(frozen=True)
