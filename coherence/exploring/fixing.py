@@ -84,8 +84,8 @@ def fix(sources: Mapping[str, str], rebuild: Rebuild, wanted: Wanted, *, time_li
         if edited is None:
             return Fix(tuple(rounds), sources, tuple(removed), tuple(conflicts), tuple(silent))
         after = context.again(edits, context.modules) or []
-        removed += [f for f in conflicts if proves(f, after)]
-        silent += [f for f in conflicts if not proves(f, after) and not still_found(f, after)]
+        removed += [f for f in conflicts if proves(f, after, context.findings)]
+        silent += [f for f in conflicts if not proves(f, after, context.findings) and not still_found(f, after)]
         rounds.append(edits)
         sources = edited
 
@@ -114,7 +114,7 @@ def _options(targets: Sequence[Finding], context: RecheckContext) -> list[Repair
         after = context.again(repair.edits, context.modules)
         if after is not None and not worse(context.findings, after):
             purposes = ANOTHER_PURPOSE * context.purposes_lost(repair.edits)
-            removes = frozenset(key_of(f) for f in targets if proves(f, after))
+            removes = frozenset(key_of(f) for f in targets if proves(f, after, context.findings))
             harmless.append(RepairOption(weight(repair.edits) + purposes, purposes, repair, removes))
     return sorted(harmless, key=lambda option: (option.weight, [(e.place, e.new) for e in option.repair.edits]))
 
@@ -147,7 +147,11 @@ def _covers(targets: Sequence[Finding], options: Sequence[RepairOption]) -> Iter
 def _good(edits: tuple[Edit, ...], targets: Iterable[Finding], context: RecheckContext) -> bool:
     """Returns whether all targets are disproved after the edits, and nothing is new."""
     after = context.again(edits, context.modules)
-    return after is not None and all(proves(f, after) for f in targets) and not worse(context.findings, after)
+    return (
+        after is not None
+        and all(proves(f, after, context.findings) for f in targets)
+        and not worse(context.findings, after)
+    )
 
 
 def _needed(edits: tuple[Edit, ...], targets: Sequence[Finding], context: RecheckContext) -> tuple[Edit, ...]:

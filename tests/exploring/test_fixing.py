@@ -131,8 +131,8 @@ def test_what_has_no_repair_is_said(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_a_candidate_is_never_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "design.yaml"
     text = (
-        'coherence: 1\nlimits: {budget: {counts: nodes.disrupted, at_most: 0, during: "0 0 * * * for 24 h"}}\n'
-        "loops: {consolidate: {trigger: nodes.underused, actuation: {signal: nodes.disrupted, law: step, by: 1}}}\n"
+        "coherence: 1\nlimits: {buffer: {counts: gate.backlog, at_most: 200 req, when_full: reject}}\n"
+        "loops: {scale: {trigger: gate.backlog > 500 req, actuation: {signal: web.desired, law: step, by: 1}}}\n"
     )
     path.write_text(text)
     (conflict,) = conflicts(path)

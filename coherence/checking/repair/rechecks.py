@@ -181,7 +181,7 @@ def _rechecked(
     after = context.again(repair.edits, modules)
     if after is None or not gone(finding, after) or worse(context.findings, after):
         return []
-    if proves(finding, after):
+    if proves(finding, after, context.findings):
         return [replace(repair, verified="re-checked: proved", proved=True)]
     grades = [f.evidence.grade for f in _same(finding, after) if f.verdict is Verdict.PROVED]
     weak = next((grade for grade in grades if grade is not Grade.PROVED), "no conflict is found")
@@ -207,10 +207,15 @@ def still_found(finding: Finding, after: Iterable[Finding]) -> bool:
     return any(f.verdict is Verdict.CONFLICT and key_of(f) == key_of(finding) for f in after)
 
 
-def proves(finding: Finding, after: Sequence[Finding]) -> bool:
-    """Returns whether the question of a conflict now answers `proved` about its policies, and nothing else."""
+def proves(finding: Finding, after: Sequence[Finding], before: Iterable[Finding] = ()) -> bool:
+    """Returns whether the question of a conflict now answers `proved` about its policies, and nothing else.
+
+    A proof about the same names that stood beside the conflict is about something else.
+    """
     about = [f for f in _same(finding, after) if set(finding.of) <= set(f.of)]
-    return bool(about) and all(f.verdict is Verdict.PROVED and f.evidence.grade is Grade.PROVED for f in about)
+    beside = {key_of(f) for f in before if f.verdict is Verdict.PROVED}
+    proved = all(f.verdict is Verdict.PROVED and f.evidence.grade is Grade.PROVED for f in about)
+    return proved and any(key_of(f) not in beside for f in about)
 
 
 def _same(finding: Finding, after: Sequence[Finding]) -> list[Finding]:

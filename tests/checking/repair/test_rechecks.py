@@ -35,6 +35,9 @@ def test_only_a_proof_about_the_same_policies_disproves_a_conflict() -> None:
     assert proves(CONFLICT, [answer(Verdict.PROVED, "a", "b")])
     assert proves(CONFLICT, [answer(Verdict.PROVED, "b", "c", "a")])
     assert not proves(CONFLICT, [])
+    beside = answer(Verdict.PROVED, "a", "b", "c")
+    assert not proves(CONFLICT, [beside], [CONFLICT, beside])
+    assert proves(CONFLICT, [beside, answer(Verdict.PROVED, "a", "b")], [CONFLICT, beside])
     assert not proves(CONFLICT, [answer(Verdict.PROVED, "a", "c")])
     assert not proves(CONFLICT, [replace(answer(Verdict.PROVED, "a", "b"), code="C2")])
 
@@ -51,13 +54,21 @@ def repaired(text: str) -> list[Finding]:
 
 def test_a_change_after_which_the_question_is_silent_is_a_candidate() -> None:
     (dead,) = repaired(
+        "coherence: 1\nlimits: {buffer: {counts: gate.backlog, at_most: 200 req, when_full: reject}}\n"
+        "loops: {scale: {trigger: gate.backlog > 500 req, actuation: {signal: web.desired, law: step, by: 1}}}\n"
+    )
+    assert dead.code == "COH213"
+    assert {(repair.proved, repair.verified) for repair in dead.repairs} == {
+        (False, "re-checked: no conflict is found, and not proved")
+    }
+
+
+def test_a_freeze_that_allows_one_is_proved_to_be_none() -> None:
+    (dead,) = repaired(
         'coherence: 1\nlimits: {budget: {counts: nodes.disrupted, at_most: 0, during: "0 0 * * * for 24 h"}}\n'
         "loops: {consolidate: {trigger: nodes.underused, actuation: {signal: nodes.disrupted, law: step, by: 1}}}\n"
     )
-    assert dead.code == "COH213"
-    assert [(repair.proved, repair.verified) for repair in dead.repairs] == [
-        (False, "re-checked: no conflict is found, and not proved")
-    ]
+    assert [(repair.edits[0].new, repair.proved) for repair in dead.repairs] == [("1", True)]
 
 
 def test_a_repair_that_leaves_a_call_its_tries_comes_first() -> None:

@@ -70,6 +70,25 @@ def _windows(ask: Question, facts: DesignFacts, short: Limit, long: Limit) -> It
         claim = f"(>= {rational(small)} {rational(large)})"
         why = f"what comes within {render_seconds(_window(short))} comes within {render_seconds(_window(long))}"
         yield _hidden(ask, short, long, claim, why, {"most in the longer window": (large, "")})
+    elif math.floor(small) < math.floor(large) < math.floor(small) * fits:  # counts may be whole
+        yield _both_bind(ask, (short, long), (small, large, Fraction(fits)))
+
+
+def _both_bind(ask: Question, limits: tuple[Limit, Limit], sizes: tuple[Fraction, Fraction, Fraction]) -> Finding:
+    """Answers that a limit may be full while the one over the longer window is not, and the other way round."""
+    (short, long), (small, large, fits) = limits, sizes
+    places = tuple(place_of(limit.at_most, limit).labelled("this one may bind") for limit in limits)
+    message = (
+        f"{short.name} binds while {long.name} has room left ({small} < {large}), "
+        f"and {long.name} before {fits} times {short.name} are full"
+    )
+    claim = (
+        f"(and (< {rational(small)} {rational(large)}) (< {rational(large)} (* {rational(small)} {rational(fits)})))"
+    )
+    evidence = arithmetic(
+        {"most in the longer window": (small * fits, "")}, certificate=Certificate(claim=claim).script()
+    )
+    return ask.proved(message, places, (long.name, short.name), evidence)
 
 
 def _implied(

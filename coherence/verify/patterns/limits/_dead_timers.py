@@ -24,10 +24,22 @@ def answers(ask: Question, subject: Subject) -> Iterator[Finding]:
             alike.setdefault((timer.start, str(timer.per)), []).append((timer, fires))
     for group in alike.values():
         for (early, first), (other, second) in itertools.permutations(group, 2):
-            latest = first.window.latest
-            sooner = latest is not None and latest < second.window.earliest
-            if sooner and _forestalls(early, other) and not _promised(subject, early, other):
+            if not _forestalls(early, other) or _promised(subject, early, other):
+                continue
+            if _sooner(first, second):
                 yield _answer(ask, early, other, first, second)
+            elif _later(first, second) and not (_forestalls(other, early) and _sooner(second, first)):
+                yield _may_fire(ask, (early, first), (other, second))
+
+
+def _sooner(first: Firing, second: Firing) -> bool:
+    """Returns whether one timer has always fired before another can."""
+    return first.window.latest is not None and first.window.latest < second.window.earliest
+
+
+def _later(first: Firing, second: Firing) -> bool:
+    """Returns whether one timer can fire after another could; at one instant neither surely does."""
+    return first.window.latest is not None and second.window.earliest < first.window.latest
 
 
 def _promised(subject: Subject, early: Timer, other: Timer) -> bool:
@@ -79,6 +91,20 @@ def _answer(ask: Question, early: Timer, other: Timer, first: Firing, second: Fi
     if _hands_out_again(other):
         return ask.note(f"{message}; it is there for a worker that dies before", places, names, evidence)
     return ask.conflict(message, places, names, evidence, certain=False)
+
+
+def _may_fire(ask: Question, ending: tuple[Timer, Firing], later: tuple[Timer, Firing]) -> Finding:
+    """Answers that a timer can fire before the one that ends what both run from."""
+    (early, first), (other, second) = ending, later
+    latest, earliest = first.window.latest or Fraction(0), second.window.earliest
+    numbers = {f"{early.name} at the latest": (latest, "s"), f"{other.name} at the earliest": (earliest, "s")}
+    places = (
+        other.place.labelled(f"fires after {render_seconds(earliest)} at the earliest"),
+        early.place.labelled(f"fires after {render_seconds(latest)} at the latest"),
+    )
+    evidence = arithmetic(numbers, certificate=Certificate(claim=f"(< {second.lower} {first.upper})").script())
+    message = f"{other.name} can fire after {render_seconds(earliest)}: {early.name} may take {render_seconds(latest)}"
+    return ask.proved(message, places, (other.name, early.name), evidence)
 
 
 __all__ = ["answers"]

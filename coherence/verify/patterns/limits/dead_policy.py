@@ -79,10 +79,15 @@ def _frozen(subject: Subject) -> Iterator[Finding]:
         return
     facts = known(subject)
     for path, writers in facts.written.items():
-        for writer in writers:
+        for writer in (writer for writer in writers if writer.kind != "ignore"):
             freezes = [limit for limit in _zero(facts, path) if _covers(limit, writer)]
-            if freezes and writer.kind != "ignore":
-                yield from _answer(subject, facts, writer, freezes)
+            frees = [
+                limit for limit in facts.counted.get(path, ()) if _covers(limit, writer) and _least(facts, limit) >= 1
+            ]
+            if freezes:
+                yield from _answer(subject, facts, writer, (freezes, frees))
+            elif any(map(_varies, frees)) and raises(facts, writer):
+                yield _free(facts, writer, frees)
 
 
 def _zero(facts: DesignFacts, path: str) -> Iterator[Limit]:
@@ -92,6 +97,17 @@ def _zero(facts: DesignFacts, path: str) -> Iterator[Limit]:
         high = facts.range(tree).high if tree is not None else None
         if high is not None and high <= 0:
             yield limit
+
+
+def _least(facts: DesignFacts, limit: Limit) -> Fraction:
+    """Returns how much the cap allows for every value of its constants; 0 where that is not known."""
+    tree = cap(facts, limit)
+    return (facts.range(tree).low if tree is not None else None) or Fraction(0)
+
+
+def _varies(limit: Limit) -> bool:
+    """Returns whether a cap has times or is computed: a number says itself that it allows as many."""
+    return limit.during is not None or not isinstance(limit.at_most, Quantity)
 
 
 def _covers(limit: Limit, writer: Writer) -> bool:
@@ -113,8 +129,10 @@ def raises(facts: DesignFacts, writer: Writer) -> bool | None:
     return None if low is None else low > 0 or writer.values.high is None or writer.values.high > 0
 
 
-def _answer(subject: Subject, facts: DesignFacts, writer: Writer, freezes: list[Limit]) -> Iterator[Finding]:
-    up = raises(facts, writer)
+def _answer(
+    subject: Subject, facts: DesignFacts, writer: Writer, limits: tuple[list[Limit], list[Limit]]
+) -> Iterator[Finding]:  # fmt: skip
+    (freezes, frees), up = limits, raises(facts, writer)
     names = (writer.name, *(limit.name for limit in freezes))
     if up is False:
         return
@@ -132,7 +150,8 @@ def _answer(subject: Subject, facts: DesignFacts, writer: Writer, freezes: list[
     gap = None if always else uncovered(windows)
     places = _places(writer, freezes)
     if gap is not None:
-        yield _open(writer, windows, gap, places, names)
+        allowed = {limit.name: _least(facts, limit) for limit in frees}
+        yield _open(writer, (windows, gap), places, names, allowed)
     else:
         yield _dead(subject, writer, freezes, places, names)
 
@@ -147,13 +166,31 @@ def _places(writer: Writer, freezes: list[Limit]) -> tuple[Place, ...]:
 
 
 def _open(
-    writer: Writer, windows: list[Recurring], gap: Fraction, places: tuple[Place, ...], names: tuple[str, ...]
-) -> Finding:
-    """Returns an instant outside all windows: the last window before it is over, the next one has not begun."""
-    evidence = arithmetic({"free from": (gap, "s")}, certificate=Certificate(claim=_free_at(windows, gap)).script())
-    return QUESTION.proved(
-        f"{writer.name} may act at some time of each cycle, first at {day_and_time(gap)}", places, names, evidence
-    )
+    writer: Writer, free: tuple[list[Recurring], Fraction], places: tuple[Place, ...], names: tuple[str, ...],
+    allowed: dict[str, Fraction],
+) -> Finding:  # fmt: skip
+    """Returns an instant outside all windows, at which the other caps (`allowed`) leave at least 1."""
+    claim = f"(and {_free_at(*free)} {_at_least_one(allowed)})"
+    evidence = arithmetic({"free from": (free[1], "s")}, certificate=Certificate(claim=claim).script())
+    message = f"{writer.name} may act at some time of each cycle, first at {day_and_time(free[1])}"
+    return QUESTION.proved(message, places, (*names, *allowed), evidence)
+
+
+def _free(facts: DesignFacts, writer: Writer, frees: list[Limit]) -> Finding:
+    """Returns that caps leave a loop at least 1 at all times."""
+    allowed = {limit.name: _least(facts, limit) for limit in frees}
+    places = [place_of(limit.at_most, limit).labelled(f"{limit.name} allows at least 1") for limit in frees]
+    places.append(writer.loop.place.labelled(f"{writer.name} raises {writer.signal}"))
+    numbers: Numbers = {f"{name} allows": (least, "") for name, least in allowed.items()}
+    evidence = arithmetic(numbers, certificate=Certificate(claim=_at_least_one(allowed)).script())
+    names = " and ".join(allowed)
+    allow = f"{names} allow{'s' * (len(frees) == 1)} at least 1 at all times"
+    message = f"what {writer.name} raises is never capped at 0: {allow}"
+    return QUESTION.proved(message, places, (writer.name, *allowed), evidence)
+
+
+def _at_least_one(allowed: dict[str, Fraction]) -> str:
+    return f"(and true {' '.join(f'(>= {real(least)} 1.0)' for least in allowed.values())})"
 
 
 def _free_at(windows: list[Recurring], gap: Fraction) -> str:
