@@ -17,7 +17,7 @@ def written(root: Table, not_modelled: Iterable[tuple[Place, str]]) -> str:
     """Returns the whole document; what is not modelled follows as comments."""
     lines = [*_table(root, "")]
     listed = [f"#   {_line(str(place))}: {_line(text)}" for place, text in not_modelled]
-    return "\n".join([*lines, *(["", "# Not modelled:", *listed] if listed else [])]) + "\n"
+    return "\n".join([*lines, *(["", "# Not read:", *listed] if listed else [])]) + "\n"
 
 
 def _table(table: Table, pad: str) -> Iterator[str]:
