@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coherence.base.reads import recorded
+from coherence.checking.design_check import analyse
 from coherence.findings.finding import NotRead
 from coherence.findings.not_read import Basis, Reasons, not_read
 from coherence.language.reading import read_text
@@ -65,3 +66,14 @@ def test_an_answer_that_speaks_of_another_limit_has_not_read_this_one() -> None:
     assert "limits.memory.at_most" not in lines(Basis(memory.read, None))
     place = DESIGN.limits["memory"].place
     assert "limits.memory.at_most" not in lines(Basis(memory.read, frozenset(), frozenset({(place.file, place.line)})))
+
+
+def test_a_word_for_no_limit_is_read_where_a_call_is_proved_without_one() -> None:
+    text = """coherence: 1
+components: {llm: {takes: {serve: 1 s}}}
+calls:
+  - {from: a, to: llm, deadline: unlimited, per_try: 4 s, tries: unlimited, retry_when: [timeout]}
+"""
+    answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
+    assert [finding.code for finding in answers.findings] == ["COH201"]
+    assert not answers.not_read

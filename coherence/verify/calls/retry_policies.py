@@ -139,11 +139,18 @@ def _summed(call: Call, most: Tries) -> RetryBackoff:
 
 
 def _limit(value: Quantity | Word | None) -> DurationInterval | None:
-    return DurationInterval(value.low, value.high) if isinstance(value, Quantity) else None
+    if value is None or _lifts(value) or not isinstance(value, Quantity):
+        return None
+    return DurationInterval(value.low, value.high)
+
+
+def _lifts(value: Quantity | Word) -> bool:
+    """Returns whether a word stands where a limit might: the answers depend on it, so that it counts as read."""
+    return isinstance(value, Word) and value.text in ("unlimited", "absent")
 
 
 def _tries(value: Quantity | Word, *, low: bool) -> int | None:
-    if not isinstance(value, Quantity):
+    if _lifts(value) or not isinstance(value, Quantity):
         return None
     return max(1, int(value.low if low else value.high))
 
