@@ -211,7 +211,8 @@ def _repaired(
 
 def _again(piece: Piece, design: Design, sources: Mapping[str, str], rebuild: Rebuild) -> Rebuild:
     """Returns what reads a piece of a design after an edit of the texts of the design."""
-    by_hand, is_whole = sources == {design.file: design.text}, len(piece.members) == len(units_of(design))
+    by_hand = sources == {design.file: design.text} and not design.spelling
+    is_whole = len(piece.members) == len(units_of(design))
 
     def again(edited: Mapping[str, str]) -> Design:
         after = reread(design, edited[design.file]) if by_hand else rebuild(edited)

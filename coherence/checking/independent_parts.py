@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from coherence.base.places import Place
@@ -20,7 +20,7 @@ from coherence.base.records import Record
 from coherence.language import names
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
-from coherence.language.sentences import Event, Promise, Spread
+from coherence.language.sentences import Event, Promise
 
 SECTIONS = (
     "workload", "components", "claims", "loops", "calls", "timers", "limits", "jobs", "placement", "promises",
@@ -241,7 +241,7 @@ def _gathered(entry: Any) -> Words:
     heads: set[str] = set()
     events: dict[bool, set[str]] = {True: set(), False: set()}  # made or awaited
     for key, item in _leaves("", entry):
-        text = item if isinstance(item, str) else item.by if isinstance(item, Spread) else item.text
+        text = item if isinstance(item, str) else item.text
         words.update((*_WORDS.findall(text), " ".join(text.split())))
         heads.update(_BEFORE_A_DOT.findall(text))
         if isinstance(item, Event):
@@ -272,8 +272,11 @@ def _leaves(key: str, item: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(item, tuple | list):
         for inner in item:
             yield from _leaves(key, inner)
-    elif isinstance(item, str) or isinstance(getattr(item, "text", None), str) or isinstance(item, Spread):
+    elif isinstance(item, str) or isinstance(getattr(item, "text", None), str):
         yield key, item
+    elif is_dataclass(item) and not isinstance(item, Place):  # a sentence without its text, as a link of a sensor
+        for field in fields(item):
+            yield from _leaves(key, getattr(item, field.name))
 
 
 def part_of(design: Design, members: Sequence[Unit]) -> Design:

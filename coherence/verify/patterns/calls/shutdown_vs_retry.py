@@ -53,7 +53,7 @@ from coherence.verify.calls.retry_policies import RetryPolicy
 QUESTION = Question("COH218", "shutdown-vs-retry", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
 LAST_CHECKPOINT = "a life goes on where the last checkpoint was written"
-AFTERWARDS = ("drain", "apart")  # roles of activities that are not work of a life
+SAVES = ("checkpoint", "dump")  # activities that keep the work of a life, and are none of it
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _from_its_start(timer: Timer, component: Component) -> bool:
     over."""
     start = timer.start
     own = start is not None and start.kind == "starts" and start.thing == component.name
-    return own and start is not None and role(component, start.activity) not in AFTERWARDS
+    return own and start is not None and not _is_afterwards(component, start.activity)
 
 
 def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Finding]:
@@ -103,7 +103,12 @@ def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Fin
 
 def _working(component: Component) -> list[tuple[str, Quantity]]:
     """Returns the activities that are work of a life."""
-    return [(name, q) for name, q in (component.takes or {}).items() if role(component, name) not in AFTERWARDS]
+    return [(name, q) for name, q in (component.takes or {}).items() if not _is_afterwards(component, name)]
+
+
+def _is_afterwards(component: Component, activity: str) -> bool:
+    """Returns whether an activity saves or winds up a life."""
+    return activity in SAVES or role(component, activity) == "drain"
 
 
 def _needed(timer: Timer, component: Component) -> tuple[DurationInterval, DurationInterval] | None:

@@ -164,7 +164,8 @@ def calls(draw: st.DrawFn) -> OneCall:
 def test_the_verdict_on_one_call_is_that_of_all_its_runs(call: OneCall) -> None:
     found = only(call.yaml(), "COH201")
     if call.tries == 1:
-        assert not found
+        pointless = call.per_try is not None and call.per_try > call.deadline
+        assert [finding.verdict for finding in found] == [Verdict.NOTE] * pointless
         return
     kept = [all(end <= 2 * call.deadline for _, end in rows) for rows in call.runs()]
     (finding,) = found
