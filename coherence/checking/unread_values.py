@@ -31,16 +31,16 @@ def joined(unread: Sequence[Sequence[NotRead]]) -> tuple[NotRead, ...]:
     What is no entry of a part stands in all of them: it is unread where no part read it, and counts where it does in
     one.
     """
-    lines: dict[tuple[object, ...], list[NotRead]] = {}
-    for part in unread:
-        for line in part:
-            lines.setdefault((line.place, line.section, line.entry, line.key), []).append(line)
+    own = [line for part in unread for line in part if line.section in SECTIONS]
+    shared: dict[tuple[object, ...], list[NotRead]] = {}
+    for line in (line for part in unread for line in part if line.section not in SECTIONS):
+        shared.setdefault(_order(line), []).append(line)
     everywhere = (
         replace(same[0], counts=any(line.counts for line in same))
-        for same in lines.values()
-        if same[0].section in SECTIONS or len(same) == len(unread)
+        for same in shared.values()
+        if len(same) == len(unread)
     )
-    return tuple(sorted(everywhere, key=_order))
+    return tuple(sorted((*own, *everywhere), key=_order))
 
 
 def _order(line: NotRead) -> tuple[object, ...]:
