@@ -1,30 +1,66 @@
-"""Runs whole families by hand: `python -m tests.second_interpreter FAMILY COUNT [FIRST] [SECONDS]`."""
+"""Runs whole families by hand: `python -m tests.second_interpreter FAMILY COUNT [--log FILE]`.
+
+With a log the run goes on after the last design that the log names, whatever ended it: counts, and every contradiction.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from tests.second_interpreter.laid import runs_contradicted, sums_contradicted
 from tests.second_interpreter.sums import FAMILIES
 
+Lines = Callable[[range, "Counter[str]"], Iterator[str]]
 
-def main(family: str, count: str, first: str = "0", seconds: str = "3") -> None:
-    """Prints every contradiction of a family, and how many designs had which answer."""
-    counts = Counter[str]()
-    seeds = range(int(first), int(first) + int(count))
-    named = {one.__name__: one for one in FAMILIES}
+
+def contradictions_of(family: str, seconds: float) -> Lines:
+    """Returns what yields the contradictions of designs of a family."""
     if family == "plants":
-        lines = runs_contradicted(seeds, counts, time_limit=float(seconds))
-    else:
-        lines = sums_contradicted(named[family], seeds, counts)
-    bad = 0
-    for line in lines:
-        bad += 1
-        sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
-    sys.stdout.write(f"{family}: {len(seeds)} designs, {bad} contradictions: {dict(sorted(counts.items()))}\n")
+        return lambda seeds, counts: runs_contradicted(seeds, counts, time_limit=seconds)
+    drawn = {draw.__name__: draw for draw in FAMILIES}[family]
+    return lambda seeds, counts: sums_contradicted(drawn, seeds, counts)
+
+
+def examine(lines_of: Lines, seeds: range, log: Path | None) -> tuple[Counter[str], int]:
+    """Returns how many designs had which answer, and how many were contradicted; goes on where the log ends."""
+    counts, first, bad = resumed(log, seeds.start)
+    for seed in range(first, seeds.stop):
+        lines = list(lines_of(range(seed, seed + 1), counts))
+        bad += len(lines)
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
+        if log is not None:
+            with log.open("a", encoding="utf-8") as file:
+                state = {"after": seed, "bad": bad, "counts": counts, "contradictions": lines}
+                file.write(json.dumps(state, sort_keys=True) + "\n")
+    return counts, bad
+
+
+def resumed(log: Path | None, first: int) -> tuple[Counter[str], int, int]:
+    """Returns the counts, the next seed and the number of contradictions that a log ends with."""
+    if log is None or not log.exists():
+        return Counter(), first, 0
+    state = json.loads(log.read_text(encoding="utf-8").splitlines()[-1])
+    return Counter(state["counts"]), state["after"] + 1, state["bad"]
+
+
+def main() -> None:
+    """Prints every contradiction of a family, and how many designs had which answer."""
+    parser = argparse.ArgumentParser(prog="python -m tests.second_interpreter")
+    parser.add_argument("family", choices=["plants", *(draw.__name__ for draw in FAMILIES)])
+    parser.add_argument("count", type=int)
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first design")
+    parser.add_argument("--seconds", type=float, default=3, help="the time limit of each question over a plant")
+    parser.add_argument("--log", type=Path, help="a line for each design; an existing one is gone on with")
+    given = parser.parse_args()
+    seeds = range(given.first, given.first + given.count)
+    counts, bad = examine(contradictions_of(given.family, given.seconds), seeds, given.log)
+    sys.stdout.write(f"{given.family}: {len(seeds)} designs, {bad} contradictions: {dict(sorted(counts.items()))}\n")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

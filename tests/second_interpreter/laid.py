@@ -15,8 +15,9 @@ from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
+from tests.second_interpreter.deciding import seconds, signal_of
 from tests.second_interpreter.designs import KINDS, plant_design, promise_near
-from tests.second_interpreter.runs import SecondRun, seconds, signal_of, truths
+from tests.second_interpreter.runs import SecondRun, truths
 from tests.second_interpreter.sums import Drawn
 
 LONG, SHORT = Fraction(150), Fraction(30)  # seconds of a run, for what comes at last and for what always holds

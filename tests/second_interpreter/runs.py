@@ -1,22 +1,24 @@
 """Runs loops and plants by the rules of the one model, plainly: it imports the read design and nothing of the engines.
 
 Rule 1: an instant delivers, samples, decides by rank, steps.  Rule 2: a delayed value is the sampled value of then.
-Rule 4: windows are closed, `for h` counts from the first true sample in a row.  Rule 6: recommendation, hold windows,
-rate limits, bounds, cooldown; a value outside its bounds goes to the bound at once.
+Rule 4: `for h` counts from the first true sample in a row.  What a loop does at a sample is in `deciding`.
 """
 
 from __future__ import annotations
 
+import bisect
+import functools
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from coherence.language.design import Design, Loop, Relay
+from coherence.language.design import Design, Loop
 from coherence.language.expressions import tree as node
 from coherence.language.expressions.parse import parse
 from coherence.language.schema_kinds import Formula, Quantity
+from tests.second_interpreter.deciding import decide, seconds, signal_of
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": lambda a, b: Fraction(a) / b,
@@ -25,6 +27,7 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": min, "max": max, "abs": abs, "ceil": math.ceil, "floor": math.floor,
 }  # fmt: skip
+parsed = functools.cache(parse)
 World = dict[str, Any]
 Starts = Mapping[str, Fraction]
 ZERO = Fraction(0)
@@ -104,8 +107,11 @@ class SecondRun:
         """Returns the world as it was sampled then; between instants as it was left; before 0 as it began."""
         if time >= self.time:
             return now
-        before = [entry for entry in self.log if entry[0] <= time]
-        return (before[-1][1] if before[-1][0] == time else before[-1][2]) if before else self.first
+        number = bisect.bisect_right(self.log, time, key=lambda entry: entry[0]) - 1
+        if number < 0:
+            return self.first
+        at, sampled, after = self.log[number]
+        return sampled if at == time else after
 
     # -- one instant ---------------------------------------------------------------------------------------
 
@@ -133,7 +139,7 @@ class SecondRun:
         sampled = dict(self.world)
         seen = dict(sampled)
         for loop in self._order() if scheduled else ():
-            self._decide(loop, seen)
+            decide(self, loop, seen)
         if scheduled:
             self.world.update(self._stepped())
         self.log.append((self.time, sampled, dict(self.world)))
@@ -153,107 +159,14 @@ class SecondRun:
             assert plant.step is not None
             variable, _, formula = plant.state.text.partition("=")
             if self._due(ZERO, plant.step.low):
-                fresh[f"{name}.{variable.strip(' ')[:-1].strip()}"] = self.value(parse(formula), self.world, name)
+                fresh[f"{name}.{variable.strip(' ')[:-1].strip()}"] = self.value(parsed(formula), self.world, name)
         return fresh
-
-    # -- one loop ------------------------------------------------------------------------------------------
-
-    def _decide(self, loop: Loop, seen: World) -> None:
-        acts, wish = self._wish(loop, seen)
-        self.world[loop.name] = seen[loop.name] = acts
-        if wish is None:
-            return
-        path, value = signal_of(loop), self._limited(loop, wish)
-        if value is None:
-            return
-        if value != self.commanded[path]:
-            self.memory["changed", loop.name] = self.time
-        self.commanded[path] = value
-        if seconds(loop, "lands"):
-            self.flying.append((self.time + seconds(loop, "lands"), path, value))
-        else:
-            self.world[path] = seen[path] = value
-
-    def _wish(self, loop: Loop, seen: World) -> tuple[bool, Any]:
-        """Returns whether the loop is triggered, and what its law recommends (None: nothing)."""
-
-        def of(value: Any) -> Any:
-            return value.low if isinstance(value, Quantity) else self.value(value.tree, seen, loop.name)
-
-        act = loop.actuation
-        assert act is not None
-        path = signal_of(loop)
-        if loop.rules:
-            true = [rule for rule in loop.rules if of(rule.when)]  # all are looked at, the first true one wins
-            if not true:
-                return False, None
-            return True, of(true[0].to) if true[0].to is not None else self.commanded[path] + of(true[0].by)
-        if isinstance(loop.trigger, Relay):
-            enter, leave = of(loop.trigger.enter), of(loop.trigger.leave)
-            on = enter or (self.world[loop.name] and not leave)
-        else:
-            on = loop.trigger is None or of(loop.trigger)
-        if not on or not path:
-            return on, None
-        if act.to is not None or act.by is not None:
-            return on, of(act.to) if act.to is not None else self.commanded[path] + of(act.by)
-        assert loop.target is not None
-        ratio = Fraction(of(loop.target.signal)) / of(loop.target.setpoint)
-        slack = loop.target.tolerance.low if loop.target.tolerance else 0
-        current = self.commanded[path] if act.count and act.count.text == "commanded" else self.world[path]
-        whole = all(end.low.denominator == 1 for end in act.bounds if isinstance(end, Quantity))
-        scaled = current * ratio
-        return on, current if 1 - slack <= ratio <= 1 + slack else math.ceil(scaled) if whole else scaled
-
-    def _limited(self, loop: Loop, wish: Any) -> Any:
-        """Returns the wish after hold windows, rate limits, bounds and cooldown; None where it waits."""
-        assert loop.actuation is not None
-        now, current = self.time, self.commanded[signal_of(loop)]
-        low, high = (end.low for end in loop.actuation.bounds if isinstance(end, Quantity))
-        law = not loop.rules and loop.actuation.to is None and loop.actuation.by is None
-        wishes: list[Any] = self.memory.setdefault(("wishes", loop.name), [])
-        wishes.append((now, wish))
-        for key, least in (("hold_down", False), ("hold_up", True)):
-            recent = [v for at, v in wishes if at >= now - seconds(loop, key)]
-            if seconds(loop, key) and (wish > current if least else wish < current):
-                wish = max(current, min(recent)) if least else min(current, max(recent))
-                break
-        written: list[Any] = self.memory.setdefault(("written", loop.name), [(-math.inf, current)])
-        edges = []
-        for rate in loop.actuation.rate:
-            way = rate.way.text if rate.way else "both"
-            if wish != current and way in ("both", "up" if wish > current else "down"):
-                assert rate.per is not None
-                begin = [v for at, v in written if at <= now - rate.per.low][-1]
-                edges.append(begin + (rate.by.low if wish > current else -rate.by.low) if rate.by else begin)
-        if edges:
-            wish = min(wish, max(edges)) if wish > current else max(wish, min(edges))
-        value = min(max(wish, low), high)
-        inside = min(max(current, low), high)
-        value = inside if inside != current and law else value
-        changed = self.memory.get(("changed", loop.name))
-        waits = loop.timescale is not None and loop.timescale.cooldown is not None
-        if waits and changed is not None and value != current and now - changed <= seconds(loop, "cooldown"):
-            return None
-        written.append((now, value))
-        return value
-
-
-def signal_of(loop: Loop) -> str:
-    """Returns what the loop writes."""
-    return loop.actuation.signal.text if loop.actuation and loop.actuation.signal else ""
-
-
-def seconds(loop: Loop, name: str) -> Fraction:
-    """Returns a time of the loop; 0 where it states none."""
-    quantity = getattr(loop.timescale, name, None)
-    return quantity.high if quantity is not None else ZERO
 
 
 def truths(run: SecondRun, condition: Any, log: Sequence[tuple[Fraction, World, World]]) -> list[bool]:
     """Returns the condition as sampled and after each instant."""
-    found = []
-    for number, (time, sampled, after) in enumerate(log):
-        run.time, run.log = time, list(log[: number + 1])
-        found += [bool(run.value(condition, world, "<promise>")) for world in (sampled, after)]
-    return found
+    held = []
+    for time, sampled, after in log:
+        run.time = time
+        held += [bool(run.value(condition, world, "<promise>")) for world in (sampled, after)]
+    return held
