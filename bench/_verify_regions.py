@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from bench.harness import Row
-from coherence.checking.design_check import ask_all
+from coherence.checking.answers import ask_all
 from coherence.exploring.half_spaces import inside
 from coherence.exploring.regions import edit_of, region
 from coherence.exploring.render_half_spaces import beside

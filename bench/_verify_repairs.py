@@ -19,7 +19,8 @@ from pathlib import Path
 
 from bench.harness import Row, process
 from coherence.base.errors import InputError
-from coherence.checking.design_check import analyse, ask_all
+from coherence.checking.answers import ask_all
+from coherence.checking.design_check import analyse
 from coherence.checking.repair.adjustable_numbers import knobs
 from coherence.checking.repair.blame import Stated, stated
 from coherence.checking.repair.nearest_repair import candidates

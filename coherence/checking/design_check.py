@@ -8,23 +8,23 @@ from dataclasses import dataclass, replace
 
 from coherence.base.clock import recorded_cuts, wall_is_over, wall_left_until
 from coherence.base.errors import CoherenceError, InputError, Problem
-from coherence.base.reads import recorded, unnoted
+from coherence.base.reads import recorded
 from coherence.base.watchdog import WHOLE, current_run, run_limit
-from coherence.checking.answers import ModuleAnswer, ask_all, ask_once, bases, carry_over, marked, not_asked
+from coherence.checking.answers import ModuleAnswer, ask_once, bases, carry_over, marked, not_asked
 from coherence.checking.independent_parts import units_of
 from coherence.checking.repair.blame import blamed
 from coherence.checking.repair.rechecks import RecheckContext as Rechecked
 from coherence.checking.repair.rechecks import with_repairs
 from coherence.checking.rereading import reread
 from coherence.checking.slicing import Names, Piece, clashes, pieces, same_entries, whole
-from coherence.checking.unread_values import joined, unread_values
+from coherence.checking.unread_values import joined
+from coherence.checking.weighing import weighed
 from coherence.findings.accounting import account
 from coherence.findings.edited_designs import Rebuild
 from coherence.findings.finding import Accounting, Finding, NotRead, Severity
 from coherence.findings.not_read import Basis, Entry, Reasons, basis, readers, without
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule, question_modules
-from coherence.findings.standing_proofs import standing
 from coherence.language import names
 from coherence.language.design import Design
 
@@ -198,9 +198,7 @@ def _repaired(
         carry_over(piece.design, edited.design)
         chosen = list(modules)
         findings = tuple(finding for module in chosen for finding in ask_once(edited, module).findings)
-        if len(chosen) < len(options.modules()):
-            return list(findings)
-        return list(_weighed(replace(piece, design=edited.design), findings, options)[0])
+        return list(weighed(replace(piece, design=edited.design), findings, chosen, options.reasons())[0])
 
     context = Rechecked(subject, again, options.modules(), free, ask_again)
     with recorded_cuts() as cuts:
@@ -281,17 +279,9 @@ def ask_pieces(
 
 
 def _piece_answers(piece: Piece, answers: Sequence[ModuleAnswer], options: Options) -> PieceAnswers:
-    findings, unread = _weighed(piece, tuple(f for answer in answers for f in answer.findings), options)
+    every = tuple(f for answer in answers for f in answer.findings)
+    findings, unread = weighed(piece, every, options.modules(), options.reasons())
     return PieceAnswers(piece, findings, cut_short=any(answer.cut_short for answer in answers), not_read=unread)
 
 
-def _weighed(
-    piece: Piece, findings: tuple[Finding, ...], options: Options
-) -> tuple[tuple[Finding, ...], tuple[NotRead, ...]]:
-    """Returns the findings without the proofs that an unread entry takes back, and the values that are not read."""
-    with unnoted():
-        unread = unread_values(piece, bases(piece.design, options.modules()), options.reasons())
-        return standing(piece.design, findings, unread) if options.everything else findings, unread
-
-
-__all__ = ["Analysis", "Answers", "Options", "analyse", "analysis", "ask_all", "order_key", "passes", "reanalyse"]
+__all__ = ["Analysis", "Answers", "Options", "analyse", "analysis", "order_key", "passes", "reanalyse"]

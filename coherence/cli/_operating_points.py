@@ -13,7 +13,7 @@ CODE = "COH224"
 
 def loads(subject: Subject) -> tuple[Finding, ...]:
     """Returns one finding for each callee that is retried: every load that reproduces itself, where decidable."""
-    from coherence.checking.design_check import ask_all
+    from coherence.checking.answers import ask_all
     from coherence.findings.registry import question_modules
 
     chosen = [module for module in question_modules() if any(question.code == CODE for question in module.questions)]

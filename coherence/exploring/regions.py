@@ -16,13 +16,14 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.errors import CoherenceError, InputError, UsageError
-from coherence.checking.design_check import ask_all
+from coherence.checking.answers import ask_once
 from coherence.checking.repair.rechecks import Key, key_of
+from coherence.checking.weighing import ask_weighed
 from coherence.exploring.swept_numbers import Axis, axes
 from coherence.findings.accounting import things_of_all
 from coherence.findings.edited_designs import Rebuild, edited_subject
@@ -61,6 +62,7 @@ class Region:
     at_stake: frozenset[str] = frozenset()  # codes whose answer depends on the values
     at_risk: frozenset[Key] = frozenset()  # conflicts for some of the values
     open_keys: frozenset[Key] = frozenset()
+    taken_back: frozenset[Key] = frozenset()
     refused: str = ""  # why some values are no design
 
     def share(self, status: str) -> Fraction:
@@ -72,7 +74,7 @@ class Region:
 
 @dataclass(frozen=True)
 class RegionAnswer:
-    """What the questions say of one box or point."""
+    """What the questions say of one box or point; `taken_back` are proofs that an unread entry may overturn."""
 
     certain: frozenset[Key] = frozenset()
     possible: frozenset[Key] = frozenset()
@@ -80,6 +82,7 @@ class RegionAnswer:
     undecided: frozenset[Key] = frozenset()
     worded: frozenset[WordedConflict] = frozenset()
     refused: str = ""
+    taken_back: frozenset[Key] = frozenset()
 
     @property
     def conflict(self) -> bool:
@@ -119,12 +122,14 @@ class CandidateDesign:
         edits = [edit_of(axis, ends) for axis, ends in zip(self.axes, box, strict=True)]
         try:
             edited = edited_subject(self.subject, edits, self.rebuild)
-            findings = ask_all(edited, self.modules) if edited is not None else ()
+            findings = ask_weighed(edited, self.modules) if edited is not None else []
         except (InputError, CoherenceError) as error:
             return RegionAnswer(refused=str(error).split("\n", maxsplit=1)[0])
         if edited is None:
             raise UsageError("a key is quoted or stands on several lines: write it as a plain number")
-        return answer(f for f in findings if (key_of(f), f.message) not in self.untouched)
+        unweighed = answer(finding for module in self.modules for finding in ask_once(edited, module).findings)
+        weighed = answer(f for f in findings if (key_of(f), f.message) not in self.untouched)
+        return replace(weighed, taken_back=unweighed.proved - weighed.proved)
 
 
 def answer(findings: Iterable[Finding]) -> RegionAnswer:
@@ -168,7 +173,9 @@ def region(
     )
     refused = next((one.refused for one in design.known.values() if one.refused), "")
     merged = tuple(_merged(cells, chosen))
-    return Region(chosen, merged, untouched, left, len(design.known), stake, _at_risk(design), open_keys, refused)
+    taken = frozenset[Key]().union(*(one.taken_back for one in design.known.values()))
+    asks, risk = len(design.known), _at_risk(design)
+    return Region(chosen, merged, untouched, left, asks, stake, risk, open_keys, taken, refused)
 
 
 def owners(design: Design, chosen: Iterable[Axis]) -> frozenset[str]:
@@ -211,7 +218,8 @@ def _cut(design: CandidateDesign, whole: Box, most_asks: int) -> Iterator[Region
 def _may_change(cell: RegionCell, design: CandidateDesign) -> bool:
     """Returns whether a part of the box may be answered otherwise: not where the same is open everywhere."""
     if cell.status == "undecided":
-        return not cell.why or not set(cell.why) <= set(_all_named(design.left_open))
+        everywhere = design.left_open | design.ask(cell.box).taken_back
+        return not cell.why or not set(cell.why) <= set(_all_named(everywhere))
     return cell.status == "candidate" and cell.why != NO_PROOF
 
 

@@ -13,7 +13,7 @@ from coherence.base import units
 from coherence.base.errors import CoherenceError, InputError, UsageError
 from coherence.base.places import Place
 from coherence.base.records import Record
-from coherence.checking.design_check import ask_all
+from coherence.checking.answers import ask_all
 from coherence.exploring.half_spaces import Cell, Form, Point
 from coherence.exploring.regions import RegionAnswer, answer, edit_of, spelled
 from coherence.exploring.swept_numbers import Axis, scalars

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coherence.base.solver import recheck, unsat
-from coherence.checking.design_check import ask_all
+from coherence.checking.answers import ask_all
 from coherence.cli._run import run
 from coherence.exploring.half_spaces import Form, inside, row, uncovered
 from coherence.exploring.regions import edit_of, region

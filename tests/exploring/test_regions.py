@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from coherence.base.errors import UsageError
 from coherence.cli._run import run
 from coherence.exploring.regions import NO_PROOF, Region, region, spelled
+from coherence.exploring.render_half_spaces import beside
 from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
 
@@ -33,6 +34,21 @@ def test_the_edge_of_one_number_is_found() -> None:
     assert rest.box[0][0] < Fraction(10, 3) < rest.box[0][1]
     assert unsafe.why == ("COH201 of a -> b",)
     assert found.share("undecided") < Fraction(1, 100)
+
+
+def test_no_box_is_safe_by_a_proof_that_an_unread_boundary_takes_back() -> None:
+    fleet = (
+        "components: {a: {runs_on: near}, b: {runs_on: far}}\n"
+        "infrastructure: {tiers: {near: {count: 1}, far: {count: 1}}, boundaries: {vm: {around: [b]}}}\n"
+    )
+    every = question_modules()
+    keys, sources = ["calls.0.per_try=1:8"], {"d": CALL + fleet}
+    mapped = region(keys, sources, lambda s: read_text(s["d"], "d"), every, most_asks=60)
+    assert {cell.status for cell in mapped.cells} == {"unsafe", "undecided"}
+    assert mapped.taken_back == {("COH201", ("a -> b",))}
+    (inequality,) = beside(mapped, keys, sources, lambda s: read_text(s["d"], "d"), every, time_limit=20)
+    assert not inequality.result.sets
+    assert inequality.result.reason == "COH201 would stand on what no question reads"
 
 
 def test_whole_numbers_are_never_cut_between() -> None:
