@@ -208,7 +208,56 @@ def _both_for_ever(start: Fraction, moves: Callable[[Fraction], dict[str, Fracti
     return {"up", "down"} <= {way for _, way in ways}
 
 
+def two_scalers(random: Random) -> Drawn:
+    """Two proportional loops on one count, or one and a setter; what they read is stated: is some count left alone?"""
+    low, high = random.randint(1, 3), random.randint(4, 12)
+    other = low if random.random() < 0.7 else random.randint(1, 4), high + random.choice([0, 0, 0, -1, 2])
+    goals = [random.choice([5, 8, 10, 12, 15]) for _ in "ab"]
+    slacks = [Fraction(random.choice([0, 10, 20]), 100) for _ in "ab"]
+    shape = random.choice(["load / n", "load / max(1, n)", "load", "max(load / max(1, n), 6)", "20 - n"])
+    load, more = random.randint(5, 120), random.choice([0, 0, 1, 30]) if shape != "load" else 0
+    fixed = random.randint(low, high) if random.random() < 0.3 else None
+
+    def usage(load: Fraction, n: int) -> Fraction:
+        match shape:
+            case "load":
+                return load
+            case "20 - n":
+                return Fraction(20 - n)
+            case "max(load / max(1, n), 6)":
+                return max(load / max(1, n), Fraction(6))
+        return load / max(1, n)
+
+    def moved(k: int, ends: tuple[int, int], load: Fraction, n: int) -> int:
+        ratio = usage(load, n) / goals[k]
+        wish = n if abs(ratio - 1) <= slacks[k] else math.ceil(n * ratio)
+        return min(max(wish, ends[0]), ends[1])
+
+    def rest(load: Fraction) -> bool:
+        left_alone = [n for n in range(40) if moved(0, (low, high), load, n) == n]
+        return any(n == (moved(1, other, load, n) if fixed is None else fixed) for n in left_alone)
+
+    stated = f"{load} .. {load + more}" if more else f"{load}"
+    target = [
+        f"target: {{signal: web.usage, setpoint: {g}, tolerance: {float(s * 100)} %}}"
+        for g, s in zip(goals, slacks, strict=True)
+    ]
+    second = (
+        f"actuation: {{signal: web.n, law: set, to: {fixed}, mode: always}}" if fixed is not None
+        else f"{target[1]}, actuation: {{signal: web.n, law: proportional, bounds: [{other[0]}, {other[1]}]}}"
+    )  # fmt: skip
+    text = f"""coherence: 1
+components: {{web: {{load: {stated}, usage: "{shape}"}}}}
+loops:
+  a: {{timescale: {{period: 15 s}}, {target[0]}, actuation: {{signal: web.n, law: proportional, bounds: [{low}, {high}], from: {low}}}}}
+  b: {{timescale: {{period: 15 s}}, {second}}}
+"""
+    loads = (Fraction(k, 20) for k in range(20 * load, 20 * (load + more) + 1))  # tolerances end at tenths
+    breaks = any(not rest(load) for load in loads)
+    return text, ("COH205",), breaks
+
+
 FAMILIES = (
     spread_rules, nested_retries, deadline_of_tries, probe_against_start, counted_limit, evictor_against_placer,
-    two_writers,
+    two_writers, two_scalers,
 )  # fmt: skip

@@ -16,6 +16,7 @@ from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.model import Interval
 from coherence.verify.actions.fixed_points import Scaler, fighting_load, fighting_signal, same
 from coherence.verify.facts.writers import Writer
+from coherence.verify.patterns.writers import _stated_signals
 from coherence.verify.patterns.writers._pair import Numbers, WriterPair, every, quantities
 
 FREE = "the signal may take any value (what the load makes of it is not restricted)"
@@ -35,6 +36,8 @@ def scalers(pair: WriterPair) -> Finding:
         return pair.undecided(f"needs {first if isinstance(first, str) else second}")
     if same(first, second):
         return _same(pair, first, second)
+    if (case := _stated_signals.stated(pair, first, second)) is not None:
+        return _stated_signals.answer(case)
     if first.signal != second.signal:
         return _two_signals(pair, first, second)
     if (y := fighting_signal(first, second)) is not None:

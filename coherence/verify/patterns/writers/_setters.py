@@ -13,8 +13,9 @@ from coherence.language.expressions.tree import Tree
 from coherence.model.model import Interval
 from coherence.verify.facts.ranges import truth
 from coherence.verify.facts.writers import Writer
+from coherence.verify.patterns.writers import _stated_signals
 from coherence.verify.patterns.writers._pair import Numbers, WriterPair, every
-from coherence.verify.patterns.writers._scalers import HPAS, apart
+from coherence.verify.patterns.writers._scalers import HPAS, apart, scaler_of
 
 
 def unset(pair: WriterPair) -> Iterator[Finding]:
@@ -92,8 +93,19 @@ def against_scaler(pair: WriterPair) -> Iterator[Finding]:
         yield pair.undecided(f"{off}; needs what raises {pair.signal} from 0 again")
     elif (separate := apart(pair)) is not None:
         yield separate
+    elif (case := _stated(pair, setter, scaler)) is not None:
+        yield _stated_signals.answer(case)
     else:
         yield _undone(pair, setter, scaler)
+
+
+def _stated(pair: WriterPair, setter: Writer, scaler: Writer) -> _stated_signals.StatedPair | None:
+    """Returns the two maps in declared order, where the one value and the signal are stated."""
+    value, law = pair.values(setter), scaler_of(pair, scaler)
+    if isinstance(law, str) or not value.exact or value.low is None:
+        return None
+    fixed = _stated_signals.Setter(value.low)
+    return _stated_signals.stated(pair, *((fixed, law) if setter is pair.first else (law, fixed)))
 
 
 def _off_at_zero(pair: WriterPair, setter: Writer, scaler: Writer) -> bool:
