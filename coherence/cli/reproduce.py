@@ -17,7 +17,7 @@ from coherence.cli._unread import strict_code, strict_option, unread, unread_jso
 if TYPE_CHECKING:
     from coherence.findings.finding import NotRead
     from coherence.language.design import Design
-    from coherence.simulate.testbed.proxies import Proxy
+    from coherence.simulate.testbed.proxy import Proxy
     from coherence.simulate.testbed.set_up import RunTiming, SetUp
     from coherence.simulate.testbed.words import Reproduction
 

@@ -6,6 +6,8 @@ when it needs arrivals, draws or room, or when it has reached the time asked for
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from coherence.simulate.requests import (
     draws,
     events_calls,
@@ -251,7 +253,7 @@ def next_scheduled(n: Ints, x: Floats, time: float) -> int:
     return NOTHING
 
 
-def _loop(sources: str):  # type: ignore[no-untyped-def]  # noqa: ANN202  (a compiled function)
+def _loop(sources: str) -> Callable[[Ints, Floats], int]:
     def advance(n: Ints, x: Floats) -> int:
         """Run until the time asked for, or until something is needed.  `sources` is in the key of the cache."""
         if not sources:

@@ -18,7 +18,7 @@ from coherence.base.output_files import write_outputs
 from coherence.simulate.testbed import backend, load
 from coherence.simulate.testbed.observe import Measures, Request, measure, quantile
 from coherence.simulate.testbed.processes import LOOPBACK, ProcessFailedError, ProcessGroup, binary, free_ports
-from coherence.simulate.testbed.proxies import Ports, Proxy
+from coherence.simulate.testbed.proxy import Ports, Proxy
 from coherence.simulate.testbed.set_up import RunTiming, SetUp
 
 SPARE = 1.5  # service times drawn per service that the workers can begin at most

@@ -7,7 +7,6 @@ import math
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,7 +21,6 @@ from coherence.simulate.testbed.set_up import RunTiming, course
 from coherence.simulate.testbed.words import Reproduction, as_json, text
 from tests.simulate.testbed.testbed_helpers import (
     DESIGN,
-    GOLDEN,
     PORTS,
     PROXIES,
     SHARE,
@@ -33,18 +31,6 @@ from tests.simulate.testbed.testbed_helpers import (
 )
 
 
-def test_every_module_of_the_package_is_a_proxy() -> None:
-    assert proxies.names() == PROXIES
-    with pytest.raises(UsageError, match="did you mean 'nginx'"):
-        proxies.proxy("ngnix")
-
-
-@pytest.mark.parametrize("name", PROXIES)
-def test_the_configuration_is_as_reviewed(name: str) -> None:
-    for file, written in proxies.proxy(name).files(made(), PORTS).items():
-        assert written == (GOLDEN / file).read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("name", PROXIES)
 @pytest.mark.parametrize("tries", [1, 3])
 def test_the_proxy_accepts_its_files(name: str, tries: int, tmp_path: Path) -> None:
@@ -53,29 +39,6 @@ def test_the_proxy_accepts_its_files(name: str, tries: int, tmp_path: Path) -> N
     write(tmp_path, made(DESIGN.replace("tries: 3", f"tries: {tries}")), proxies.proxy(name), timing, PORTS)
     done = subprocess.run(proxies.proxy(name).checker(path), cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr + done.stdout
-
-
-def thresholds(text: str) -> dict[str, Any]:
-    (config,) = proxies.proxy("envoy").files(made(text), PORTS).values()
-    (found,) = json.loads(config)["static_resources"]["clusters"][0]["circuit_breakers"]["thresholds"]
-    return dict(found)
-
-
-def test_envoys_limits_are_those_of_the_design() -> None:
-    assert thresholds(DESIGN)["max_retries"] == thresholds(DESIGN)["max_requests"] == 1_000_000_000
-    assert thresholds(DESIGN + THREE)["max_retries"] == 3
-    assert thresholds(DESIGN + SHARE)["retry_budget"] == {"budget_percent": {"value": 20.0}, "min_retry_concurrency": 3}
-    breaker = "limits: {cap: {counts: clients in flight, at_most: 9, when_full: reject}}\n"
-    assert thresholds(DESIGN + breaker)["max_requests"] == 9
-
-
-JITTERED = "    pause: {base: 25 ms, jitter: full}\n"
-
-
-def test_envoys_pauses() -> None:
-    (config,) = proxies.proxy("envoy").files(made(DESIGN + JITTERED), PORTS).values()
-    assert '"base_interval": "0.025s"' in config
-    assert '"max_interval": "0.2s"' in config  # more than either of the two pauses
 
 
 def test_a_dry_run_writes_and_starts_nothing(
@@ -118,25 +81,6 @@ def test_without_calls_and_without_a_trigger() -> None:
         made(DESIGN.partition("calls:")[0])
     with pytest.raises(InputError, match="a burst must be the trigger"):
         made(pause=0.0)
-
-
-@pytest.mark.parametrize(
-    ("name", "more", "message"),
-    [
-        ("nginx", "    pause: 10 ms\n", "cannot pause"),
-        ("haproxy", SHARE, "no retry budget"),
-        ("nginx", "limits: {cap: {counts: clients in flight, at_most: 9, when_full: reject}}\n", "number in flight"),
-        ("haproxy", "    deadline: 600 ms\n", "deadline"),
-        ("envoy", "    pause: 10 ms\n", "jitters them fully"),
-    ],
-)
-def test_a_proxy_that_cannot_do_it_says_so(name: str, more: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        proxies.accept(proxies.proxy(name), made(DESIGN + more))
-
-
-def test_a_deadline_that_does_not_bind_is_fine() -> None:
-    proxies.accept(proxies.proxy("nginx"), made(DESIGN + "    deadline: 750 ms\n"))
 
 
 def test_a_missing_binary_is_named_with_its_package(

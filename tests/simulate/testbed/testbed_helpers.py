@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from coherence.language.reading import read_text
 from coherence.simulate.testbed import proxies
 from coherence.simulate.testbed.processes import binary
-from coherence.simulate.testbed.proxies import Ports
+from coherence.simulate.testbed.proxy import Ports
 from coherence.simulate.testbed.set_up import SetUp, set_up
 
-GOLDEN = Path(__file__).parent
+GOLDEN = Path(__file__).parent / "proxies"
 PORTS = Ports(9001, 9002, 9003)
 PROXIES = ("envoy", "haproxy", "nginx")
 DESIGN = """coherence: 1
@@ -36,6 +38,24 @@ LINUX = pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs /p
 
 def made(text: str = DESIGN, *, pause: float = 3.0, before: float = 10.0) -> SetUp:
     return set_up(read_text(text, "design.yaml"), before=before, pause=pause)
+
+
+def routed(**changes: Any) -> SetUp:
+    """Returns the set-up of the design, with some fields of its route changed."""
+    whole = made()
+    route = dataclasses.replace(whole.route, **changes)
+    return dataclasses.replace(whole, program=dataclasses.replace(whole.program, routes=(route,)))
+
+
+def written(name: str, setup: SetUp) -> str:
+    """Returns the one file that a proxy writes for a set-up."""
+    (text,) = proxies.proxy(name).files(setup, PORTS).values()
+    return text
+
+
+def lacking(name: str, setup: SetUp) -> list[str]:
+    """Returns the keys of the call that a proxy cannot do, in the order in which it tells them."""
+    return [key for key, _, _ in proxies.proxy(name).lacks(setup)]
 
 
 def installed(name: str) -> str:

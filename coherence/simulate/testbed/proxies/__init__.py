@@ -1,46 +1,16 @@
-"""Real proxies, one module each, found by walking the package.
-
-A module has NAME, BINARY, INSTALL (how to get the binary) and four pure functions: `lacks(set_up)` yields
-(key of the call, what the proxy cannot do, remedy), `files(set_up, ports)` gives file name -> text, `command(path)`
-and `checker(path)` the command lines, run in the folder of the files, that start it and that check its files.
-"""
+"""Finds the real proxies, one module each, by walking the package; each is a `Proxy`."""
 
 from __future__ import annotations
 
 import functools
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Protocol, cast
+from collections.abc import Mapping
+from typing import cast
 
 from coherence.base.errors import InputError, InternalError, Problem, UsageError, did_you_mean
+from coherence.simulate.testbed.proxy import Proxy
 from coherence.simulate.testbed.set_up import SetUp
-
-
-@dataclass(frozen=True)
-class Ports:
-    """Ports of loopback: of the proxy, of the back end, and of the back end's control."""
-
-    proxy: int
-    backend: int
-    control: int
-
-
-class Proxy(Protocol):
-    """What a module of this package must offer."""
-
-    NAME: str
-    BINARY: str
-    INSTALL: str
-
-    def lacks(self, made: SetUp) -> Iterator[tuple[str, str, str]]: ...
-
-    def files(self, made: SetUp, ports: Ports) -> dict[str, str]: ...
-
-    def command(self, path: str) -> list[str]: ...
-
-    def checker(self, path: str) -> list[str]: ...
 
 
 def names() -> tuple[str, ...]:

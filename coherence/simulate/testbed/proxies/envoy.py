@@ -16,7 +16,7 @@ from typing import Any
 
 from coherence.simulate.requests.program import Route
 from coherence.simulate.testbed.processes import LOOPBACK
-from coherence.simulate.testbed.proxies import Ports
+from coherence.simulate.testbed.proxy import Ports
 from coherence.simulate.testbed.set_up import SetUp
 
 NAME = "envoy"

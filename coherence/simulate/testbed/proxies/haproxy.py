@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coherence.simulate.testbed.processes import LOOPBACK
-from coherence.simulate.testbed.proxies import Ports
 from coherence.simulate.testbed.proxies._lacks import milliseconds, plain_retries
+from coherence.simulate.testbed.proxy import Ports
 from coherence.simulate.testbed.set_up import SetUp
 
 NAME = "haproxy"
