@@ -59,6 +59,11 @@ class FittedNode:
         at = dict(zip(self.equation.columns, self.coefficients[0].tolist(), strict=True))
         return float(at.get(column, 0.0))
 
+    def identifies(self, column: Column) -> bool:
+        """Can the strength of this column be told, and not only its sum with those of other causes?"""
+        tied = any(column in group and len({name for name, _ in group}) > 1 for group in self.groups)
+        return not tied and column not in self.equation.lost
+
 
 @dataclass(frozen=True)
 class Fitted:

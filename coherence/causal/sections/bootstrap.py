@@ -88,7 +88,7 @@ def _strengths(fitted: Fitted, ends: Floats) -> list[dict[str, Any]]:
     rows, at = [], 0
     for node in fitted.nodes.values():
         for number_, (cause, lag) in enumerate(node.equation.columns):
-            if not node.equation.exact and (cause, lag) not in node.equation.lost:
+            if not node.equation.exact and node.identifies((cause, lag)):
                 jackknife = [float(node.low[number_]), float(node.high[number_])]
                 value, both = float(node.coefficients[0, number_]), ends[:, at + number_].tolist()
                 rows.append(

@@ -59,17 +59,12 @@ def _row(fitted: Fitted, node: FittedNode, column: Column, seen: dict[tuple[str,
     delay = f"{render_number(lag * fitted.step)} s" if lag else "0 s"
     if column in node.equation.lost:
         return cause, node.effect, delay, "not told", "", "", "nothing"
-    if _tied(node, column):
+    if not node.identifies(column):
         return cause, node.effect, delay, "not told", "", "", "their sum alone"
     strength = _estimate(node, column)
     method = "known" if node.equation.exact else node.equation.method
     shown = "yes" if seen.get((cause, node.effect)) else "no"
     return cause, node.effect, delay, render_number(strength.value), render_interval(strength), shown, method
-
-
-def _tied(node: FittedNode, column: Column) -> bool:
-    """Is it one of several causes of which only the sum can be told?"""
-    return any(column in group and len({name for name, _ in group}) > 1 for group in node.groups)
 
 
 def _constant(fixed: dict[str, tuple[str, ...]]) -> Iterator[str]:
@@ -94,7 +89,7 @@ def _refusals(fitted: Fitted) -> Iterator[str]:
 
 def _data(fitted: Fitted, node: FittedNode, column: Column, seen: dict[tuple[str, str], bool]) -> dict[str, Any]:
     cause, lag = column
-    estimated = column not in node.equation.lost and not _tied(node, column)
+    estimated = node.identifies(column)
     return {
         "cause": cause, "effect": node.effect, "delay_s": lag * fitted.step, "told": estimated,
         "strength": estimate_to_dict(_estimate(node, column)) if estimated else None,

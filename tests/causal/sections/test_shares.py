@@ -1,0 +1,87 @@
+"""Shares of a loss: what is told adds up to what was measured, and what cannot be split says what to measure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coherence.base.errors import UsageError
+from coherence.causal.sections import shares
+from tests.causal.sections.contexts import CHAIN, chain, context, lines, tables
+
+LOSS = "trainer.step_time"
+SUM = """coherence: 1
+components:
+  a: {out: x.level * k + y.level * m, k: 0 .. 10, m: 0 .. 10}
+"""
+
+
+def slope(cause: np.ndarray, effect: np.ndarray) -> float:
+    return float(np.polyfit(cause, effect, 1)[0])
+
+
+def test_shares_are_products_of_slopes_and_own_levels() -> None:
+    """By hand: reads act on the loss through the wait; the wait has of its own what reads do not explain."""
+    signals = chain()
+    reads, wait, step_time = signals.values()
+    first, second = slope(reads, wait), slope(wait, step_time)
+    section = shares.answer(context(CHAIN, signals, loss=LOSS))
+    assert section is not None
+    amounts = {share["cause"]: share["amount"]["value"] for share in section.data["shares"]}
+    assert amounts == {
+        "disk.reads": pytest.approx(first * second * reads.mean()),
+        "loader.wait": pytest.approx(second * (wait.mean() - first * reads.mean())),
+    }
+    unexplained = section.data["unexplained"]["value"]
+    assert unexplained == pytest.approx(step_time.mean() - second * wait.mean())
+    assert sum(amounts.values()) + unexplained == pytest.approx(step_time.mean(), rel=1e-12)
+    assert section.data["measured"]["value"] == pytest.approx(step_time.mean(), rel=1e-12)
+
+
+def test_without_chance_everything_is_the_cause_and_the_rest_is_nothing() -> None:
+    (table,) = tables(shares.answer(context(CHAIN, chain(noise=0.0), loss=LOSS)))
+    assert [row[:1] + row[2:3] for row in table.rows] == [
+        ("disk.reads", "100.0 %"), ("loader.wait", "0.0 %"), ("unexplained", "0.0 %"), ("measured", "100.0 %"),
+    ]  # fmt: skip
+    assert [row[1:] for row in table.rows[1:3]] == [("0", "0.0 %", "")] * 2  # rounding is no interval
+
+
+def test_the_largest_share_comes_first_whatever_its_sign() -> None:
+    signals = chain()
+    signals["loader.wait"] = signals["loader.wait"] - 12  # of its own now: -12
+    signals["trainer.step_time"] = signals["trainer.step_time"] - 18
+    section = shares.answer(context(CHAIN, signals, loss=LOSS))
+    assert [row[0] for row in tables(section)[0].rows] == ["loader.wait", "disk.reads", "unexplained", "measured"]
+    assert section is not None
+    assert section.data["shares"][0]["amount"]["value"] == pytest.approx(-18, abs=0.5)
+
+
+def test_a_reference_counts_as_no_loss() -> None:
+    signals = chain()
+    at_zero = shares.answer(context(CHAIN, signals, loss=LOSS))
+    section = shares.answer(context(CHAIN, signals, loss=LOSS, reference={"disk.reads": 4.0}))
+    assert section is not None
+    assert at_zero is not None
+    reads = section.data["shares"][0]["amount"]["value"]
+    whole = at_zero.data["shares"][0]["amount"]["value"]
+    assert reads == pytest.approx(whole * (1 - 4 / signals["disk.reads"].mean()))
+    assert tables(section)[0].rows[-1][0] == "measured, beyond that"
+
+
+def test_causes_that_move_together_are_one_share_with_what_to_measure() -> None:
+    rng = np.random.default_rng(0)
+    x = 5 + rng.normal(0, 1, 400)
+    section = shares.answer(
+        context(SUM, {"x.level": x, "y.level": 3 * x, "a.out": 2 * x + rng.normal(0, 0.1, 400)}, loss="a.out")
+    )
+    assert tables(section)[0].rows[0][0] == "x.level + y.level"
+    assert lines(section) == [
+        "x.level + y.level: cannot be split, for they move together: only their sum can be told",
+        "  to split it, measure a stretch of time in which x.level changes and y.level does not",
+    ]
+
+
+def test_without_a_loss_there_is_no_section_and_a_reference_is_refused() -> None:
+    assert shares.answer(context(CHAIN, chain())) is None
+    with pytest.raises(UsageError, match="name the loss with --loss"):
+        shares.answer(context(CHAIN, chain(), reference={"disk.reads": 1.0}))
