@@ -49,8 +49,8 @@ def test_an_interval_needs_twenty_draws(count: int, refused: bool) -> None:
 
 
 def test_shares_are_told_of_a_loss_without_a_reference_alone() -> None:
-    for settings in ({}, {"loss": LOSS, "reference": {"disk.reads": 1.0}}):
-        section = bootstrap.answer(context(CHAIN, chain(), bootstraps=20, **settings))
+    for loss, reference in ((None, {}), (LOSS, {"disk.reads": 1.0})):
+        section = bootstrap.answer(context(CHAIN, chain(), bootstraps=20, loss=loss, reference=reference))
         assert [row[2] for row in tables(section)[0].rows] == ["strength after 0 s"] * 2
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -77,7 +79,7 @@ def test_what_is_behind_a_target_is_all_that_can_reach_it() -> None:
         ({"rank": "loader.wai", "window": INCIDENT}, "did you mean 'loader.wait'"),
     ],
 )
-def test_a_wrong_question_is_told_with_its_remedy(settings: dict[str, object], message: str) -> None:
+def test_a_wrong_question_is_told_with_its_remedy(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         ranking.answer(context(CHAIN, chain(600), **settings))
 
