@@ -13,7 +13,9 @@ import pytest
 import yaml
 
 from tests.paths import DATA, SPECS
-from tests.perturbation import COMMANDS, WrittenLeaf, command_line, judged, leaves
+from tests.perturbation.judging import Part, judged
+from tests.perturbation.outputs import COMMANDS, command_line
+from tests.perturbation.written_leaves import WrittenLeaf, leaves
 
 DRAWN = 2  # values of each design
 
@@ -44,7 +46,7 @@ def test_every_value_of_a_small_design_has_an_effect_or_a_line(command: str, see
     assert len(leaves(text)) <= 15
     result = judged(command, text)
     assert result is not None
-    assert [str(silent.leaf) for silent in result.silent] == []
+    assert list(map(str, result.of(Part.SILENT))) == []
 
 
 FITTED = """\
@@ -67,17 +69,17 @@ def test_every_value_of_a_fitted_design_has_an_effect_or_a_line(
         rows.append(f"{time},{reads},{wait},{1.5 * wait + source.gauss(0, 0.5)}")
     telemetry = tmp_path / "telemetry.csv"
     telemetry.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    monkeypatch.setitem(COMMANDS, "fit", command_line("fit", "--telemetry", str(telemetry), "-o", "json"))
+    monkeypatch.setitem(COMMANDS, "fit", (command_line("fit", "--telemetry", str(telemetry), "-o", "json"),))
     result = judged("fit", FITTED, doubt_named=True)
     assert result is not None
     ranges = ["cost", "weight"]  # of unknown constants of a linear law: looked at, and they bind only a curved one
-    assert (result.named, [silent.leaf.path[-1] for silent in result.silent]) == (3, ranges)
+    assert (len(result.of(Part.NAMED)), [leaf.path[-1] for leaf in result.of(Part.SILENT)]) == (3, ranges)
 
 
 def written(name: str) -> tuple[str, dict[str, WrittenLeaf]]:
     """A design of specs/ as text, and its values by their paths."""
     text = (SPECS / name / "design.yaml").read_text(encoding="utf-8")
-    return text, {".".join(leaf.path): leaf for leaf in leaves(text)}
+    return text, {leaf.name: leaf for leaf in leaves(text)}
 
 
 @pytest.mark.slow
@@ -89,7 +91,7 @@ def test_a_drawn_value_of_a_shipped_design_has_an_effect_or_a_line(command: str,
     drawn_paths = set(source.sample(list(every), DRAWN)) - set(SILENT[command].get(name, {}))
     result = judged(command, text, chosen=[every[path] for path in sorted(drawn_paths)])
     assert result is not None
-    assert [str(silent.leaf) for silent in result.silent] == []
+    assert list(map(str, result.of(Part.SILENT))) == []
 
 
 @pytest.mark.slow
@@ -100,4 +102,4 @@ def test_a_value_listed_as_silent_is_silent_still(command: str, name: str) -> No
     assert all(listed.values()), "each has a reason"
     result = judged(command, text, chosen=[every[path] for path in listed])
     assert result is not None
-    assert [".".join(silent.leaf.path) for silent in result.silent] == list(listed), "take out what has an effect now"
+    assert [leaf.name for leaf in result.of(Part.SILENT)] == list(listed), "take out what has an effect now"

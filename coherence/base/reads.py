@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any, Generic, TypeVar, cast
 
 from coherence.base.places import Place
 
@@ -119,6 +120,7 @@ def answered(compute: Callable[[], T]) -> T:
 
 
 BASIS = " reads"  # where what is built keeps the reads of its attributes: no attribute begins with a space
+KEPT = " kept"  # where it keeps properties with their reads
 
 
 class _BuiltAttribute:
@@ -156,6 +158,33 @@ def built(cls: Callable[..., T], **attributes: Callable[[], Any]) -> T:
     instance = cls(**{name: content for name, (content, _) in parts.items()})
     instance.__dict__[BASIS] = {name: reads for name, (_, reads) in parts.items()}
     return instance
+
+
+def rebuilt(instance: T, **attributes: Callable[[], Any]) -> T:
+    """Returns a copy of what was built, with some attributes computed anew; the others keep what they were made of."""
+    parts = {name: apart(compute) for name, compute in attributes.items()}
+    with unnoted():
+        copy = replace(cast("Any", instance), **{name: content for name, (content, _) in parts.items()})
+    copy.__dict__[BASIS] = {**instance.__dict__.get(BASIS, {}), **{name: reads for name, (_, reads) in parts.items()}}
+    return cast("T", copy)
+
+
+class kept_property(Generic[T]):  # noqa: N801  (written like `property`)
+    """A property that is computed once; whoever takes it has read what it was computed from."""
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self.compute, self.__doc__ = compute, compute.__doc__
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, _owner: type | None = None) -> T:
+        computed = instance.__dict__.setdefault(KEPT, {})
+        if self.name not in computed:
+            computed[self.name] = apart(lambda: self.compute(instance))
+        content, reads = computed[self.name]
+        note(reads)
+        return cast("T", content)
 
 
 class ReadTable(dict[str, T]):

@@ -8,13 +8,14 @@ an instant is seen after it, what lands at an instant is seen at it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
-from coherence.base.reads import answered
+from coherence.base.reads import answered, unnoted
 from coherence.language.expressions.tree import Call, Choose, Name, Number, Tree, children
-from coherence.model.model import EXPRESSIONS, Model, SampledLoop
+from coherence.model.model import Model, SampledLoop
 
 CELLS, DECISIONS, MOST_BRANCHES = 4_000, 200, 64
 Operation = tuple[str, Fraction]  # (delayed | sampled | mean_over | max_over, seconds)
@@ -47,7 +48,7 @@ Branch = tuple[LagPath, ...]  # ways that count together
 
 def ways(model: Model, loop: SampledLoop) -> tuple[LagPath, ...]:
     """Returns every different way from what the loop reads to its own command; none where it does not feed back."""
-    every = (branch for name in EXPRESSIONS for branch in _back(model, loop, name))
+    every = (branch for take in loop.expressions() for branch in _back(model, loop, take))
     return tuple(dict.fromkeys(way for branch in every for way in branch))
 
 
@@ -55,18 +56,19 @@ def branches(model: Model, loop: SampledLoop) -> tuple[Branch, ...]:
     """Returns what a proportional law compares: the ways that count together, for each outcome of `min`, `max` and
     `if`.
     """
-    return _together(_back(model, loop, name) for name in ("measured", "setpoint"))
+    return _together(_back(model, loop, partial(getattr, loop, name)) for name in ("measured", "setpoint"))
 
 
-def _back(model: Model, loop: SampledLoop, name: str) -> tuple[Branch, ...]:
-    """Returns the branches of some expressions of a loop; those from which no way leads back are not read."""
-    return answered(
-        lambda: tuple(
-            branch
-            for tree in loop.expressions(name)
-            for branch in _branches(model, tree, loop.signal, LagPath((), True), ())
-        )
-    )
+def _back(model: Model, loop: SampledLoop, take: Callable[[], Tree | None]) -> tuple[Branch, ...]:
+    """Returns the branches of an expression of a loop; one from which no way leads back is not read."""
+    return answered(lambda: _behind(model, (take, _nothing, True), loop.signal, LagPath((), True), ()))
+
+
+def _behind(model: Model, step: Step, command: str, way: LagPath, seen: tuple[str, ...]) -> tuple[Branch, ...]:
+    """Returns the branches of the expression that a step leads to."""
+    take, lag, static = step
+    tree = take()
+    return () if tree is None else _branches(model, tree, command, way.after("delayed", lag(), static=static), seen)
 
 
 def _branches(model: Model, tree: Tree, command: str, way: LagPath, seen: tuple[str, ...]) -> tuple[Branch, ...]:
@@ -75,11 +77,8 @@ def _branches(model: Model, tree: Tree, command: str, way: LagPath, seen: tuple[
         case Name(path=path) if path == command:
             return ((way,),)
         case Name(path=path):
-            behind = () if path in seen else tuple(_behind(model, path))
-            return _together(
-                _branches(model, inner, command, way.after("delayed", lag, static=still), (*seen, path))
-                for inner, lag, still in behind
-            )
+            steps = () if path in seen else tuple(_steps(model, path))
+            return _together(answered(partial(_behind, model, step, command, way, (*seen, path))) for step in steps)
         case Call(function="delayed" | "sampled" | "mean_over" | "max_over" as kind, arguments=(inner, span)):
             return _branches(model, inner, command, way.after(kind, least(model, span)), seen)
         case Call(function="min" | "max", arguments=parts):
@@ -111,16 +110,24 @@ def _capped(found: Iterable[Branch]) -> tuple[Branch, ...]:
     return (tuple(dict.fromkeys(way for branch in every for way in branch)),)  # too many to tell apart: all count
 
 
-def _behind(model: Model, path: str) -> Iterator[tuple[Tree, Fraction, bool]]:
-    """Yields (expression, seconds that surely pass, is it static) of an output, a state, or a loop's command."""
+Step = tuple[Callable[[], Tree | None], Callable[[], Fraction], bool]  # expression, s that surely pass, is it static
+
+
+def _steps(model: Model, path: str) -> Iterator[Step]:
+    """Yields what leads to each expression that an output, a state or a loop's command is computed from."""
     if path in model.outputs:
-        yield model.outputs[path], Fraction(0), True
+        yield partial(model.outputs.__getitem__, path), _nothing, True
     state = model.states.get(path)
     if state is not None:
-        yield from ((tree, Fraction(0), False) for tree in (state.next, state.flow) if tree is not None)
-    for other in model.loops:
-        if other.signal == path:
-            yield from ((tree, other.lands, False) for tree in other.trees)
+        yield from ((partial(getattr, state, name), _nothing, False) for name in ("next", "flow"))
+    with unnoted():
+        writers = [other for other in model.loops if other.signal == path]
+    for other in writers:
+        yield from ((take, partial(getattr, other, "lands"), False) for take in other.expressions())
+
+
+def _nothing() -> Fraction:
+    return Fraction(0)
 
 
 def least(model: Model, span: Tree) -> Fraction:

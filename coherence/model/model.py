@@ -8,13 +8,14 @@ in `gaps`, so that an engine answers `undecided: needs ...` instead of guessing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 
 from coherence.base.places import Place
 from coherence.base.queries import QueryTable
-from coherence.base.reads import keeps_reads, notes_reading
+from coherence.base.reads import ReadTable, keeps_reads, kept_property, notes_reading
 from coherence.base.units import ONE, Dimension
 from coherence.language.design import Design, Loop
 from coherence.language.expressions.tree import Tree, names
@@ -85,7 +86,17 @@ class Constant:
     place: Place
 
 
-EXPRESSIONS = ("trigger", "enter", "leave", "measured", "setpoint", "by", "to", "rules")  # of a sampled loop
+EXPRESSIONS = ("trigger", "enter", "leave", "measured", "setpoint", "by", "to")  # of a sampled loop, beside its rules
+
+
+@keeps_reads
+@dataclass(frozen=True)
+class SampledRule:
+    """A rule of a loop: under its condition a step, or a value."""
+
+    when: Tree
+    by: Tree | None
+    to: Tree | None
 
 
 @keeps_reads
@@ -101,7 +112,7 @@ class SampledLoop:
     trigger: Tree | None  # None: always
     enter: Tree | None
     leave: Tree | None
-    rules: tuple[tuple[Tree, Tree | None, Tree | None], ...]  # (when, by, to)
+    rules: tuple[SampledRule, ...]
     law: str  # what `laws.law_of` says
     signal: str
     by: Tree | None
@@ -129,11 +140,11 @@ class SampledLoop:
         """Returns whether the law counts from the value that landed last, not from the last command."""
         return self.law == "proportional" and not self.counts_commanded
 
-    @functools.cached_property
+    @kept_property
     def recommendations(self) -> tuple[laws.Recommendation, ...]:
         """Returns the formulas that the law recommends: one, or one for each rule; none without a signal."""
         if self.rules:
-            return tuple(laws.moved(by, to) for _, by, to in self.rules)
+            return tuple(laws.moved(rule.by, rule.to) for rule in self.rules)
         if self.law == "none":
             return ()
         if self.law != "proportional":
@@ -145,12 +156,20 @@ class SampledLoop:
     @property
     def trees(self) -> tuple[Tree, ...]:
         """Returns every expression that the loop evaluates."""
-        return tuple(tree for name in EXPRESSIONS for tree in self.expressions(name))
+        return tuple(tree for take in self.expressions() if (tree := take()) is not None)
 
-    def expressions(self, name: str) -> tuple[Tree, ...]:
-        """Returns what the loop evaluates of one of `EXPRESSIONS`, and reads no other."""
-        trees = [tree for rule in self.rules for tree in rule] if name == "rules" else [getattr(self, name)]
-        return tuple(tree for tree in trees if tree is not None)
+    def expressions(self) -> Iterator[Callable[[], Tree | None]]:
+        """Yields what takes each expression that the loop may evaluate; whoever takes one has read no other."""
+        yield from (partial(getattr, self, name) for name in EXPRESSIONS)
+        yield from (partial(getattr, rule, name) for rule in self.rules for name in ("when", "by", "to"))
+
+
+def in_turn(loops: Sequence[SampledLoop]) -> Sequence[SampledLoop]:
+    """Returns loops that decide at one instant, one after another as given; of several the ranks are read with that."""
+    if len(loops) > 1:
+        for loop in loops:
+            assert loop.rank is not None
+    return loops
 
 
 @dataclass(frozen=True)
@@ -216,6 +235,14 @@ class Model:
             for name in names(tree):
                 by_name.setdefault(name, {})[path] = None
         return {name: tuple(paths) for name, paths in by_name.items()}
+
+
+def changed_outputs(model: Model, change: Callable[[Tree], Tree]) -> Mapping[str, Tree]:
+    """Returns the outputs of a model, each formula changed; whoever takes one has read no other."""
+    outputs: ReadTable[Tree] = ReadTable()
+    for path in model.outputs:
+        outputs.put(path, partial(lambda path: change(model.outputs[path]), path))
+    return outputs
 
 
 def interval(value: Quantity) -> Interval:

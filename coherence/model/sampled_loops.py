@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from coherence.base.reads import built
 from coherence.base.units import ONE, Dimension
@@ -20,6 +21,7 @@ from coherence.model.model import (  # fmt: skip
     Interval,
     RateLimit,
     SampledLoop,
+    SampledRule,
     interval,
 )
 
@@ -57,7 +59,7 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
     return built(
         SampledLoop,
         name=lambda: loop.name,
-        period=lambda: _in_order(loop, period),
+        period=lambda: period.low,
         phase=lambda: timescale.phase.low if timescale.phase else None,
         rank=lambda: loop.rank.low if loop.rank else Fraction(1000),
         order=lambda: order,
@@ -85,15 +87,14 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
     )
 
 
-def _in_order(loop: Loop, period: Quantity) -> Fraction:
-    """Returns the period.  Who acts by it acts in the order of ranks, and has read the rank."""
-    assert loop.rank is None or loop.rank.low is not None
-    return period.low
-
-
-def _rules(draft: ModelDraft, loop: Loop) -> tuple[tuple[Tree, Tree | None, Tree | None], ...]:
+def _rules(draft: ModelDraft, loop: Loop) -> tuple[SampledRule, ...]:
     return tuple(
-        (_read(draft, loop, rule.when.tree), draft.tree_of(rule.by), draft.tree_of(rule.to))
+        built(
+            SampledRule,
+            when=partial(lambda when: _read(draft, loop, when.tree), rule.when),
+            by=partial(draft.tree_of, rule.by),
+            to=partial(draft.tree_of, rule.to),
+        )
         for rule in loop.rules
         if rule.when
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from coherence.base.queries import QueryTable
-from coherence.base.reads import note, recorded, unnoted
+from coherence.base.reads import built, keeps_reads, kept_property, note, rebuilt, recorded, unnoted
 from coherence.language.reading import read_text
 from coherence.language.schema_kinds import Quantity
 
@@ -53,3 +55,43 @@ def test_outside_of_a_recording_nothing_is_noted() -> None:
     assert number("size").low == 4
     note(reads)
     assert not reads.all()
+
+
+@keeps_reads
+@dataclass(frozen=True)
+class Box:
+    """A width and a size, and their product."""
+
+    size: int
+    width: int
+
+    @kept_property
+    def area(self) -> int:
+        """Returns the product."""
+        return self.size * self.width
+
+
+def box() -> Box:
+    return built(Box, size=lambda: int(number("size").low), width=lambda: int(number("width").low))
+
+
+def test_a_kept_property_is_read_by_everyone_who_takes_it() -> None:
+    small = box()
+    for _ in range(2):
+        with recorded() as reads:
+            assert small.area == 20
+        assert reads.all() == {number("size").place, number("width").place}
+
+
+def test_what_is_rebuilt_keeps_what_each_attribute_was_made_of() -> None:
+    small = box()
+    with recorded() as whole:
+        wide = rebuilt(small, width=lambda: small.width + 1)
+    assert not whole.all()
+    with recorded() as reads:
+        assert wide.size == 4
+    assert reads.all() == {number("size").place}
+    with recorded() as reads:
+        assert wide.width == 6
+    assert reads.all() == {number("width").place}
+    assert wide.area == 24

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.reads import rebuilt
 from coherence.causal.answers.intervals import Estimate, estimate
 from coherence.causal.attribution.mechanisms import Mechanism, Range
 from coherence.causal.attribution.shapley import TOLD, dividends, members, refuse_many, shapley
@@ -25,7 +27,7 @@ from coherence.causal.fitting.effects import matrix, own, radius, total
 from coherence.causal.fitting.fit import Fitted
 from coherence.language.expressions.evaluate import evaluate
 from coherence.language.expressions.tree import Tree, Truth, rename
-from coherence.model.model import Model, SampledLoop
+from coherence.model.model import EXPRESSIONS, Model, SampledLoop, SampledRule, changed_outputs
 from coherence.simulate.execute.exact import Choices, Execution, View
 
 UNKNOWN = Estimate(float("nan"), float("nan"), float("nan"), float("nan"))
@@ -245,16 +247,16 @@ def switched_off(model: Model, loops: Iterable[str]) -> Model:
         return None if tree is None else rename(tree, lambda path: Truth(False) if path in off else path)
 
     def _without_rules(loop: SampledLoop) -> SampledLoop:
-        rules = tuple((rename_off(when, off), place(by), place(to)) for when, by, to in loop.rules)
-        return replace(
-            loop, trigger=place(loop.trigger), enter=place(loop.enter), leave=place(loop.leave), rules=rules,
-            by=place(loop.by), to=place(loop.to), measured=place(loop.measured), setpoint=place(loop.setpoint),
-        )  # fmt: skip
+        trees = {name: partial(lambda name: place(getattr(loop, name)), name) for name in EXPRESSIONS}
+        return rebuilt(loop, rules=lambda: tuple(map(_of_rule, loop.rules)), **trees)
 
-    outputs = {path: rename_off(tree, off) for path, tree in model.outputs.items()}
-    return replace(
-        model, loops=tuple(_without_rules(loop) for loop in model.loops if loop.name not in off), outputs=outputs
-    )
+    def _of_rule(rule: SampledRule) -> SampledRule:
+        return rebuilt(
+            rule, when=lambda: rename_off(rule.when, off), by=lambda: place(rule.by), to=lambda: place(rule.to)
+        )
+
+    running = tuple(_without_rules(loop) for loop in model.loops if loop.name not in off)
+    return replace(model, loops=running, outputs=changed_outputs(model, lambda tree: rename_off(tree, off)))
 
 
 def rename_off(tree: Tree, off: frozenset[str]) -> Tree:

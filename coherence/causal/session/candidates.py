@@ -120,8 +120,8 @@ def _acting(model: Model, loop: SampledLoop, positive: set[str]) -> Iterator[Inf
     sensed = [*reads(loop.measured, positive)] if loop.measured is not None else []
     direction = _direction(loop)
     looked = [_Reads(one.path, one.low, one.high, one.sign * direction, one.spread) for one in sensed]
-    conditions = [loop.trigger, loop.enter, loop.leave, *(rule[0] for rule in loop.rules)]
-    changes = [loop.by, loop.to, loop.setpoint, *(part for rule in loop.rules for part in rule[1:])]
+    conditions = [loop.trigger, loop.enter, loop.leave, *(rule.when for rule in loop.rules)]
+    changes = [loop.by, loop.to, loop.setpoint, *(part for rule in loop.rules for part in (rule.by, rule.to))]
     for tree in (*conditions, *changes):
         looked += [_Reads(read.path, read.low, read.high, 0) for read in reads(tree, positive)] if tree else []
     if _keeps(loop):

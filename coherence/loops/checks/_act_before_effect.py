@@ -163,7 +163,7 @@ def _read(run: Execution, loop: SampledLoop) -> tuple[object, ...]:
 def _looked_at(loop: SampledLoop) -> Iterator[Tree]:
     if loop.measured is not None and loop.law == "proportional":
         yield loop.measured
-    for condition in (loop.trigger, loop.enter, loop.leave, *(rule[0] for rule in loop.rules)):
+    for condition in (loop.trigger, loop.enter, loop.leave, *(rule.when for rule in loop.rules)):
         if condition is not None:
             yield from (
                 side for node in walk(condition) if isinstance(node, Compare) for side in (node.left, node.right)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from functools import partial
 
 from coherence.base.number_text import render_clock, render_decimal
 from coherence.base.places import Place
+from coherence.base.reads import rebuilt
 from coherence.findings import repairs
 from coherence.findings.finding import Evidence, Finding, Grade, Repair
 from coherence.findings.question_input import Question, Subject
@@ -26,7 +27,7 @@ from coherence.loops.checks._groups import (
 )
 from coherence.loops.designs.groups import LAPS, MOST_INSTANTS, Group
 from coherence.loops.designs.linear import Linear
-from coherence.model.model import Model, SampledLoop
+from coherence.model.model import Model, SampledLoop, State, changed_outputs
 from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.lookback import trees_of
@@ -62,21 +63,28 @@ def rounds(model: Model) -> bool:
 
 def unrounded(model: Model) -> Model:
     """Returns the model over the reals: laws that do not round up, expressions without ceil and floor."""
-    states = {p: replace(s, next=_maybe(s.next), flow=_maybe(s.flow), integer=False) for p, s in model.states.items()}
+    states = {path: _real_state(state) for path, state in model.states.items()}
     return replace(
         model,
         loops=tuple(_real_loop(loop) for loop in model.loops),
         states=states,
-        commands={p: replace(c, integer=False) for p, c in model.commands.items()},
-        outputs={p: real(tree) for p, tree in model.outputs.items()},
+        commands={path: rebuilt(command, integer=_no) for path, command in model.commands.items()},
+        outputs=changed_outputs(model, real),
     )
 
 
+def _real_state(state: State) -> State:
+    return rebuilt(state, next=lambda: _maybe(state.next), flow=lambda: _maybe(state.flow), integer=_no)
+
+
 def _real_loop(loop: SampledLoop) -> SampledLoop:
-    trees: dict[str, Any] = {
-        name: _maybe(getattr(loop, name)) for name in ("trigger", "by", "to", "measured", "setpoint")
-    }
-    return replace(loop, integer=False, **trees)
+    names = ("trigger", "by", "to", "measured", "setpoint")
+    trees = {name: partial(lambda name: _maybe(getattr(loop, name)), name) for name in names}
+    return rebuilt(loop, integer=_no, **trees)
+
+
+def _no() -> bool:
+    return False
 
 
 def _maybe(tree: Tree | None) -> Tree | None:

@@ -19,7 +19,7 @@ def law_sign(loop: SampledLoop, model: Model) -> int:
     if loop.law not in ("step", "rules") or read is None:
         return NONE
     ranges, direction = ranges_of(model), NONE
-    moves = [(loop.trigger or loop.enter, loop.by), *((when, by) for when, by, to in loop.rules if to is None)]
+    moves = [(loop.trigger or loop.enter, loop.by), *((rule.when, rule.by) for rule in loop.rules if rule.to is None)]
     for condition, by in moves:
         direction |= _moved(condition, by, {read: UP}, ranges)
     return direction

@@ -140,7 +140,7 @@ def _lists(model: Model) -> bool:
 
     def of(loop: Any) -> bool:
         if loop.rules:
-            return all(constant(to) for _, _, to in loop.rules)
+            return all(constant(rule.to) for rule in loop.rules)
         return not loop.signal or loop.law == "none" or constant(loop.to)
 
     return all(of(loop) for loop in model.loops)

@@ -19,7 +19,7 @@ from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Tree
 from coherence.loops.cycles.delayed_runs_flow import Flow
 from coherence.loops.cycles.flow_forms import FlowForm, KinkError, form
-from coherence.model.model import Model, SampledLoop
+from coherence.model.model import Model, SampledLoop, in_turn
 from coherence.simulate.execute.exact import MissingValueError
 from coherence.simulate.execute.laws import Memory, decide
 from coherence.simulate.execute.lookback import durations, longest_streak, look_backs, refuse_lost_streaks
@@ -131,9 +131,7 @@ class SampledRun:
         return tick
 
     def _decide(self, seen: Values) -> Iterator[Any]:
-        for loop in self.model.loops:
-            if self.time < self.phases[loop.name] or (self.time - self.phases[loop.name]) % loop.period:
-                continue
+        for loop in in_turn([loop for loop in self.model.loops if self._is_due(loop)]):
             before = self.commanded.get(loop.signal, 0), self.values.get(loop.signal, 0)
             decision = decide(
                 loop, _View(self, seen, self.number, loop), self.memory[loop.name], self.modes[loop.name], *before
@@ -142,6 +140,10 @@ class SampledRun:
             if decision.value is not None:
                 self._write(loop, decision.value, seen)
             yield loop.name, decision.mode, decision.rule
+
+    def _is_due(self, loop: SampledLoop) -> bool:
+        since = self.time - self.phases[loop.name]
+        return since >= 0 and not since % loop.period
 
     def _write(self, loop: SampledLoop, level: Num, seen: Values) -> None:
         level = self.model.commands[loop.signal].range.clip(level)

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from coherence.base.reads import rebuilt
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Tree, names, walk
-from coherence.model.model import Model, SampledLoop, State
+from coherence.model.model import Model, SampledLoop, State, changed_outputs
 from coherence.simulate.execute.exact import Choices, Execution, MissingValueError, View
 
 NEAR = Fraction(1, 10**9)  # relative difference below which two branches meet
@@ -134,14 +135,20 @@ def mapped(model: Model, change: Callable[[Tree], Tree | None]) -> Model:
         return None if tree is None else substituted(tree, change)
 
     def of_state(state: State) -> State:
-        return replace(state, next=new(state.next), flow=new(state.flow))
+        return rebuilt(state, next=lambda: new(state.next), flow=lambda: new(state.flow))
 
     def of_loop(loop: SampledLoop) -> SampledLoop:
-        return replace(loop, measured=new(loop.measured), setpoint=new(loop.setpoint), by=new(loop.by), to=new(loop.to))
+        return rebuilt(
+            loop,
+            measured=lambda: new(loop.measured),
+            setpoint=lambda: new(loop.setpoint),
+            by=lambda: new(loop.by),
+            to=lambda: new(loop.to),
+        )
 
     return replace(
         model,
-        outputs={path: new(tree) for path, tree in model.outputs.items()},
+        outputs=changed_outputs(model, new),
         states={path: of_state(state) for path, state in model.states.items()},
         loops=tuple(map(of_loop, model.loops)),
     )

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from coherence.language.expressions.tree import Tree
-from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop, State
+from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop, State, in_turn
 from coherence.simulate.batched.laws import Memories, Sample
 from coherence.simulate.batched.view import TIE, LanesView
 from coherence.simulate.execute import hybrid
@@ -160,9 +160,7 @@ class Lanes(Execution):
     def _decide(self, sampled: dict[str, Any]) -> tuple[list[Any], list[Any], list[Any]]:
         seen = dict(sampled)
         masks = dict(self.masks)
-        for loop in self.order:
-            if not is_due(self.phase_of(loop), loop.period, self.time):
-                continue
+        for loop in in_turn([loop for loop in self.order if is_due(self.phase_of(loop), loop.period, self.time)]):
             view, none = LanesView(self, self.time, seen, loop.name), self.motion.number(0)
             commanded, landed = self.commanded.get(loop.signal, none), self.values.get(loop.signal, none)
             memory = self.memories[loop.name]

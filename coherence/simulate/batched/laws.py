@@ -112,8 +112,8 @@ class Sample:
         import numpy as np
 
         active, wanted = np.zeros(self.commanded.shape, bool), self.commanded
-        for (when, *_), recommendation in zip(self.loop.rules, self.loop.recommendations, strict=True):
-            chosen = self._truth(when) & ~active
+        for rule, recommendation in zip(self.loop.rules, self.loop.recommendations, strict=True):
+            chosen = self._truth(rule.when) & ~active
             wanted, active = np.where(chosen, self._value(recommendation, self.commanded), wanted), active | chosen
         return active, wanted
 

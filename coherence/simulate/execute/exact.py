@@ -17,7 +17,7 @@ from typing import Any
 
 from coherence.language.expressions.evaluate import NotExactError, evaluate, short
 from coherence.language.expressions.tree import Tree
-from coherence.model.model import Interval, Model, SampledLoop
+from coherence.model.model import Interval, Model, SampledLoop, in_turn
 from coherence.simulate.execute.affine import Affine, plain
 from coherence.simulate.execute.history import History, HistoryEntry, frozen
 from coherence.simulate.execute.instants import (
@@ -206,9 +206,7 @@ class Execution:
         switched: list[tuple[str, bool]] = []
         word: list[Any] = []
         seen = dict(sampled)
-        for loop in self.order:
-            if not is_due(self.phase_of(loop), loop.period, self.time):
-                continue
+        for loop in in_turn([loop for loop in self.order if is_due(self.phase_of(loop), loop.period, self.time)]):
             view = View(self, self.time, seen, loop.name)
             commanded, landed = self.commanded.get(loop.signal, 0), self.values.get(loop.signal, 0)
             choice = decide(loop, view, self.memory[loop.name], self.modes[loop.name], commanded, landed)

@@ -12,11 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
+from coherence.base.reads import rebuilt
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Number, Tree
-from coherence.model.model import Model, SampledLoop
+from coherence.model.model import EXPRESSIONS, Model, SampledLoop, SampledRule, State, changed_outputs
 from coherence.simulate.execute.dual_numbers import Moving, Tape, Taped, Track, plain_or_float
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
 from coherence.simulate.execute.history import HistoryEntry
@@ -216,17 +218,18 @@ def floated(model: Model) -> Model:
         return None if tree is None else floats(tree)
 
     def of_loop(loop: SampledLoop) -> SampledLoop:
-        rules = tuple((floats(when), of(by), of(to)) for when, by, to in loop.rules)
-        changes: dict[str, Any] = {name: of(getattr(loop, name)) for name in _TREES}
-        return replace(loop, rules=rules, **changes)
+        trees = {name: partial(lambda name: of(getattr(loop, name)), name) for name in EXPRESSIONS}
+        return rebuilt(loop, rules=lambda: tuple(map(of_rule, loop.rules)), **trees)
+
+    def of_rule(rule: SampledRule) -> SampledRule:
+        return rebuilt(rule, when=lambda: of(rule.when), by=lambda: of(rule.by), to=lambda: of(rule.to))
+
+    def of_state(state: State) -> State:
+        return rebuilt(state, next=lambda: of(state.next), flow=lambda: of(state.flow))
 
     loops = tuple(of_loop(loop) for loop in model.loops)
-    states = {path: replace(s, next=of(s.next), flow=of(s.flow)) for path, s in model.states.items()}
-    outputs = {path: floats(tree) for path, tree in model.outputs.items()}
-    return replace(model, loops=loops, states=states, outputs=outputs)
-
-
-_TREES = ("trigger", "enter", "leave", "by", "to", "measured", "setpoint")
+    states = {path: of_state(state) for path, state in model.states.items()}
+    return replace(model, loops=loops, states=states, outputs=changed_outputs(model, floats))
 
 
 def floats(tree: Tree) -> Tree:

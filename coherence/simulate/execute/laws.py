@@ -120,7 +120,7 @@ def _triggered(loop: SampledLoop, view: LoopView, mode: bool) -> bool:
 
 def _first_rule(loop: SampledLoop, view: LoopView, memory: Memory, commanded: Num) -> Decision:
     # every condition is evaluated at every sample, so that `for h` streaks are kept
-    true = [index for index, (when, *_) in enumerate(loop.rules) if bool(evaluate(when, view))]
+    true = [index for index, rule in enumerate(loop.rules) if bool(evaluate(rule.when, view))]
     if not true:
         return Decision(False, None, "rest")
     wanted = _value(loop.recommendations[true[0]], view, commanded)

@@ -111,7 +111,7 @@ def _sometimes(model: Model) -> Iterator[Tree]:
             if isinstance(node, Choose):
                 yield from (node.then, node.otherwise)
     for loop in model.loops:
-        yield from (tree for _, *parts in loop.rules for tree in parts if tree is not None)
+        yield from (tree for rule in loop.rules for tree in (rule.by, rule.to) if tree is not None)
         if loop.trigger is not None or loop.enter is not None:
             read = (loop.measured, loop.setpoint, loop.by, loop.to)
             yield from (tree for tree in read if tree is not None)

@@ -8,8 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.clock import is_over
+from coherence.base.reads import unnoted
 from coherence.language.expressions.tree import Tree
-from coherence.model.model import SampledLoop
+from coherence.model.model import SampledLoop, in_turn
 from coherence.verify.systems.cases import AffineCase, NotLinearError, numbers, product
 from coherence.verify.systems.registers import Moment, calls_in
 from coherence.verify.systems.state_space import StateSpace, SystemMode
@@ -146,7 +147,10 @@ class Instants(StateSpace):
 
 def orders(loops: tuple[SampledLoop, ...]) -> Iterator[tuple[SampledLoop, ...]]:
     """Yields every order that respects ranks; loops of equal rank are permuted."""
-    groups = [tuple(group) for _, group in itertools.groupby(sorted(loops, key=lambda x: x.rank), key=lambda x: x.rank)]
+    in_turn(loops)
+    with unnoted():  # of a single loop the rank says nothing
+        ranked = sorted(loops, key=lambda loop: loop.rank)
+        groups = [tuple(group) for _, group in itertools.groupby(ranked, key=lambda loop: loop.rank)]
     if any(len(group) > 4 for group in groups):
         raise NotLinearError("more than four loops of equal rank act at one instant: state their `rank`")
     for chosen in itertools.product(*(itertools.permutations(group) for group in groups)):

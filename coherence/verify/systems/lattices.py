@@ -70,7 +70,7 @@ def _moves(model: Model, loop: SampledLoop) -> list[Move | None]:
         return [("any", Fraction(0), loop.bounds) if finite else None]
     if loop.rates:
         return [None]
-    pairs = [(by, to) for _, by, to in loop.rules] or [(loop.by, loop.to)]
+    pairs = [(rule.by, rule.to) for rule in loop.rules] or [(loop.by, loop.to)]
     return [_move(model, loop, by, to) for by, to in pairs]
 
 

@@ -103,9 +103,12 @@ class Actor(Limiter):
         self, way: InstantPath, symbols: Symbols
     ) -> Iterator[tuple[InstantPath, bool, list[tuple[Guard, Wish]] | None]]:
         open_ = [way]
-        for (when, *_), recommendation in zip(self.loop.rules, self.loop.recommendations, strict=True):
+        for rule, recommendation in zip(self.loop.rules, self.loop.recommendations, strict=True):
             ways = [
-                (u, f.holds) for path in open_ for f in forks(when, symbols) if (u := path.under(f.guard)) is not None
+                (u, f.holds)
+                for path in open_
+                for f in forks(rule.when, symbols)
+                if (u := path.under(f.guard)) is not None
             ]
             wishes = self._wishes(recommendation, way.cell(self.commanded), symbols) if self.loop.signal else None
             yield from ((u, True, wishes) for u, holds in ways if holds)

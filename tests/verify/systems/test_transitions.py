@@ -17,7 +17,7 @@ from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Arithmetic, Call, Compare, Held, Logic, Number, Tree
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
-from coherence.model.model import Model
+from coherence.model.model import Model, SampledRule
 from coherence.simulate.execute.exact import Choices, execute
 from coherence.simulate.execute.schedules import NotCommensurateError, schedules
 from coherence.verify.systems.cases import NotLinearError
@@ -103,7 +103,7 @@ def looking_back(model: Model) -> Model:
     loops = []
     for loop in model.loops:
         changed: dict[str, Any] = {name: _scraped(tree) for name in fields if (tree := getattr(loop, name)) is not None}
-        rules = tuple((_scraped(when), by, to) for when, by, to in loop.rules)
+        rules = tuple(SampledRule(_scraped(rule.when), rule.by, rule.to) for rule in loop.rules)
         loops.append(replace(loop, rules=rules, **changed))
     return replace(model, loops=tuple(loops))
 

@@ -137,7 +137,9 @@ class Follower:
         if loop.rules:
             number = self._rule(loop, frame)
             mode = number is not None
-            wish = None if number is None else self._step(loop.rules[number][1:], loop, frame)
+            if number is not None:
+                rule = loop.rules[number]
+                wish = self._step((rule.by, rule.to), loop, frame)
         else:
             mode = self._mode(loop, frame)
             if mode and loop.law != "none" and not (loop.mode == "once" and memory.done):
@@ -159,7 +161,7 @@ class Follower:
 
     def _rule(self, loop: SampledLoop, frame: Frame) -> int | None:
         """The first rule whose condition is true; all are looked at, since their streaks are kept."""
-        whens = [bool(self.frames.settled(when, frame)) for when, _, _ in loop.rules]
+        whens = [bool(self.frames.settled(rule.when, frame)) for rule in loop.rules]
         return next((k for k, when in enumerate(whens) if when), None)
 
     def _step(self, parts: tuple[Tree | None, ...], loop: SampledLoop, frame: Frame) -> Fraction:

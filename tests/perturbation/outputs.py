@@ -1,0 +1,119 @@
+"""Runs a command over a design in this process, and keeps of its output what does not follow the text alone."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from coherence.base.errors import CoherenceError, InputError
+from coherence.cli._run import run
+from coherence.language import catalogue, document
+from coherence.language.document import Table
+from coherence.language.leaves import FOREIGN
+from tests.perturbation.written_leaves import NAME, Texts, WrittenLeaf
+
+MOVING = frozenset({"column", "end_column", "sha256", "fingerprint", "old", "new"})  # follow the text, not its meaning
+LONG = ("COH22", "COH30")  # begins of the codes of questions that execute loops
+
+Spot = tuple[str, int, int]
+Asked = Callable[[Path], str]
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a command printed about a design, without what follows the text alone, and the values named as not read."""
+
+    shown: str
+    not_read: frozenset[Spot]
+
+    def names(self, leaf: WrittenLeaf) -> bool:
+        """Decides whether a line names a value as not read."""
+        return (leaf.place.file, leaf.place.line, leaf.place.column) in self.not_read
+
+
+def _checked(path: Path, *, ignore: Sequence[str] = ()) -> str:
+    from coherence.checking.workspace import open_workspace, report
+    from coherence.reporting import render
+
+    return render("json", report(open_workspace([path]), ignore=ignore, verify_repairs=False, time_limit=10.0))
+
+
+def command_line(*words: str) -> Asked:
+    """Returns what runs a command of the command line."""
+
+    def ask(path: Path) -> str:
+        out, errors = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            code = run([words[0], str(path), *words[1:]])
+        if code == 2:
+            raise CoherenceError(errors.getvalue())
+        return out.getvalue()
+
+    return ask
+
+
+# each command, and before it a quick part of it, of which every difference is one of the command
+COMMANDS: dict[str, tuple[Asked, ...]] = {
+    "check": (lambda path: _checked(path, ignore=LONG), _checked),
+    "analyze": (command_line("analyze", "-o", "json", "--no-retune", "--time-limit", "10"),),
+    "simulate": tuple(
+        command_line("simulate", "-o", "json", "--for", span, "--runs", "1") for span in ("20 s", "10 min")
+    ),
+    "bound": (command_line("bound", "-o", "json"),),
+}
+
+
+def output(ask: Asked, texts: Texts, folder: Path) -> Output | None:
+    """Returns what a command prints of a design, or None where it refuses it."""
+    path = folder / f"{NAME}.yaml"
+    path.write_text(texts[NAME], encoding="utf-8")
+    try:
+        with _parts(texts):
+            printed = json.loads(ask(path))
+    except (InputError, CoherenceError):
+        return None
+    rows = [row["place"] for row in _not_read(printed)]
+    spots = ((NAME if row["file"] == str(path) else row["file"], row["line"], row["column"]) for row in rows)
+    return Output(json.dumps(_still(printed), sort_keys=True), frozenset(spots))
+
+
+@contextlib.contextmanager
+def _parts(texts: Texts) -> Iterator[None]:
+    """Has the parts read from these texts while it lasts."""
+    changed = {file: text for file, text in texts.items() if file.startswith(FOREIGN)}
+    shipped_part = catalogue.part
+
+    @cache
+    def part(folder: str, name: str) -> Table:
+        file = f"{FOREIGN}{folder}/{name}.yaml"
+        if file not in changed:
+            return shipped_part(folder, name)
+        root = document.read_text(changed[file], file)[0].root
+        assert isinstance(root, Table)
+        return root
+
+    with mock.patch.object(catalogue, "part", part) if changed else contextlib.nullcontext():
+        yield
+
+
+def _not_read(printed: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(printed, dict):
+        yield from printed.get("not_read", ())
+        for child in printed.values():
+            yield from _not_read(child)
+    elif isinstance(printed, list):
+        for child in printed:
+            yield from _not_read(child)
+
+
+def _still(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {name: _still(child) for name, child in node.items() if name not in MOVING}
+    return [_still(child) for child in node] if isinstance(node, list) else node
