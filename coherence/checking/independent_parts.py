@@ -18,7 +18,7 @@ from coherence.base.queries import cached
 from coherence.base.reads import unnoted
 from coherence.base.records import Record
 from coherence.language import names
-from coherence.language.design import Design
+from coherence.language.design import Design, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event, Promise
 
@@ -83,7 +83,7 @@ def carry(previous: Design, edited: Design, touched: Iterable[Unit]) -> None:
     For designs that declare the same names and differ in entries alone.
     """
     old, new = _shared(previous), [(unit, getattr(edited, unit.section)[unit.name]) for unit in touched]
-    if (_redoes(previous), _capacities(previous)) != (_redoes(edited), _capacities(edited)):
+    if any(query(previous) != query(edited) for query in (_redoes, _capacities, _resources)):
         return
     for unit, entry in new:
         before, after = words_of(getattr(previous, unit.section)[unit.name]), words_of(entry)
@@ -139,7 +139,7 @@ def _unit(design: Design, shared: Shared, section: str, name: str | int, entry: 
     if words.awaited or words.emitted:
         mentions.update(f"<event {event}>" for event in (*words.awaited, *words.emitted) if event in shared.awaited)
     mentions.update(f"<event {word}>" for word in words.words & shared.awaited)
-    mentions |= _own(section, name, design) | _memory(section, words, design)
+    mentions |= _own(section, name, design) | _memory(section, words, design) | _held(section, words, design)
     return Unit(section, name, _line(entry), frozenset(context.get(word, word) for word in mentions))
 
 
@@ -172,6 +172,20 @@ def _memory(section: str, words: Words, design: Design) -> frozenset[str]:
     many = {f"{head}s" for head in words.heads if f"{head}s" in design.workload}
     shared = {"sum", "running", "ongoing", "admitted"} if section == "limits" else {"redone"}
     return frozenset(many | ({MEMORY} if shared & words.words else set()))
+
+
+def _held(section: str, words: Words, design: Design) -> frozenset[str]:
+    """Returns the resources that an entry needs or may offer: who needs one draws on whoever has it."""
+    if section not in ("components", "jobs"):
+        return frozenset()
+    return frozenset(f"<resource {resource}>" for resource in words.words & _resources(design))
+
+
+@cached
+@unnoted()
+def _resources(design: Design) -> frozenset[str]:
+    """Returns what members of components and jobs need."""
+    return frozenset(name for owner in (*design.components.values(), *design.jobs.values()) for name in needed(owner))
 
 
 @cached

@@ -12,6 +12,7 @@ from coherence.base.units import ONE
 from coherence.language.design import Component, needed
 from coherence.language.expressions.lower_smt import real
 from coherence.language.schema_kinds import Quantity
+from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies
 
 
@@ -78,16 +79,35 @@ def _left(facts: DesignFacts, component: Component, count: int, resource: str, n
     supply = supplies(facts, component, resource)
     if not supply:
         return Room(None, f"the capacity of {resource} that {component.name} draws on")
-    total, taken = facts.values[supply].low, need.high * count
+    total, taken = facts.values[supply], need.high * count
     for name, other in _others(facts, component, resource, supply):
         amount = copies(facts, name)
         if amount is None or amount.high is None:
             return Room(None, f"copies of {name}")
         taken += amount.high * other.high
-    if total is None:
+    members = alike(facts, supply)
+    low, high = (total.low, total.low) if members is None else _free_of_members(total, members, taken)
+    if low is None or high is None:
         return Room(None, f"the capacity of {resource}")
-    left = total - taken
-    return Room(left >= need.high, "", resource, left, need.high, supply, facts.places[supply], need)
+    low, high = (low - taken, high - taken) if members is None else (low, high)
+    if low < need.high <= high:
+        return Room(None, f"which of the members of {supply.partition('.')[0]} has {resource} left for one more")
+    return Room(low >= need.high, "", resource, low, need.high, supply, facts.places[supply], need)
+
+
+def alike(facts: DesignFacts, supply: str) -> Interval | None:
+    """Returns how many like members each have the capacity (`node: {copies: 8, gpu: 8}`); None where it is one."""
+    thing, _, key = supply.partition(".")
+    members = copies(facts, thing) if key != "count" else None
+    return None if members is not None and members.low == members.high == 1 else members
+
+
+def _free_of_members(total: Interval, members: Interval, taken: Fraction) -> tuple[Fraction | None, Fraction | None]:
+    """Returns what is free on some member at least, and what may be free on one: the rest may lie on all others."""
+    few, many = members.low, members.high
+    if total.low is None or total.high is None or not few or many is None:
+        return None, None
+    return total.low - taken / few, min(total.high, total.high * many - taken)
 
 
 def _others(facts: DesignFacts, component: Component, resource: str, supply: str) -> Iterator[tuple[str, Quantity]]:

@@ -20,7 +20,7 @@ from coherence.language.sentences import Admission, Preemption
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap
 from coherence.verify.facts.ranges import Values
-from coherence.verify.jobs.capacity import supplies
+from coherence.verify.jobs.capacity import alike, supplies
 
 AWAY, GONE = -1, -2  # of a job: has not come yet; has ended or left
 Amount: TypeAlias = Fraction | int  # exact; whole amounts as int, which is ten times faster
@@ -256,6 +256,10 @@ def _supply(facts: DesignFacts, resource: str, kind: JobKind) -> str:
     supplies_ = [path for path in having if path in facts.values]
     if len(supplies_) != 1:
         raise NeedsError(f"the capacity of {resource} (components: {{{resource}: {{count: ...}}}})", kind.place)
+    if alike(facts, supplies_[0]) is not None:
+        thing = supplies_[0].partition(".")[0]
+        text = f"what all members of {thing} have of {resource} together (components: {{{resource}: {{count: ...}}}})"
+        raise NeedsError(text, facts.places[supplies_[0]])
     return supplies_[0]
 
 

@@ -39,6 +39,26 @@ def test_every_range_counts_at_its_worst_end() -> None:
     assert room(3, batch="1 .. 3").enough is False
 
 
+@pytest.mark.parametrize(
+    ("nodes", "need", "enough"),
+    [
+        ("8", 2, True),  # 128 - 88 are free on 8: 5 on some node at least
+        ("8", 6, None),  # 40 in all, and perhaps 5 on each
+        ("5 .. 8", 2, None),  # with five nodes all are full
+        ("8", 17, False),  # none is as large
+    ],
+)
+def test_room_is_left_on_some_of_like_members_where_it_cannot_be_spread_too_thin(
+    nodes: str, need: int, enough: bool | None
+) -> None:
+    text = (
+        f"coherence: 1\ncomponents:\n  node: {{copies: {nodes}, cpu: 16}}\n"
+        f"  batch: {{copies: 8, needs: {{cpu: 11}}, runs_on: node}}\n"
+        f"  web: {{copies: 0, needs: {{cpu: {need}}}, runs_on: node}}\n"
+    )
+    assert room_for_one(known(Subject(read_text(text), {})), "web", 0).enough is enough
+
+
 def test_what_is_not_stated_is_named() -> None:
     text = "coherence: 1\ncomponents: {web: {copies: 2}, job: {copies: 1, needs: {gpu: 1}}}\n"
     facts = known(Subject(read_text(text), {}))

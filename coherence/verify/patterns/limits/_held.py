@@ -15,7 +15,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Component, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, copies
-from coherence.verify.jobs.capacity import supplies
+from coherence.verify.jobs.capacity import alike, supplies
 from coherence.verify.jobs.contest import waits_together
 from coherence.verify.patterns.writers._pair import Numbers
 
@@ -90,14 +90,14 @@ def _supply(facts: DesignFacts, path: str, resource: str) -> Supply | None:
 
 def _of_thing(facts: DesignFacts, path: str) -> Supply | None:
     """Returns a capacity of one thing; of like members (`node: {copies: 8, gpu: 8}`) each has it."""
-    thing, _, key = path.partition(".")
-    amount, alike = facts.values[path].high, copies(facts, thing) if key != "count" else None
-    if thing in facts.design.claims or amount is None or (alike is not None and alike.high is None):
+    thing = path.partition(".")[0]
+    amount, members = facts.values[path].high, alike(facts, path)
+    if thing in facts.design.claims or amount is None or (members is not None and members.high is None):
         return None
-    if alike is None or alike.high == 1:
+    if members is None:
         return Supply(path, amount, (facts.places[path],), facts.quantities.get(path))
     places = (facts.places[path], facts.places[f"{thing}.copies"])
-    return Supply(f"all of {thing}", amount * (alike.high or 0), places)
+    return Supply(f"all of {thing}", amount * (members.high or 0), places)
 
 
 def _conflict(
