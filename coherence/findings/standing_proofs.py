@@ -154,7 +154,14 @@ def _of_entry(design: Design, name: str) -> Iterator[str]:
         yield from _texts((promise.first, promise.second))
     if name in design.timers:
         timer = design.timers[name]
-        yield from _texts((timer.start, timer.unless))
+        yield from (text for text in _texts((timer.start, timer.unless)) if not _starts_an_activity(design, text))
+
+
+def _starts_an_activity(design: Design, event: str) -> bool:
+    """Returns whether an event is the start of an activity: it may come at any time, whoever else starts it."""
+    thing, _, activity = event.removesuffix(" starts").partition(".")
+    component = design.components.get(thing)
+    return event.endswith(" starts") and component is not None and activity in (component.takes or {})
 
 
 def _texts(events: Iterable[object]) -> Iterator[str]:

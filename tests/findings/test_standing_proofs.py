@@ -62,6 +62,16 @@ def test_an_unread_boundary_limit_or_writer_takes_a_proof_back() -> None:
     assert weighed(proof("late"), "timers.next").verdict is Verdict.PROVED
 
 
+def test_a_timer_that_starts_an_activity_leaves_proofs_that_count_from_its_start() -> None:
+    text = (
+        "coherence: 1\ncomponents: {redis: {takes: {sync: 1 s .. 40 s}}}\ntimers:\n"
+        "  late: {from: replica asks, after: 5 s, then: redis.sync starts}\n"
+        "  cap: {from: redis.sync starts, after: 60 s, unless: redis.sync ends, then: drop replica}\n"
+    )
+    answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
+    assert [(finding.code, finding.verdict) for finding in answers.findings] == [("COH207", Verdict.PROVED)]
+
+
 def test_what_can_only_take_runs_away_is_named_and_the_proof_stands() -> None:
     stood = weighed(proof("a", "few"), "limits.slots", "loops.c")
     assert stood.verdict is Verdict.PROVED
