@@ -1,0 +1,182 @@
+"""Loops over requests: what they read of a run, what is cut out of the model, and the servers that they set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import pytest
+
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.simulate.processes import processes
+from coherence.simulate.requests.engine import RequestRun
+from coherence.simulate.requests.program import Arrivals, Program, Route, Service, Source, Station
+from coherence.simulate.study.loops_over_requests import Coupled, Meter, cut
+
+F = Fraction
+TWO = Program(
+    (
+        Source("web", Arrivals(rate=30.0), (("web -> app",),)),
+        Source("jobs", Arrivals(rate=5.0), (("jobs -> app", "jobs -> db"),)),
+    ),
+    (Station("app", 4, Service(0.1)), Station("db", 2, Service(0.0))),
+    (Route("web -> app", "app"), Route("jobs -> app", "app"), Route("jobs -> db", "db")),
+)  # fmt: skip
+
+
+def meter(*readings: tuple[Mapping[str, float], float]) -> Meter:
+    seen = Meter(TWO)
+    for levels, span in readings:
+        seen.read(levels, span)
+    return seen
+
+
+# -- what is measured ---------------------------------------------------------------------------------
+
+
+def test_a_rate_is_the_growth_of_a_counter_over_the_time_between_readings() -> None:
+    seen = meter(({"web -> app.tries": 100.0}, 1.0), ({"web -> app.tries": 160.0}, 2.0))
+    assert seen.rate("web -> app.tries") == 30
+
+
+def test_before_anything_was_measured_first_tries_come_as_their_source_says() -> None:
+    fresh = meter()
+    assert fresh.rate("web -> app.tries") == 30
+    assert fresh.offered("app") == 35
+    assert fresh.rate("app.served") == 0
+
+
+def test_what_comes_to_a_station_is_the_sum_over_its_routes() -> None:
+    zero: dict[str, float] = {}
+    seen = meter((zero, 1.0), ({"web -> app.tries": 50.0, "jobs -> app.tries": 10.0, "jobs -> db.tries": 7.0}, 2.0))
+    assert (seen.offered("app"), seen.offered("db")) == (30, 3.5)
+
+
+def test_levels_may_be_looked_at_between_readings_and_rates_stay() -> None:
+    seen = meter(({"app.queue": 1.0, "app.served": 0.0}, 1.0), ({"app.queue": 2.0, "app.served": 8.0}, 1.0))
+    seen.look({"app.queue": 9.0, "app.served": 99.0})
+    assert (seen.levels["app.queue"], seen.rate("app.served")) == (9, 8)
+
+
+def test_the_capacity_is_that_of_the_servers_that_there_are() -> None:
+    assert meter(({"app.servers": 6.0}, 1.0)).capacity("app") == 60
+    assert meter(({"db.servers": 6.0}, 1.0)).capacity("db") == 0  # no time of service: no capacity to speak of
+
+
+# -- the cut ------------------------------------------------------------------------------------------
+
+DESIGN = """\
+coherence: 1
+workload: {requests: {rate: 400 req/s}}
+components:
+  gateway: {uses: queue, arrivals: requests.attempts, served_by: pool}
+  pool: {uses: replica_pool, takes: {start: 6 s}, rate_per_replica: 50 req/s}
+loops:
+  autoscaler:
+    target: {signal: gateway.utilization, setpoint: 50 %, tolerance: 5 %}
+    timescale: {period: 10 s}
+    actuation: {signal: pool.desired, law: proportional, bounds: [4, 64], from: 10}
+calls:
+  - {from: requests, to: gateway, on_timeout: abandon}
+"""
+
+
+def test_what_requests_carry_out_becomes_a_measured_input() -> None:
+    design = read_text(DESIGN)
+    model, program = elaborate(design), processes(design).program
+    loops = cut(model, program)
+    taken = set(loops.measured)
+    assert {"gateway.backlog", "gateway.utilization", "requests.attempts"} <= taken
+    assert taken <= set(loops.model.inputs)
+    assert not taken & (set(loops.model.outputs) | set(loops.model.states))
+    assert taken <= set(model.outputs) | set(model.states)  # nothing that the model does not speak of
+    kept = (set(model.outputs) | set(model.states)) - taken
+    assert kept <= set(loops.model.outputs) | set(loops.model.states)
+
+
+def test_the_cut_model_has_an_instant_every_second() -> None:
+    design = read_text(DESIGN)
+    added = set(cut(elaborate(design), processes(design).program).model.states) - set(elaborate(design).states)
+    (clock,) = added
+    assert cut(elaborate(design), processes(design).program).model.states[clock].step == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("arrivals", 40.0),
+        ("backlog", 12.0),
+        ("utilization", 40 / 500),  # of ten servers of 50 a second
+        ("busy", 0.8),  # 16 server-seconds in two seconds of ten servers
+        ("wait", 12 / 500),
+        ("served", 35.0),
+    ],
+)
+def test_every_signal_of_a_queue_is_measured(word: str, value: float) -> None:
+    design = read_text(DESIGN)
+    program = processes(design).program
+    (route,) = program.routes
+    loops, seen = cut(elaborate(design), program), Meter(program)
+    seen.read({f"{route.name}.tries": 0.0, "gateway.busy_seconds": 4.0, "gateway.served": 30.0}, 1.0)
+    levels = {"gateway.queue": 12.0, "gateway.servers": 10.0}
+    seen.read({f"{route.name}.tries": 80.0, "gateway.busy_seconds": 20.0, "gateway.served": 100.0, **levels}, 2.0)
+    assert loops.measured[f"gateway.{word}"](seen) == pytest.approx(value)
+
+
+def test_the_attempts_of_a_workload_are_its_first_tries() -> None:
+    design = read_text(DESIGN)
+    program = processes(design).program
+    seen = Meter(program)
+    assert cut(elaborate(design), program).measured["requests.attempts"](seen) == 400
+
+
+# -- runs ---------------------------------------------------------------------------------------------
+
+
+def coupled(text: str = DESIGN) -> Coupled:
+    design = read_text(text)
+    requests = processes(design)
+    return Coupled(design, requests, RequestRun(requests.program, seed=1), None)
+
+
+def test_the_autoscaler_finds_the_servers_that_the_load_needs() -> None:
+    """400 a second over 50 each at 50 %: 16 replicas, which serve 6 s after they are wanted."""
+    loops = coupled()
+    loops.advance(60.0)
+    wanted = [instant.after["pool.desired"] for instant in loops.instants]
+    assert wanted[0] == 16  # 400 / (10 * 50) = 80 %: ceil(10 * 0.8 / 0.5)
+    assert abs(wanted[-1] - 16) <= 2  # the rate of one second scatters by a twentieth
+    assert abs(loops.run.observe()["gateway.servers"] - 16) <= 2
+
+
+def test_servers_come_when_they_have_started() -> None:
+    loops = coupled()
+    loops.advance(6.0)
+    assert loops.run.observe()["gateway.servers"] == 10  # six seconds after the sample at 0, before its decision
+    loops.advance(7.0)
+    assert loops.run.observe()["gateway.servers"] == 16
+
+
+def test_instants_are_those_of_loops_and_ticks_up_to_the_time() -> None:
+    loops = coupled()
+    loops.advance(3.5)
+    assert [instant.time for instant in loops.instants] == [0, 1, 2, 3]
+    assert loops.run.time == 3.5
+    loops.advance(4.0)
+    assert loops.instants[-1].time == 4
+
+
+def test_faster_loops_are_measured_at_their_own_period() -> None:
+    loops = coupled(DESIGN.replace("period: 10 s", "period: 500 ms"))
+    assert loops.grain == F(1, 2)
+    loops.advance(2.0)
+    assert F(3, 2) in [instant.time for instant in loops.instants]
+    assert loops.meter.span == 0.5
+
+
+def test_measured_values_are_rounded_to_a_millionth() -> None:
+    loops = coupled()
+    loops.advance(5.0)
+    for path in loops.cut.measured:
+        assert (loops.execution.values[path] * 10**6).denominator == 1
