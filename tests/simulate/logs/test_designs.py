@@ -55,7 +55,7 @@ def test_the_reading_sums_all_pods() -> None:
 
 def test_commands_set_the_replicas_once_at_their_times() -> None:
     first, second = (loop_of(FACTS, name) for name in ("apply1", "apply2"))
-    assert (first.phase, second.phase) == (0, 40)
+    assert (first.phase, second.phase) == (F(0), F(40))
     instants = execute(model_of(FACTS), Choices(), until=F(40))
     commanded = {instant.time: instant.after["app.replicas"] for instant in instants}
     assert (commanded[F(0)], commanded[F(40)]) == (3, 2)
@@ -88,8 +88,10 @@ def test_nodes_that_hold_fewer_pods_are_told(placeable: tuple[int, int], text: s
 
 def test_a_behavior_becomes_windows_and_rates() -> None:
     hpa = loop_of(BEHAVING, "hpa")
-    assert (hpa.phase, hpa.hold_down, hpa.bounds.low, hpa.bounds.high) == (15, 90, 2, 4)
-    assert [(rate.by, rate.percent, rate.per) for rate in hpa.rates if rate.up] == [(4, None, 15), (None, 1, 15)]
+    assert (hpa.phase, hpa.hold_down, hpa.bounds.low, hpa.bounds.high) == (F(15), F(90), F(2), F(4))
+    assert [(rate.by, rate.percent, rate.per) for rate in hpa.rates if rate.up] == [
+        (F(4), None, F(15)), (None, F(1), F(15)),
+    ]  # fmt: skip
     assert "setpoint: 50 %" in written(BEHAVING)
 
 
@@ -97,7 +99,7 @@ def test_without_a_behavior_the_classic_autoscaler_doubles_or_goes_to_four() -> 
     text = written(FACTS)
     assert "uses: kubernetes_hpa_classic" in text
     assert 'to: "min(app.noted, max(2 * app.replicas, 4)) if app.replicas >= 2 and app.replicas <= 4' in text
-    assert (loop_of(FACTS, "hpa").bounds.low, loop_of(FACTS, "hpa").bounds.high) == (2, 4)
+    assert (loop_of(FACTS, "hpa").bounds.low, loop_of(FACTS, "hpa").bounds.high) == (F(2), F(4))
     assert loop_of(FACTS, "note").phase == 15
 
 
