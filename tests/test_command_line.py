@@ -19,6 +19,10 @@ calls:
   - {from: app, to: api, deadline: 10 s, per_try: 5 s, tries: 4, retry_when: [timeout]}
 """
 CLEAN = CONFLICT.replace("tries: 4", "tries: 2").replace("10 s", "11 s")
+LOOP = """\
+components: {web: {queue: 0 .. 9}}
+loops: {a: {trigger: web.queue > 3, actuation: {signal: web.size, law: step, by: 1, bounds: [0, 9]}}}
+"""
 UNDECIDED = CONFLICT.replace("retry_when: [timeout]", "retry_when: [unavailable]")
 
 
@@ -51,13 +55,26 @@ def test_a_possible_conflict_fails_unless_errors_alone_are_asked_for(design: Pat
 
 
 def test_strict_counts_no_notes(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    design.write_text(
-        "coherence: 1\n"
-        "components: {web: {queue: 0 .. 9}}\n"
-        "loops: {a: {trigger: web.queue > 3, actuation: {signal: web.size, law: step, by: 1, bounds: [0, 9]}}}\n"
-    )
+    design.write_text(CLEAN + LOOP)
     assert run(["check", str(design), "--strict"]) == 0
-    assert "Found 1 note." in capsys.readouterr().out
+    assert "Found 1 note, 1 proved." in capsys.readouterr().out
+
+
+def test_a_design_about_which_no_question_answers_is_not_checked(
+    design: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    design.write_text("coherence: 1\n" + LOOP)
+    assert run(["check", str(design), "--strict"]) == 4
+    assert capsys.readouterr().out.endswith("Checked nothing, no question answers about the design; 1 loop\n")
+    assert run(["check", str(design)]) == 0
+    assert run(["check", str(design), "--strict", "--select", "COH201"]) == 0
+    capsys.readouterr()
+    other = design.with_name("other.yaml")
+    other.write_text(CLEAN)
+    assert run(["check", str(design), str(other), "--strict", "-o", "json"]) == 4
+    assert json.loads(capsys.readouterr().out)["counts"]["designs"] == {"total": 2, "unanswered": 1}
+    assert run(["check", str(design), str(other)]) == 0
+    assert capsys.readouterr().out.endswith("; no question answers about 1 of 2 designs\n")
 
 
 def test_select_and_ignore(design: Path) -> None:

@@ -160,7 +160,9 @@ def _joined(
     outside = tuple(f"{name} is outside the design: its signals may take any value" for name in names.outside(design))
     cut_short = any(answers.cut_short for answers in answered.values())
     unread = without(joined([answers.not_read for answers in answered.values()]), basis(reads, reviewed))
-    answers = Answers(ordered, account(design, ordered), outside, cut_short, unread)
+    counted = account(design, ordered)
+    counted = counted if options.everything else replace(counted, unanswered=0)
+    answers = Answers(ordered, counted, outside, cut_short, unread)
     return Analysis(design, answers, options, answered)
 
 

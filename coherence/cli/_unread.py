@@ -24,6 +24,8 @@ WORDS = {
     "sweep": ("no loop that is executed depends on it", "no execution of loops depends on it"),
 }
 
+OPEN = "an answer is undecided or a value that counts is not read"
+
 
 def strict_option(where: str = "a value that counts is not read") -> Callable[[Any], Any]:
     """Returns the option `--strict` of a command, which exits 4 where this is so."""

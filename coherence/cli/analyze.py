@@ -13,7 +13,7 @@ import click
 from coherence.base.errors import UsageError
 from coherence.cli._given import refuse_given
 from coherence.cli._seconds import Seconds
-from coherence.cli._unread import strict_code, strict_option
+from coherence.cli._unread import OPEN, strict_code, strict_option
 
 if TYPE_CHECKING:
     from coherence.checking.workspace import Entry
@@ -43,7 +43,7 @@ SHORTEST = 2.0  # seconds for limit cycles, however long the rest took
     metavar="SECONDS",
     help="Of the whole analysis; what is not reached is undecided.",
 )
-@strict_option()
+@strict_option(OPEN)
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(
     *, path: str | None, network: str | None, picture: str | None, retune: bool, time_limit: float, strict: bool,
@@ -64,8 +64,8 @@ def command(
         refuse_given(("retune", "strict"), "a network of blocks has no settings to search and no values that go unread")
         return _network(network, picture, output, time_limit)
     assert path is not None
-    lines = _design(path, picture, output, time_limit, retune=retune)
-    return strict_code(0, lines, strict=strict)
+    lines, left_open = _design(path, picture, output, time_limit, retune=retune)
+    return strict_code(0, lines, strict=strict, left_open=left_open)
 
 
 def _network(file: str, picture: str | None, output: str, time_limit: float) -> int:
@@ -96,8 +96,10 @@ def _judged(network: Network, time_limit: float) -> NetworkAnalysis:
     return analysis
 
 
-def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool) -> tuple[NotRead, ...]:
-    """Prints the analysis of a design; returns what it did not read."""
+def _design(
+    path: str, picture: str | None, output: str, time_limit: float, *, retune: bool
+) -> tuple[tuple[NotRead, ...], bool]:
+    """Prints the analysis of a design; returns what it did not read, and whether a group is undecided."""
     from coherence.base.reads import answered, recorded
     from coherence.cli import _operating_points
     from coherence.cli._progress import Progress
@@ -129,7 +131,7 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
         click.echo(render_text.text(path, analysis, calls, tunings), nl=False)
         for line in (*cycle_comparison.text(analysis, cycles), *_operating_points.text(loads), *unread_text(lines)):
             click.echo(line)
-    return lines
+    return lines, any(group.verdict == "undecided" for group in analysis.groups)
 
 
 def _cycles(subject: Subject, seconds: float) -> tuple[CycleReading, ...]:

@@ -39,7 +39,7 @@ WITNESS_SECONDS = 5.0  # that a witness may run for one bound at given inputs
     metavar="THING.BOUND=VALUE",
     help="Split a measurement into floor, scheme and rest; THING.BOUND.SYMBOL=VALUE gives an input of it.",
 )
-@strict_option()
+@strict_option("a floor is without a number or a value that counts is not read")
 @click.option("--output", "-o", type=click.Choice(["text", "json", "latex"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
     *,
@@ -78,7 +78,8 @@ def command(  # noqa: PLR0913  (one parameter per option)
         from coherence.minimums.registry import entry
 
         entry(target)  # says what is near
-    return strict_code(0, _design(target, measured, output), strict=strict)
+    lines, left_open = _design(target, measured, output)
+    return strict_code(0, lines, strict=strict, left_open=left_open)
 
 
 def _list(output: str) -> int:
@@ -224,8 +225,8 @@ def _read(symbol: Symbol, text: str) -> Fraction:
     return Fraction(number)
 
 
-def _design(target: str, measured: Sequence[str], output: str) -> list[NotRead]:
-    """Prints the floors of every design of a target; returns what they do not depend on."""
+def _design(target: str, measured: Sequence[str], output: str) -> tuple[list[NotRead], bool]:
+    """Prints the floors of every design of a target; returns what they do not depend on, and whether one is missing."""
     from coherence.base.reads import recorded
     from coherence.checking.workspace import open_workspace
     from coherence.cli._unread import unread, unread_json, unread_text
@@ -237,12 +238,14 @@ def _design(target: str, measured: Sequence[str], output: str) -> list[NotRead]:
 
     designs: list[dict[str, Any]] = []
     every: list[NotRead] = []
+    left_open = False
     for entry in open_workspace([target]).entries:
         with recorded() as reads:
             floors = (*design_floors(entry.design), *loop_floors(model_of(entry.design)))
             split = measurements(measured, entry.design, floors, read_span)
         path, lines = entry.design.file or target, unread("bound", entry.design, reads)
         every += lines
+        left_open = left_open or any(floor.floor is None for floor in floors)
         if output == "json":
             shares = {"measured": [report_measured.measured_json(one) for one in split]} if split else {}
             designs.append({**report.design_json(path, floors), **shares, "not_read": unread_json(lines)})
@@ -252,7 +255,7 @@ def _design(target: str, measured: Sequence[str], output: str) -> list[NotRead]:
             _echo(unread_text(lines) if output == "text" else ())
     if output == "json":
         _echo_json({"designs": designs})
-    return every
+    return every, left_open
 
 
 def _prove(target: str | None, certificates: str | None, output: str) -> int:

@@ -57,7 +57,7 @@ OF_A_REPORT = (
     metavar="FORMAT[=FILE]",
     help="text, concise, json, sarif, junit, markdown or github; repeatable.",
 )
-@strict_option("something is undecided or not read")
+@strict_option("something is undecided or not read, or no question answers about a design")
 @click.option(
     "--expect",
     is_flag=True,
@@ -253,10 +253,13 @@ def write(report: Report, outputs: Sequence[str], *, verbose: bool) -> None:
 
 
 def exit_code(report: Report, fail_on: str, *, strict: bool) -> int:
-    """Returns 1 where a problem fails by `fail_on`, 4 with `strict` where one is undecided or not read, else 0."""
+    """Returns 1 where a problem fails by `fail_on`, else 0; with `strict` 4 instead of 0 where something is undecided,
+    not read, or a whole design without an answer.
+    """
     if fail_on != "never" and any(_fails(finding, fail_on) for finding in report.findings):
         return 1
-    left_open = any(f.verdict is Verdict.UNDECIDED for f in report.findings)
+    undecided = any(f.verdict is Verdict.UNDECIDED for f in report.findings)
+    left_open = undecided or report.accounting.unanswered > 0
     return strict_code(0, report.not_read, strict=strict, left_open=left_open)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
-from coherence.cli._unread import strict_code, strict_option
+from coherence.cli._unread import OPEN, strict_code, strict_option
 
 if TYPE_CHECKING:
     from coherence.causal.answers.answer import Section
@@ -68,7 +68,7 @@ class TelemetryInput:
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes for long work.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of everything that is drawn.")
 @click.option("--picture", metavar="FILE", help="Draw graph, waterfall and shares: FILE.svg, or FILE.png.")
-@strict_option()
+@strict_option(OPEN)
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, stream: bool, window: str | None, against: str | None, reference: Sequence[str],
@@ -107,7 +107,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     click.echo(shown, nl=False)
     for line in unread_text(lines) if output == "text" else ():
         click.echo(line)
-    return strict_code(_code(sections), lines, strict=strict)
+    return strict_code(_code(sections), lines, strict=strict, left_open=_left_open(sections))
 
 
 def _refuse_ignored(reading: TelemetryInput, settings: FitSettings) -> None:
@@ -251,6 +251,13 @@ def _draw(sections: Iterable[Section], file: str) -> None:
     if not panels:
         raise UsageError("--picture: there is nothing to draw; name a loss with --loss, or telemetry of a ledger")
     write(Figure("coherence fit", panels, 2), file)
+
+
+def _left_open(sections: Iterable[Section]) -> bool:
+    """Decides whether a question about the telemetry is undecided."""
+    from coherence.findings.finding import Verdict
+
+    return any(finding.verdict is Verdict.UNDECIDED for section in sections for finding in section.findings)
 
 
 def _code(sections: Iterable[Section]) -> int:

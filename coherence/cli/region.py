@@ -10,7 +10,7 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.cli._seconds import Seconds
-from coherence.cli._unread import strict_code, strict_option
+from coherence.cli._unread import OPEN, strict_code, strict_option
 
 if TYPE_CHECKING:
     from coherence.checking.workspace import Entry
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "--half-spaces/--no-half-spaces", "half_spaces", default=True, show_default=True,
     help="Also seek linear inequalities that are safe.",
 )  # fmt: skip
-@strict_option()
+@strict_option(OPEN)
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter for each option)
     *, path: str, parameters: Sequence[str], select: Sequence[str], ignore: Sequence[str], asks: int,
@@ -76,7 +76,8 @@ def command(  # noqa: PLR0913  (one parameter for each option)
         if output == "json"
         else "\n".join((text(path, mapped, inequalities), *unread_text(lines)))
     )
-    return strict_code(0, lines, strict=strict)
+    left_open = bool(mapped.left_open) or any(cell.status == "undecided" for cell in mapped.cells)
+    return strict_code(0, lines, strict=strict, left_open=left_open)
 
 
 def _entry(path: str) -> Entry:

@@ -11,7 +11,7 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.cli._seconds import Seconds
-from coherence.cli._unread import strict_code, strict_option
+from coherence.cli._unread import OPEN, strict_code, strict_option
 
 if TYPE_CHECKING:
     from coherence.checking.workspace import Entry
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     "--time-limit", type=Seconds(0.1), default=10.0, show_default=True, metavar="SECONDS",
     help="Of one point; beyond it the point is undecided.",
 )  # fmt: skip
-@strict_option()
+@strict_option(OPEN)
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, parameters: Sequence[str], into: str | None, picture: str | None, jobs: int | None,
@@ -70,7 +70,8 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if picture is not None:
         files.write(render_sweep.figure(path, axes, cells), picture)
     click.echo(_json(path, axes, cells, lines) if output == "json" else _text(path, axes, cells, lines), nl=False)
-    return strict_code(0, lines, strict=strict)
+    left_open = any(cell.verdict == "undecided" for cell in cells)
+    return strict_code(0, lines, strict=strict, left_open=left_open)
 
 
 def _entry(path: str) -> Entry:

@@ -55,6 +55,7 @@ def account(design: Design, findings: Sequence[Finding]) -> Accounting:
         promises_proved=answers[Verdict.PROVED], promises_undecided=answers[Verdict.UNDECIDED],
         promises_vacuous=answers[Verdict.VACUOUS], conflict=conflict, safe=proved, undecided=undecided + vacuous,
         not_modelled=noted + silent, unrelated=len(known) * (len(known) - 1) // 2 - sum(counts),
+        designs=1, unanswered=int(all(finding.verdict is Verdict.NOTE for finding in findings)),
     )  # fmt: skip
 
 

@@ -123,7 +123,8 @@ class Accounting:
     """The policies and promises that were checked, and every pair of policies counted once by what is known of it.
 
     `not_modelled`: pairs that share a thing and that no question is about; `unrelated`: pairs that share nothing.
-    Promises are counted in all and by their answers; one that no selected question answers has none.
+    Promises are counted in all and by their answers; one that no selected question answers has none.  `unanswered`:
+    designs about which no question has an answer, but notes at most.
     """
 
     loops: int = 0
@@ -140,6 +141,8 @@ class Accounting:
     undecided: int = 0
     not_modelled: int = 0
     unrelated: int = 0
+    designs: int = 0
+    unanswered: int = 0
 
     @property
     def policies(self) -> int:

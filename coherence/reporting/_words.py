@@ -101,7 +101,7 @@ def accounting(report: Report) -> str:
     """`Checked 5 loops; 2 promises: 1 in conflict, 1 proved; 10 pairs of policies: 1 in conflict, 3 safe, 6 unrelated`.
 
     What there is none of is left out, and no pairs are spoken of where there is one policy: what is wrong with it
-    alone is counted by `summary`.
+    alone is counted by `summary`.  A design about which no question answers was not checked.
     """
     sums = report.accounting
     checked = {"loop": sums.loops, "call": sums.calls, "timer": sums.timers, "limit": sums.limits}
@@ -111,10 +111,19 @@ def accounting(report: Report) -> str:
     pairs = {"in conflict": sums.conflict, "safe": sums.safe, "undecided": sums.undecided}
     pairs |= {"not modelled": sums.not_modelled, "unrelated": sums.unrelated}
     vacuous = sum(finding.verdict is Verdict.VACUOUS for finding in report.findings)
-    parts = [f"Checked {policies or 'no policies'}"]
+    open_ = f"no question answers about {_of_all(sums.unanswered, sums.designs)}"
+    alone = sums.unanswered and sums.unanswered == sums.designs
+    parts = [f"Checked nothing, {open_}"] if alone else []
+    parts += [f"Checked {policies or 'no policies'}"] if not alone else [policies] * bool(policies)
     parts += [_counted(plural(sums.promises, "promise"), promises)] if sums.promises else []
     parts += [_counted(f"{plural(sums.pairs, 'pair')} of policies", pairs)] if sums.pairs else []
-    return "; ".join(parts + [f"{vacuous} vacuous"] * bool(vacuous))
+    parts += [f"{vacuous} vacuous"] * bool(vacuous)
+    return "; ".join(parts + [open_] * bool(sums.unanswered and not alone))
+
+
+def _of_all(unanswered: int, designs: int) -> str:
+    """Returns `the design`, or `1 of 3 designs`."""
+    return "the design" if designs == 1 else f"{unanswered} of {designs} designs"
 
 
 def skipped(report: Report) -> str:

@@ -149,6 +149,7 @@ def report_of(*findings: Finding, suppressed: tuple[Finding, ...] = ()) -> Repor
     return Report(
         findings=findings,
         accounting=Accounting(
+            designs=1,
             loops=5,
             calls=2,
             timers=1,

@@ -55,7 +55,10 @@ def plain_account(design: Design, findings: list[Finding]) -> Accounting:
             counts["safe" if verdict is Verdict.PROVED else str(verdict)] += 1
     calls = len(known) - len(design.loops) - len(design.timers) - len(design.limits)
     sections = {"loops": len(design.loops), "timers": len(design.timers), "limits": len(design.limits)}
-    return Accounting(**sections, calls=calls, promises=len(design.promises), **counts)
+    answered = any(finding.verdict is not Verdict.NOTE for finding in findings)
+    return Accounting(
+        **sections, calls=calls, promises=len(design.promises), **counts, designs=1, unanswered=int(not answered)
+    )
 
 
 def related(design: Design, one: str, other: str) -> bool:
