@@ -27,29 +27,31 @@ class TimeOverError(BaseException):
 
 
 @contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Raises TimeOverError in the block after so many seconds."""
+def at_most(seconds: float, *, processor: bool = False) -> Iterator[None]:
+    """Raises TimeOverError in the block after so many seconds of the wall, or of the processor."""
     if not math.isfinite(seconds):
         yield
         return
     import signal  # half a start of Python: only where something is limited
 
+    timer, alarm = ("ITIMER_PROF", "SIGPROF") if processor else ("ITIMER_REAL", "SIGALRM")
+
     def over(_number: int, frame: FrameType | None) -> None:
         if _is_delicate(frame):
-            signal.setitimer(signal.ITIMER_REAL, AGAIN)
+            signal.setitimer(getattr(signal, timer), AGAIN)
         else:
             raise TimeOverError
 
-    before = _alarm(over)
+    before = _handler(alarm, over)
     if before is None:
         yield
         return
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3))
+    signal.setitimer(getattr(signal, timer), max(seconds, 1e-3))
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(getattr(signal, timer), 0)
+        signal.signal(getattr(signal, alarm), before)
 
 
 def _is_delicate(frame: FrameType | None) -> bool:
@@ -62,14 +64,14 @@ def _is_delicate(frame: FrameType | None) -> bool:
     return False
 
 
-def _alarm(over: Callable[[int, FrameType | None], None]) -> Any:
-    """Returns the handler of the alarm before this one; None where none can be set."""
+def _handler(alarm: str, over: Callable[[int, FrameType | None], None]) -> Any:
+    """Returns the handler of an alarm before this one; None where none can be set."""
     import signal
 
     if not hasattr(signal, "setitimer"):
         return None
     with contextlib.suppress(ValueError):  # in another thread than the first
-        return signal.signal(signal.SIGALRM, over)
+        return signal.signal(getattr(signal, alarm), over)
     return None
 
 

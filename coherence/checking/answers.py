@@ -25,6 +25,7 @@ from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
 
 GRACE = 1.0  # s beyond the limit, for questions that look at the clock themselves
+SHARE = 1.5  # of its limit that a question may take which does not look at the clock
 
 
 @dataclass(frozen=True)
@@ -99,13 +100,16 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
     run = current_run()
     try:
         runs = module.questions[0].slow
-        with at_most(run.left + GRACE if any(question.slow for question in module.questions) else math.inf):
+        slow = any(question.slow for question in module.questions)
+        wall, processor = (run.left + GRACE, SHARE * subject.time_limit + GRACE) if slow else (math.inf, math.inf)
+        with at_most(wall), at_most(processor, processor=True):
             findings.extend(taken_back(answer, subject.design) if runs else answer for answer in module.ask(subject))
     except InputError:
         raise
     except TimeOverError:
         record_cut()
-        findings.append(_undecided(module, subject, TimeoutError("the time limit of the whole run is over")))
+        whose = "this question" if run.left else "the whole run"
+        findings.append(_undecided(module, subject, TimeoutError(f"the time limit of {whose} is over")))
     except KeyboardInterrupt:
         if not is_interruptible():
             raise

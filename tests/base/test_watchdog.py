@@ -26,6 +26,14 @@ def test_a_computation_that_knows_no_limit_is_interrupted() -> None:
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
+def test_a_limit_of_the_processor_does_not_count_waiting() -> None:
+    with pytest.raises(TimeOverError), at_most(0.05, processor=True):
+        busy(10)
+    with at_most(10), at_most(0.5, processor=True):
+        time.sleep(0.6)
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
+
+
 def test_what_ends_in_time_or_has_no_limit_goes_on() -> None:
     with at_most(60):
         busy(0.01)

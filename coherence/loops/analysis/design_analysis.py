@@ -197,10 +197,10 @@ def _figures(group: Group, point: Point, deadline: Deadline, notes: list[str]) -
     tolerant = tuple(loop.name for loop in group.loops if loop.name in names and loop.tolerance > 0)
     try:
         sides = branches(model, start)
-        parts, complete = sides.branches, sides.complete
-        laps = [opened(part.model, start, deadline) for part in parts]
+        complete = sides.complete
+        all_laps = [opened(part.model, start, deadline) for part in sides.branches]
         paths = region(model, names)
-        judged = _distinct(parts, laps, [roots(closed(lap, paths), lap.length) for lap in laps])
+        judged = _distinct(sides.branches, all_laps, [roots(closed(lap, paths), lap.length) for lap in all_laps])
     except (LapError, NotExactError, MissingValueError) as error:
         why = str(error)
         notes.append(f"not linearised: {why}")
@@ -212,7 +212,7 @@ def _figures(group: Group, point: Point, deadline: Deadline, notes: list[str]) -
         notes.append(f"the law jumps at an operating point, linear figures are of one side: {'; '.join(sides.jumps)}")
         verdict, why = (verdict, why) if verdict != "stable" else ("undecided", f"stable on one side of a jump: {why}")
     inside = _inside(group, laps[0], paths, tolerant)
-    loops = _margins(group, parts, laps, start, paths, deadline, notes)
+    loops = _margins(group, sides.branches, all_laps, start, paths, deadline, notes)
     worst = max(range(len(every)), key=lambda k: every[k].growth)
     unstable = every[worst].verdict == "unstable" and len(names) > 1
     subset = smallest_unstable(laps[worst], model, names) if unstable else None

@@ -12,7 +12,7 @@ from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError
 from coherence.model.model import Model
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError
-from coherence.simulate.execute.orbits import LongRun, Orbit, attracting, hyperperiod
+from coherence.simulate.execute.orbits import LongRun, Orbit, attracting, end_of, hyperperiod
 from coherence.simulate.execute.single_loop_runs import every, render_runs
 from coherence.simulate.execute.starts import corners
 
@@ -46,7 +46,8 @@ def long_run(
     run, whole = Execution(model, choices), hyperperiod(model)
     instants: list[Instant] = []
     seen: dict[tuple[Any, ...], int] = {}
-    while len(instants) < most and run.next_time() <= whole * laps:
+    end = end_of(run, whole * laps)
+    while len(instants) < most and run.next_time() <= end:
         deadline.check()
         if run.count and not any(
             plain(v).denominator.bit_length() > LONGEST for v in run.values.values() if not isinstance(v, bool)

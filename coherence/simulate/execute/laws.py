@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -50,6 +51,11 @@ class Memory:
             before, current = current, value
         self.earlier[tree] = (time, before, current)
         return before
+
+    def remember_write(self, time: Fraction, value: Num, window: Fraction) -> None:
+        """Adds a write, and forgets all but one of those before the longest window of a rate limit."""
+        begin = bisect.bisect_left(self.written, time - window, key=lambda write: write[0])
+        self.written = [*self.written[max(begin - 1, 0) :], (time, value)]
 
     def copy(self) -> Memory:
         return Memory(
@@ -167,7 +173,7 @@ def _limited(
     ):
         return Decision(mode, None, "cooling")
     if loop.rates:
-        memory.written.append((time, value))
+        memory.remember_write(time, value, max(rate.per for rate in loop.rates))
     return Decision(mode, value, rule)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from coherence.base.clock import is_over
 from coherence.language.expressions.evaluate import evaluate
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model
@@ -22,6 +23,7 @@ from coherence.simulate.execute.exact import Choices, Execution, Instant, View
 from coherence.simulate.execute.lookback import look_backs
 
 MOST_PERIODS = 6
+DELAYS = 16  # horizons of what a run remembers, beside its laps: four laps of a loop that swings in four delays
 LATE_LAPS = 24  # before the end of a long run: from here on a copy of it is kept
 
 
@@ -75,16 +77,18 @@ def hyperperiod(model: Model) -> Fraction:
 
 
 def long_run(
-    model: Model, choices: Choices, *, laps: int = 300, most: int = 20_000, watched: Sequence[Tree] = ()
-) -> LongRun:
+    model: Model, choices: Choices, *, laps: int = 300, most: int = 20_000, watched: Sequence[Tree] = (),
+    deadline: float = math.inf,
+) -> LongRun:  # fmt: skip
     """Run for `laps` hyperperiods (at most `most` instants), stopping at an exact recurrence.
 
-    `watched`: conditions that are looked at in every instant; their streaks (`for h`) recur too.
+    `watched`: conditions that are looked at in every instant; their streaks (`for h`) recur too.  A run that is not
+    over by the deadline (processor seconds) has no orbit.
     """
     run, whole = Execution(model, choices), hyperperiod(model)
     instants: list[Instant] = []
     seen: dict[tuple[Any, ...], int] = {}
-    end = whole * laps + (run.longest if watched else 0)
+    end = end_of(run, whole * laps) + (run.longest if watched else 0)
     late, checkpoints = end - whole * LATE_LAPS, list[Execution]()
     while len(instants) < most and run.next_time() <= end:
         if instants and (len(instants) == most - most // 8 or (not checkpoints and run.next_time() > late)):
@@ -101,10 +105,17 @@ def long_run(
                 )
             if key is not None:
                 seen[key] = len(instants)
+        if is_over(deadline):
+            return LongRun(choices, tuple(instants), None)
         instants.append(run.advance())
         for tree in watched:
             looked_at(run, instants[-1], tree)
     return LongRun(choices, tuple(instants), attracting(model, choices, instants, whole, checkpoints))
+
+
+def end_of(run: Execution, span: Fraction) -> Fraction:
+    """Returns when a run of this span ends that remembers its past: a delayed loop swings in a few of its delays."""
+    return span + DELAYS * (run.horizon or 0)
 
 
 def looked_at(run: Execution, instant: Instant, tree: Tree) -> tuple[Any, Any]:

@@ -65,7 +65,7 @@ def _breaks(
     if kind in ("always", "never"):
         instants = violation(model, choices, condition, wanted=kind == "always", deadline=deadline, most=most)
         return Refuted(choices, instants) if instants else None
-    run = long_run(model, choices, laps=LAPS, most=most, watched=watched(model, condition))
+    run = long_run(model, choices, laps=LAPS, most=most, watched=watched(model, condition), deadline=deadline)
     if run.orbit is None or (kind == "eventually" and not decided_at_instants(model, condition, kind)):
         return None
     seen = lap_truths(model, run, condition)
@@ -137,7 +137,10 @@ def every_start(model: Model, condition: Tree, kind: str, deadline: float) -> Ou
         for choices in _choices(model, start):
             if is_over(deadline):
                 return Open("the time limit", f"{count} starts keep the promise")
-            run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=watched(model, condition))
+            seen = watched(model, condition)
+            run = long_run(model, choices, laps=LAPS, most=MOST_INSTANTS, watched=seen, deadline=deadline)
+            if run.orbit is None and is_over(deadline):
+                return Open("the time limit", f"{count} starts keep the promise")
             if run.orbit is None or not run.orbit.exact:
                 return Open("a run that does not recur exactly", f"{count} starts recur and keep the promise")
             if not _keeps_for_ever(model, run, condition, kind):

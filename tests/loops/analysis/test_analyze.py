@@ -237,3 +237,48 @@ def test_a_denominator_of_zeros_is_named_with_its_place(tmp_path: Path, capsys: 
     file.write_text((NETWORK % ("", "0.05")).replace("denominator: [1]}", "denominator: [0, 0]}"))
     assert run(["analyze", "--network", str(file)]) == 2
     assert f"{file}:5:" in capsys.readouterr().err
+
+
+POOL = """\
+coherence: 1
+workload: {r: {rate: 20 req/s}}
+components:
+  q: {uses: queue, arrivals: r.attempts, served_by: pool}
+  pool: {uses: replica_pool, rate_per_replica: 1 req/s, takes: {start: 5 s}}
+loops:
+  hpa:
+    target: {signal: q.utilization, setpoint: 70 %, tolerance: 0 %, sensor: [scrape 5 s]}
+    timescale: {period: 15 s}
+    actuation: {signal: pool.desired, law: proportional, bounds: [4, 64], from: 20}
+"""
+
+
+def test_the_delay_margin_is_of_all_branches_also_of_those_that_are_alike_without_a_delay(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "design.yaml"
+    file.write_text(POOL, encoding="utf-8")
+    (group,) = analyzed(capsys, str(file), "--no-retune")["groups"]
+    (point,) = group["operating_points"]
+    assert point["margins"][0]["delay_seconds"] == 15.0  # members start 5 s after the command: one lap more is marginal
+    file.write_text(POOL.replace("period: 15 s", "period: 15 s, lands: 15 s"), encoding="utf-8")
+    (group,) = analyzed(capsys, str(file), "--no-retune")["groups"]
+    assert (group["exact"]["verdict"], group["exact"]["period_seconds"]) == ("oscillates", 90.0)
+
+
+def test_strict_exits_4_where_a_group_is_undecided(tmp_path: Path) -> None:
+    file = tmp_path / "design.yaml"
+    file.write_text(GROWING, encoding="utf-8")
+    assert run(["analyze", str(file), "--no-retune"]) == 0
+    assert run(["analyze", str(file), "--no-retune", "--strict"]) == 4
+
+
+GROWING = """\
+coherence: 1
+components: {cache: {ok: "min(1, 150 / (800 * (1 - cache.hit)))"}}
+loops:
+  fill:
+    timescale: {period: 1 s}
+    rules: [{when: cache.hit >= 0, to: "cache.hit + 0.1 * (cache.ok - cache.hit)"}]
+    actuation: {signal: cache.hit, bounds: [0, 0.99], from: 0.5}
+"""
