@@ -76,8 +76,12 @@ def command(  # noqa: PLR0913  (one parameter for each option)
         if output == "json"
         else "\n".join((text(path, mapped, inequalities), *unread_text(lines)))
     )
-    left_open = bool(mapped.left_open) or any(cell.status == "undecided" for cell in mapped.cells)
-    return strict_code(0, lines, strict=strict, left_open=left_open)
+    return strict_code(0, lines, strict=strict, left_open=_left_open(mapped))
+
+
+def _left_open(region: Region) -> bool:
+    """Decides whether something is undecided, in a cell or whatever the values."""
+    return bool(region.left_open) or any(cell.status == "undecided" for cell in region.cells)
 
 
 def _entry(path: str) -> Entry:
