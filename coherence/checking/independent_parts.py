@@ -18,7 +18,7 @@ from coherence.base.queries import cached
 from coherence.base.reads import unnoted
 from coherence.base.records import Record
 from coherence.language import names
-from coherence.language.design import Design, needed
+from coherence.language.design import Component, Design, Job, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event, Promise
 
@@ -185,7 +185,8 @@ def _held(section: str, words: Words, design: Design) -> frozenset[str]:
 @unnoted()
 def _resources(design: Design) -> frozenset[str]:
     """Returns what members of components and jobs need."""
-    return frozenset(name for owner in (*design.components.values(), *design.jobs.values()) for name in needed(owner))
+    owners: list[Component | Job] = [*design.components.values(), *design.jobs.values()]
+    return frozenset(name for owner in owners for name in needed(owner))
 
 
 @cached
