@@ -2,9 +2,10 @@
 
 An entry of a design that no question read touches a proof where it can change a signal or an event that the proof is
 about: a boundary around one of its things or around what they run on, a link between two of them, a limit on one of its
-signals, a loop that writes one, a timer that makes one of its events.  What can only take runs away, a loop that evicts
-or a limit, leaves a proof that nothing bad happens standing, and the proof says so; it takes back a proof that
-something comes to be.
+signals, a loop that writes one, a timer that makes one of its events, a burst or a switch of the rate of one of its
+workloads (a proof that is about no promise says that it takes the rate as stated).  What can only take runs away, a
+loop that evicts or a limit, leaves a proof that nothing bad happens standing, and the proof says so; it takes back a
+proof that something comes to be.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from coherence.language.sentences import Event
 SECTIONS = ("loops", "timers", "limits", "boundaries", "links")
 SAFETY = ("always", "never", "before")
 COMES_TO_REST = ("COH225", "COH226", "COH232", "COH30")  # codes whose proofs say that something ends
+VARIED = ("burst.rate", "arrivals.switches.rate")  # keys by which a workload leaves its rate
 ONLY_REMOVES = "{} is not read; it can only take runs away"
+STEADY = "{} is not read; the rate stays as it is stated"
 
 
 @dataclass(frozen=True)
@@ -72,9 +75,11 @@ def _weighed(design: Design, finding: Finding, unread: Sequence[Unread], idle: I
     safe = all(promise.kind in SAFETY for promise in promises) and not finding.code.startswith(COMES_TO_REST)
     removing = [entry for entry in unread if safe and _removes(entry, words)]
     changing = [entry for entry in unread if entry not in removing and entry.touches(words)]
-    if changing:
-        return _open(finding, changing[0])
+    bursts = [entry for entry in changing if entry.section == "workload" and not promises]
+    if len(changing) > len(bursts):
+        return _open(finding, next(entry for entry in changing if entry not in bursts))
     stated = tuple(ONLY_REMOVES.format(entry.path) for entry in removing)
+    stated += tuple(STEADY.format(entry.path) for entry in bursts)
     return replace(finding, assumptions=(*finding.assumptions, *stated)) if stated else finding
 
 
@@ -106,6 +111,10 @@ def _entries(design: Design, not_read: Iterable[NotRead]) -> Iterator[Unread]:
             evicts = _evicted(design, name) if section == "loops" else ""
             together = 2 if section == "links" else 1  # what has one end alone in a proof is no way within it
             yield Unread(section, name, own[0].place, frozenset(_changed(design, section, name)), evicts, together)
+        varied = next((line for line in own if section == "workload" and line.key in VARIED), None)
+        if varied is not None:
+            word = varied.key.removesuffix(".rate")
+            yield Unread(section, f"{name}.{word}", varied.place, frozenset({f"{name}.rate", f"{name}.attempts"}))
 
 
 def _evicted(design: Design, name: str) -> str:

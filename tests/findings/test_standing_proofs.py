@@ -92,6 +92,32 @@ def test_a_proof_about_a_loop_that_never_acts_is_vacuous() -> None:
     assert (answers.accounting.safe, answers.accounting.undecided) == (0, 1)
 
 
+BURSTS = """coherence: 1
+workload:
+  chat: {rate: 110 req/s, burst: {rate: 940 req/s, lasts: 200 s, every: 10 min}}
+components:
+  pool: {rate_per_replica: 10 req/s, load: chat.attempts / (pool.size * rate_per_replica)}
+loops:
+  scaler:
+    timescale: {period: 10 s}
+    trigger: pool.load > 50 %
+    actuation: {signal: pool.size, by: 1, bounds: [20, 30], from: 20}
+promises: {room: always pool.load <= 80 %}
+"""
+SWITCHES = "arrivals: {switches: [{rate: 110 req/s, lasts: 1 min}, {rate: 900 req/s, lasts: 1 min}]}"
+
+
+@pytest.mark.parametrize("varied", ["burst: {rate: 940 req/s, lasts: 200 s, every: 10 min}", SWITCHES])
+def test_a_promise_about_a_rate_is_not_proved_over_a_burst_that_nobody_reads(varied: str) -> None:
+    text = BURSTS.replace("burst: {rate: 940 req/s, lasts: 200 s, every: 10 min}", varied)
+    answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
+    verdicts = {finding.code: finding for finding in answers.findings}
+    assert verdicts["COH220"].verdict is Verdict.UNDECIDED
+    assert "workload.chat." in verdicts["COH220"].message
+    assert verdicts["COH301"].verdict is Verdict.PROVED
+    assert verdicts["COH301"].assumptions[-1].endswith("is not read; the rate stays as it is stated")
+
+
 @pytest.mark.parametrize(
     ("infrastructure", "undecided"),
     [

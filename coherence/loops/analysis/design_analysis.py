@@ -102,7 +102,10 @@ def analysed(
 def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -> GroupAnalysis:
     """Analyses one group.  What cannot be carried out becomes `undecided` with the reason, never an exception."""
     model, signals = group.model, tuple(dict.fromkeys(loop.signal for loop in group.loops if loop.signal))
-    lap = hyperperiod(model)
+    try:
+        lap = hyperperiod(model)
+    except NotExactError as error:
+        return GroupAnalysis(group, Fraction(0), _blocked(str(error)), (), None, ())
     missing = blocked(model, signals) or next((f"a value of {path}" for path in model.inputs if path not in values), "")
     if missing:
         return GroupAnalysis(group, lap, _blocked(f"needs {missing}"), (), None, ())

@@ -43,7 +43,7 @@ class SampledCycle:
 
 
 def sampled_cycle(model: Model, values: Mapping[str, Num]) -> SampledCycle | None:
-    """Returns where the run from these values ends; None if it has not become periodic.
+    """Returns where the run from these values ends; None if it has not become periodic, or grows past a float.
 
     Raises NotExactError and MissingValueError for what the method cannot carry.
     """
@@ -54,7 +54,10 @@ def sampled_cycle(model: Model, values: Mapping[str, Num]) -> SampledCycle | Non
         laps = len(ticks) // size
         if laps >= due:
             due = laps + max(1, laps // 6)
-            cycle = _first(run, ticks, size)
+            try:
+                cycle = _first(run, ticks, size)
+            except OverflowError:
+                return None
             if cycle is not None:
                 return cycle
     return None

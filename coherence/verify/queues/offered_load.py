@@ -13,11 +13,13 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.language.design import Component, Design, Randomness, Spread2, Workload
 from coherence.language.expressions import names as used
-from coherence.language.expressions.tree import Name
+from coherence.language.expressions.tree import Arithmetic, Name, Tree
 from coherence.language.schema_kinds import Formula, Quantity
+from coherence.model.model import Interval
 from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.paths import ways
 from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.facts.ranges import enclosure
 
 ARRIVING = ("arrivals", "load")
 PLAIN = ("replica_pool", "retrying_clients")  # parts whose members serve one request at a time
@@ -144,11 +146,47 @@ def _stated(facts: DesignFacts, stated: object) -> OfferedRate | None:
         if name in facts.design.workload and signal in ("rate", "attempts", "arrivals"):
             return _rate(facts.design.workload[name])
     tree = facts.tree(stated.tree)
-    constant = all(path in facts.quantities and path not in facts.written for path in used(tree))
-    interval = facts.range(tree)
-    if not constant or interval.low is None or interval.high is None:  # a range of what changes is not attained
+    if any(path not in facts.quantities or path in facts.written for path in used(tree)):
+        return None  # a range of what changes is not attained
+    return _computed(facts, tree, stated.place.labelled("so many requests come"))
+
+
+def _computed(facts: DesignFacts, tree: Tree, place: Place) -> OfferedRate | None:
+    """Returns the rate that a formula of constants makes, bursts of its workloads included.
+
+    The mean of a formula is the formula of means only where it is a sum of them; of any other one nothing is known.
+    """
+    stated = {path: facts.values[path] for path in used(tree)}
+    workloads = {f"{w.name}.rate": w for w in facts.design.workload.values() if f"{w.name}.rate" in stated}
+    uneven = {path: w for path, w in workloads.items() if w.rate is not None and peak_rate(w) > w.rate.high}
+    if uneven and not is_sum_of(tree, frozenset(uneven)):
         return None
-    return OfferedRate(interval.low, interval.high, interval.high, (stated.place.labelled("so many requests come"),))
+    least = {path: Interval(least_rate(w), least_rate(w)) for path, w in uneven.items()}
+    often = {path: Interval(least_rate(w), long_run_rate(w)) for path, w in uneven.items()}
+    peak = {path: Interval(least_rate(w), peak_rate(w)) for path, w in uneven.items()}
+    low = enclosure(tree, {**stated, **least}).low
+    high, most = enclosure(tree, {**stated, **often}).high, enclosure(tree, {**stated, **peak}).high
+    if low is None or high is None or most is None:
+        return None
+    more = any(w.rate is not None and long_run_rate(w) > w.rate.high for w in uneven.values())
+    return OfferedRate(low, high, most, (place,), uneven=more)
+
+
+def is_sum_of(tree: Tree, moving: frozenset[str]) -> bool:
+    """Decides whether a formula adds up these names, each times what stands still."""
+    if moving.isdisjoint(used(tree)):
+        return True
+    match tree:
+        case Name():
+            return True
+        case Arithmetic(op="+", left=left, right=right):
+            return is_sum_of(left, moving) and is_sum_of(right, moving)
+        case Arithmetic(op="*", left=left, right=right):
+            factor, rest = (right, left) if moving.isdisjoint(used(right)) else (left, right)
+            return moving.isdisjoint(used(factor)) and is_sum_of(rest, moving)
+        case Arithmetic(op="/", left=left, right=right):
+            return moving.isdisjoint(used(right)) and is_sum_of(left, moving)
+    return False
 
 
 def each_serves(facts: DesignFacts, thing: str) -> tuple[Quantity, bool] | None:

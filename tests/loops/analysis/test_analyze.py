@@ -54,6 +54,14 @@ def test_its_repaired_twin_settles_although_its_law_is_unstable(capsys: pytest.C
     assert point["inside_tolerance"]["verdict"] == "stable"
 
 
+def test_a_delay_that_varies_is_undecided_and_no_crash(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    text = (SPECS / "hpa-startup-cpu" / "design.yaml").read_text(encoding="utf-8")
+    varied = tmp_path / "design.yaml"
+    varied.write_text(text.replace("delayed(app.replicas, app.boot)", "delayed(app.replicas, app.replicas)"))
+    (group,) = analyzed(capsys, str(varied), "--no-retune")["groups"]
+    assert (group["exact"]["verdict"], group["exact"]["how"]) == ("undecided", "a delay or window must be a constant")
+
+
 def test_throttle_and_backfill_are_to_blame_together(capsys: pytest.CaptureFixture[str]) -> None:
     found = analyzed(capsys, str(SPECS / "throttle-backfill"), "--no-retune")
     (group,) = found["groups"]

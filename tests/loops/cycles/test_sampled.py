@@ -97,3 +97,18 @@ def test_a_tank_without_inflow_rests() -> None:
     assert cycle is not None
     assert cycle.rests
     assert np.ptp(cycle.ranges["tank.level"]) == 0
+
+
+def test_a_run_that_grows_past_a_float_has_no_cycle() -> None:
+    model = elaborate(
+        read_text("""coherence: 1
+components:
+  power: {state: "p' = 1000 * p + batch.load", step: 1 s, from: 1}
+loops:
+  fill:
+    timescale: {period: 1 s}
+    rules: [{when: p < 5, by: 1}]
+    actuation: {signal: batch.load, bounds: [0, 9], from: 0}
+""")
+    )
+    assert sampled_cycle(model, starts(model, {})[0]) is None

@@ -67,3 +67,23 @@ def test_a_stated_rate_of_a_member_counts_where_it_is_above_zero(stated: str, en
     load = offered(facts(text), "pool")
     assert load is not None
     assert figures(load.low, load.high, load.peak) == (7, 7, 7)
+
+
+SUM = """
+coherence: 1
+workload:
+  quick: {rate: 50 req/s, burst: {rate: 250 req/s, lasts: 30 s, every: 1 min}}
+  slow: {rate: 10 req/s}
+components: {web: {copies: 2, arrivals: quick.rate + 2 * slow.rate}}
+"""
+
+
+def test_a_sum_of_workloads_counts_the_bursts_of_each() -> None:
+    rate = offered(facts(SUM), "web")
+    assert rate is not None
+    assert (*figures(rate.low, rate.high, rate.peak), rate.uneven) == (70, 170, 270, True)
+
+
+@pytest.mark.parametrize("arrivals", ['"max(quick.rate, slow.rate)"', "quick.rate * quick.rate / slow.rate"])
+def test_of_another_formula_than_a_sum_nothing_is_known(arrivals: str) -> None:
+    assert offered(facts(SUM.replace("quick.rate + 2 * slow.rate", arrivals)), "web") is None

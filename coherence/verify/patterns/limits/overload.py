@@ -41,9 +41,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from coherence.base.number_text import render_quantity, render_seconds
 from coherence.base.places import Place
+from coherence.base.reads import answered
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
@@ -95,7 +97,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         return
     facts = known(subject)
     for thing in subject.design.components:
-        station = _station(facts, thing)
+        station = answered(partial(_station, facts, thing))
         if station is not None:
             yield from _load(subject, facts, station)
             yield from _queues(subject, facts, station)
