@@ -105,7 +105,7 @@ class Finding:
     places: tuple[Place, ...]
     of: tuple[str, ...]
     evidence: Evidence
-    certainty: str = ""  # for conflicts: "certain" (every choice breaks it) or "possible" (some do)
+    certainty: str = ""  # for conflicts: "certain" (whatever the design leaves open) or "possible" (for some of it)
     assumptions: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
 

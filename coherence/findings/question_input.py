@@ -65,7 +65,7 @@ class Question:
         assumptions: Iterable[str] = (),
         repairs: Iterable[Repair] = (),
     ) -> Finding:
-        """Returns a finding of a broken promise.  `certain`: every choice breaks it (error); else some do (warning)."""
+        """Returns a finding of a broken promise: an error where certain, whatever is left open, else a warning."""
         severity = Severity.ERROR if certain else Severity.WARNING
         return self._finding(
             Verdict.CONFLICT,

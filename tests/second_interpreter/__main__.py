@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.second_interpreter.designs import KINDS
 from tests.second_interpreter.laid import runs_contradicted, sums_contradicted
 from tests.second_interpreter.sums import FAMILIES
 
@@ -20,8 +21,8 @@ Lines = Callable[[range, "Counter[str]"], Iterator[str]]
 
 def contradictions_of(family: str, seconds: float) -> Lines:
     """Returns what yields the contradictions of designs of a family."""
-    if family == "plants":
-        return lambda seeds, counts: runs_contradicted(seeds, counts, time_limit=seconds)
+    if family in KINDS:
+        return lambda seeds, counts: runs_contradicted(family, seeds, counts, time_limit=seconds)
     drawn = {draw.__name__: draw for draw in FAMILIES}[family]
     return lambda seeds, counts: sums_contradicted(drawn, seeds, counts)
 
@@ -51,7 +52,7 @@ def resumed(log: Path | None, first: int) -> tuple[Counter[str], int, int]:
 def main() -> None:
     """Prints every contradiction of a family, and how many designs had which answer."""
     parser = argparse.ArgumentParser(prog="python -m tests.second_interpreter")
-    parser.add_argument("family", choices=["plants", *(draw.__name__ for draw in FAMILIES)])
+    parser.add_argument("family", choices=[*KINDS, *(draw.__name__ for draw in FAMILIES)])
     parser.add_argument("count", type=int)
     parser.add_argument("--first", type=int, default=0, help="the seed of the first design")
     parser.add_argument("--seconds", type=float, default=3, help="the time limit of each question over a plant")

@@ -76,8 +76,9 @@ def _limited(run: SecondRun, loop: Loop, wish: Any) -> Any:
     wishes: list[Any] = run.memory.setdefault(("wishes", loop.name), [])
     wishes.append((now, wish))
     for key, least in (("hold_down", False), ("hold_up", True)):
-        recent = [v for at, v in wishes if at >= now - seconds(loop, key)]
-        if seconds(loop, key) and (wish > current if least else wish < current):
+        window = seconds(loop, key)
+        recent = [v for at, v in wishes if at >= now - window] if window else []
+        if window and (wish > current if least else wish < current):
             wish = max(current, min(recent)) if least else min(current, max(recent))
             break
     written: list[Any] = run.memory.setdefault(("written", loop.name), [(-math.inf, current)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-KINDS = ("always", "always", "never", "eventually", "eventually_always")
+KINDS = {"plants_held": ("always", "always", "never"), "plants_reached": ("eventually", "eventually_always")}
 WRITES = {"step": "law: step, by: {}", "set": "law: set, to: {}"}
 
 

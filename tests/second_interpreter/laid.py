@@ -46,24 +46,26 @@ def sums_contradicted(family: Callable[[Random], Drawn], seeds: range, counts: C
 # -- loops and plants --------------------------------------------------------------------------------------
 
 
-def runs_contradicted(seeds: range, counts: Counter[str], *, time_limit: float, runs: int = 40) -> Iterator[str]:
+def runs_contradicted(
+    kinds: str, seeds: range, counts: Counter[str], *, time_limit: float, runs: int = 40
+) -> Iterator[str]:
     """Yields one line for each verdict on a promise over loops and plants that a run contradicts."""
     from coherence.verify.promises.decisions import decide
 
     for seed in seeds:
-        random = Random(f"plants {seed}")  # noqa: S311  (the same designs in every run)
+        random = Random(f"{kinds} {seed}")  # noqa: S311  (the same designs in every run)
         text = plant_design(random)
         design = read_text(text)
         seen = [a for run in drawn_runs(design, random, 12) for _, *worlds in run.run(Fraction(20)) for a in worlds]
-        kind = random.choice(KINDS)
+        kind = random.choice(KINDS[kinds])
         text += f'\npromises: {{p: "{promise_near(random, kind, [world["tank.x"] for world in seen])}"}}\n'
         design, model = read_text(text), elaborate(read_text(text))
         outcome = decide(model, model.promises["p"], time_limit=time_limit)
         counts[f"{kind} {type(outcome).__name__}"] += 1
         if contradiction := contradicts(design, model, outcome, kind, random, runs):
-            yield f"plants {seed}: {contradiction}\n{text}"
+            yield f"{kinds} {seed}: {contradiction}\n{text}"
         if isinstance(outcome, Open):
-            counts[f"{kind} Open, breaks"] += any(broken(design, run, kind) for run in drawn_runs(design, random, 10))
+            counts[f"{kind} Open, breaks"] += any(broken(design, run, kind) for run in drawn_runs(design, random, 3))
 
 
 def contradicts(design: Design, model: Model, outcome: Outcome, kind: str, random: Random, runs: int) -> str:
@@ -74,7 +76,12 @@ def contradicts(design: Design, model: Model, outcome: Outcome, kind: str, rando
     if isinstance(outcome, Refuted):
         run = repeated(design, model, outcome)
         until = outcome.instants[-1].time if kind in ("always", "never") else LONG
-        return "" if broken(design, run, kind, until) else f"the run that breaks it at {until} s does not"
+        if not broken(design, run, kind, until):
+            return f"the run that breaks it at {until} s does not"
+        sure = outcome.certainty.certain and not outcome.certainty.runs
+        kept = (run for run in drawn_runs(design, random, 8 if sure else 0) if not broken(design, run, kind, LONG))
+        good = next(kept, None)
+        return "" if good is None else f"certain, but a run keeps it: {good.first} at phases {good.phases}"
     return ""
 
 

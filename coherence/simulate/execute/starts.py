@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from random import Random
 
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.model import Interval, Model
@@ -57,6 +58,19 @@ def corners(model: Model, most: int = MOST_CORNERS) -> Iterator[Choices]:
         if chosen not in seen:
             seen.add(chosen)
             yield Choices(dict(zip(ends, chosen, strict=True)))
+
+
+def between(model: Model, count: int) -> Iterator[Choices]:
+    """Yields choices inside the open ranges: their middles, and drawn ones; what counts stays whole.
+
+    Nothing where all ranges are exact.  Raises MissingValueError where a range has no end.
+    """
+    ends, random = _ends(model), Random(0)  # noqa: S311  (the same values in every run)
+    whole = {p for table in (model.states, model.commands) for p, signal in table.items() if signal.integer}
+    for number in range(count if ends else 0):
+        shares = {path: Fraction(random.randint(1, 15) if number else 8, 16) for path in ends}
+        values = {path: e[0] + (e[-1] - e[0]) * shares[path] for path, e in ends.items()}
+        yield Choices({p: Fraction(math.ceil(v)) if p in whole else v for p, v in values.items()})
 
 
 def corner_count(model: Model) -> int:

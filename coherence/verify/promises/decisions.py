@@ -16,6 +16,7 @@ from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.schedules import NotCommensurateError
 from coherence.simulate.execute.slices import blocked, sliced
 from coherence.simulate.execute.starts import corners, finite
+from coherence.verify.promises.certainty import POSSIBLE
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.promises.refutations import (
     LAPS,
@@ -86,7 +87,7 @@ def _whatever_is_open(model: Model, outcome: Outcome) -> Outcome:
     if not facts or isinstance(outcome, Open):
         return outcome
     if isinstance(outcome, Refuted):
-        return replace(outcome, everywhere=False)
+        return replace(outcome, certainty=POSSIBLE)
     names = ", ".join(facts)
     return Open(f"needs one value of {names}: a proof reads one end of a range", "it holds at the end that was read")
 

@@ -150,13 +150,13 @@ def _conflict(
     cycle = _cycle(subject, promise, outcome)
     evidence = Evidence(Grade.PROVED, "exact execution", tuple(steps), numbers=cycle[1], replayed=True)
     message = f"{promise.text}: broken after {render_clock(outcome.instants[-1].time)}{cycle[0]}"
-    assumptions = (*told_choices(model, outcome.choices), *model.abstractions)
+    assumptions = (*told_choices(model, outcome.choices), *outcome.certainty.assumptions, *model.abstractions)
     return question.conflict(
         message,
         places,
         (promise.name, *names),
         evidence,
-        certain=outcome.everywhere,
+        certain=outcome.certainty.certain,
         assumptions=assumptions,
         repairs=lowered(subject, promise, names),
     )

@@ -112,8 +112,8 @@ def _late(
         replayed=True,
     )
     message = f"{promise.text}: broken after {render_clock(late.since)}, {ending}"
-    assumptions = (*told_choices(model, late.choices), *model.abstractions)
-    return question.conflict(message, places, of, evidence, certain=late.everywhere, assumptions=assumptions)
+    assumptions = (*told_choices(model, late.choices), *late.certainty.assumptions, *model.abstractions)
+    return question.conflict(message, places, of, evidence, certain=late.certainty.certain, assumptions=assumptions)
 
 
 def _served(model: Model, response: BoundedResponse, late: Late) -> tuple[list[Instant], Fraction | None]:

@@ -6,19 +6,20 @@ from dataclasses import dataclass
 
 from coherence.simulate.execute.exact import Choices, Instant
 from coherence.simulate.execute.orbits import LongRun
+from coherence.verify.promises.certainty import POSSIBLE, Certainty
 
 
 @dataclass(frozen=True)
 class Refuted:
     """A run that breaks the promise: its choices, its instants, and its orbit where it breaks it for ever.
 
-    `everywhere`: the runs from all ends of the ranges break it too.
+    `certainty`: whether it is broken whatever the design leaves open.
     """
 
     choices: Choices
     instants: tuple[Instant, ...]
     run: LongRun | None = None
-    everywhere: bool = False
+    certainty: Certainty = POSSIBLE
 
 
 @dataclass(frozen=True)

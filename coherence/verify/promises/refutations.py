@@ -16,7 +16,8 @@ from coherence.simulate.execute.exact import Choices, Execution, Instant, View
 from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.orbits import LongRun, hyperperiod, long_run, looked_at
 from coherence.simulate.execute.schedules import schedules
-from coherence.simulate.execute.starts import corner_count, corners, finite
+from coherence.simulate.execute.starts import corners, finite
+from coherence.verify.promises.certainty import certainty
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.promises.run_choices import other_choices
 from coherence.verify.systems.affine_between_instants import decided_at_instants
@@ -31,17 +32,22 @@ MOST_CERTIFIED = 200  # runs whose arithmetic is written down
 def refuted(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:
     """Returns the first run that breaks the promise: of all corners, else of other orders, phases and varying values.
 
-    Certain where all corners break it, whatever their number.
+    Certain where runs break it whatever the design leaves open.
     """
-    first, broken = None, 0
+
+    def broken_after(choices: Choices) -> int:
+        refutation = _breaks(model, choices, condition, kind, deadline)
+        return len(refutation.instants) if refutation is not None else 0
+
     for number, choices in enumerate(corners(model)):
         if number and is_over(deadline):
             break
         refutation = _breaks(model, choices, condition, kind, deadline)
-        first, broken = first or refutation, broken + (refutation is not None)
-    if first is None:
-        return _otherwise(model, condition, kind, now() + (deadline - now()) * OTHER_SHARE)
-    return replace(first, everywhere=broken == corner_count(model))
+        if refutation is not None and number == 0:
+            return replace(refutation, certainty=certainty(model, broken_after, deadline))
+        if refutation is not None:
+            return refutation
+    return _otherwise(model, condition, kind, now() + (deadline - now()) * OTHER_SHARE)
 
 
 def _otherwise(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:

@@ -27,7 +27,8 @@ from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.orbits import LongRun, hyperperiod, long_run
 from coherence.simulate.execute.schedules import NotCommensurateError, schedules
 from coherence.simulate.execute.slices import blocked, signals_in, sliced
-from coherence.simulate.execute.starts import corner_count, corners, finite
+from coherence.simulate.execute.starts import corners, finite
+from coherence.verify.promises.certainty import POSSIBLE, Certainty, certainty
 from coherence.verify.promises.outcomes import Open, Proved
 from coherence.verify.promises.refutations import LAPS, MOST_CERTIFIED, MOST_INSTANTS, MOST_STARTS
 from coherence.verify.systems.cases import NotLinearError
@@ -44,7 +45,7 @@ class Late:
     choices: Choices
     instants: tuple[Instant, ...]
     since: Fraction
-    everywhere: bool = False
+    certainty: Certainty = POSSIBLE
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ def _for_every_value(model: Model, outcome: Answered) -> Answered:
     if not facts or isinstance(outcome, Open):
         return outcome
     if isinstance(outcome, Late):
-        return replace(outcome, everywhere=False)
+        return replace(outcome, certainty=POSSIBLE)
     return Open(f"needs one value of {', '.join(facts)}: a proof reads one end of a range", "it holds at one end")
 
 
@@ -133,14 +134,22 @@ def _decided(model: Model, response: BoundedResponse, deadline: float) -> Answer
 
 def _from_corners(model: Model, response: BoundedResponse, deadline: float) -> tuple[Late | None, bool]:
     """Returns the first run from an end of the ranges that answers too late, and whether any of them asks."""
-    first: Late | None = None
-    count, broken, any_asks = 0, 0, False
-    for choices in corners(model):
-        if count and is_over(deadline):
+
+    def broken_after(choices: Choices) -> int:
+        late, _ = _run(model, choices, response, deadline)
+        return len(late.instants) if late is not None else 0
+
+    any_asks = False
+    for number, choices in enumerate(corners(model)):
+        if number and is_over(deadline):
             break
         late, run_asks = _run(model, choices, response, deadline)
-        first, count, broken, any_asks = first or late, count + 1, broken + (late is not None), any_asks or run_asks
-    return (replace(first, everywhere=broken == corner_count(model)) if first else None), any_asks
+        any_asks = any_asks or run_asks
+        if late is not None and number == 0:
+            return replace(late, certainty=certainty(model, broken_after, deadline, (response.within,))), True
+        if late is not None:
+            return late, True
+    return None, any_asks
 
 
 def _run(model: Model, choices: Choices, response: BoundedResponse, deadline: float) -> tuple[Late | None, bool]:

@@ -22,13 +22,13 @@ DRAWS = 4
 def other_choices(model: Model) -> Iterator[Choices]:
     """Yields choices other than the corners at phase 0 in the declared order, each pattern from one start first."""
     patterns = _patterns(model)
-    ordered = tuple(tuple(loop.name for loop in order) for order in _orders(model))
+    ordered = tuple(orders_of_equal_rank(model))
     for number, start in enumerate(corners(model)):
         for pattern in patterns:
             for order in ordered:
                 if number or pattern is not patterns[0] or order != ordered[0]:
-                    yield Choices(start.values, pattern.phases if pattern else {}, order if len(ordered) > 1 else ())
-        yield from (replace(start, schedule=course) for pattern in patterns[:1] for course in _courses(model, pattern))
+                    yield Choices(start.values, pattern.phases if pattern else {}, order)
+        yield from (replace(start, schedule=course) for course in _courses(model, patterns[0]))
 
 
 def in_every_order(model: Model, choices: Choices) -> Iterator[Choices]:
@@ -44,6 +44,17 @@ def _patterns(model: Model) -> tuple[PhasePattern | None, ...]:
         return tuple(schedules(model)) or (None,)
     except NotCommensurateError:
         return (None,)
+
+
+def orders_of_equal_rank(model: Model) -> Iterator[tuple[str, ...]]:
+    """Yields the loops in every order of equal rank, by name; one order alone is the declared one, empty."""
+    ordered = [tuple(loop.name for loop in order) for order in _orders(model)]
+    yield from ordered if len(ordered) > 1 else [()]
+
+
+def courses(model: Model) -> Iterator[Schedule]:
+    """Yields what varying values may do over time at the first pattern of phases."""
+    yield from _courses(model, _patterns(model)[0])
 
 
 def _orders(model: Model) -> Iterator[tuple[SampledLoop, ...]]:

@@ -358,7 +358,7 @@ promises: {p: always out.u <= 0}
     broken = outcome(text)
     assert isinstance(broken, Refuted)
     assert 4 < broken.choices.values["tank.x"] < 6
-    assert not broken.everywhere
+    assert not broken.certainty.certain
 
 
 FREE = """

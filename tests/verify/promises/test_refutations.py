@@ -100,7 +100,7 @@ def test_a_corner_whose_run_breaks_the_promise_refutes_it(kind: str, text: str, 
     tree = condition(model, text)
     found = refuted(model, tree, kind, now() + SOON)
     assert (found is not None) is broken
-    assert found is None or found.everywhere
+    assert found is None or found.certainty.certain
     decided = every_start(model, tree, kind, now() + SOON)
     assert isinstance(decided, Refuted if broken else Proved)
     if isinstance(decided, Proved):
@@ -114,11 +114,11 @@ def test_only_some_corners_that_break_are_not_everywhere() -> None:
     model = the_model(start="0 .. 10")
     some = refuted(model, condition(model, "x <= 9"), "always", now() + SOON)
     assert some is not None
-    assert not some.everywhere
+    assert not some.certainty.certain
     assert some.choices.values["plant.x"] == 10
     every = refuted(model, condition(model, "x <= 3"), "always", now() + SOON)
     assert every is not None
-    assert every.everywhere
+    assert every.certainty.certain
 
 
 def test_what_holds_on_the_lap_and_on_the_way_to_it() -> None:

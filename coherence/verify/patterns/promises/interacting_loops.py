@@ -4,7 +4,9 @@
 Takes every promise about signals that loops drive (`never throttle`, `always p <= 100 kW`,
 `eventually_always pool.desired == 200`) and the loops, states and commands it depends on.  It looks
 for a run that breaks the promise by executing the model exactly, over rationals, from the ends of
-every range; and, when none is found, for a template invariant that excludes such a run for ever,
+every range; a conflict is certain where every start, order and phase that the design leaves open breaks the promise
+(a phase that is not stated is open: the one that keeps it makes the conflict possible, and stating it repairs it).
+When no such run is found, it looks for a template invariant that excludes one for ever,
 for every start, every order of equal rank and every phase.  A cycle is reported with its period.
 `after a then b within t` over conditions asks that each time at which `a` holds is followed, at most t later (exactly
 t is in time), by one at which `b` holds; a loop's name is the condition that it is triggered.
