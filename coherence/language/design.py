@@ -285,6 +285,8 @@ class Switch(Record):
 class Randomness(Record):
     """How irregular arrivals are: `cv` of the times between them (1: Poisson), or a rate that `switches` by chance."""
 
+    exclusive = ("cv", "switches")
+
     cv: Quantity | None = key(quantity(ONE, low=0))
     switches: tuple[Switch, ...] = key(listing(record(Switch)), many=True)
 

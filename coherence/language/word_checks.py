@@ -1,10 +1,13 @@
-"""Reports activities, roles, causes of failure and resources that cannot be meant: near misses of those known."""
+"""Reports activities, roles, causes of failure and resources that cannot be meant: near misses of those known.
+
+And a burst beside a rate that switches, which are two statements of how one rate moves.
+"""
 
 from __future__ import annotations
 
 from coherence.base.places import Place
 from coherence.base.units import shorten
-from coherence.language.design import Call, Component, Design, Job, needed
+from coherence.language.design import Call, Component, Design, Job, Randomness, Workload, needed
 from coherence.language.names import events, nearest
 from coherence.language.schema_kinds import Quantity, Reading
 from coherence.language.words import CAUSES, plain_word
@@ -14,6 +17,8 @@ KNOWN_CAUSES: tuple[str, ...] = sum(CAUSES.values(), ())
 
 def check(design: Design, reading: Reading) -> None:
     """Reports every near miss with what may be meant."""
+    for workload in design.workload.values():
+        _bursts(workload, reading)
     for component in design.components.values():
         _roles(component, reading)
     for event in events(design):
@@ -23,6 +28,14 @@ def check(design: Design, reading: Reading) -> None:
     for call in design.calls:
         _causes(call, reading)
     _resources(design, reading)
+
+
+def _bursts(workload: Workload, reading: Reading) -> None:
+    stated = workload.arrivals
+    switches = [switch.rate for switch in stated.switches] if isinstance(stated, Randomness) else []
+    if workload.burst is not None and workload.burst.rate is not None and any(switches):
+        message = f"a burst of '{workload.name}' stands beside `switches`: only one of them can count"
+        reading.problem(workload.burst.rate.place, message, "write the burst as one of the switches")
 
 
 def _roles(component: Component, reading: Reading) -> None:

@@ -374,6 +374,16 @@ def test_by_beside_to_is_refused_with_both_places() -> None:
     ]
 
 
+def test_a_rate_moves_in_one_way_only() -> None:
+    switches = "switches: [{rate: 1 req/s, lasts: 30 s}]"
+    burst = f"coherence: 1\nworkload:\n  u:\n    rate: 1 req/s\n    arrivals: {{{switches}}}\n"
+    found = problems(burst + "    burst: {rate: 5 req/s, lasts: 1 s}\n")
+    message = "a burst of 'u' stands beside `switches`: only one of them can count"
+    assert [(p.place.line, p.message) for p in found] == [(6, message)]
+    found = problems(f"coherence: 1\nworkload: {{u: {{rate: 1 req/s, arrivals: {{cv: 2, {switches}}}}}}}\n")
+    assert [p.message for p in found] == ["'switches' stands beside 'cv' (line 2): only one of them can count"]
+
+
 def test_a_rule_changes_by_a_step_or_to_a_value() -> None:
     found = problems("coherence: 1\nloops: {x: {rules: [{when: a.b > 1, by: 1, to: 5}], actuation: {signal: a.b}}}\n")
     assert [p.message for p in found] == ["'to' stands beside 'by' (line 2): only one of them can count"]

@@ -26,10 +26,21 @@ def routes_of(design: Design, flow: RequestFlow, notes: list[str], problems: lis
         of = [call for call in stated if limit in list(_limits(design, call, []))]
         if len(of) > 1:
             notes.append(f"{limit.name} is kept by each of {', '.join(call.name for call in of)} for itself")
+    notes += _in_turn(flow)
     return tuple(
         Route(name, flow.ends[name][1]) if call is None else _route(design, name, call, notes, problems)
         for name, call in flow.calls.items()
     )
+
+
+def _in_turn(flow: RequestFlow) -> Iterator[str]:
+    """Yields the callers of several, whose calls a run makes one after another."""
+    by_caller: dict[str, list[str]] = {}
+    for caller, callee in flow.ends.values():
+        by_caller.setdefault(caller, []).append(callee)
+    for caller, callees in by_caller.items():
+        if len(callees) > 1:
+            yield f"{caller} calls {', '.join(callees)} one after another"
 
 
 def _route(design: Design, name: str, call: Call, notes: list[str], problems: list[Problem]) -> Route:

@@ -32,8 +32,6 @@ def _source(workload: Workload, flow: RequestFlow, notes: list[str], problems: l
 def _arrivals(workload: Workload, rate: float, bursts: tuple[RateBurst, ...], notes: list[str]) -> Arrivals:
     stated = workload.arrivals
     if isinstance(stated, Randomness) and stated.switches:
-        if bursts:
-            notes.append(f"{workload.name}: its bursts are those of `switches`; `burst` is not added")
         return Arrivals("mmpp", rate, states=tuple(_state(switch, workload, notes) for switch in stated.switches))
     if isinstance(stated, Randomness) and stated.cv is not None:
         cv = lower(stated.cv, f"arrivals.cv of {workload.name}", notes)

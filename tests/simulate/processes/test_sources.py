@@ -51,13 +51,6 @@ def test_arrivals_are_as_stated_and_poisson_without_a_word(more: str, expected: 
     assert ("the first burst of users begins at 60 s" in notes) is ("burst" in more)
 
 
-def test_bursts_are_not_added_to_switches() -> None:
-    both = ", arrivals: {switches: [{rate: 1 req/s, lasts: 30 s}]}, burst: {rate: 50 req/s, lasts: 10 s}"
-    made, notes, _ = source(more=both)
-    assert made.arrivals.bursts == ()
-    assert "users: its bursts are those of `switches`; `burst` is not added" in notes
-
-
 def test_a_range_is_run_at_its_lower_end_and_it_is_told() -> None:
     made, notes, _ = source("5 req/s .. 8 req/s")
     assert made.arrivals.rate == 5
