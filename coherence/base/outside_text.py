@@ -21,6 +21,9 @@ _SHAPED = (
     r"\b()(eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?|gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}"
     r"|AKIA[0-9A-Z]{16}|xox[abprs]-[\w-]{10,}|sk-[\w-]{20,}|AIza[\w-]{30,})"
 )
+_CLIENTS = r"mysql|mariadb|mongo|sshpass|redis-cli"  # take a password after -p or -a, as one word or two
+_ARGUMENT = rf"""(\b(?:{_CLIENTS})\w*\b[^\n|;&]*?[\s"'\[,]-[pa]["',\s]*)((?!-)[^\s"',\]]{{3,}})"""
+_USER = r"""([\s"'\[,](?:-u|--user)["',=\s]+[\w.@-]+:)((?!//)[^\s"',\]]{3,})"""  # of curl and wget
 
 LONGEST = 2_000  # characters of a message
 
@@ -61,8 +64,10 @@ def masked(text: str, *, same_length: bool = False) -> str:
 @cache
 def _suspect() -> re.Pattern[str]:
     """What every text that is masked holds."""
-    words = "://|pass|pwd|secret|key|cred|token|sig|bearer|basic|eyJ|gh[pousr]_|github_|glpat|AKIA|xox|sk-|AIza"
-    return re.compile(words, re.IGNORECASE)
+    words = (
+        "://|pass|pwd|secret|key|cred|token|sig|bearer|basic|eyJ|gh[pousr]_|github_|glpat|AKIA|xox|sk-|AIza|-u|--user"
+    )
+    return re.compile(f"{words}|{_CLIENTS}", re.IGNORECASE)
 
 
 @cache
@@ -72,6 +77,8 @@ def _masks() -> tuple[re.Pattern[str], ...]:
         re.compile(r"(\b[a-zA-Z][a-zA-Z0-9+.-]*://)([^\s'\"]+)(?=@)"),
         re.compile(_NAMED, re.IGNORECASE | re.VERBOSE),
         re.compile(r"\b((?:bearer|basic)\s+)((?=\S*[\d_=.+/-])[\w+/=.~-]{8,})", re.IGNORECASE),
+        re.compile(_ARGUMENT),
+        re.compile(_USER),
         re.compile(_SHAPED),
     )
 

@@ -31,6 +31,10 @@ def test_unsafe_characters_are_written_as_escapes() -> None:
         ("eyJhbGciOiJI.eyJzdWIiOiIx.SflKxw", "***"),
         ("AKIAIOSFODNN7EXAMPLE", "***"),
         ("ghp_abcdefghijklmnopqrstuvwx", "***"),
+        ('{command: [sh, -c, "mysql -phunter2 -e x"]}', '{command: [sh, -c, "mysql -p*** -e x"]}'),
+        ('["redis-cli", "-a", "hunter2", "ping"]', '["redis-cli", "-a", "***", "ping"]'),
+        ('[curl, "-u", "user:hunter2", "http://x"]', '[curl, "-u", "user:***", "http://x"]'),
+        ("curl --user me:hunter2 http://x", "curl --user me:*** http://x"),
     ],
 )
 def test_credentials_are_masked(text: str, safe: str) -> None:
@@ -43,6 +47,7 @@ def test_credentials_are_masked(text: str, safe: str) -> None:
         "output_tokens: 128", "tokens=512", "token_bucket: 100 req/s", "a token is 12 ms", "password: 12",
         "mail me@host.org", "the basic questions", "bearer of the claim", "http://host:9090/x", "loops/x.yaml:3:1",
         "a per_try of 250 ms, and 3 tries = 750 ms", "author: somebody", "the secret of control",
+        "mysql -h db:3306 -e x", "ssh -p 2222 host", "curl -u http://x", "nginx -p 8080",
     ],
 )  # fmt: skip
 def test_other_words_stay(text: str) -> None:

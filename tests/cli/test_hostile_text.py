@@ -1,0 +1,106 @@
+"""Text from outside reaches no terminal, table or page as it is: no control characters, no credentials."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coherence.cli._run import run
+
+SECRET = "hunter2secret"  # noqa: S105  (not ours)
+MANIFESTS = f"""\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web, annotations: {{token: {SECRET}}}}}
+spec:
+  replicas: 2
+  selector: {{matchLabels: {{app: web}}}}
+  template:
+    spec:
+      containers:
+      - name: web
+        image: registry/{SECRET}
+        args: ["--password={SECRET}"]
+        env: [{{name: PASSWORD, value: {SECRET}}}]
+        livenessProbe:
+          httpGet: {{path: "/h?apikey={SECRET}", port: 80, httpHeaders: [{{name: Authorization, value: "Bearer {SECRET}"}}]}}
+        readinessProbe: {{exec: {{command: [curl, "-u", "user:{SECRET}", "http://x"]}}, periodSeconds: 5}}
+        startupProbe: {{exec: {{command: [sh, -c, "mysql -p{SECRET}"]}}, periodSeconds: 5}}
+        lifecycle: {{preStop: {{exec: {{command: ["sh", "-c", "curl -H {SECRET}"]}}}}}}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {{name: web}}
+spec:
+  scaleTargetRef: {{kind: Deployment, name: web}}
+  minReplicas: 2
+  maxReplicas: 5
+  metrics:
+  - type: External
+    external: {{metric: {{name: q, selector: {{matchLabels: {{apikey: {SECRET}}}}}}}, target: {{type: Value, value: 3}}}}
+---
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {{name: worker}}
+spec:
+  scaleTargetRef: {{name: worker}}
+  triggers:
+  - type: prometheus
+    metadata: {{serverAddress: "http://u:{SECRET}@prom", query: 'q{{apikey="{SECRET}"}}', threshold: '5'}}
+"""  # fmt: skip  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["check", "--no-cache", "-v", "-o", form] for form in ("text", "json", "sarif", "markdown", "junit")),
+        ["inventory"], ["inventory", "--format", "json"], ["inventory", "--format", "markdown"], ["graph"],
+        ["import", "Deployment"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_a_secret_in_fourteen_places_of_manifests_is_never_shown(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "web.yaml"
+    file.write_text(MANIFESTS, encoding="utf-8")
+    assert run([*words, str(file)]) < 2
+    printed = capsys.readouterr()
+    assert "web" in printed.out
+    assert SECRET not in printed.out + printed.err
+
+
+TITLE = "\x1b]0;pwn\x07"
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_header_of_a_table_is_shown_with_escapes(
+    form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "".join(f"{t},{t % 7},{2 * (t % 7) + t % 3},{t % 5}\n" for t in range(80))
+    (tmp_path / "t.csv").write_text(f"time,a.x,b.y,{TITLE}\n{rows}", encoding="utf-8")
+    (tmp_path / "d.yaml").write_text("coherence: 1\ncomponents: {b: {y: a.x * k, k: 0 .. 9}}\n", encoding="utf-8")
+    words = ["fit", str(tmp_path / "d.yaml"), "--telemetry", str(tmp_path / "t.csv"), "--loss", "b.y", "-o", form]
+    assert run(words) < 2
+    assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_an_objective_is_shown_with_escapes(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text(
+        'coherence: 1\nloops: {l: {objective: "\\e]0;pwn\\a<script>", actuation: {signal: a.b}}}\n', encoding="utf-8"
+    )
+    assert run(["inventory", str(file), "--format", form]) == 0
+    printed = capsys.readouterr().out
+    assert "pwn" in printed
+    assert "\x1b" not in printed
+    assert form != "markdown" or "<script>" not in printed
+
+
+def test_a_name_in_an_error_is_shown_with_escapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text('coherence: 1\nloops: {"\\e]0;pwn\\a": {actuation: {signal: a.b}}}\n', encoding="utf-8")
+    assert run(["check", str(file)]) == 2
+    assert r"'\x1b]0;pwn\x07' is not a name" in capsys.readouterr().err
