@@ -32,7 +32,7 @@ SLOW: frozenset[str] = frozenset()  # designs that take more than a few seconds
 ANSWERS = re.compile(r"^# answers: (\d+) of (\d+) policies, (\d+) of (\d+) promises, (\d+) open$", re.MULTILINE)
 ARGUED = re.compile(r"^# (true|arguable), (COH\d{3}): \S", re.MULTILINE)
 SOURCES = re.compile(r"^# Sources:\n((?:# - .*\n)+)", re.MULTILINE)
-LEAST_DESIGNS, POLICIES, MOST_ARGUABLE = 17, range(10, 61), 0.5  # arguable ones of 100 policies
+LEAST_DESIGNS, POLICIES, MOST_ARGUABLE = 40, range(10, 61), 0.5  # arguable ones of 100 policies
 
 
 class Counts(NamedTuple):
