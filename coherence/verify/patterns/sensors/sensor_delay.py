@@ -2,7 +2,8 @@
 
 ## What
 Adds the ages along the sensor chain and the loop's own period: a sampler of period T adds T / 2 on average and
-T at most, a window W adds W / 2 and W, `irate` one more scrape.  `hold_down` takes the largest recommendation of
+T at most, a window W adds W / 2 and W, `irate` one more scrape; `max W` adds nothing where low readings scale down,
+since one sample after the dip ends it.  `hold_down` takes the largest recommendation of
 its window, so it protects a scale-down from late readings exactly when the oldest reading is younger than the
 window.  It protects the way down only.  A chain whose own window holds too few samples for a value has no age to
 speak of: that is `sensor-window`.
@@ -44,6 +45,7 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Loop
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import SensorLink
+from coherence.model.laws import law_of
 from coherence.model.model import sensor_delay
 from coherence.verify.patterns.sensors._samples import lacks_samples
 from coherence.verify.patterns.writers._pair import Numbers
@@ -73,8 +75,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def delay(loop: Loop, period: Fraction) -> tuple[Fraction, Fraction]:
     """(mean, maximum) age of a reading when the loop acts on it, its own period included."""
-    assert loop.target is not None
-    mean, longest = sensor_delay(loop.target.sensor)
+    mean, longest = sensor_delay(_aging(loop))
     return mean + period / 2, longest + period
 
 
@@ -119,13 +120,20 @@ def _touching(
     return QUESTION.proved(message, places, (loop.name,), arithmetic(numbers, certificate=script), margin=False)
 
 
-def _timed(loop: Loop) -> list[SensorLink]:
-    return [link for link in loop.target.sensor if link.duration is not None] if loop.target else []
+def _aging(loop: Loop) -> tuple[SensorLink, ...]:
+    """Returns the links that keep a dip in sight after its end.
+
+    The largest value of a window is low only where all its samples are: to a proportional loop, which scales down on
+    low readings alone, it is as old as the newest one.
+    """
+    links = loop.target.sensor if loop.target else ()
+    passing = {"max"} if law_of(loop) == "proportional" else set()
+    return tuple(link for link in links if link.duration is not None and link.kind not in passing)
 
 
 def _links(loop: Loop) -> tuple[Place, ...]:
     return tuple(
-        link.place.labelled("adds to the age of what it reads") for link in _timed(loop) if link.kind != "last"
+        link.place.labelled("adds to the age of what it reads") for link in _aging(loop) if link.kind != "last"
     )
 
 
