@@ -7,7 +7,7 @@ undecided and says in what they differ, until the part replays its original.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from coherence.base.queries import cached
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
@@ -20,24 +20,14 @@ HPAS = ("kubernetes_hpa", "keda_scaledobject")
 SIGNS_ALONE = "COH307"  # rests on the sign of a law, in which they agree
 
 
-@dataclass(frozen=True)
-class Departure:
-    """How the law of a loop differs from its original; `runs`: so that a run of it is none of the program."""
-
-    words: str
-    runs: bool = False
-
-
 def taken_back(finding: Finding, design: Design) -> Finding:
     """Returns an answer from runs, undecided where a loop that it is about departs from its original."""
     if finding.verdict not in (Verdict.PROVED, Verdict.CONFLICT) or finding.code == SIGNS_ALONE:
         return finding
-    about = [departure for name, departure in departures(design) if name in finding.of]
-    if finding.verdict is Verdict.CONFLICT:
-        about = [departure for departure in about if departure.runs]
+    about = [words for name, words in departures(design) if name in finding.of]
     if not about:
         return finding
-    reasons = "; ".join(dict.fromkeys(departure.words for departure in about))
+    reasons = "; ".join(dict.fromkeys(about))
     message = f"not decided, as {reasons} (by the law as it is modelled: {finding.message})"
     evidence = Evidence(Grade.BOUNDED, "not decided", bound=finding.message)
     undecided = replace(finding, verdict=Verdict.UNDECIDED, severity=Severity.INFO, message=message)
@@ -45,22 +35,18 @@ def taken_back(finding: Finding, design: Design) -> Finding:
 
 
 @cached
-def departures(design: Design) -> tuple[tuple[str, Departure], ...]:
-    """Returns each loop of the design whose law departs from its original, and how."""
-    return tuple((loop.name, departure) for loop in design.loops.values() for departure in _of(design, loop))
+def departures(design: Design) -> tuple[tuple[str, str], ...]:
+    """Returns each loop whose law departs from its original, and how, so that no run of it is one of the program."""
+    return tuple((loop.name, words) for loop in design.loops.values() for words in _of(design, loop))
 
 
-def _of(design: Design, loop: Loop) -> Iterator[Departure]:
+def _of(design: Design, loop: Loop) -> Iterator[str]:
     signal = _signal(design, loop)
     if pool := _starting_pool(design, loop, signal.partition(".")[0]):
-        words = f"{loop.name} multiplies all replicas of {pool}, where Kubernetes multiplies the ready ones"
-        yield Departure(words, runs=True)
+        yield f"{loop.name} multiplies all replicas of {pool}, where Kubernetes multiplies the ready ones"
     others = [other.name for other in design.loops.values() if other is not loop and _signal(design, other) == signal]
     if rivals := [name for name in others if _is_hpa(loop) and _is_hpa(design.loops[name])] if signal else []:
-        yield Departure(f"Kubernetes switches {' and '.join(sorted((loop.name, *rivals)))} off: one target", runs=True)
-    if signal and loop.actuation is not None and loop.actuation.rate and others:
-        words = f"the rate limit of {loop.name} counts from what it wrote itself"
-        yield Departure(f"{words}, where Kubernetes counts its own changes from what {' or '.join(others)} wrote")
+        yield f"Kubernetes switches {' and '.join(sorted((loop.name, *rivals)))} off: one target"
 
 
 def _starting_pool(design: Design, loop: Loop, thing: str) -> str:

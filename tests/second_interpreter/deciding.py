@@ -74,31 +74,33 @@ def _limited(run: SecondRun, loop: Loop, wish: Any) -> Any:
     low, high = (end.low for end in loop.actuation.bounds if isinstance(end, Quantity))
     law = not loop.rules and loop.actuation.to is None and loop.actuation.by is None
     wishes: list[Any] = run.memory.setdefault(("wishes", loop.name), [])
-    wishes.append((now, wish))
+    inside = min(max(current, low), high)
+    moved = law and inside != current
+    if not moved:
+        wishes.append((now, wish))
     for key, least in (("hold_down", False), ("hold_up", True)):
         window = seconds(loop, key)
         recent = [v for at, v in wishes if at >= now - window] if window else []
         if window and (wish > current if least else wish < current):
             wish = max(current, min(recent)) if least else min(current, max(recent))
             break
-    written: list[Any] = run.memory.setdefault(("written", loop.name), [(-math.inf, current)])
+    own: list[Any] = run.memory.setdefault(("own changes", loop.name), [])
     edges = []
     for rate in loop.actuation.rate:
         way = rate.way.text if rate.way else "both"
         if wish != current and way in ("both", "up" if wish > current else "down"):
             assert rate.per is not None
-            begin = [v for at, v in written if at <= now - rate.per.low][-1]
+            begin = current - sum(by for at, by in own if at > now - rate.per.low)
             edges.append(begin + (rate.by.low if wish > current else -rate.by.low) if rate.by else begin)
     if edges:
-        wish = min(wish, max(edges)) if wish > current else max(wish, min(edges))
+        wish = min(wish, max(current, *edges)) if wish > current else max(wish, min(current, *edges))
     value = min(max(wish, low), high)
-    inside = min(max(current, low), high)
-    value = inside if inside != current and law else value
+    value = inside if moved else value
     changed = run.memory.get(("changed", loop.name))
     waits = loop.timescale is not None and loop.timescale.cooldown is not None
     if waits and changed is not None and value != current and now - changed <= seconds(loop, "cooldown"):
         return None
-    written.append((now, value))
+    own.append((now, value - current))
     return value
 
 

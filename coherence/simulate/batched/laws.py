@@ -29,7 +29,7 @@ class Memories:
 
     count: int
     recommendations: list[tuple[Fraction, Array]] = field(default_factory=list)
-    written: list[tuple[Fraction, Array]] = field(default_factory=list)
+    changes: list[tuple[Fraction, Array]] = field(default_factory=list)
     changed: Array = None
     done: Array = None
     since: dict[Tree, Array] = field(default_factory=dict)
@@ -133,20 +133,22 @@ class Sample:
         import numpy as np
 
         loop, memory, commanded = self.loop, self.memory, self.commanded
-        outside = clip(commanded, loop)
+        inside = clip(commanded, loop)
+        moved = (inside != commanded) if loop.law == "proportional" else np.zeros(commanded.shape, bool)
         if loop.hold_down or loop.hold_up:
-            wanted = self._held(wanted, active)
+            wanted = self._held(wanted, active & ~moved)
         if loop.rates:
-            self._start_writing(active)
             wanted = self._rate_limited(wanted)
         value = clip(wanted, loop)
-        value = np.where(outside != commanded, outside, value) if loop.law == "proportional" else value
+        value = np.where(moved, inside, value)
         writes = active & np.isfinite(value)
         if loop.cooldown is not None:
             young = float(self.time) - memory.changed <= float(loop.cooldown) + CLOCK
             writes = writes & ~(young & (value != commanded))
         if loop.rates:
-            memory.written.append((self.time, np.where(writes, value, np.nan)))
+            longest = max(rate.per for rate in loop.rates)
+            memory.changes = [(at, v) for at, v in memory.changes if at > self.time - longest]
+            memory.changes.append((self.time, np.where(writes, value - commanded, 0.0)))
         return Decided(mode, writes, value)
 
     def _held(self, wanted: Array, active: Array) -> Array:
@@ -165,33 +167,21 @@ class Sample:
             held = np.where(wanted > self.commanded, np.maximum(lowest, self.commanded), held)
         return held
 
-    def _start_writing(self, active: Array) -> None:
-        """A point that writes for the first time counts as having stood where it is."""
-        import numpy as np
-
-        memory = self.memory
-        longest = max(rate.per for rate in self.loop.rates)
-        never = active & np.all([np.isnan(v) for _, v in memory.written] or [active], axis=0)
-        memory.written.append((self.time - longest, np.where(never, self.commanded, np.nan)))
-        old = [v for at, v in memory.written if at <= self.time - longest]
-        memory.written = [(at, v) for at, v in memory.written if at > self.time - longest]
-        memory.written.insert(0, (self.time - longest, _latest(old, np.full(self.commanded.shape, np.nan))))
-
     def _rate_limited(self, wanted: Array) -> Array:
         import numpy as np
 
         rises = [self._edge(r, rising=True) for r in self.loop.rates if r.up]
         falls = [self._edge(r, rising=False) for r in self.loop.rates if r.down]
-        up = np.minimum(wanted, np.maximum.reduce(rises)) if rises else wanted
-        down = np.maximum(wanted, np.minimum.reduce(falls)) if falls else wanted
         commanded = self.commanded
+        up = np.minimum(wanted, np.maximum.reduce([commanded, *rises])) if rises else wanted
+        down = np.maximum(wanted, np.minimum.reduce([commanded, *falls])) if falls else wanted
         return np.where(wanted > commanded, up, np.where(wanted < commanded, down, wanted))
 
     def _edge(self, rate: RateLimit, *, rising: bool) -> Array:
         import numpy as np
 
-        old = [v for at, v in self.memory.written if at <= self.time - rate.per]
-        start = _latest(old, self.commanded)
+        own = [change for at, change in self.memory.changes if at > self.time - rate.per]
+        start = self.commanded - np.sum(own, axis=0)
         change = float(rate.by) if rate.by is not None else 0.0
         edge = start + change if rising else start - change
         if rate.percent is not None:
@@ -200,15 +190,6 @@ class Sample:
             scaled = whole(np.ceil if rising else np.floor, scaled) if self.loop.integer else scaled
             edge = np.maximum(edge, scaled) if rising else np.minimum(edge, scaled)
         return edge
-
-
-def _latest(levels: list[Array], otherwise: Array) -> Array:
-    """At each point the last level that is a number."""
-    import numpy as np
-
-    for level in levels:
-        otherwise = np.where(np.isnan(level), otherwise, level)
-    return otherwise
 
 
 def round_up(wanted: Array) -> Array:

@@ -25,10 +25,10 @@ class LoopView(Environment, Protocol):
 
 @dataclass(slots=True)
 class Memory:
-    """What a loop remembers: recommendations, its last change, streaks of conditions, earlier values."""
+    """What a loop remembers: recommendations, its own changes, its last one, streaks of conditions, earlier values."""
 
     recommendations: list[tuple[Fraction, Num]] = field(default_factory=list)
-    written: list[tuple[Fraction, Num]] = field(default_factory=list)
+    changes: list[tuple[Fraction, Num]] = field(default_factory=list)
     changed: Fraction | None = None
     done: bool = False
     since: dict[Tree, Fraction | None] = field(default_factory=dict)
@@ -52,15 +52,15 @@ class Memory:
         self.earlier[tree] = (time, before, current)
         return before
 
-    def remember_write(self, time: Fraction, value: Num, window: Fraction) -> None:
-        """Adds a write, and forgets all but one of those before the longest window of a rate limit."""
-        begin = bisect.bisect_left(self.written, time - window, key=lambda write: write[0])
-        self.written = [*self.written[max(begin - 1, 0) :], (time, value)]
+    def remember_change(self, time: Fraction, change: Num, window: Fraction) -> None:
+        """Adds an own change, and forgets those before the longest window of a rate limit."""
+        begin = bisect.bisect_right(self.changes, time - window, key=lambda own: own[0])
+        self.changes = [*self.changes[begin:], (time, change)]
 
     def copy(self) -> Memory:
         return Memory(
             list(self.recommendations),
-            list(self.written),
+            list(self.changes),
             self.changed,
             self.done,
             dict(self.since),
@@ -77,8 +77,7 @@ class Memory:
         reach = max(loop.hold_down, loop.hold_up)
         recommended_before = tuple((time - at, plain(v)) for at, v in self.recommendations if at >= time - reach)
         window = max((rate.per for rate in loop.rates), default=Fraction(0))
-        written = tuple((time - at, plain(v)) for at, v in self.written if at >= time - window)
-        before = tuple(plain(v) for at, v in self.written if at < time - window)[-1:]  # where a window begins
+        changes = tuple((time - at, plain(v)) for at, v in self.changes if at > time - window and plain(v))
         quiet = (
             None
             if self.changed is None or loop.cooldown is None
@@ -86,8 +85,7 @@ class Memory:
         )
         return (
             recommended_before,
-            written,
-            before,
+            changes,
             quiet,
             self.done,
             self.streaks(time, longest),
@@ -151,20 +149,20 @@ def _value(made: Recommendation, view: LoopView, current: Num) -> Num:
 def _limited(
     loop: SampledLoop, view: LoopView, memory: Memory, wanted: Num, commanded: Num, rule: str, mode: bool
 ) -> Decision:
-    """Hold windows, then rate limits, then bounds (a value outside is moved to the bound at once), then cooldown."""
-    time = view.time
-    outside = _clip(commanded, loop)
-    if loop.hold_down or loop.hold_up:
-        wanted, rule = _held(loop, memory, wanted, commanded, time, rule)
-    if loop.rates:
-        if not memory.written:
-            memory.written.append((time - max(rate.per for rate in loop.rates), commanded))
-        wanted = _rate_limited(loop, memory, wanted, commanded, time)
-    value = _clip(wanted, loop)
-    if value != wanted:
-        rule += " at bound"
-    if outside != commanded:
-        value, rule = (outside if loop.law == "proportional" else value), "moved to bound"
+    """Hold windows, then rate limits, then bounds, then cooldown.
+
+    Where a proportional law finds the command outside its bounds, it recommends nothing and moves it to the bound.
+    """
+    time, inside = view.time, _clip(commanded, loop)
+    if inside != commanded and loop.law == "proportional":
+        value, rule = inside, "moved to bound"
+    else:
+        if loop.hold_down or loop.hold_up:
+            wanted, rule = _held(loop, memory, wanted, commanded, time, rule)
+        if loop.rates:
+            wanted = _rate_limited(loop, memory, wanted, commanded, time)
+        value = _clip(wanted, loop)
+        rule = "moved to bound" if inside != commanded else rule if value == wanted else f"{rule} at bound"
     if (
         loop.cooldown is not None
         and memory.changed is not None
@@ -173,7 +171,7 @@ def _limited(
     ):
         return Decision(mode, None, "cooling")
     if loop.rates:
-        memory.remember_write(time, value, max(rate.per for rate in loop.rates))
+        memory.remember_change(time, value - commanded, max(rate.per for rate in loop.rates))
     return Decision(mode, value, rule)
 
 
@@ -205,14 +203,16 @@ def _rate_limited(loop: SampledLoop, memory: Memory, wanted: Num, commanded: Num
     limits = [r for r in loop.rates if (r.up if rising else r.down)]
     if not limits or wanted == commanded:
         return wanted
-    edges = [_edge(rate, memory, commanded, time, rising, loop.integer) for rate in limits]
+    edges = [commanded, *(_edge(rate, memory, commanded, time, rising, loop.integer) for rate in limits)]
     return min(wanted, max(edges)) if rising else max(wanted, min(edges))
 
 
 def _edge(rate: RateLimit, memory: Memory, commanded: Num, time: Fraction, rising: bool, integer: bool) -> Num:
-    """The farthest value that one rate limit allows, from where the command stood `per` seconds ago."""
-    old = [v for at, v in memory.written if at <= time - rate.per]
-    start = old[-1] if old else commanded
+    """The farthest value that one rate limit allows: from the command less the loop's own changes since `per` ago.
+
+    A write of another loop is no change of this one, and counts as if it had been there before.
+    """
+    start = commanded - sum(change for at, change in memory.changes if at > time - rate.per)
     change = rate.by if rate.by is not None else Fraction(0)
     edge = start + change if rising else start - change
     if rate.percent is not None:

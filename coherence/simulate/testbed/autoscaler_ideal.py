@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.simulate.testbed.autoscaler_law import LONG_AGO, Behaviour, Controller, Number
+from coherence.simulate.testbed.autoscaler_law import Behaviour, Controller, Number
 
 Counts = Sequence[tuple[Fraction, int]]  # (from when on, replicas wanted), ascending
+LONG_AGO = Fraction(-(10**9))  # when the count before anything was decided came to be
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
     desired = ceil(current x measured / setpoint), unless |measured / setpoint - 1| <= tolerance
 
 then the stabilization windows, then the policies (the one that allows most binds), then the bounds; a count outside
-its bounds is moved to the nearer one at once.  Times are planned instants, so that a window of k periods holds k + 1
-recommendations: windows are closed.  This is a second opinion on `coherence.model.laws` and the executor, written from
-the document alone and kept apart from them on purpose; tests compare their runs.  Numbers may be `Fraction` (exact) or
-`float` (what Prometheus answers).
+its bounds is moved to the nearer one at once, and nothing is recommended.  Times are planned instants, so that a window
+of k periods holds k + 1 recommendations: windows are closed.  This is a second opinion on `coherence.model.laws` and
+the executor, written from the document alone and kept apart from them on purpose; tests compare their runs.  Numbers
+may be `Fraction` (exact) or `float` (what Prometheus answers).
 
 SOURCE: Kubernetes documentation, Horizontal Pod Autoscaling: "Algorithm details", "Configurable scaling behavior".
 """
@@ -22,7 +22,6 @@ from coherence.base.errors import CoherenceError
 
 Number = Fraction | float
 Way = Literal["up", "down"]
-LONG_AGO = Fraction(-(10**9))  # when the count before anything was decided came to be
 
 
 class NoSetpointError(CoherenceError):
@@ -31,7 +30,7 @@ class NoSetpointError(CoherenceError):
 
 @dataclass(frozen=True)
 class Policy:
-    """At most `pods` more or fewer, or a share `percent` (1 = 100 %), than `per` seconds ago; which is more."""
+    """At most `pods` more or fewer, or a share `percent` (1 = 100 %), within `per` seconds; which is more."""
 
     way: Way
     pods: int
@@ -54,19 +53,19 @@ class Behaviour:
 
 @dataclass(slots=True)
 class Controller:
-    """An HPA at work: its behaviour, and what it remembers of recommendations and of replica counts."""
+    """An HPA at work: its behaviour, and what it remembers of recommendations and of its own scalings."""
 
     behaviour: Behaviour
     recommended: list[tuple[Fraction, int]] = field(default_factory=list)
-    counts: list[tuple[Fraction, int]] = field(default_factory=list)
+    scalings: list[tuple[Fraction, int]] = field(default_factory=list)
 
     def decide(self, time: Fraction, current: int, measured: Number) -> int:
         """The replicas wanted at `time` (s), when there are `current` and the metric reads `measured`."""
-        if not self.counts:
-            self.counts.append((LONG_AGO, current))
-        held = self._stabilized(time, current, recommendation(self.behaviour, current, measured))
-        desired = self._bounded(current, self._paced(time, current, held))
-        self.counts.append((time, desired))
+        desired = self._bounded(current)
+        if desired == current:
+            held = self._stabilized(time, current, recommendation(self.behaviour, current, measured))
+            desired = self._bounded(self._paced(time, current, held))
+        self.scalings.append((time, desired - current))
         return desired
 
     def _stabilized(self, time: Fraction, current: int, wanted: int) -> int:
@@ -80,22 +79,22 @@ class Controller:
     def _paced(self, time: Fraction, current: int, wanted: int) -> int:
         """As far as the policies of that direction allow; without any, all the way."""
         way: Way = "up" if wanted > current else "down"
-        reach = [self._reach(policy, time) for policy in self.behaviour.policies if policy.way == way]
+        reach = [self._reach(policy, time, current) for policy in self.behaviour.policies if policy.way == way]
         if not reach or wanted == current:
             return wanted
-        return min(wanted, max(reach)) if way == "up" else max(wanted, min(reach))
+        return min(wanted, max(current, *reach)) if way == "up" else max(wanted, min(current, *reach))
 
-    def _reach(self, policy: Policy, time: Fraction) -> int:
-        """How far one policy lets the count go from where it stood `per` seconds ago."""
-        start = next(n for at, n in reversed(self.counts) if at <= time - policy.per)
+    def _reach(self, policy: Policy, time: Fraction, current: int) -> int:
+        """How far one policy lets the count go from where its period began: without what was added since, with
+        what was removed.  Scalings by others are no part of either.
+        """
+        start = current - sum(change for at, change in self.scalings if at > time - policy.per)
         if policy.way == "up":
             return max(start + policy.pods, math.ceil(start * (1 + policy.percent)))
         return min(start - policy.pods, math.floor(start * (1 - policy.percent)))
 
-    def _bounded(self, current: int, wanted: int) -> int:
-        low, high = self.behaviour.lowest, self.behaviour.highest
-        inside = min(max(current, low), high)
-        return inside if inside != current else min(max(wanted, low), high)
+    def _bounded(self, wanted: int) -> int:
+        return min(max(wanted, self.behaviour.lowest), self.behaviour.highest)
 
 
 def recommendation(behaviour: Behaviour, current: int, measured: Number) -> int:

@@ -5,6 +5,7 @@ The order is that of `coherence.simulate.execute.laws`; what is remembered is in
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -30,9 +31,18 @@ class Limiter:
     ) -> None:
         self.model, self.loop, self.windows, self.fresh, self.discrete = model, loop, windows, fresh, discrete
         self.commanded = commanded_cell(loop.signal, model) if loop.signal else ""
-        self.shared = sum(other.signal == loop.signal for other in model.loops) > 1
+        self.by_changes = self._by_changes()
 
     # -- what is remembered -------------------------------------------------------------------
+
+    def _by_changes(self) -> bool:
+        """Returns whether rate limits count from remembered changes.
+
+        Where the loop alone writes, and what it writes is never clipped, the values that it wrote say the same.
+        """
+        command = self.model.commands.get(self.loop.signal)
+        writers = sum(other.signal == self.loop.signal for other in self.model.loops)
+        return writers > 1 or (command is not None and not _within(self.loop.bounds, command.range))
 
     def registers(self) -> Iterator[tuple[str, Term]]:
         """Yields (name, value before the run) of each register of this loop."""
@@ -52,23 +62,24 @@ class Limiter:
                         raise NotLinearError(f"{name} of {loop.name}: its signal needs bounds")
                     yield f"{loop.name} {name}", length, constant(neutral)
         if loop.rates:
-            yield f"{loop.name} written", max(_age(rate, loop) for rate in loop.rates), unit(self.commanded)
+            start = constant(0) if self.by_changes else unit(self.commanded)
+            yield f"{loop.name} written", max(_age(rate, loop) for rate in loop.rates), start
 
     def _refuse_outside(self) -> None:
-        """Raises NotLinearError where a rate may start from a command beyond the bounds, which fill hold windows."""
+        """Raises NotLinearError where a rate may start from a command beyond the bounds, which fill hold windows.
+
+        A proportional law moves such a command to the bound first.
+        """
         loop, command = self.loop, self.model.commands.get(self.loop.signal)
         spans = [other.bounds for other in self.model.loops if other.signal == loop.signal]
         spans += [command.initial] if command is not None else []
-        if loop.rates and (loop.hold_down or loop.hold_up) and not all(_within(span, loop.bounds) for span in spans):
+        stays = loop.law == "proportional" or all(_within(span, loop.bounds) for span in spans)
+        if loop.rates and (loop.hold_down or loop.hold_up) and not stays:
             raise NotLinearError(f"{loop.name} holds and limits the rate of a command that may be outside its bounds")
 
     @property
     def quiet(self) -> str:
         return f"{self.loop.name}:quiet"
-
-    @property
-    def begun(self) -> str:
-        return f"{self.loop.name}:begun"
 
     # -- one sample -----------------------------------------------------------------------------
 
@@ -79,7 +90,7 @@ class Limiter:
             if not name.endswith(" written"):
                 cells.update(self._pushed(way, name, length, start))
             else:
-                cells.update(self._pushed(way, name, length, way.cell(f"{name} 1")))
+                cells.update(self._pushed(way, name, length, self._unchanged(way)))
         yield self._cooled(way.holding(cells), changed=False)
 
     def _cooled(self, way: InstantPath, *, changed: bool) -> InstantPath:
@@ -103,32 +114,31 @@ class Limiter:
             under = way.under(start)
             if under is None:
                 continue
-            for done in self._limited(self._begun(under), wish):
+            for done in self._limited(under, wish):
                 count += 1
                 if count > MOST_WAYS:
                     raise NotLinearError(f"more than {MOST_WAYS} ways through one sample of {self.loop.name}")
                 yield done
 
-    def _begun(self, way: InstantPath) -> InstantPath:
-        """Returns the path with the register of what was written filled, at the first sample that writes."""
-        if self.begun not in way.memory or way.memory[self.begun]:
-            return way
-        length, name = max(_age(rate, self.loop) for rate in self.loop.rates), f"{self.loop.name} written"
-        filled = {f"{name} {k}": way.cell(self.commanded) for k in range(1, length + 1)}
-        return way.holding(filled).remembering({self.begun: Fraction(1)})
-
     def _limited(self, way: InstantPath, wish: Wish) -> Iterator[InstantPath]:
         current = way.cell(self.commanded)
+        places = clipped(AffineCase(TRUE, current), self.loop.bounds) if wish.always_bounded else exactly(current)
+        for place in places:
+            if place.value != current:
+                yield from self._written(way.holding(self._recommended(way, None)), place, current)
+                continue
+            held = [c for case in self._held(way, wish.wanted, current) for c in joined(place.guard, [case])]
+            rated = few(r for case in held for r in joined(case.guard, self._rated(way, case.value, current)))
+            for value in (value for case in rated for value in clipped(case, self.loop.bounds)):
+                yield from self._written(way.holding(self._recommended(way, wish.wanted)), value, current)
+
+    def _recommended(self, way: InstantPath, wanted: Term | None) -> dict[str, Term]:
+        """Returns the hold windows with a new recommendation; None: with one that changes nothing."""
         pushed: dict[str, Term] = {}
-        for name, length, _ in self._banks():
+        for name, length, neutral in self._banks():
             if not name.endswith(" written"):
-                pushed.update(self._pushed(way, name, length, wish.wanted))
-        held = self._held(way, wish.wanted, current)
-        rated = few(r for case in held for r in joined(case.guard, self._rated(way, case.value, current)))
-        for case in rated:
-            for bounded in clipped(case, self.loop.bounds):
-                for value in self._moved(bounded, wish, current):
-                    yield from self._written(way.holding(pushed), value, current)
+                pushed.update(self._pushed(way, name, length, neutral if wanted is None else wanted))
+        return pushed
 
     def _held(self, way: InstantPath, wanted: Term, current: Term) -> list[AffineCase]:
         loop, difference = self.loop, add(wanted, current, LESS)
@@ -174,7 +184,7 @@ class Limiter:
             if not limits:
                 cases.append(AffineCase(side, wanted))
                 continue
-            edges = product([self._edge(way, rate, rising=rising) for rate in limits])
+            edges = product([exactly(current), *(self._edge(way, rate, rising=rising) for rate in limits)])
             farthest = (pair for start, terms in edges for pair in winners(terms, largest=rising, start=start))
             for start, edge in farthest:
                 under = side.joined(start)
@@ -184,7 +194,7 @@ class Limiter:
 
     def _edge(self, way: InstantPath, rate: RateLimit, *, rising: bool) -> list[AffineCase]:
         """Returns the farthest value that one rate limit allows."""
-        start = way.cell(f"{self.loop.name} written {_age(rate, self.loop)}")
+        start = self._begin(way, _age(rate, self.loop))
         sign = Fraction(1 if rising else -1)
         edge = add(start, constant(rate.by or 0), sign)
         if rate.percent is None:
@@ -193,15 +203,20 @@ class Limiter:
         shares = self._whole_share(share, rising=rising) if self.loop.integer else exactly(share)
         return [AffineCase(g, w) for c in shares for g, w in winners([edge, c.value], largest=rising, start=c.guard)]
 
+    def _begin(self, way: InstantPath, age: int) -> Term:
+        """Returns the command less the loop's own changes of the last samples but one: for a lone writer, its value."""
+        name = f"{self.loop.name} written"
+        if not self.by_changes:
+            return way.cell(f"{name} {age}")
+        own = (way.cell(f"{name} {k}") for k in range(1, age))
+        return functools.reduce(lambda term, change: add(term, change, LESS), own, way.cell(self.commanded))
+
+    def _unchanged(self, way: InstantPath) -> Term:
+        """Returns what is remembered of a sample at which the loop writes nothing new."""
+        return constant(0) if self.by_changes else way.cell(f"{self.loop.name} written 1")
+
     def _whole_share(self, share: Term, *, rising: bool) -> list[AffineCase]:
         return whole("ceil" if rising else "floor", share, self.fresh)
-
-    def _moved(self, case: AffineCase, wish: Wish, current: Term) -> list[AffineCase]:
-        """Returns a proportional law whose command is outside its bounds moves it to the bound, whatever it wants."""
-        if not wish.always_bounded:
-            return [case]
-        bounded = clipped(AffineCase(case.guard, current), self.loop.bounds)
-        return [AffineCase(part.guard, case.value if part.value == current else part.value) for part in bounded]
 
     def _written(self, way: InstantPath, case: AffineCase, current: Term) -> Iterator[InstantPath]:
         """Yields Cooldown, the signal's own range, and the write."""
@@ -218,7 +233,7 @@ class Limiter:
                 cooling = under.under(g) if g is not None else None
                 if cooling is not None:
                     length = max((_age(rate, loop) for rate in loop.rates), default=0)
-                    cells = self._pushed(cooling, written, length, cooling.cell(f"{written} 1")) if length else {}
+                    cells = self._pushed(cooling, written, length, self._unchanged(cooling)) if length else {}
                     yield self._cooled(cooling.holding(cells), changed=False)
             return
         yield from self._stored(under, AffineCase(TRUE, case.value), current, case.value)
@@ -226,7 +241,8 @@ class Limiter:
     def _stored(self, way: InstantPath, case: AffineCase, current: Term, before_range: Term) -> Iterator[InstantPath]:
         loop = self.loop
         length = max((_age(rate, loop) for rate in loop.rates), default=0)
-        cells = self._pushed(way, f"{loop.name} written", length, before_range) if length else {}
+        new = add(before_range, current, LESS) if self.by_changes else before_range
+        cells = self._pushed(way, f"{loop.name} written", length, new) if length else {}
         inside = clipped(case, self.model.commands[loop.signal].range)
         for value in (v for c in inside for v in self._enumerated(c)):
             under = way.under(value.guard)

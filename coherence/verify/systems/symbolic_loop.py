@@ -37,7 +37,6 @@ class Actor(Limiter):
         names = [self.streak(n) for n in range(len(self.streaks))]
         names += [self.quiet] if self.loop.cooldown is not None else []
         names += [self.done] if self.loop.mode == "once" and not self.loop.rules else []
-        names += [self.begun] if self.loop.rates and self.shared else []
         return dict.fromkeys(names, Fraction(0))
 
     def streak(self, number: int) -> str:

@@ -32,7 +32,7 @@ class Remembered:
     """What one loop remembers: what it wanted, what its rate limits count from, its last change, whether it is done."""
 
     wanted: Timed = field(default_factory=list)
-    written: Timed = field(default_factory=list)
+    changes: Timed = field(default_factory=list)
     changed: Fraction | None = None
     done: bool = False
 
@@ -192,16 +192,15 @@ class Follower:
         before, memory, time = self.commanded[loop.signal], self.memory[loop.name], instant.time
         action = next((a for a in instant.actions if a.loop == loop.name), None)
         after = before if action is None else Fraction(plain(action.after))
-        value = self._number(_clipped(Number(self._limited(loop, time, wish, before)), loop.bounds))
-        inside = loop.bounds.clip(before)
-        if inside != before and loop.law == "proportional":
-            value = self._number(_clipped(Number(before), loop.bounds))
+        outside = loop.law == "proportional" and loop.bounds.clip(before) != before
+        wish = before if outside else self._limited(loop, time, wish, before)
+        value = self._number(_clipped(Number(wish), loop.bounds))
         cooling = loop.cooldown is not None and memory.changed is not None and time - memory.changed <= loop.cooldown
         if cooling and value != before:
             self._same(before, after)
             return
         if loop.rates:
-            memory.written.append((time, value))
+            memory.changes.append((time, value - before))
         self._equal(_clipped(Number(value), self.model.commands[loop.signal].range), after)
         self._commanded(loop, time, before, after, seen)
 
@@ -229,15 +228,13 @@ class Follower:
                 wish = self._number(Call("max", (Call("min", held), now)))
         if not loop.rates:
             return wish
-        if not memory.written:
-            memory.written.append((time - max(rate.per for rate in loop.rates), before))
         rising = wish > before
         limits = [rate for rate in loop.rates if (rate.up if rising else rate.down)]
         if wish == before or not limits:
             return wish
-        edges = tuple(_edge(rate, memory.written, before, time, rising=rising, whole=loop.integer) for rate in limits)
+        edges = tuple(_edge(rate, memory.changes, before, time, rising=rising, whole=loop.integer) for rate in limits)
         outer, inner = ("min", "max") if rising else ("max", "min")
-        return self._number(Call(outer, (Number(wish), Call(inner, edges))))
+        return self._number(Call(outer, (Number(wish), Call(inner, (now, *edges)))))
 
     # -- steps ------------------------------------------------------------------------------------------
 
@@ -261,9 +258,11 @@ def _next(phase: Fraction, period: Fraction, since: Fraction | None) -> Fraction
     return phase + (math.floor((since - phase) / period) + 1) * period
 
 
-def _edge(rate: RateLimit, written: Timed, before: Fraction, time: Fraction, *, rising: bool, whole: bool) -> Tree:
-    """The farthest value that one rate limit allows, from where the command stood `per` seconds ago."""
-    start = Number(next((value for at, value in reversed(written) if at <= time - rate.per), before))
+def _edge(rate: RateLimit, changes: Timed, before: Fraction, time: Fraction, *, rising: bool, whole: bool) -> Tree:
+    """The farthest value that one rate limit allows: from the command less the loop's own changes since `per` ago."""
+    start: Tree = Number(before)
+    for change in (change for at, change in changes if at > time - rate.per and change):
+        start = Arithmetic("-", start, Number(change))
     edge: Tree = Arithmetic("+" if rising else "-", start, Number(rate.by or ZERO))
     if rate.percent is None:
         return edge

@@ -59,10 +59,7 @@ def _remembered(loop: SampledLoop, memory: Remembered, now: Fraction) -> Known:
     reach = max(loop.hold_down, loop.hold_up)
     window = max((rate.per for rate in loop.rates), default=Fraction(0))
     facts = _timed(f"{loop.name} wanted", [e for e in memory.wanted if e[0] >= now - reach], now)
-    facts |= _timed(f"{loop.name} wrote", [e for e in memory.written if e[0] >= now - window], now)
-    facts |= {
-        f"{loop.name} wrote before": value for _, value in [e for e in memory.written if e[0] < now - window][-1:]
-    }
+    facts |= _timed(f"{loop.name} changed by", [(at, v) for at, v in memory.changes if at > now - window and v], now)
     facts[f"{loop.name} done"] = memory.done
     if memory.changed is not None and loop.cooldown is not None:
         facts[f"{loop.name} changed"] = min(now - memory.changed, loop.cooldown + loop.period)

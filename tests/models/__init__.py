@@ -1,0 +1,1 @@
+"""Parts laid against plain implementations of the programs that they stand for."""

@@ -1,0 +1,186 @@
+"""The parts of the Horizontal Pod Autoscaler against a plain one with `behavior`, trace by trace.
+
+`Autoscaler` is written from what the controller does and shares nothing with the engine: it keeps what it recommended
+and what it added and removed, as lists of events.  Others write the replica count between two syncs.  Times are planned
+instants; a recommendation as old as its window still counts, a scaling as old as its period does not.
+SOURCE: Kubernetes 1.23 to 1.35, pkg/controller/podautoscaler/horizontal.go: reconcileAutoscaler,
+stabilizeRecommendationWithBehaviors, convertDesiredReplicasWithBehaviorRate, calculateScaleUpLimitWithScalingRules,
+calculateScaleDownLimitWithBehaviors, storeScaleEvent.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.simulate.execute.laws import Memory, decide
+
+SYNCS, PERIOD = 24, 15
+PARTS = ("kubernetes_hpa", "keda_scaledobject")
+
+
+@dataclass
+class Rules:
+    """One direction of `behavior`: seconds of stabilization, and policies (pods or percent, value, seconds)."""
+
+    window: int
+    policies: Sequence[tuple[str, int, int]]
+
+
+@dataclass
+class Autoscaler:
+    """One HPA and what it remembers: (time, recommendation) and (time, replicas added or removed)."""
+
+    lowest: int
+    highest: int
+    target: int
+    up: Rules
+    down: Rules
+    recommended: list[tuple[int, int]] = field(default_factory=list)
+    added: list[tuple[int, int]] = field(default_factory=list)
+    removed: list[tuple[int, int]] = field(default_factory=list)
+
+    def sync(self, now: int, current: int, measured: int) -> int:
+        """Returns the replicas that the scale subresource holds after one sync."""
+        if current > self.highest:
+            desired = self.highest
+        elif current < self.lowest:
+            desired = self.lowest
+        else:
+            desired = self._normalized(now, current, self._proposed(current, measured))
+        if desired > current:
+            self.added.append((now, desired - current))
+        if desired < current:
+            self.removed.append((now, current - desired))
+        return desired
+
+    def _proposed(self, current: int, measured: int) -> int:
+        ratio = Fraction(measured, self.target)
+        return current if abs(ratio - 1) <= Fraction(1, 10) else math.ceil(ratio * current)
+
+    def _normalized(self, now: int, current: int, proposed: int) -> int:
+        recent = [(now - at, n) for at, n in self.recommended]
+        least = min([proposed, *(n for age, n in recent if age <= self.up.window)])
+        most = max([proposed, *(n for age, n in recent if age <= self.down.window)])
+        self.recommended.append((now, proposed))
+        stable = min(max(current, least), most)
+        if stable > current:
+            return min(stable, self.highest, max(self._limit_up(now, current), current))
+        if stable < current:
+            return max(stable, self.lowest, min(self._limit_down(now, current), current))
+        return stable
+
+    def _limit_up(self, now: int, current: int) -> int:
+        limits = []
+        for kind, value, seconds in self.up.policies:
+            start = self._at_start(now, current, seconds)
+            limits.append(start + value if kind == "pods" else math.ceil(start * (1 + Fraction(value, 100))))
+        return max(limits, default=self.highest)
+
+    def _limit_down(self, now: int, current: int) -> int:
+        limits = []
+        for kind, value, seconds in self.down.policies:
+            start = self._at_start(now, current, seconds)
+            limits.append(start - value if kind == "pods" else math.floor(start * (1 - Fraction(value, 100))))
+        return min(limits, default=self.lowest)
+
+    def _at_start(self, now: int, current: int, seconds: int) -> int:
+        added = sum(n for at, n in self.added if now - at < seconds)
+        removed = sum(n for at, n in self.removed if now - at < seconds)
+        return current - added + removed
+
+
+class View:
+    """What the loop of the part sees: one metric."""
+
+    def __init__(self) -> None:
+        self.time, self.measured = Fraction(0), Fraction(0)
+        self.functions: Mapping[str, Any] = {}
+
+    def value(self, _: Any) -> Fraction:
+        """Returns the metric, the only name of the part."""
+        return self.measured
+
+
+def part(hpa: Autoscaler, name: str) -> str:
+    """Returns a design with the part, set as the plain one."""
+    rates = [
+        f"{{{f'by: {value}' if kind == 'pods' else f'percent: {value} %'}, per: {per} s, way: {way}}}"
+        for way, rules in (("up", hpa.up), ("down", hpa.down))
+        for kind, value, per in rules.policies
+    ]
+    return f"""coherence: 1
+loops:
+  hpa:
+    uses: {name}
+    target: {{signal: web.metric, setpoint: {hpa.target}}}
+    timescale: {{period: {PERIOD} s, hold_up: {hpa.up.window} s, hold_down: {hpa.down.window} s}}
+    actuation: {{signal: web.replicas, bounds: [{hpa.lowest}, {hpa.highest}], rate: [{", ".join(rates)}]}}
+"""
+
+
+def drawn(rng: random.Random) -> Autoscaler:
+    """Returns an autoscaler with one to three policies in each direction that has any."""
+
+    def rules(*, some: bool) -> Rules:
+        kinds = [
+            (rng.choice(("pods", "percent")), rng.choice((1, 2, 4, 10, 50, 100)), rng.choice((15, 30, 60, 120)))
+            for _ in range(rng.randint(1 if some else 0, 3))
+        ]
+        return Rules(rng.choice((0, 0, 15, 30, 60, 300)), kinds)
+
+    lowest = rng.randint(1, 5)
+    return Autoscaler(lowest, lowest + rng.randint(1, 40), rng.randint(1, 100), rules(some=True), rules(some=False))
+
+
+@pytest.mark.parametrize("traces", [400, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_the_part_replays_the_autoscaler_beside_other_writers(traces: int) -> None:
+    rng = random.Random(20)  # noqa: S311  (the same traces in every run)
+    for number in range(traces):
+        follow(drawn(rng), rng, others=number % 2 == 0, name=PARTS[number % len(PARTS)])
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_after_an_outside_write_the_default_policy_gives_four_more_at_each_sync(name: str) -> None:
+    rules = Rules(0, [("pods", 4, 15), ("percent", 100, 15)])
+    hpa = Autoscaler(1, 20, 50, rules, Rules(300, []))
+    assert replayed(hpa, [(10, 50), (2, 250), (None, 250), (None, 250)], name=name) == [10, 6, 12, 20]
+    slow = Autoscaler(1, 20, 50, Rules(0, [("pods", 4, 60)]), Rules(300, []))
+    assert replayed(slow, [(2, 500), (None, 500), (2, 500), (None, 500)], name=name) == [6, 6, 2, 2]
+
+
+def test_a_fall_within_the_period_is_no_reason_to_go_down_while_more_is_wanted() -> None:
+    hpa = Autoscaler(0, 40, 50, Rules(0, [("pods", 4, 30)]), Rules(0, []))
+    assert replayed(hpa, [(10, 20), (None, 200), (None, 100), (None, 100)]) == [4, 14, 14, 18]
+
+
+def replayed(hpa: Autoscaler, trace: Sequence[tuple[int | None, int]], *, name: str = PARTS[0]) -> list[int]:
+    """Returns the replicas after each sync of both; a number beside a reading is what another wrote before it."""
+    (loop,) = elaborate(read_text(part(hpa, name))).loops
+    memory, view, current, after = Memory(), View(), 0, []
+    for sync, (written, measured) in enumerate(trace):
+        current = current if written is None else written
+        view.time, view.measured = Fraction(sync * PERIOD), Fraction(measured)
+        decision = decide(loop, view, memory, True, Fraction(current), Fraction(current))
+        wanted = hpa.sync(sync * PERIOD, current, measured)
+        assert decision.value == wanted, (part(hpa, name), trace)
+        current = wanted
+        after.append(current)
+    return after
+
+
+def follow(hpa: Autoscaler, rng: random.Random, *, others: bool, name: str) -> None:
+    """Lays both against each other over a random trace of readings, and of writes by others."""
+    trace: list[tuple[int | None, int]] = [(rng.randint(hpa.lowest, hpa.highest), rng.randint(0, 3 * hpa.target))]
+    for _ in range(SYNCS - 1):
+        other = rng.randint(max(0, hpa.lowest - 2), hpa.highest + 3) if others and rng.random() < 0.2 else None
+        trace.append((other, rng.randint(0, 3 * hpa.target)))
+    replayed(hpa, trace, name=name)
