@@ -109,7 +109,7 @@ class Rule(Record):
 
 
 class Rate(Record):
-    """At most `by` (absolute) or `percent` of change per `per`."""
+    """At most `by` (absolute) or `percent` of change by this loop itself per `per`."""
 
     by: Quantity | None = key(ANY_QUANTITY)
     percent: Quantity | None = key(ANY_QUANTITY)

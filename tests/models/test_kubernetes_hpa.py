@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
+from coherence.language.expressions.evaluate import Constants
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.laws import Memory, decide
@@ -98,16 +98,11 @@ class Autoscaler:
         return current - added + removed
 
 
-class View:
-    """What the loop of the part sees: one metric."""
+@dataclass
+class View(Constants):
+    """What the loop of the part sees at one sync."""
 
-    def __init__(self) -> None:
-        self.time, self.measured = Fraction(0), Fraction(0)
-        self.functions: Mapping[str, Any] = {}
-
-    def value(self, _: Any) -> Fraction:
-        """Returns the metric, the only name of the part."""
-        return self.measured
+    time: Fraction
 
 
 def part(hpa: Autoscaler, name: str) -> str:
@@ -165,10 +160,10 @@ def test_a_fall_within_the_period_is_no_reason_to_go_down_while_more_is_wanted()
 def replayed(hpa: Autoscaler, trace: Sequence[tuple[int | None, int]], *, name: str = PARTS[0]) -> list[int]:
     """Returns the replicas after each sync of both; a number beside a reading is what another wrote before it."""
     (loop,) = elaborate(read_text(part(hpa, name))).loops
-    memory, view, current, after = Memory(), View(), 0, []
+    memory, current, after = Memory(), 0, []
     for sync, (written, measured) in enumerate(trace):
         current = current if written is None else written
-        view.time, view.measured = Fraction(sync * PERIOD), Fraction(measured)
+        view = View({"web.metric": Fraction(measured)}, Fraction(sync * PERIOD))
         decision = decide(loop, view, memory, True, Fraction(current), Fraction(current))
         wanted = hpa.sync(sync * PERIOD, current, measured)
         assert decision.value == wanted, (part(hpa, name), trace)

@@ -62,6 +62,24 @@ def test_the_relation_has_one_run_and_it_is_the_one_by_hand(design: dict[str, st
     assert [plain(Fraction(i.after["job.act"])) for i in executed] == expected
 
 
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        # another writes 0 at 3.5, 7.5, ... s, this one wants 15 each second; what the other took away it may not add
+        ("by: 3, per: 1 s", [3, 6, 9, 12, 0, 3, 6, 9, 12, 0]),
+        ("by: 3, per: 2 s", [3, 3, 6, 6, 0, 3, 3, 6, 6, 0]),
+        ("by: 3, per: 5 s", [3, 3, 3, 3, 0, 0, 3, 3, 3, 0, 0, 0, 3]),
+    ],
+)
+def test_a_rate_counts_from_own_changes_beside_another_writer(limits: str, expected: list[int]) -> None:
+    times = "{period: 4 s, phase: 3.5 s}"
+    other = f"  other: {{timescale: {times}, actuation: {{signal: job.act, law: set, to: 0, bounds: [0, 20]}}}}\n"
+    text = plant(x="15", start="15", limits=rate(limits)) + other
+    executed = execute(elaborate(read_text(text)), Choices({}, {}, ()), instants=len(expected))
+    assert [plain(Fraction(i.after["job.act"])) for i in executed] == expected
+    assert only_run(text, len(expected)) == expected
+
+
 SCALER = """
 coherence: 1
 components: {{web: {{load: 100, usage: load / desired}}}}
