@@ -98,11 +98,15 @@ class Autoscaler:
         return current - added + removed
 
 
-@dataclass
 class View(Constants):
     """What the loop of the part sees at one sync."""
 
-    time: Fraction
+    time = Fraction(0)
+
+    def at_sync(self, sync: int) -> View:
+        """Returns the view with its clock set."""
+        self.__dict__["time"] = Fraction(sync * PERIOD)
+        return self
 
 
 def part(hpa: Autoscaler, name: str) -> str:
@@ -163,7 +167,7 @@ def replayed(hpa: Autoscaler, trace: Sequence[tuple[int | None, int]], *, name: 
     memory, current, after = Memory(), 0, []
     for sync, (written, measured) in enumerate(trace):
         current = current if written is None else written
-        view = View({"web.metric": Fraction(measured)}, Fraction(sync * PERIOD))
+        view = View({"web.metric": Fraction(measured)}).at_sync(sync)
         decision = decide(loop, view, memory, True, Fraction(current), Fraction(current))
         wanted = hpa.sync(sync * PERIOD, current, measured)
         assert decision.value == wanted, (part(hpa, name), trace)
