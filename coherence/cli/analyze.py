@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from coherence.loops.analysis.network_file import NetworkAnalysis
     from coherence.loops.analysis.retry_products import Amplified
     from coherence.loops.analysis.retuning import Retuning
+    from coherence.loops.designs.disagreements import Disagreement
     from coherence.loops.designs.predicted_cycles import CycleReading
     from coherence.loops.networks.network import Network
 
@@ -64,8 +65,7 @@ def command(
         refuse_given(("retune", "strict"), "a network of blocks has no settings to search and no values that go unread")
         return _network(network, picture, output, time_limit)
     assert path is not None
-    lines, left_open = _design(path, picture, output, time_limit, retune=retune)
-    return strict_code(0, lines, strict=strict, left_open=left_open)
+    return _design(path, picture, output, time_limit, retune=retune, strict=strict)
 
 
 def _network(file: str, picture: str | None, output: str, time_limit: float) -> int:
@@ -96,16 +96,15 @@ def _judged(network: Network, time_limit: float) -> NetworkAnalysis:
     return analysis
 
 
-def _design(
-    path: str, picture: str | None, output: str, time_limit: float, *, retune: bool
-) -> tuple[tuple[NotRead, ...], bool]:
-    """Prints the analysis of a design; returns what it did not read, and whether a group is undecided."""
+def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool, strict: bool) -> int:
+    """Prints the analysis of a design; returns the exit code: 1 where its answers contradict each other."""
     from coherence.base.reads import answered, recorded
     from coherence.cli import _operating_points
     from coherence.cli._progress import Progress
     from coherence.cli._unread import unread, unread_json, unread_text
     from coherence.findings.question_input import Subject
     from coherence.loops.analysis import cycle_comparison, render_json, render_pictures, render_text
+    from coherence.loops.analysis.second_opinions import render_disagreements
     from coherence.reporting.pictures import files
 
     entry = _entry(path)
@@ -114,7 +113,7 @@ def _design(
     with recorded() as reads, Progress("analyzing") as bar:
         analysis, calls, tunings = _analysed(entry, subject, bar, retune=retune)
         bar(1.0, "limit cycles")
-        cycles = _cycles(subject, max(SHORTEST, time_limit - (time.monotonic() - begun)))
+        cycles, differing = _refereed(subject, analysis, max(SHORTEST, time_limit - (time.monotonic() - begun)))
         loads = answered(lambda: _operating_points.loads(subject))
     lines = unread("analyze", entry.design, reads)
     if picture is not None:
@@ -123,27 +122,29 @@ def _design(
         document = render_json.as_json(path, analysis, calls, tunings)
         more = {
             "limit_cycles": [asdict(cycle) for cycle in cycles],
+            "disagreements": [asdict(disagreement) for disagreement in differing],
             "operating_points_of_retries": _operating_points.as_json(loads),
             "not_read": unread_json(lines),
         }
         click.echo(_dumped({**document, **more}), nl=False)
     else:
-        click.echo(render_text.text(path, analysis, calls, tunings), nl=False)
+        click.echo(render_disagreements(differing) + render_text.text(path, analysis, calls, tunings), nl=False)
         for line in (*cycle_comparison.text(analysis, cycles), *_operating_points.text(loads), *unread_text(lines)):
             click.echo(line)
-    return lines, any(group.verdict == "undecided" for group in analysis.groups)
+    left_open = any(group.verdict == "undecided" for group in analysis.groups)
+    return strict_code(int(bool(differing)), lines, strict=strict, left_open=left_open)
 
 
-def _cycles(subject: Subject, seconds: float) -> tuple[CycleReading, ...]:
-    """Returns the predicted limit cycles of what switches over a linear plant; undecided when the time is over."""
-    from coherence.base.watchdog import TimeOverError, at_most
-    from coherence.loops.designs.predicted_cycles import CycleReading, predicted_cycles
+def _refereed(
+    subject: Subject, analysis: DesignAnalysis, seconds: float
+) -> tuple[tuple[CycleReading, ...], tuple[Disagreement, ...]]:
+    """Returns the predicted limit cycles, and which answers contradict each other."""
+    from coherence.loops.analysis.second_opinions import disagreements
+    from coherence.loops.designs.feedback_groups import Deadline
+    from coherence.loops.designs.predicted_cycles import predicted_within
 
-    try:
-        with at_most(seconds):
-            return predicted_cycles(subject.model)
-    except TimeOverError:
-        return (CycleReading("all loops", "undecided", reason="the time limit was reached"),)
+    cycles = predicted_within(subject.model, seconds)
+    return cycles, disagreements(analysis, cycles, Deadline(SHORTEST))
 
 
 def _entry(path: str) -> Entry:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from coherence.exploring.sweeps import Cell
     from coherence.exploring.swept_numbers import Axis
     from coherence.findings.finding import NotRead
+    from coherence.loops.designs.disagreements import Disagreement
 
 
 @click.command("sweep")
@@ -50,6 +52,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     from coherence.cli._progress import Progress
     from coherence.cli._unread import unread
     from coherence.exploring import render_sweep, sweeps, swept_numbers
+    from coherence.exploring.sweep_referee import own_disagreements
     from coherence.loops.designs.feedback_groups import Deadline
     from coherence.model.elaborate import elaborate
     from coherence.reporting.pictures import files
@@ -64,14 +67,16 @@ def command(  # noqa: PLR0913  (one parameter per option)
         cells = sweeps.swept(
             axes, entry.sources, entry.rebuild, store, time_limit=time_limit, jobs=jobs, bar=bar
         )  # fmt: skip
+    model = elaborate(entry.design)
     with recorded() as reads:
-        sweeps.verdict_of(elaborate(entry.design), (), Deadline(time_limit))
-    lines = unread("sweep", entry.design, reads)
+        own = sweeps.verdict_of(model, (), Deadline(time_limit))
+    lines, differing = unread("sweep", entry.design, reads), own_disagreements(model, own, time_limit)
     if picture is not None:
         files.write(render_sweep.figure(path, axes, cells), picture)
-    click.echo(_json(path, axes, cells, lines) if output == "json" else _text(path, axes, cells, lines), nl=False)
+    shown = _json if output == "json" else _text
+    click.echo(shown(path, axes, cells, lines, differing), nl=False)
     left_open = any(cell.verdict == "undecided" for cell in cells)
-    return strict_code(0, lines, strict=strict, left_open=left_open)
+    return strict_code(int(bool(differing)), lines, strict=strict, left_open=left_open)
 
 
 def _entry(path: str) -> Entry:
@@ -83,18 +88,25 @@ def _entry(path: str) -> Entry:
     return entries[0]
 
 
-def _json(path: str, axes: Sequence[Axis], cells: Sequence[Cell], lines: Sequence[NotRead]) -> str:
+def _json(
+    path: str, axes: Sequence[Axis], cells: Sequence[Cell], lines: Sequence[NotRead], differing: Sequence[Disagreement]
+) -> str:
     from coherence.base.version import VERSION
     from coherence.cli._unread import unread_json
     from coherence.exploring import render_sweep
 
     head = {"format_version": 1, "tool": "coherence sweep", "version": VERSION}
-    data = {**render_sweep.as_json(path, axes, cells), "not_read": unread_json(lines)}
+    more = {"disagreements": [asdict(disagreement) for disagreement in differing], "not_read": unread_json(lines)}
+    data = {**render_sweep.as_json(path, axes, cells), **more}
     return json.dumps({**head, **data}, indent=2, allow_nan=False) + "\n"
 
 
-def _text(path: str, axes: Sequence[Axis], cells: Sequence[Cell], lines: Sequence[NotRead]) -> str:
+def _text(
+    path: str, axes: Sequence[Axis], cells: Sequence[Cell], lines: Sequence[NotRead], differing: Sequence[Disagreement]
+) -> str:
     from coherence.cli._unread import unread_text
     from coherence.exploring import render_sweep
+    from coherence.loops.analysis.second_opinions import render_disagreements
 
-    return render_sweep.text(path, axes, cells) + "".join(f"{line}\n" for line in unread_text(lines))
+    unread = "".join(f"{line}\n" for line in unread_text(lines))
+    return render_disagreements(differing) + render_sweep.text(path, axes, cells) + unread

@@ -44,14 +44,15 @@ class Question:
     """The identity of a question: the code, slug and domain that its module claims.
 
     `slow`: it executes loops or searches their states, so that one answer may take seconds.  `fires`: what it answers
-    where something is wrong; `proves`: it may answer that nothing is.
+    where something is wrong (None: only a fault of an engine makes it answer, so that no case shows one); `proves`: it
+    may answer that nothing is.
     """
 
     code: str
     slug: str
     domain: str = ""
     slow: bool = False
-    fires: Verdict = Verdict.CONFLICT
+    fires: Verdict | None = Verdict.CONFLICT
     proves: bool = True
 
     def conflict(

@@ -2,7 +2,7 @@
 
 A question module has a docstring (What / Why it hurts / Example / Instead / Source), `QUESTIONS`
 (the `Question`s it owns) and `ask(subject) -> iterable of findings`.  A module that judges the answers
-of all others has `review(subject, findings) -> iterable of findings` instead.  No list is edited: a new
+of all others has `review(subject, findings) -> iterable of findings` instead, or beside it.  No list is edited: a new
 file in one of the folders is found by the package walk, and a code claimed twice is an error.
 """
 
@@ -64,7 +64,7 @@ def _public_modules(folder: str) -> list[str]:
 
 def _question_module(module: ModuleType) -> QuestionModule:
     review = getattr(module, "review", None)
-    ask = module.ask if review is None else _nothing
+    ask = getattr(module, "ask", _nothing)
     return QuestionModule(module.__name__, module.QUESTIONS, ask, inspect.cleandoc(module.__doc__ or ""), review)
 
 

@@ -157,8 +157,8 @@ def _points(
     elif not any(p.real for p in shown):
         notes.append(_unreal(shown))
     settled = with_basins([p for p in shown if p.real], answer.ends)
-    rest = [p for p in shown if not p.real]
-    return tuple(_figures(group, p, deadline.share(0.7), notes) for p in (*settled, *rest))
+    judged = (_figures(group, p, deadline.share(0.7), notes) for p in settled)
+    return (*judged, *(_unjudged(group, p) for p in shown if not p.real))
 
 
 def _no_point(model: Model, smooth: Sequence[str], answer: RunVerdict) -> str:
@@ -191,6 +191,16 @@ def _levels(model: Model, first: Choices, answer: RunVerdict) -> list[dict[str, 
     ends.insert(0, start)
     levels = [{p: level.get(p, start[p]) for p in start} for level in ends]
     return [level for k, level in enumerate(levels) if level not in levels[:k]]
+
+
+def _unjudged(group: Group, point: Point) -> PointFigures:
+    """Returns a point at which the laws rest and the design does not: roots there would say nothing of any run."""
+    acting = f"{' and '.join(point.acts)} acts" if point.acts else ""
+    outside = f"the command of {' and '.join(point.outside)} cannot be" if point.outside else ""
+    why = f"the design does not rest here: {' and '.join(filter(None, (acting, outside)))}"
+    return PointFigures(
+        point, "undecided", why, (), None, (), (), None, None, smooth_part(group.model, point.values)[1]
+    )
 
 
 def _figures(group: Group, point: Point, deadline: Deadline, notes: list[str]) -> PointFigures:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis, PointFigures
@@ -21,6 +21,8 @@ from coherence.loops.designs.operating_points import smooth_part
 from coherence.loops.designs.predicted_cycles import CycleReading
 from coherence.simulate.execute.exact import Choices
 
+STILL = 1e-9  # relative: a command that moves less stands still
+
 
 def disagreements(
     analysis: DesignAnalysis, cycles: Sequence[CycleReading], deadline: Deadline
@@ -31,6 +33,11 @@ def disagreements(
         for group in analysis.groups
         for disagreement in (*_beside_points(group, deadline), *_of_cycles(group, cycles))
     )
+
+
+def render_disagreements(disagreements: Sequence[Disagreement]) -> str:
+    """Renders one line for each pair of answers, before all else that is said."""
+    return "".join(f"error[COH107]: {disagreement.render()}\n" for disagreement in disagreements)
 
 
 def _beside_points(group: GroupAnalysis, deadline: Deadline) -> Iterator[Disagreement]:
@@ -57,7 +64,9 @@ def _of_cycles(group: GroupAnalysis, cycles: Sequence[CycleReading]) -> Iterator
     """Yields a predicted cycle that the exact runs of the same starts do not have, or have otherwise."""
     answer, names = group.answer, group.group.names
     for reading in cycles:
-        if reading.loop == ", ".join(names) and _differs(answer, reading, alone=_alone(cycles, reading)):
+        if reading.loop != ", ".join(names):
+            continue
+        if _differs(answer, reading, group.group.model.commands, alone=_alone(cycles, reading)):
             ticks = Statement(f"the run by ticks says: {reading.render_line()}", _analyze(group))
             yield Disagreement(names, Statement(f"exact runs say: {_render(answer)}", _simulate(group)), ticks)
 
@@ -67,12 +76,12 @@ def _alone(cycles: Sequence[CycleReading], reading: CycleReading) -> bool:
     return sum(other.loop == reading.loop for other in cycles) == 1
 
 
-def _differs(answer: RunVerdict, reading: CycleReading, *, alone: bool) -> bool:
+def _differs(answer: RunVerdict, reading: CycleReading, commands: Collection[str], *, alone: bool) -> bool:
     """Decides whether they say different things of one run; the prediction is of the first starts in nominal phases."""
     if reading.verdict == "cycle" and reading.confirmed and answer.verdict == "settles":
-        return True
+        return any(high - low > STILL * (1 + abs(high)) for path, low, high in reading.ranges if path in commands)
     run = answer.run
-    if answer.verdict != "oscillates" or not alone or run is None or run.orbit is None or not _nominal(run.choices):
+    if answer.verdict != "oscillates" or not alone or run is None or run.orbit is None or not is_nominal(run.choices):
         return False
     if answer.starts > 1 or reading.verdict == "undecided":
         return False  # another start swings than the first, which alone is surely among those predicted
@@ -82,7 +91,8 @@ def _differs(answer: RunVerdict, reading: CycleReading, *, alone: bool) -> bool:
     return cycles_differ(CycleAnswer(float(run.orbit.period), _floats(answer.ranges)), predicted)
 
 
-def _nominal(choices: Choices) -> bool:
+def is_nominal(choices: Choices) -> bool:
+    """Decides whether a run has the phases and the order that the design states."""
     return not choices.phases and not choices.order
 
 

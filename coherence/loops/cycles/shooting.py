@@ -23,6 +23,7 @@ from coherence.loops.cycles.relay import Array, System
 
 ROUNDS = 40
 CLOSED = 1e-11  # relative residual of an accepted solution
+SHORTEST = 1e-6  # of the guess: a shorter period is none, since a run of no time closes from every state
 SAME = 1e-6  # of the period: largest difference of events in the confirming run
 
 
@@ -77,8 +78,8 @@ def word_of(segments: Sequence[Segment]) -> ShootingWord:
 
 
 def solve(system: System, word: ShootingWord, z: Array, durations: Sequence[float]) -> Solution | None:
-    """Solves by Newton's method from a guess; None without convergence, or where a segment would have negative
-    length.
+    """Solves by Newton's method from a guess; None without convergence, where a segment would have negative length,
+    or where the period shrinks to nothing.
     """
     size, count = system.size, len(word.steps)
     unknown = np.concatenate([z[:size], durations])
@@ -102,7 +103,7 @@ def solve(system: System, word: ShootingWord, z: Array, durations: Sequence[floa
     period = float(np.sum(unknown[size:]))
     size_of = 1 + float(np.max(np.abs(unknown)))
     good = np.max(np.abs(residual)) <= CLOSED * size_of and np.min(unknown[size:]) >= -1e-9 * period
-    if not good or period <= 0:
+    if not good or period <= SHORTEST * sum(durations):
         return None
     return Solution(word, np.append(unknown[:size], 1.0), tuple(float(t) for t in unknown[size:]))
 

@@ -66,9 +66,7 @@ class LinearAnswer:
     growth: float
 
 
-def beside_a_point(
-    names: Sequence[str], answer: LinearAnswer, command: str, deadline: Deadline
-) -> Disagreement | None:  # fmt: skip
+def beside_a_point(names: Sequence[str], answer: LinearAnswer, command: str, deadline: Deadline) -> Disagreement | None:
     """Returns how roots and runs from beside the point differ; None where they agree or cannot be compared."""
     if answer.verdict not in (STABLE, UNSTABLE) or (answer.growth >= 1) is (answer.verdict == STABLE):
         return None
@@ -82,7 +80,7 @@ def beside_a_point(
     where = ", ".join(f"{path} = {render_decimal(value)}" for path, value in answer.point.items())
     roots = f"the roots at {where} are {answer.verdict}, factor {answer.growth:.4g} a lap"
     run = f"a run of the same laws from {worst.first:.1g} beside it ends {worst.last:.2g} away after {worst.laps} laps"
-    start = " ".join(f"--set {path}={render_decimal(value)}" for path, value in worst.start.items())
+    start = " ".join(f"--set {path}={float(value):.15g}" for path, value in worst.start.items())
     simulated = f"coherence simulate {command.rsplit(' ', 1)[-1]} {start} --for '{render_seconds(worst.seconds)}'"
     return Disagreement(tuple(names), Statement(roots, command), Statement(run, simulated))
 
@@ -100,15 +98,15 @@ class CycleAnswer:
     ranges: Ranges
 
 
-def cycles_differ(one: CycleAnswer, other: CycleAnswer) -> bool:
+def cycles_differ(cycle: CycleAnswer, other: CycleAnswer) -> bool:
     """Decides whether two cycles of one run are not the same; one may be told over several turns of the other."""
-    longer, shorter = max(one.period, other.period), min(one.period, other.period)
+    longer, shorter = max(cycle.period, other.period), min(cycle.period, other.period)
     turns = round(longer / shorter)
     if abs(longer - turns * shorter) > SAME_PERIOD * shorter:
         return True
-    return any(_apart(one.ranges[path], other.ranges[path]) for path in one.ranges.keys() & other.ranges.keys())
+    return any(_apart(cycle.ranges[path], other.ranges[path]) for path in cycle.ranges.keys() & other.ranges.keys())
 
 
-def _apart(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    swing = max(one[1] - one[0], other[1] - other[0], 1e-9 * (1 + abs(one[1])))
-    return max(abs(one[0] - other[0]), abs(one[1] - other[1])) > SAME_RANGE * swing
+def _apart(ends: tuple[float, float], others: tuple[float, float]) -> bool:
+    swing = max(ends[1] - ends[0], others[1] - others[0], 1e-9 * (1 + abs(ends[1])))
+    return max(abs(ends[0] - others[0]), abs(ends[1] - others[1])) > SAME_RANGE * swing

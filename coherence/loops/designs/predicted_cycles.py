@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from coherence.base.graphs import cycles
+from coherence.base.watchdog import TimeOverError, at_most
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.cycles.cycle_search_result import Cycle
 from coherence.loops.cycles.delayed_runs import Start, start_at
@@ -85,6 +86,15 @@ def predicted_cycles(model: Model, *, choices: Mapping[str, Fraction] | None = N
     readings = [reading for group in structure(model).groups for reading in _of_group(group, choices or {})]
     readings += [reading for part in _flowing(model) for reading in _of_flows(model, part, choices or {})]
     return tuple(readings)
+
+
+def predicted_within(model: Model, seconds: float) -> tuple[CycleReading, ...]:
+    """Returns the predicted cycles, or one undecided reading where the time is over."""
+    try:
+        with at_most(seconds):
+            return predicted_cycles(model)
+    except TimeOverError:
+        return (CycleReading("all loops", "undecided", reason="the time limit was reached"),)
 
 
 def starts(model: Model, chosen: Mapping[str, Fraction]) -> list[dict[str, Fraction]]:

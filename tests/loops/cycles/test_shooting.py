@@ -8,10 +8,21 @@ import numpy as np
 import pytest
 
 from coherence.loops.cycles.cycle_search_result import Cycle
-from coherence.loops.cycles.delayed_runs import Run, Segment, start_at
+from coherence.loops.cycles.delayed_runs import Run, RunEvent, Segment, start_at
 from coherence.loops.cycles.describing_functions import Guess, screen
 from coherence.loops.cycles.relay import System, feedback, on_off, relay
-from coherence.loops.cycles.shooting import Solution, confirmed, delay_of, multipliers, ranges, solve, start_of, word_of
+from coherence.loops.cycles.shooting import (
+    ShootingStep,
+    ShootingWord,
+    Solution,
+    confirmed,
+    delay_of,
+    multipliers,
+    ranges,
+    solve,
+    start_of,
+    word_of,
+)
 from coherence.loops.cycles.starts import beside, default_starts, line_of, sinusoidal_start
 from coherence.loops.cycles.word_search import cycle_of, follow, near
 
@@ -103,3 +114,13 @@ def test_the_start_of_a_screened_swing_is_near_its_cycle() -> None:
 def test_the_line_of_a_level_is_flat_for_a_relay() -> None:
     assert line_of(relay(2.0), 0) == (0.0, -2.0)
     assert line_of(relay(2.0), 1) == (0.0, 2.0)
+
+
+def test_a_run_of_no_time_is_no_period() -> None:
+    """Two crossings of one threshold: both are met, and the period closes, where nothing takes any time."""
+    instant = feedback([0.05], [1, 0], relay(1))
+    for levels, state, guess in (((0, 1), 0.0, [1.0, 2.0]), ((1, 0), 0.3, [1e-3, 1e-3])):
+        before, after = levels
+        first = ShootingStep((before,), RunEvent(0, after, 0.0, acts=True))
+        second = ShootingStep((after,), RunEvent(0, before, 0.0, acts=True))
+        assert solve(instant, ShootingWord((before,), (first, second)), np.array([state, 1.0]), guess) is None

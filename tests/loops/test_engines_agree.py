@@ -1,0 +1,100 @@
+"""Every engine is asked of generated loops: `check`, `analyze`, `sweep` and predicted cycles say the same of one run.
+
+By hand, thousands: `python -m tests.loops.test_engines_agree FAMILY FIRST LAST`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coherence.checking.design_check import analyse
+from coherence.exploring.sweep_referee import own_disagreements
+from coherence.exploring.sweeps import verdict_of
+from coherence.findings.finding import Finding, Verdict
+from coherence.language.reading import read_text
+from coherence.loops.analysis.design_analysis import analysed
+from coherence.loops.designs.feedback_groups import Deadline
+from coherence.loops.designs.group_runs import RunVerdict
+from coherence.model.elaborate import elaborate
+from tests.loops.single_loops import FAMILIES
+
+FILE = "d.yaml"
+CHECKED = ("COH107", "COH301", "COH305")
+Family = Callable[[Random], str]
+
+
+def drawn(family: Family, seed: int) -> str:
+    """Returns the design of a seed."""
+    return family(Random(seed))  # noqa: S311  (designs, not secrets)
+
+
+def contradictions(text: str, counts: Counter[str], seconds: float = 1.0) -> Iterator[str]:
+    """Yields every pair of answers about a design that contradict each other."""
+    design = read_text(text, FILE)
+    model = elaborate(design)
+    cell = verdict_of(model, (), Deadline(seconds))
+    yield from (disagreement.render() for disagreement in own_disagreements(model, cell, 2 * seconds))
+    findings = analyse(
+        design, {FILE: text}, lambda sources: read_text(sources[FILE], FILE), select=CHECKED, time_limit=seconds,
+        verify_repairs=False,
+    ).findings  # fmt: skip
+    (group,) = analysed(model, time_limit=seconds).groups
+    counts.update([f"run {group.verdict}", f"sweep {cell.verdict}"])
+    counts.update(f"roots {point.verdict}" for point in group.points)
+    for finding in findings:
+        counts[f"{finding.code} {finding.verdict}"] += 1
+        yield from _against(group.answer, finding)
+
+
+def _against(answer: RunVerdict, finding: Finding) -> Iterator[str]:
+    """Yields what a finding and an exact run say otherwise: rest against a swing, or another period."""
+    pair = (finding.verdict, answer.verdict)
+    differs = finding.code == "COH107" and finding.verdict is Verdict.CONFLICT
+    if differs or pair in ((Verdict.CONFLICT, "settles"), (Verdict.PROVED, "oscillates")):
+        yield f"{finding.code} {finding.verdict}: {finding.message}; analyze: {answer.verdict}, {answer.how}"
+    if finding.code == "COH301" and pair == (Verdict.CONFLICT, "oscillates"):
+        period = finding.evidence.numbers["period"][0]
+        if period != answer.period:
+            yield f"COH301: period {period} s; analyze: {answer.period} s"
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+@settings(max_examples=4, deadline=None)
+@given(st.integers(0, 10**6))
+def test_engines_agree_about_a_few_loops_of_each_family(family: Family, seed: int) -> None:
+    text = drawn(family, seed)
+    assert not list(contradictions(text, Counter())), text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_engines_agree_about_loops_of_each_family(family: Family) -> None:
+    counts = Counter[str]()
+    for seed in range(1000, 1040):
+        text = drawn(family, seed)
+        assert not list(contradictions(text, counts)), text
+    assert {"run settles", "run oscillates"} & set(counts)  # else the family says nothing
+
+
+def main() -> None:
+    """Prints every contradiction among the designs of a family, and how often each answer was given."""
+    name, first, last = sys.argv[1:]
+    (family,) = (family for family in FAMILIES if family.__name__ == name)
+    counts = Counter[str]()
+    for seed in range(int(first), int(last)):
+        text = drawn(family, seed)
+        for line in contradictions(text, counts):
+            counts["contradictions"] += 1
+            print(f"seed {seed}: {line}\n{text}", flush=True)  # noqa: T201  (it is run by hand)
+    print(dict(sorted(counts.items())))  # noqa: T201  (it is run by hand)
+
+
+if __name__ == "__main__":
+    main()
