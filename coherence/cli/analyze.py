@@ -18,7 +18,6 @@ from coherence.cli._unread import OPEN, strict_code, strict_option
 if TYPE_CHECKING:
     from coherence.checking.workspace import Entry
     from coherence.cli._progress import Progress
-    from coherence.findings.finding import NotRead
     from coherence.findings.question_input import Subject
     from coherence.loops.analysis.design_analysis import DesignAnalysis
     from coherence.loops.analysis.network_file import NetworkAnalysis
