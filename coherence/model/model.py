@@ -8,7 +8,7 @@ in `gaps`, so that an engine answers `undecided: needs ...` instead of guessing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
@@ -242,6 +242,15 @@ def changed_outputs(model: Model, change: Callable[[Tree], Tree]) -> Mapping[str
     outputs: ReadTable[Tree] = ReadTable()
     for path in model.outputs:
         outputs.put(path, partial(lambda path: change(model.outputs[path]), path))
+    return outputs
+
+
+def some_outputs(model: Model, paths: Collection[str]) -> Mapping[str, Tree]:
+    """Returns those outputs of a model, in its order; whoever takes one has read no other."""
+    outputs: ReadTable[Tree] = ReadTable()
+    for path in model.outputs:
+        if path in paths:
+            outputs.put(path, partial(model.outputs.__getitem__, path))
     return outputs
 
 

@@ -13,7 +13,7 @@ from coherence.base.reads import rebuilt
 from coherence.findings import repairs
 from coherence.findings.finding import Evidence, Finding, Grade, Repair
 from coherence.findings.question_input import Question, Subject
-from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Tree, walk
+from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Tree
 from coherence.loops.checks._groups import (
     Numbers,
     groups,
@@ -30,7 +30,7 @@ from coherence.loops.designs.linear import Linear
 from coherence.model.model import Model, SampledLoop, State, changed_outputs
 from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices
-from coherence.simulate.execute.lookback import trees_of
+from coherence.simulate.execute.lookback import parts_of
 from coherence.simulate.execute.orbits import LongRun, hyperperiod
 from coherence.simulate.execute.single_loop_runs import every_rest
 from coherence.simulate.execute.starts import corner_count
@@ -56,8 +56,8 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
 
 def rounds(model: Model) -> bool:
     """Returns whether anything is rounded to whole numbers or multiples."""
-    return any(loop.integer and loop.law == "proportional" for loop in model.loops) or any(
-        isinstance(node, Call) and node.function in WHOLE for tree in trees_of(model) for node in walk(tree)
+    return any(loop.integer and loop.law == "proportional" for loop in model.loops) or bool(
+        parts_of(model, lambda part: isinstance(part, Call) and part.function in WHOLE)
     )
 
 

@@ -12,7 +12,7 @@ from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade
 from coherence.findings.question_input import Certificate, Question, Subject, rational
-from coherence.language.expressions.tree import Call, Held, walk
+from coherence.language.expressions.tree import Call, Held
 from coherence.loops.checks._groups import (
     Numbers,
     altered,
@@ -26,7 +26,7 @@ from coherence.loops.checks._groups import (
 from coherence.loops.designs.groups import Group, place
 from coherence.model.model import Interval, Model, SampledLoop
 from coherence.simulate.execute.exact import Choices
-from coherence.simulate.execute.lookback import trees_of
+from coherence.simulate.execute.lookback import parts_of
 from coherence.simulate.execute.orbits import LongRun, long_run
 from coherence.simulate.execute.slices import influences, reads
 from coherence.simulate.execute.starts import corners, finite
@@ -152,8 +152,7 @@ def _memoryless(model: Model) -> bool:
         not (loop.hold_down or loop.hold_up or loop.rates or loop.lands or loop.relay) and loop.cooldown is None
         for loop in model.loops
     )
-    trees = (node for tree in trees_of(model) for node in walk(tree))
-    looks = any(isinstance(node, Held) or (isinstance(node, Call) and node.function in PAST) for node in trees)
+    looks = parts_of(model, lambda part: isinstance(part, Held) or (isinstance(part, Call) and part.function in PAST))
     return quiet and not looks and not model.states
 
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from coherence.base.clock import wall_left_until
 from coherence.base.graphs import components
+from coherence.base.reads import unnoted
 from coherence.base.units import ONE
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
@@ -63,7 +64,8 @@ class Structure:
 
 def structure(model: Model) -> Structure:
     """Returns all groups in order of declaration."""
-    labels, cyclic = _labels(model)
+    with unnoted():  # who belongs together; what a group is made of is read when it is run
+        labels, cyclic = _labels(model)
     members: dict[int, list[SampledLoop]] = {}
     alone = []
     for loop in model.loops:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from coherence.base.queries import cached
+from coherence.base.reads import ReadTable, answered, unnoted
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Held, Name, Number, Tree, children, walk
 from coherence.model.model import Model
@@ -59,30 +61,49 @@ class Lookback:
         return sorted(times)
 
 
+def _expressions(model: Model) -> Iterator[Callable[[], Tree | None]]:
+    """Yields what takes each expression of a model and each condition of its promises."""
+    yield from (partial(getattr, state, name) for state in model.states.values() for name in ("next", "flow"))
+    yield from (partial(model.outputs.__getitem__, path) for path in model.outputs)
+    yield from (take for loop in model.loops for take in loop.expressions())
+    conditions = [p.condition for p in model.promises.values() if p.condition is not None and p.kind != "sends"]
+    yield from (partial(getattr, condition, "tree") for condition in conditions)
+
+
 @cached
 def trees_of(model: Model) -> Sequence[Tree]:
     """Returns every expression of a model and the conditions of its promises."""
-    trees = [t for s in model.states.values() for t in (s.next, s.flow) if t is not None] + list(model.outputs.values())
-    for loop in model.loops:
-        trees += loop.trees
-    return trees + [p.condition.tree for p in model.promises.values() if p.condition is not None and p.kind != "sends"]
+    return [tree for take in _expressions(model) if (tree := take()) is not None]
+
+
+def parts_of(model: Model, wanted: Callable[[Tree], bool]) -> list[Tree]:
+    """Returns the parts of a model's expressions that are so; an expression without any is not read."""
+    return [part for take in _expressions(model) for part in answered(partial(_parts, take, wanted))]
+
+
+def _parts(take: Callable[[], Tree | None], wanted: Callable[[Tree], bool]) -> list[Tree]:
+    tree = take()
+    return [] if tree is None else [part for part in walk(tree) if wanted(part)]
 
 
 @cached
 def look_backs(model: Model) -> Sequence[tuple[str, Fraction]]:
     """Returns (function, seconds) of every expression that reads the past.  Raises NotExactError."""
-    highest = {path: constant.range.high or Fraction(0) for path, constant in model.constants.items()}
+    highest: ReadTable[Fraction] = ReadTable()
+    for path, constant in model.constants.items():
+        highest.put(path, partial(lambda constant: constant.range.high or Fraction(0), constant))
     return [(node.function, duration_of(node, highest)) for node in _calls(model)]
 
 
 @cached
 def longest_streak(model: Model) -> Fraction:
     """Returns the longest h of all `for h`, in seconds."""
-    held = (node.duration for tree in trees_of(model) for node in walk(tree) if isinstance(node, Held))
-    return max(held, default=Fraction(0))
+    held = parts_of(model, lambda part: isinstance(part, Held))
+    return max((part.duration for part in held if isinstance(part, Held)), default=Fraction(0))
 
 
 @cached
+@unnoted()
 def refuse_lost_streaks(model: Model) -> None:
     """A `for h` or `previous` counts samples, so it must be looked at in each of them.  Raises NotExactError.
 
@@ -142,8 +163,8 @@ def lookback_of(model: Model, values: Mapping[str, Num]) -> Lookback:
 
 @cached
 def _calls(model: Model) -> Sequence[Call]:
-    nodes = (node for tree in trees_of(model) for node in walk(tree))
-    return [node for node in nodes if isinstance(node, Call) and node.function in LOOK_BACK]
+    parts = parts_of(model, lambda part: isinstance(part, Call) and part.function in LOOK_BACK)
+    return [part for part in parts if isinstance(part, Call)]
 
 
 def _joined(reads: Sequence[Reads]) -> Reads:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from coherence.language.expressions import names
 from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Name
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices
-from coherence.simulate.execute.lookback import trees_of
+from coherence.simulate.execute.lookback import parts_of
 from coherence.simulate.execute.open_ranges import one_ended
 from coherence.simulate.execute.orbits import LongRun, long_run
 from coherence.simulate.execute.schedules import NotCommensurateError, schedules
@@ -77,7 +77,8 @@ def every(model: Model, most: int) -> Iterator[Choices]:
 
 def _quiet(model: Model, start: Choices) -> bool:
     """Does nothing ever change?  Then every phase reads the same."""
-    if any(loop.name in names(tree) for loop in model.loops for tree in trees_of(model)):
+    modes = {loop.name for loop in model.loops}
+    if parts_of(model, lambda part: isinstance(part, Name) and part.path in modes):
         return False  # that a loop is triggered is read, and it is from its first sample on only
     run = long_run(model, start, laps=QUIET_LAPS, most=QUIET_INSTANTS)
     if not run.instants:

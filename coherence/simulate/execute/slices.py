@@ -8,7 +8,7 @@ from dataclasses import replace
 from coherence.base.graphs import cycles
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.tree import Tree
-from coherence.model.model import Model, SampledLoop
+from coherence.model.model import Model, SampledLoop, some_outputs
 
 
 def reads(loop: SampledLoop) -> frozenset[str]:
@@ -63,7 +63,7 @@ def sliced(model: Model, targets: Iterable[str]) -> Model:
         commands={k: v for k, v in model.commands.items() if k in needed},
         constants={k: v for k, v in model.constants.items() if k in needed},
         inputs={k: v for k, v in model.inputs.items() if k in needed},
-        outputs={k: v for k, v in model.outputs.items() if k in needed},
+        outputs=some_outputs(model, needed),
         loops=tuple(loop for loop in model.loops if loop.name in needed),
         promises={},
     )

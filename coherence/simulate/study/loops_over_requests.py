@@ -130,6 +130,11 @@ def _exact(number: float) -> Fraction:
     return Fraction(round(number * _GRAIN), _GRAIN)
 
 
+def run_model(design: Design) -> Model:
+    """Returns the model of a design as it is run: without promises, which no run judges.  Raises InputError."""
+    return replace(elaborate(design), promises={})
+
+
 class Coupled:
     """A run of requests under the design's loops.  `instants` are those of the executor."""
 
@@ -137,7 +142,7 @@ class Coupled:
         self, design: Design, processes: Processes, run: RequestRun, values: Mapping[str, Fraction] | None = None
     ) -> None:
         self.processes, self.run = processes, run
-        self.cut = cut(elaborate(design), processes.program)
+        self.cut = cut(run_model(design), processes.program)
         start: dict[str, Any] = {path: Fraction(0) for path in self.cut.measured}
         self.execution = Execution(self.cut.model, Choices({**(values or {}), **start}))
         self.meter = Meter(processes.program)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 from coherence.base.errors import UsageError
 from coherence.base.output_files import output_folder
 from coherence.language.design import Design
-from coherence.model.elaborate import elaborate
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.processes import has_requests, processes
 from coherence.simulate.requests.station_times import stamps
+from coherence.simulate.study.loops_over_requests import run_model
 from coherence.simulate.study.samples import SAMPLES, RequestsUnderLoops, exactly, with_setting
 from coherence.simulate.study.setting import Setting
 from coherence.simulate.telemetry import tables_csv
@@ -67,7 +67,7 @@ def _observed(design: Design, setting: Setting) -> tuple[Telemetry, RequestResul
     jobs = [simulate(job, seed=setting.seeds[0], until=setting.until) for job in jobs_of(design)]
     parts += [of_job(job, sample_every=setting.until / SAMPLES) for job in jobs]
     if not parts:
-        model = elaborate(design)
+        model = run_model(design)
         parts.append(of_instants(model, exactly(model, setting)))
     return joined(*parts), result
 

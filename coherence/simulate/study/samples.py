@@ -17,12 +17,13 @@ from coherence.model.model import Model
 from coherence.simulate.execute.bursts import BurstError, bursts
 from coherence.simulate.execute.exact import Choices, Instant, MissingValueError, execute
 from coherence.simulate.execute.orbits import long_run
+from coherence.simulate.execute.slices import sliced
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.processes import FIRST_BURST, Processes, has_requests, processes, requested
 from coherence.simulate.processes.sources import poisson
 from coherence.simulate.requests.program import Arrivals, Outage, Program
 from coherence.simulate.serving.of_design import Engine, engines_of, load_of
-from coherence.simulate.study.loops_over_requests import Coupled
+from coherence.simulate.study.loops_over_requests import Coupled, run_model
 from coherence.simulate.study.readings import OF_WHOM, Sample, of_engine, of_job, of_loops, of_requests, of_signals
 from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.setting import Setting
@@ -40,7 +41,7 @@ def study(design: Design, setting: Setting, progress: Progress | None = None) ->
     program = processes(design) if requests else Processes(Program((), (), ()))
     _known(design, setting, program.program, engines)
     if not requests and not engines and not jobs_of(design):
-        return _loops(elaborate(design), setting)
+        return _loops(_shown(run_model(design)), setting)
     program = with_setting(program, setting)
     samples = []
     stopped = False
@@ -147,7 +148,7 @@ class RequestsUnderLoops:
         every, limits = setting.until / SAMPLES, Limits(events=EVENTS)
         self.run = RequestRun(requests.program, seed=seed, sample_every=every, trace=trace, limits=limits)
         if design.loops:
-            _bounded(elaborate(design), setting)
+            _bounded(run_model(design), setting)
         with _answered(self.file):
             self.loops = Coupled(design, requests, self.run, setting.values) if design.loops else None
 
@@ -175,6 +176,11 @@ def with_setting(requests: Processes, setting: Setting) -> Processes:
     )
     outages = tuple(Outage(*pause) for pause in setting.pauses)
     return replace(requests, program=Program(replayed, program.stations, program.routes, (*program.outages, *outages)))
+
+
+def _shown(model: Model) -> Model:
+    """Returns the model with what the figures of a run depend on: loops, states and commands, not every output."""
+    return sliced(model, [*(loop.name for loop in model.loops), *model.states, *model.commands])
 
 
 def _loops(model: Model, setting: Setting) -> Study:
