@@ -45,6 +45,8 @@ def _missing(loop: Loop) -> str | None:
         return "an actuation that a run can carry out"
     if timescale is None or timescale.period is None or not timescale.period.exact or timescale.period.low == 0:
         return f"the period of {loop.name} (`timescale: {{period: ...}}`)"
+    if actuation.signal is None and any(rule.by is not None or rule.to is not None for rule in loop.rules):
+        return f"the signal that the rules of {loop.name} write (`actuation: {{signal: ...}}`)"
     return "`law: ignore` in execution" if laws.law_of(loop) == "ignore" else None
 
 

@@ -55,6 +55,11 @@ def test_the_sensor_chain_wraps_the_signal_from_the_inside() -> None:
         ("period: 15 s", "period: 15 s .. 30 s", "the period of hpa (`timescale: {period: ...}`)"),
         ("law: proportional", "law: ignore", "`law: ignore` in execution"),
         (", setpoint: 60 %, tolerance: 0.1", "", "target signal and setpoint of hpa"),
+        (
+            "    actuation: {signal: pool.replicas,",
+            "    rules: [{when: pool.usage > 1, by: 1}]\n    actuation: {",
+            "the signal that the rules of hpa write (`actuation: {signal: ...}`)",
+        ),
     ],
 )
 def test_what_a_run_needs_and_the_loop_does_not_state_is_a_gap(old: str, new: str, needs: str) -> None:

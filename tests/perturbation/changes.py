@@ -24,6 +24,7 @@ OPPOSITES = (
     ("max(", "min("),
     ("smallest", "largest"),
     ("largest", "smallest"),
+    ("true", "false"),
 )
 
 
@@ -41,6 +42,8 @@ def _changes(leaf: WrittenLeaf, others: Sequence[WrittenLeaf]) -> Iterator[str |
     yield from _words(leaf.text)
     yield from _names(leaf, others)
     yield from (leaf.text.replace(old, new) for old, new in OPPOSITES if old in leaf.text)
+    if leaf.path[-1] == "then":
+        yield "page oncall"
     yield None
     if numbers:
         yield from (scaled(leaf.text, factor) for factor in FAR)
