@@ -150,7 +150,7 @@ def _sensed(draft: ModelDraft, loop: Loop) -> Tree | None:
     tree = draft.resolved(loop.target.signal.tree)
     scrape = None
     for link in loop.target.sensor:
-        if link.duration is None:
+        if link.duration is None or not link.duration.high:  # what takes no time shows the signal as it is
             continue
         size = Number(link.duration.high, link.duration.dimension)
         if link.kind in ("scrape", "relist"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -46,6 +47,14 @@ def test_the_sensor_chain_wraps_the_signal_from_the_inside() -> None:
     assert isinstance(inner, Call)
     assert inner.function == "sampled"
     assert isinstance(inner.arguments[0], Name)
+
+
+def test_a_sensor_that_takes_no_time_shows_the_signal_as_it_is() -> None:
+    text = re.sub(r"scrape \d+ s", "scrape 0 s", TEXT)
+    assert text != TEXT
+    (loop,) = elaborate(read_text(text, "d.yaml")).loops
+    assert isinstance(loop.measured, Call)
+    assert isinstance(loop.measured.arguments[0], Name)
 
 
 @pytest.mark.parametrize(
