@@ -5,7 +5,7 @@ import pytest
 
 from coherence.causal.data.series import Series
 from coherence.causal.fitting.graph import CausalGraph, Influence
-from coherence.causal.session.couplings import couplings
+from coherence.causal.session.couplings import _largest, couplings
 from tests.causal.systems import graph, late, table, wandering
 
 WAYS = graph(Influence("a", "lost"))
@@ -91,3 +91,16 @@ def test_beside_a_step_only_signals_of_another_origin_are_tested() -> None:
     bent = CausalGraph(ways.nodes, ways.influences, curved=frozenset({"busy", "cost"}))
     series = table(load=load, busy=busy, cost=cost + 0.3 * np.roll(other, 1), other=other)
     assert [(one.cause, one.effect, one.lag) for one in couplings(series, bent).couplings] == [("other", "cost", 1)]
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_the_screen_is_the_ordinary_t_test(columns: int) -> None:
+    """A second way: least squares by numpy, and its textbook standard errors."""
+    rng = np.random.default_rng(columns)
+    x = rng.normal(0, 1, (300, columns + 1))  # one column that does not belong to the pair
+    y = x[:, 0] - 0.2 * x[:, columns] + rng.normal(0, 1, 300)
+    rows = np.column_stack([y, x])
+    mine = x[:, :columns]
+    slopes, rest, *_ = np.linalg.lstsq(mine, y, rcond=None)
+    variance = float(rest[0]) / 290 * np.diag(np.linalg.inv(mine.T @ mine))
+    assert _largest(rows.T @ rows, list(range(1, columns + 1)), 290) == pytest.approx((slopes**2 / variance).max())

@@ -10,7 +10,7 @@ from coherence.findings.finding import Repair
 from coherence.findings.question_input import Subject
 from coherence.findings.repairs import apply
 from coherence.language.reading import read_text
-from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter, shorter_try, waits
+from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter, shorter_try, waits, with_limit
 from coherence.verify.calls.retry_policies import RetryPolicy, retry_end, retry_policy_of
 
 TEXT = """coherence: 1
@@ -37,6 +37,25 @@ def test_only_possible_repairs_are_offered() -> None:
     repair = Repair((), "")
     assert offered(None, repair, None) == (repair,)
     assert offered(None) == ()
+
+
+@pytest.mark.parametrize(
+    ("spelling", "tries", "expected"),
+    [
+        ({}, "3", "tries: 3, deadline: 9 s, per_try: 1.5 s, "),
+        ({"per_try": "per_try"}, "3", "tries: 3, per_try: 1500ms, deadline: 9 s, "),
+        ({"per_try": "per_try"}, "[3, 2]", "tries: [3, 2], deadline: 9 s, per_try: 1500ms, "),
+    ],
+)
+def test_a_limit_of_a_try_stands_beside_the_deadline_and_in_a_manifest_beside_its_one_number_of_tries(
+    spelling: dict[str, str], tries: str, expected: str
+) -> None:
+    """There the tries and their limit are one block (`retries` of a route); layers of tries have no one block."""
+    text = TEXT.format(call=f"tries: {tries}, deadline: 9 s, retry_when: [timeout]")
+    subject = Subject(read_text(text, "d").replace(spelling=spelling), {"d": text})
+    edit = with_limit(subject, retry_policy_of(subject.design.calls[0]), Fraction(3, 2))
+    assert edit is not None
+    assert text_after(subject, Repair((edit,), "")) == f"{expected}retry_when: [timeout]"
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,14 @@ def test_a_part_that_reads_from_outside_is_not_run() -> None:
     assert open_.missing == "a value of meter.level"
 
 
+def test_a_part_of_which_something_is_not_known_names_it() -> None:
+    """The loop has no period, so that nothing writes its signal either: the cause is told, and no run is made up."""
+    text = relay("always x < 9").replace("timescale: {period: 1 s, phase: 0 s}", "objective: low")
+    part = closed(subject_of(text), ("plant.x",))
+    assert part.runs == ()
+    assert part.missing == "the period of act (`timescale: {period: ...}`)"
+
+
 def test_a_part_that_cannot_be_carried_says_why() -> None:
     broken = closed(subject_of(relay("always x < 9").replace("to: 4", "to: 1 / (x - x)")), ("plant.x",))
     assert broken.runs == ()
