@@ -18,6 +18,7 @@ import pytest
 from coherence.causal import checks
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.session.context import Context, FitSettings
+from coherence.findings.finding import Verdict
 from coherence.findings.question_input import Question
 from coherence.findings.registry import FITTED, question_modules_of
 from coherence.language.expressions import Tree, parse
@@ -102,3 +103,5 @@ def test_every_question_about_telemetry_has_a_case_that_fires_and_one_that_does_
     fires = [question.fires in {m.verdict for m in case.expected if m.code == question.code} for case in ALL]
     assert any(fires)
     assert not all(fires)
+    proved = any(mark.code == question.code and mark.verdict is Verdict.PROVED for c in ALL for mark in c.expected)
+    assert proved is question.proves

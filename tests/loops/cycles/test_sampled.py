@@ -17,22 +17,23 @@ from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices
 
-
-def tank(period: str = "1 s", lands: str = "2 s", inflow: str = "0.3") -> Model:
-    """An integrator under a relay: fills at `inflow`, drains at 0.7 while the valve is open."""
-    return elaborate(
-        read_text(f"""coherence: 1
+TANK = """coherence: 1
 components:
-  tank: {{state: "level' = ({inflow} - tank.drain) / 1 s", from: 0}}
+  tank: {{state: "level' = ({inflow} - {drain}) / 1 s", from: 0}}
 loops:
   valve:
-    timescale: {{period: {period}, lands: {lands}}}
+    timescale: {{period: {period}{lands}}}
     rules:
       - {{when: "tank.level > 2", to: 1}}
       - {{when: "tank.level < 1", to: 0}}
     actuation: {{signal: tank.drain, bounds: [0, 1], from: 0}}
-""")
-    )
+"""
+
+
+def tank(period: str = "1 s", lands: str = "2 s", inflow: str = "0.3") -> Model:
+    """An integrator under a relay: fills at `inflow`, drains at 0.7 while the valve is open."""
+    text = TANK.format(inflow=inflow, drain="tank.drain", period=period, lands=f", lands: {lands}")
+    return elaborate(read_text(text))
 
 
 def test_the_clock_is_the_greatest_step_of_all_times() -> None:
@@ -49,6 +50,17 @@ def test_a_run_moves_in_rationals_by_what_is_held() -> None:
     levels = [run.advance().after["tank.level"] for _ in range(10)]
     assert levels[:8] == [Fraction(3 * k, 10) for k in range(8)]
     assert max(levels) <= Fraction(3)
+
+
+@pytest.mark.parametrize("late", ["0 s", "1 s", "2 s", "5 s"])
+def test_a_flow_reads_what_was_commanded_so_long_ago(late: str) -> None:
+    """A valve that acts late and a pipe behind a valve that acts at once let the same level flow."""
+    piped = TANK.format(inflow="0.3", drain=f"delayed(tank.drain, {late})", period="1 s", lands="")
+    valve = TANK.format(inflow="0.3", drain="tank.drain", period="1 s", lands=f", lands: {late}")
+    runs = [SampledRun(model, starts(model, {})[0]) for model in map(elaborate, map(read_text, (piped, valve)))]
+    levels = [[run.advance().after["tank.level"] for _ in range(40)] for run in runs]
+    assert levels[0] == levels[1]
+    assert max(levels[0]) > 2 + Fraction(3, 10) * (int(late[0]) - 1)  # it goes on rising for as long
 
 
 def test_a_copy_goes_its_own_way() -> None:
