@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from coherence.checking.design_check import analyse
 from coherence.checking.repair.adjustable_numbers import Knob, forbidden, knobs
 from coherence.checking.repair.blame import blamed, stated
-from coherence.checking.repair.nearest_repair import MOST_KNOBS, Asks, candidates, nearest, rounded
+from coherence.checking.repair.nearest_repair import HALVINGS, MOST_KNOBS, Asks, _edge, candidates, nearest, rounded
 from coherence.checking.repair.rechecks import gone, worse
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Severity, Verdict
 from coherence.findings.question_input import Subject
@@ -100,6 +100,27 @@ def test_one_knob_is_turned_little_farther_than_the_edge(edge: int) -> None:
 def test_counts_are_turned_to_the_edge(edge: int) -> None:
     after, _ = found(CALL, lambda now: now["a -> b: tries"] <= edge)
     assert after["a -> b: tries"] == edge
+
+
+def knob_of(*, whole: bool) -> Knob:
+    one = next(knob for knob in knobs(subject(CALL)) if knob.key == "tries")
+    return replace(one, value=Fraction(128), high=None, whole=whole)
+
+
+@pytest.mark.parametrize("edge", [65, 66, 77, 95, 96, 99])
+def test_a_count_is_turned_to_its_very_edge_and_another_number_near_it(edge: int) -> None:
+    """Between 64, which is good, and 128, which is not: a few halvings leave a gap that counts do not have."""
+    for whole in (True, False):
+        asks: list[Fraction] = []
+
+        def good(*settings: tuple[Knob, Fraction], asks: list[Fraction] = asks) -> bool:
+            asks.append(settings[0][1])
+            return asks[-1] <= edge
+
+        turned = _edge(knob_of(whole=whole), Fraction(128), Fraction(64), good)
+        assert turned <= edge
+        assert not whole or turned == edge
+        assert whole or (turned > edge - 20 and len(asks) <= HALVINGS + 1)
 
 
 def test_two_knobs_are_turned_where_one_is_not_enough() -> None:

@@ -34,6 +34,9 @@ def made(call: str = "", limits: str = "") -> tuple[Route, list[str], list[Probl
         ("", 1),
         (", tries: 3", 3),
         (", tries: 3 .. 5", 3),
+        (", tries: 1", 1),
+        (", tries: 0 .. 2", 1),  # the first one is always sent
+        (", tries: [1, 3]", 3),
         (", tries: [2, 3]", 6),
         (", tries: unlimited", UNTIL_IT_WORKS),
         (", tries: [2, unlimited]", UNTIL_IT_WORKS),
