@@ -117,7 +117,6 @@ def _served(arrived: Curve, rate: float) -> Curve:
             catch = time + (a0 - gone) / (rate - slope)
             if catch < t1:
                 left.append((catch, a0 + slope * (catch - t0)))
-                time, gone = left[-1]
         left.append((t1, min(a1, gone + rate * (t1 - time))))
     return _plain(left)
 
