@@ -99,7 +99,7 @@ def test_names_tell_feedback_and_chains() -> None:
     assert chained(chain.design)
     assert "second" not in reach(chain.design)["first"]
     assert "first" in reach(chain.design)["second"]
-    assert [[loop.name for loop in path] for path in chains(chain.model)] == [["first", "second"]]
+    assert [[loop.name for loop in path.loops] for path in chains(chain.model)] == [["first", "second"]]
 
 
 # -- act before effect

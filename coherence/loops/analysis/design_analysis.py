@@ -284,7 +284,8 @@ def _margins(
         except (LapError, OutOfTimeError) as error:
             notes.append(f"margins of {loop.name}: {error}")
     if len(smooth) > MOST_LOOPS:
-        notes.append(f"margins of the first {MOST_LOOPS} of {len(smooth)} loops")
+        cut = f"margins of the first {MOST_LOOPS} of {len(smooth)} loops"
+        notes.append(f"{cut}; through which of them the mode goes is not looked for")
     return tuple(rows)
 
 

@@ -90,6 +90,9 @@ def analysed(net: Network, before: NetworkAnalysis | None = None) -> NetworkAnal
         figures = tuple(_margins(net, notes))
     elif delayed.verdict == "unstable" and len(net.blocks) <= MOST_BLAMED:
         blame = minimal_unstable(net)
+        notes += [f"smallest unstable sets were not all looked for: {part}" for part in blame.unsearched]
+    elif delayed.verdict == "unstable":
+        notes.append(f"which of {len(net.blocks)} blocks are to blame is not looked for above {MOST_BLAMED}")
     return NetworkAnalysis(net, delayed, None, figures, blame, tuple(notes))
 
 
@@ -132,6 +135,7 @@ def _margins(net: Network, notes: list[str]) -> Iterator[Margins]:
     for name in names:
         judged_point = margins(net, name)
         if judged_point.margins is not None:
+            notes += [f"margins at {name}: {judged_point.margins.gap}"] if judged_point.margins.gap else []
             yield judged_point.margins
         else:
             notes.append(f"margins at {name}: {judged_point.stability.reason or 'none could be computed'}")
@@ -258,8 +262,9 @@ def text(path: str, analysis: NetworkAnalysis) -> str:
 def _rows(analysis: NetworkAnalysis) -> Iterator[tuple[str, str]]:
     if analysis.delayed is not None:
         delayed = analysis.delayed
+        doubt = "" if delayed.confirmed else "; others may lie further right"
         for root in delayed.rightmost:
-            yield "rightmost root", f"{root.real:.6g}" + (f" +- {root.imag:.6g}j 1/s" if root.imag else " 1/s")
+            yield "rightmost root", f"{root.real:.6g}" + (f" +- {root.imag:.6g}j" if root.imag else "") + f" 1/s{doubt}"
         if delayed.period is not None:
             yield "period", render_seconds(float(f"{delayed.period:.6g}"))
         if delayed.unstable is not None:
@@ -286,8 +291,9 @@ def _factor_table(rows: Sequence[tuple[str, float, float]]) -> list[str]:
 
 def _margin_row(point: Margins) -> tuple[str, ...]:
     upper = f"{point.upper_gain:.6g}" if math.isfinite(point.upper_gain) else f"above {point.searched:g}"
-    phase = f"{point.phase:.4g} deg" if math.isfinite(point.phase) else "any"
-    delay = render_seconds(float(f"{point.delay:.6g}")) if math.isfinite(point.delay) else "any"
+    unmet = "none found" if point.gap else "any"
+    phase = f"{point.phase:.4g} deg" if math.isfinite(point.phase) else unmet
+    delay = render_seconds(float(f"{point.delay:.6g}")) if math.isfinite(point.delay) else unmet
     peak = f"{point.sensitivity.value:.4g} at {point.sensitivity.frequency:.4g} rad/s"
     return (point.point, f"{point.lower_gain:.6g} to {upper}", phase, delay, f"{point.disk.size:.4g}", peak)
 
@@ -304,6 +310,7 @@ def as_json(path: str, analysis: NetworkAnalysis) -> dict[str, Any]:
         "certified": analysis.delayed.certified if analysis.delayed else "",
         "unstable": analysis.delayed.unstable if analysis.delayed else sampled.unstable if sampled else None,
         "rightmost": [[z.real, z.imag] for z in roots],
+        "rightmost_confirmed": analysis.delayed.confirmed if analysis.delayed else None,
         "multipliers": [[float(z.real), float(z.imag)] for z in sampled.multipliers[:20]] if sampled else [],
         "margins": [
             {

@@ -22,36 +22,61 @@ from coherence.simulate.execute.lookback import durations
 from coherence.simulate.execute.slices import blocked, influences, reads, sliced
 from coherence.simulate.execute.timeline import told_choices
 
-THRESHOLD, MOST_CHAIN = 2.0, 6
+THRESHOLD, MOST_CHAIN, MOST_SOURCES = 2.0, 6, 8
+
+
+@dataclass(frozen=True)
+class LoopChain:
+    """Loops of which each reads what the one before writes; `cut`: it goes on beyond MOST_CHAIN loops."""
+
+    loops: tuple[SampledLoop, ...]
+    cut: bool
 
 
 @dataclass(frozen=True)
 class Cascade:
     """A chain of loops, the input at its head, the peak of the last command per input, and the gain of each hop."""
 
-    loops: tuple[SampledLoop, ...]
+    chain: LoopChain
     model: Model
     source: str
     peak: ResponsePeak
     hops: tuple[float, ...]
     dropped: tuple[str, ...]
 
+    @property
+    def loops(self) -> tuple[SampledLoop, ...]:
+        return self.chain.loops
+
 
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:
-    """Yields one answer per longest chain of loops with a smooth law that amplifies an input."""
+    """Yields one answer per longest chain of loops with a smooth law and each input that it amplifies.
+
+    A chain or a list of inputs that is cut, and amplifies nothing as far as it was followed, is undecided.
+    """
     for chain in chains(subject.model):
-        part = sliced(subject.model, (chain[-1].signal,))
-        if part.inputs or blocked(subject.model, (chain[-1].signal,)) or not all(smooth(x) for x in part.loops):
+        part = sliced(subject.model, (chain.loops[-1].signal,))
+        stuck = part.inputs or blocked(subject.model, (chain.loops[-1].signal,))
+        if stuck or not all(smooth(x) for x in part.loops):
             continue
-        for source in _sources(part, chain[0]):
-            resonance = tried(cascade, part, chain, source)
-            if resonance is not None and resonance.peak.low > THRESHOLD and sum(hop > 1 for hop in resonance.hops) > 1:
-                yield _answer(question, subject, resonance)
+        sources = _sources(part, chain.loops[0])
+        tried_sources = sources[:MOST_SOURCES]
+        resonances = [tried(cascade, part, chain, source) for source in tried_sources]
+        amplified = [
+            r for r in resonances if r is not None and r.peak.low > THRESHOLD and sum(x > 1 for x in r.hops) > 1
+        ]
+        yield from (_answer(question, subject, resonance) for resonance in amplified)
+        beyond = [f"loops after the first {MOST_CHAIN}"] if chain.cut else []
+        beyond += [f"{len(sources) - MOST_SOURCES} more inputs"] if len(sources) > MOST_SOURCES else []
+        if beyond and not amplified:
+            names = tuple(loop.name for loop in chain.loops)
+            message = f"what {' -> '.join(names)} makes of a swing: {' and '.join(beyond)} were not followed"
+            yield question.undecided(message, tuple(place(loop) for loop in chain.loops), names)
 
 
-def chains(model: Model) -> Iterator[tuple[SampledLoop, ...]]:
+def chains(model: Model) -> Iterator[LoopChain]:
     """Yields paths of loops, each reading what the one before writes and not the other way round, that cannot be
-    prolonged.
+    prolonged, or that are cut.
     """
     acting = [loop for loop in model.loops if loop.signal]
     seen = {loop.name: influences(model, reads(loop)) for loop in acting}
@@ -62,10 +87,11 @@ def chains(model: Model) -> Iterator[tuple[SampledLoop, ...]]:
     stack: list[tuple[SampledLoop, ...]] = [(head,) for head in heads]
     while stack:
         path = stack.pop()
-        more = [b for b in after[path[-1].name] if b not in path] if len(path) < MOST_CHAIN else []
-        stack += [(*path, b) for b in more]
-        if not more and len(path) > 1:
-            yield path
+        more = [b for b in after[path[-1].name] if b not in path]
+        if len(path) < MOST_CHAIN and more:
+            stack += [(*path, b) for b in more]
+        elif len(path) > 1:
+            yield LoopChain(path, bool(more))
 
 
 def _next(
@@ -92,15 +118,15 @@ def _sources(model: Model, head: SampledLoop) -> list[str]:
     fixed, seen = durations(model), influences(model, reads(head))
     read = [c for p, c in model.constants.items() if p in seen and p not in fixed]
     varies = [c.path for c in read if c.varies]
-    return varies or [c.path for c in read if c.path.endswith(".rate")][:1]
+    return varies or [c.path for c in read if c.path.endswith(".rate")]
 
 
-def cascade(model: Model, chain: tuple[SampledLoop, ...], source: str) -> Cascade | None:
+def cascade(model: Model, chain: LoopChain, source: str) -> Cascade | None:
     """Returns the chain's response to a small swing of the source, around where the model settles."""
     run = runs_of(model)[0]
     start = run.choices.values.get(source, model.constants[source].range.low or Fraction(0))
     near = {**middle(model, run), source: start}
-    signals = [loop.signal for loop in chain]
+    signals = [loop.signal for loop in chain.loops]
     driven_system = system(driven(model, source), source, signals, near)
     if driven_system is None or not driven_system.point[source]:
         return None
@@ -138,7 +164,7 @@ def _answer(question: Question, subject: Subject, cascade: Cascade) -> Finding:
     message = (
         f"{chain} amplifies a swing of {cascade.source} {rhythm} {cascade.peak.low:.3g} times, hop by hop {product}"
     )
-    longer = (f"loops after the first {MOST_CHAIN} of the chain",) if len(cascade.loops) == MOST_CHAIN else ()
+    longer = (f"loops after the first {MOST_CHAIN} of the chain",) if cascade.chain.cut else ()
     dropped = (*cascade.dropped, *longer)
     left = "left out: " + ", ".join(dropped) if dropped else ""
     method = "peak of the exact transfer function of one lap"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from coherence.loops.analysis.network_file import (
     text,
     undecided,
 )
-from coherence.loops.networks.network import Block, Coupling, loop
+from coherence.loops.networks.network import Block, Coupling, loop, network
 
 CHAIN = """network: 1
 blocks:
@@ -124,3 +125,30 @@ def test_the_roots_and_the_sensitivity_of_a_network_are_drawn(tmp_path: Path) ->
     assert max(curve.values()) == pytest.approx(1.59, abs=0.005)  # Ms of k T = 0.5 (SIMC)
     sampled = render_pictures.of_network("net.yaml", analysis_of(tmp_path, "0.05", ", rate: 15 s"))
     assert [panel.title for panel in sampled.panels] == ["multipliers of one lap"]
+
+
+def test_a_root_that_is_not_shown_to_be_the_rightmost_and_a_search_that_was_cut_are_told(tmp_path: Path) -> None:
+    analysis = analysis_of(tmp_path, "0.05")
+    assert analysis.delayed is not None
+    unconfirmed = replace(analysis, delayed=replace(analysis.delayed, confirmed=False))
+    assert "; others may lie further right" in text("n.yaml", unconfirmed)
+    assert "; others may lie further right" not in text("n.yaml", analysis)
+    assert as_json("n.yaml", unconfirmed)["rightmost_confirmed"] is False
+    endless = replace(analysis.margins[0], phase=math.inf, delay=math.inf)
+    assert "  any" in text("n.yaml", replace(analysis, margins=(endless,)))
+    cut = replace(endless, gap="the search for crossings met its work limit")
+    assert "  any" not in text("n.yaml", replace(analysis, margins=(cut,)))
+
+
+def test_a_search_of_margins_that_was_cut_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coherence.loops.margins.crossings.INTERVALS", 3)
+    notes = analysis_of(tmp_path, "0.05").notes
+    assert "margins at queue: the search for crossings met its work limit: some may be missing" in notes
+
+
+def test_that_nobody_is_looked_for_in_a_large_unstable_network_is_noted() -> None:
+    blocks = tuple(Block(f"b{k}", (2.0,), (1.0, 1.0), 0.1) for k in range(41))
+    ring = tuple(Coupling(f"b{k}", f"b{(k + 1) % 41}", 1.0) for k in range(41))
+    analysis = analysed(network(blocks, ring))
+    assert (analysis.verdict, analysis.blame) == ("unstable", None)
+    assert analysis.notes == ("which of 41 blocks are to blame is not looked for above 40",)
