@@ -23,6 +23,7 @@ ENDINGS = frozenset(
     ["abort", "cancel", "delete", "end", "evict", "kill", "preempt", "reclaim", "remove", "stop", "terminate"]
 )
 IN_TURN = "the calls of {} run one after another"
+NO_WAIT = "{} begins at once: a wait for a free member is not counted"
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from coherence.verify.calls.attempts import (
     pauses,
 )
 
+UNBOUNDED = {"between bytes": ("a slow stream", "stream"), "connect": ("a slow answer", "answer")}
 TIMEOUTS = frozenset(CAUSES["timeout"])
 
 
@@ -197,17 +198,15 @@ def _unknown(call: Call, word: str, limit: DurationInterval | None) -> FailureCa
 def _timeouts(
     call: Call, limit: DurationInterval | None, deadline: DurationInterval | None, *, whole: bool
 ) -> Iterator[FailureCause]:
-    """Yields timeouts: a try that hangs from the start takes the limit; `between bytes` bounds none that trickles."""
+    """Yields timeouts: a try that hangs from the start takes the limit; some kinds bound no slow answer after it."""
     if limit is not None:
         yield FailureCause("timeout", limit, whole=whole)
-        if call.timeout_kind is not None and call.timeout_kind.text == "between bytes" and not whole:
+        kind = call.timeout_kind.text if call.timeout_kind is not None else ""
+        if kind in UNBOUNDED and not whole:
             longest = DurationInterval(limit.low, deadline.high if deadline else None)
-            yield FailureCause(
-                "a slow stream",
-                longest,
-                known=False,
-                ask=f"timeout_kind: total of {call.name} (between bytes bounds no stream)",
-            )
+            name, what = UNBOUNDED[kind]
+            ask = f"timeout_kind: total of {call.name} ({kind} bounds no {what})"
+            yield FailureCause(name, longest, known=False, ask=ask)
 
 
 def tries_again(call: Call, cause: str) -> bool:

@@ -16,6 +16,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval, RetrySchedule, nice_above
 from coherence.verify.calls.attempts import least as least_of
 from coherence.verify.calls.attempts import start as start_of
+from coherence.verify.calls.call_graph import NO_WAIT
 from coherence.verify.calls.claims import Numbers
 from coherence.verify.calls.repairs import longer, offered
 from coherence.verify.calls.retry_policies import RetryPolicy, known_end, serve_time
@@ -92,7 +93,8 @@ def _answer(question: Question, subject: Subject, plan: RetryPolicy, start: Cold
     there = f"{plan.callee} has started from zero and answered, after {render_seconds(reached.latest)}"
     evidence = arithmetic(numbers, certificate=_certificate(plan, reached, most_start, most_answer))
     message, margin = f"try {reached.k} of {plan.name} still waits when {there}", reached.slack > 0
-    return question.proved(message, start.places, start.of, evidence, assumptions=[AT_FIRST], margin=margin)
+    assumed = (AT_FIRST, NO_WAIT.format(plan.callee))
+    return question.proved(message, start.places, start.of, evidence, assumptions=assumed, margin=margin)
 
 
 def _certificate(plan: RetryPolicy, reached: Reached, begin: Fraction, answer: Fraction) -> str:

@@ -11,7 +11,7 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval, completed, last_end, least, start, started, timeline
-from coherence.verify.calls.call_graph import IN_TURN, CallTree, Enclosure, Work
+from coherence.verify.calls.call_graph import IN_TURN, NO_WAIT, CallTree, Enclosure, Work
 from coherence.verify.calls.claims import Numbers, work_fits
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter, shorter_try
 from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy, known_end, longest_end, retry_end
@@ -149,6 +149,7 @@ def _contained(question: Question, work: Work, around: Enclosure, longest: Fract
     evidence = arithmetic(numbers, certificate=work_fits(bounds, work.serve, around.limit.low))
     assumed = [IN_TURN.format(around.inside)] if len(work.calls) > 1 else []
     assumed += [] if work.serve else [f"the own time of {around.inside} is not stated and counts as 0 s"]
+    assumed.append(NO_WAIT.format(around.inside))
     places = _all_places(work.calls, around)
     return question.proved(message, places, _names(work, around), evidence, assumptions=assumed)
 

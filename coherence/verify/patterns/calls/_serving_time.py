@@ -16,7 +16,7 @@ from coherence.language.roles import role, time_of, unknown_activities
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.answer_times import AnswerTime
 from coherence.verify.calls.attempts import ZERO, nice_above
-from coherence.verify.calls.call_graph import CallTree, Enclosure
+from coherence.verify.calls.call_graph import NO_WAIT, CallTree, Enclosure
 from coherence.verify.calls.claims import Numbers, at_most
 from coherence.verify.calls.repairs import longer, offered, waits, with_limit
 from coherence.verify.calls.retry_policies import RetryPolicy
@@ -138,6 +138,7 @@ def _enough(question: Question, waiting: AnswerWait, bound: Fraction) -> Finding
     evidence = arithmetic(waiting.numbers(), certificate=at_most(bound, around.limit.low))
     assumed = [f"the own time of {name} is not stated and counts as 0 s" for name in time.silent]
     assumed += ["no try inside fails"] if waiting.nested else []
+    assumed.append(NO_WAIT.format(around.inside))
     margin = bound < around.limit.low
     return question.proved(message, waiting.places(), waiting.of, evidence, assumptions=assumed, margin=margin)
 

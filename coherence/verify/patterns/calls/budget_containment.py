@@ -36,7 +36,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coherence.findings.finding import Finding, Verdict
-from coherence.findings.question_input import Question, Subject
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import CallTree, Enclosure, Work, call_tree, enclosure_of, enclosures
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.patterns.calls._cold_start import cold_start
@@ -54,7 +55,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """Yields each call against its own deadline, its callee's time and start, and everything that encloses it."""
     tree = call_tree(subject.design)
     for plan in tree.plans:
-        yield from _own(subject, plan)
+        yield from _no_retry(subject, plan) or _own(subject, plan)
         if (around := enclosure_of(plan)) is not None:
             yield from serving_time(QUESTION, subject, tree, around)
         yield from cold_start(QUESTION, subject, plan)
@@ -71,6 +72,18 @@ def _if_it_encloses(around: Enclosure, answer: Finding) -> Finding:
     if answer.verdict is not Verdict.CONFLICT:
         return answer
     return QUESTION.undecided(f"needs {around.ask}: {answer.message}", answer.places, answer.of)
+
+
+def _no_retry(subject: Subject, plan: RetryPolicy) -> tuple[Finding, ...]:
+    """Answers that a budget of none lets no second try run, whatever `tries` says."""
+    named = plan.call.budget
+    limit = subject.design.limits.get(named.text) if named is not None else None
+    most = limit.at_most if limit is not None else None
+    if limit is None or not plan.retries or not isinstance(most, Quantity) or most.high > 0:
+        return ()
+    message = f"{plan.name} may try again, but its budget {limit.name} allows no retry: no second try ever runs"
+    places = (*(tries.place.labelled("never used") for tries in plan.call.tries[:1]), most.place.labelled("none"))
+    return (QUESTION.vacuous(message, places, (plan.name, limit.name), arithmetic({"budget": (most.high, "")})),)
 
 
 def _own(subject: Subject, plan: RetryPolicy) -> tuple[Finding, ...]:

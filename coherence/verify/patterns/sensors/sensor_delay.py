@@ -5,8 +5,9 @@ Adds the ages along the sensor chain and the loop's own period: a sampler of per
 T at most, a window W adds W / 2 and W, `irate` one more scrape; `max W` adds nothing where low readings scale down,
 since one sample after the dip ends it.  `hold_down` takes the largest recommendation of
 its window, so it protects a scale-down from late readings exactly when the oldest reading is younger than the
-window.  It protects the way down only.  A chain whose own window holds too few samples for a value has no age to
-speak of: that is `sensor-window`.
+window.  It protects the way down only.  What the signal itself looks back (`mean_over`, `sampled`) adds to its age; a
+plain delay makes a reading old, and a dip is seen no longer for it.  A chain whose own window holds too few samples
+for a value has no age to speak of: that is `sensor-window`.  Of a loop that never scales down nothing is proved.
 
 ## Why it hurts
 The load is back while the metric still shows the dip: the loop removes what it needs a minute later, and pays the
@@ -47,7 +48,10 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import SensorLink
 from coherence.model.laws import law_of
 from coherence.model.model import sensor_delay
+from coherence.verify.facts.design_facts import known
+from coherence.verify.patterns.sensors._lowering import never_lowers
 from coherence.verify.patterns.sensors._samples import lacks_samples
+from coherence.verify.patterns.sensors._signal_age import Age, signal_age
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH223", "sensor-delay", "ai.04 runtime control coherence")
@@ -69,26 +73,38 @@ def ask(subject: Subject) -> Iterator[Finding]:
         period = loop.timescale.period if loop.timescale else None
         if period is None or period.high == 0:
             yield QUESTION.undecided(f"needs period of {loop.name}", (hold.place,), (loop.name,))
+        elif reason := never_lowers(known(subject), loop):
+            message = f"{loop.name} never scales down ({reason}): hold_down holds nothing back"
+            yield QUESTION.vacuous(message, (hold.place,), (loop.name,), arithmetic({}))
+        elif (age := _age(subject, loop)) is None:
+            needs = f"needs how old the signal of {loop.name} is: no time bounds the past that it reads"
+            yield QUESTION.undecided(needs, (hold.place, *_links(loop)), (loop.name,))
         else:
-            yield _answer(subject, loop, hold, period)
+            yield _answer(subject, loop, hold, period, age)
 
 
-def delay(loop: Loop, period: Fraction) -> tuple[Fraction, Fraction]:
-    """(mean, maximum) age of a reading when the loop acts on it, its own period included."""
+def _age(subject: Subject, loop: Loop) -> Age | None:
+    """Returns the age of what the sensor chain reads, before it."""
+    signal = loop.target.signal if loop.target is not None else None
+    return signal_age(known(subject), signal.tree) if signal is not None else Age()
+
+
+def delay(loop: Loop, period: Fraction) -> Age:
+    """Returns the age of a reading when the loop acts on it, its own period included and its signal taken as new."""
     mean, longest = sensor_delay(_aging(loop))
-    return mean + period / 2, longest + period
+    return Age(Fraction(0), mean + period / 2, longest + period)
 
 
-def _answer(subject: Subject, loop: Loop, hold: Quantity, period: Quantity) -> Finding:
-    mean, longest = delay(loop, period.high)
-    numbers: Numbers = {"mean delay": (mean, "s"), "longest delay": (longest, "s"), "hold_down": (hold.low, "s")}
+def _answer(subject: Subject, loop: Loop, hold: Quantity, period: Quantity, before: Age) -> Finding:
+    age = before.later(delay(loop, period.high))
+    numbers: Numbers = {"mean delay": (age.mean, "s"), "longest delay": (age.oldest, "s"), "hold_down": (hold.low, "s")}
     places = (hold.place.labelled(f"{loop.name} forgets a higher recommendation after this"), *_links(loop))
-    seen, held = decisions(longest - period.high, period.high, hold.low)
-    if longest < hold.low:
-        return _proved(loop, hold.low, (mean, longest), numbers, places)
+    seen, held = decisions(age.seen - period.high, period.high, hold.low)
+    if age.seen < hold.low:
+        return _proved(loop, hold.low, age, numbers, places)
     if seen < held:
-        return _touching(loop, longest - period.high, period.high, held, numbers, places)
-    return _conflict(subject, loop, hold, longest, (held - 1) * period.high, numbers, places)
+        return _touching(loop, age.seen - period.high, period.high, held, numbers, places)
+    return _conflict(subject, loop, hold, age, (held - 1) * period.high, numbers, places)
 
 
 def decisions(visible: Fraction, period: Fraction, hold: Fraction) -> tuple[int, int]:
@@ -96,18 +112,20 @@ def decisions(visible: Fraction, period: Fraction, hold: Fraction) -> tuple[int,
     return math.ceil(visible / period), math.floor(hold / period) + 1
 
 
-def _proved(
-    loop: Loop, hold: Fraction, ages: tuple[Fraction, Fraction], numbers: Numbers, places: tuple[Place, ...]
-) -> Finding:
-    mean, longest = ages
-    room = hold - longest
-    facts = (f"(<= age {rational(longest)})", f"(< dip {rational(room)})")
+def _proved(loop: Loop, hold: Fraction, age: Age, numbers: Numbers, places: tuple[Place, ...]) -> Finding:
+    room = hold - age.seen
+    facts = (f"(<= age {rational(age.seen)})", f"(< dip {rational(room)})")
     script = Certificate({"age": "Real", "dip": "Real"}, facts, f"(< (+ dip age) {rational(hold)})").script()
     message = (
-        f"{loop.name} reads at most {render_seconds(longest)} late ({render_seconds(mean)} on average): "
+        f"{loop.name} reads at most {render_seconds(age.oldest)} late ({render_seconds(age.mean)} on average): "
         f"no dip shorter than {render_seconds(room)} scales it down"
     )
-    return QUESTION.proved(message, places, (loop.name,), arithmetic(numbers, certificate=script))
+    evidence = arithmetic(numbers, certificate=script)
+    return QUESTION.proved(message, places, (loop.name,), evidence, assumptions=_assumed(loop))
+
+
+def _assumed(loop: Loop) -> tuple[str, ...]:
+    return (f"no sample of the sensor is lost or late, and {loop.name} misses no period",)
 
 
 def _touching(
@@ -117,7 +135,8 @@ def _touching(
     fact = f"(< (* {rational(period)} (- (to_real seen) 1.0)) {rational(visible)})"
     script = Certificate({"seen": "Int"}, (fact,), f"(< (to_real seen) {rational(held)})").script()
     message = f"hold_down of {loop.name} is as long as its longest delay, with one decision to spare and no more"
-    return QUESTION.proved(message, places, (loop.name,), arithmetic(numbers, certificate=script), margin=False)
+    evidence = arithmetic(numbers, certificate=script)
+    return QUESTION.proved(message, places, (loop.name,), evidence, assumptions=_assumed(loop), margin=False)
 
 
 def _aging(loop: Loop) -> tuple[SensorLink, ...]:
@@ -141,24 +160,26 @@ def _conflict(
     subject: Subject,
     loop: Loop,
     hold: Quantity,
-    longest: Fraction,
+    age: Age,
     full: Fraction,
     numbers: Numbers,
     places: tuple[Place, ...],
 ) -> Finding:
+    old = f"read what is {render_seconds(age.oldest)} old"
     message = (
-        f"{loop.name} may read what is {render_seconds(longest)} old, but hold_down covers only {hold}: "
+        f"{loop.name} may {f'see one sample for {render_seconds(age.seen)}' if age.newest else old}, "
+        f"but hold_down covers only {hold}: "
         "one sample of a dip fills it, and the loop scales down on a dip that is over"
     )
     witness = (
         Step(Fraction(0), "a sample meets a dip in the load, which is over at once"),
-        Step(full, f"every recommendation in the last {hold} was made from that sample: {loop.name} scales down"),
-        Step(longest, "only now the last trace of the dip is gone"),
+        Step(full + age.newest, f"all that {loop.name} recommended in {hold} was of that sample: it scales down"),
+        Step(age.oldest, "only now the last trace of the dip is gone"),
     )
     return QUESTION.conflict(
         message, places, (loop.name,), arithmetic(numbers, witness=witness),
         certain=False, assumptions=("the load can dip for as long as one sample",),
-        repairs=_repairs(subject, loop, hold, repairs.upward_round(longest * Fraction(5, 4))),
+        repairs=_repairs(subject, loop, hold, repairs.upward_round(age.seen * Fraction(5, 4))),
     )  # fmt: skip
 
 

@@ -108,8 +108,9 @@ def _surely(loop: Loop, scrape: Fraction, window: Fraction, needed: int) -> bool
 
 
 def _proved(loop: Loop, scrape: Fraction, window: Fraction, needed: int, places: tuple[Place, ...]) -> Finding:
-    lost = window // scrape - needed
-    numbers: Numbers = {"scrape": (scrape, "s"), "window": (window, "s"), "lost scrapes tolerated": (lost, "")}
+    numbers: Numbers = {"scrape": (scrape, "s"), "window": (window, "s")}
+    lost = window // scrape - needed if scrape else None  # a scrape every 0 s is a value at every moment
+    numbers = {**numbers, "lost scrapes tolerated": (lost, "")} if lost is not None else numbers
     facts = (f"(<= 0.0 age {rational(scrape)})", f"(< age {rational(scrape)})")  # of the newest sample
     claim = f"(< (+ age {rational((needed - 1) * scrape)}) {rational(window)})"
     evidence = arithmetic(numbers, certificate=Certificate({"age": "Real"}, facts, claim).script())
@@ -117,9 +118,11 @@ def _proved(loop: Loop, scrape: Fraction, window: Fraction, needed: int, places:
     message = (
         f"the sensor of {loop.name} always has {needed} sample{'s' if needed > 1 else ''} in {render_seconds(window)}"
     )
+    late = f"no more than {lost} scrapes in a row are" if lost else "no scrape is"
     return QUESTION.proved(
-        message if margin else f"{message}, as long as no scrape is late", places, (loop.name,), evidence, margin=margin
-    )
+        message if margin else f"{message}, as long as no scrape is late", places, (loop.name,), evidence,
+        margin=margin, assumptions=(f"{late} lost or late",),
+    )  # fmt: skip
 
 
 def _conflict(
