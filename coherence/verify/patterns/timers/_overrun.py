@@ -39,8 +39,14 @@ def cases(design: Design) -> tuple[OverrunCase, ...]:
 def _cases(design: Design) -> Iterator[OverrunCase]:
     found = occurrences.without_rests(occurrences.causes(design))
     for timer in design.timers.values():
-        if timer.unless is not None and timer.start is not None and not firing.never(timer):
+        if may_be_ended(timer):
+            assert timer.unless is not None
             yield _prolonged(design, _worst(timer, occurrences.key_of(timer.unless, design), found))
+
+
+def may_be_ended(timer: Timer) -> bool:
+    """Decides whether a timer fires unless another event comes before."""
+    return timer.unless is not None and timer.start is not None and not firing.never(timer)
 
 
 def _prolonged(design: Design, case: OverrunCase) -> OverrunCase:

@@ -60,15 +60,21 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per timer that another event may end, probes apart."""
+    ended = [t for t in subject.design.timers.values() if _overrun.may_be_ended(t) and not is_probe(t)]
+    yield from (_barrier.answer(subject, QUESTION, timer) for timer in ended if _at_barrier(timer))
+    if all(map(_at_barrier, ended)):
+        return
     for case in _overrun.cases(subject.design):
-        if not is_probe(case.timer):
+        if not is_probe(case.timer) and not _at_barrier(case.timer):
             yield _answer(subject, case)
+
+
+def _at_barrier(timer: Timer) -> bool:
+    return timer.start is not None and timer.start.kind == "waits"
 
 
 def _answer(subject: Subject, case: OverrunCase) -> Finding:
     timer = case.timer
-    if timer.start is not None and timer.start.kind == "waits":
-        return _barrier.answer(subject, QUESTION, timer)
     if case.relation == "before":
         return _overrun.proved(QUESTION, case)
     if timer.then is not None and harmless(timer.then.text):
