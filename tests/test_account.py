@@ -1,52 +1,111 @@
 """Nothing that a design states falls between the language and the engines: it has an effect, or a line says not.
 
-The values of small designs are changed here, a drawn part of those of specs/ with `-m slow`, and all of them by hand
-with `python -m tests.perturbation COMMAND PATH...`; what is known to be silent stands in tests/data/silent_leaves.yaml.
+The values of small designs are changed here, a drawn part of those of specs/ and of more small designs with `-m slow`,
+and all of them by hand with `python -m tests.perturbation COMMAND PATH...`.  What counts as taking part stands in
+tests/perturbation/judging.py; what is known to be silent stands in tests/data/silent_leaves.yaml.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 from tests.paths import DATA, SPECS
-from tests.perturbation.judging import Part, judged
+from tests.perturbation.judging import Judged, Part, judged
 from tests.perturbation.outputs import COMMANDS, command_line
-from tests.perturbation.written_leaves import WrittenLeaf, leaves
+from tests.perturbation.written_leaves import WrittenLeaf, edited, leaves
 
-DRAWN = 2  # values of each design
+MOST = 15  # values of a small design
+DRAWN = {"check": 40, "analyze": 40, "simulate": 40, "bound": 120}  # values of specs/
+LONG = {  # designs of which one run takes many seconds: judged by hand
+    "check": ("throttle-backfill", "ordering-tiers", "serving-hpc", "mixed-fleet"),
+    "analyze": ("throttle-backfill", "serving-hpc", "mixed-fleet"),
+    "simulate": ("serving-hpc", "mixed-fleet", "retry-storm"),
+    "bound": (),
+}
 
 SILENT: dict[str, dict[str, dict[str, str]]] = yaml.safe_load((DATA / "silent_leaves.yaml").read_text(encoding="utf-8"))
 
-PARTS = {
-    "workload": "workload: {users: {rate: 40 req/s, burst: {rate: 90 req/s, lasts: 5 s, every: 2 min}}}",
-    "components": "components: {pool: {copies: 3, takes: {answer: 20 ms, start: 30 s}}}",
-    "boundaries": "infrastructure: {boundaries: {cell: {kind: environment, around: [pool], delay: 30 s}}}",
-    "calls": "calls: [{from: users, to: pool, deadline: 2 s, per_try: 800 ms, tries: 2, on_timeout: cancel}]",
-    "timers": "timers: {probe: {from: pool starts, every: 10 s, misses: 3, then: pool ends}}",
-    "limits": "limits: {room: {counts: users.requests in flight, at_most: 60, window: 1 min, when_full: reject}}",
-    "prices": "prices: {pool: 2 usd/h}",
-}  # fmt: skip
+PARTS = (
+    {"workload": "users: {rate: 40 req/s, burst: {rate: 90 req/s, lasts: 5 s, every: 2 min}}"},
+    {"components": "pool: {copies: 3, takes: {answer: 20 ms, start: 30 s}}"},
+    {"boundaries": "cell: {kind: environment, around: [pool], delay: 30 s}"},
+    {"calls": "- {from: users, to: pool, deadline: 2 s, per_try: 800 ms, tries: 2, on_timeout: cancel}"},
+    {"timers": "probe: {from: pool starts, every: 10 s, misses: 3, then: pool ends}"},
+    {"limits": "room: {counts: users.requests in flight, at_most: 60, window: 1 min, when_full: reject}"},
+    {"prices": "pool: 2 usd/h"},
+    {
+        "components": "tank: {state: \"level' = (0.3 - tank.drain) / 1 s\", from: 0}",
+        "loops": "valve: {timescale: {period: 1 s}, trigger: tank.level > 2, "
+        "actuation: {signal: tank.drain, to: 1, bounds: [0, 1], from: 0}}",
+    },
+    {
+        "components": "web: {load: users.rate / web.copies_now}",
+        "loops": "scaler: {timescale: {period: 15 s}, target: {signal: web.load, setpoint: 9 req/s}, "
+        "actuation: {signal: web.copies_now, bounds: [1, 9], from: 2}}",
+        "workload": "users: {rate: 40 req/s}",
+    },
+    {
+        "components": "tank: {state: \"level' = level / 2\", step: 1 s, from: 8}",
+        "promises": "low: always tank.level <= 9",
+    },
+    {"components": "gpu: {count: 8}", "jobs": "train: {needs: 1 gpu, copies: 8, gang: all}"},
+)  # fmt: skip
 
 
-def drawn(seed: int) -> str:
-    """A design of some of the parts, with at most 15 values."""
-    source = Random(seed)  # noqa: S311  (a draw of designs)
-    names = source.sample(list(PARTS), source.randint(2, 3))
-    return "\n".join(["coherence: 1", *(PARTS[name] for name in PARTS if name in {*names, "components"})]) + "\n"
+def small_design(chosen: Sequence[dict[str, str]]) -> str:
+    """Returns a design of some parts; of two entries of one name the first stays, and what makes it too large goes."""
+    sections: dict[str, list[str]] = {}
+    for part in chosen:
+        before = {section: list(entries) for section, entries in sections.items()}
+        for section, entry in part.items():
+            names = [known.partition(":")[0] for known in sections.get(section, [])]
+            if entry.partition(":")[0] not in names or section == "calls":
+                sections.setdefault(section, []).append(entry)
+        if len(leaves(_written(sections))) > MOST:
+            sections = before
+    return _written(sections)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("command", ["check", "bound"])
+def _written(sections: dict[str, list[str]]) -> str:
+    lines = ["coherence: 1"]
+    for section, entries in sections.items():
+        head = [f"{section}:"] if section != "boundaries" else ["infrastructure:", "  boundaries:"]
+        lines += head + [f"    {entry}" for entry in entries]
+    return "\n".join(lines) + "\n"
+
+
+def silent(result: Judged | None) -> list[str]:
+    """Returns the silent values; none where the command refuses the design."""
+    return [] if result is None else list(map(str, result.of(Part.SILENT)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("command", list(COMMANDS))
 def test_every_value_of_a_small_design_has_an_effect_or_a_line(command: str, seed: int) -> None:
-    text = drawn(seed)
-    assert len(leaves(text)) <= 15
-    result = judged(command, text)
-    assert result is not None
-    assert list(map(str, result.of(Part.SILENT))) == []
+    text = small_design(Random(seed).sample(PARTS, 3))  # noqa: S311  (a draw of parts)
+    assert len(leaves(text)) <= MOST
+    assert silent(judged(command, text)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", list(COMMANDS))
+@settings(
+    max_examples=12, deadline=None, derandomize=True, phases=[Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow],
+)  # fmt: skip
+@given(chosen=st.lists(st.sampled_from(PARTS), min_size=2, max_size=5, unique_by=repr))
+def test_every_value_of_a_drawn_small_design_has_an_effect_or_a_line(
+    command: str, chosen: list[dict[str, str]]
+) -> None:
+    assert silent(judged(command, small_design(chosen))) == []
 
 
 FITTED = """\
@@ -77,29 +136,72 @@ def test_every_value_of_a_fitted_design_has_an_effect_or_a_line(
 
 
 def written(name: str) -> tuple[str, dict[str, WrittenLeaf]]:
-    """A design of specs/ as text, and its values by their paths."""
+    """Returns a design of specs/ as text, and its values by their paths."""
     text = (SPECS / name / "design.yaml").read_text(encoding="utf-8")
     return text, {leaf.name: leaf for leaf in leaves(text)}
 
 
+NAMES = sorted(path.parent.name for path in SPECS.glob("*/design.yaml"))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(path.parent.name for path in SPECS.glob("*/design.yaml")))
-@pytest.mark.parametrize("command", ["check", "bound"])
-def test_a_drawn_value_of_a_shipped_design_has_an_effect_or_a_line(command: str, name: str) -> None:
-    text, every = written(name)
-    source = Random(f"{command} {name}")  # noqa: S311  (a draw of values)
-    drawn_paths = set(source.sample(list(every), DRAWN)) - set(SILENT[command].get(name, {}))
-    result = judged(command, text, chosen=[every[path] for path in sorted(drawn_paths)])
-    assert result is not None
-    assert list(map(str, result.of(Part.SILENT))) == []
+@pytest.mark.parametrize("command", list(COMMANDS))
+def test_a_drawn_value_of_a_shipped_design_has_an_effect_or_a_line(command: str) -> None:
+    designs = {name: written(name) for name in NAMES if name.removesuffix("-repaired") not in LONG[command]}
+    every = [(name, path) for name, (_, values) in designs.items() for path in values]
+    drawn = Random(command).sample(every, DRAWN[command])  # noqa: S311  (a draw of values)
+    for name in dict.fromkeys(name for name, _ in drawn):
+        text, values = designs[name]
+        chosen = [values[path] for other, path in drawn if other == name and path not in SILENT[command].get(name, {})]
+        assert silent(judged(command, text, chosen=chosen)) == [], name
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("command", "name"), [(command, name) for command in SILENT for name in SILENT[command]])
-def test_a_value_listed_as_silent_is_silent_still(command: str, name: str) -> None:
+def test_a_value_listed_as_silent_has_no_effect_and_a_reason(command: str, name: str) -> None:
     text, every = written(name)
     listed = SILENT[command][name]
-    assert all(listed.values()), "each has a reason"
+    assert all(listed.values())
     result = judged(command, text, chosen=[every[path] for path in listed])
     assert result is not None
     assert [leaf.name for leaf in result.of(Part.SILENT)] == list(listed), "take out what has an effect now"
+
+
+CHOICE = "coherence: 1\ncomponents: {pool: {first: 3, second: 5, third: 7, choice: 1}}\n"
+
+
+def _chosen(path: Path) -> str:
+    pool = yaml.safe_load(path.read_text(encoding="utf-8"))["components"]["pool"]
+    number = pool.get("first") if pool.get("choice") == 1 else pool.get("second")
+    return json.dumps({"answer": number})
+
+
+def _named(path: Path) -> str:
+    row = {"place": {"file": str(path), "line": 2, "column": CHOICE.split("\n")[1].index("7") + 1}}
+    return json.dumps({**json.loads(_chosen(path)), "not_read": [row]})
+
+
+@pytest.mark.parametrize(("ask", "third"), [(_chosen, Part.SILENT), (_named, Part.NAMED)])
+def test_a_value_has_an_effect_is_bound_by_another_is_named_or_is_silent(
+    ask: Callable[[Path], str], third: Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(COMMANDS, "choose", (ask,))
+    result = judged("choose", CHOICE)
+    assert result is not None
+    parts = {leaf.path[-1]: part for leaf, part in result.parts.items()}
+    assert parts == {"first": Part.EFFECT, "second": Part.BOUND, "third": third, "choice": Part.EFFECT}
+
+
+def test_two_values_of_one_line_are_changed_together() -> None:
+    first, _, third, _ = leaves(CHOICE)
+    assert "{first: 9, second: 5, third: 0.5, choice: 1}" in edited(CHOICE, (first, "9"), (third, "0.5"))["design"]
+    assert "{second: 5, third: 7, choice: 1}" in edited(CHOICE, (first, None))["design"]
+
+
+def test_a_value_of_a_part_is_changed_in_the_text_of_the_part() -> None:
+    text = "coherence: 1\ninfrastructure: {tiers: {gpu: {uses: h100_sxm, count: 4}}}\n"
+    memory = next(leaf for leaf in leaves(text, supplied=True) if leaf.path[:2] == ("parameters", "memory"))
+    assert memory.place.file == "models/tiers/h100_sxm.yaml"
+    texts = edited(text, (memory, "9 GB"))
+    assert texts["design"] == text
+    assert "memory: {default: 9 GB, " in texts[memory.place.file]

@@ -1,11 +1,11 @@
 """Judges the values of a design by what changes of them do to a command's output.
 
 A value takes part in an output where
-- a change of it has an effect: the output is another one; or
 - it is named as not read; or
-- another value binds: beside one change of another value, after which the same output comes out or another one, a
-  change of it has an effect.
-Any other value is silent.
+- a change of it has an effect: the output is another one; or
+- an answer points at it, as one of the places that it stands on; or
+- another value binds: in the design with one other value changed, a change of it has an effect.
+Any other value is silent; of one of which the command takes no change nothing can be told.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ class Part(StrEnum):
 
     EFFECT = "effect"
     NAMED = "named"
+    POINTED = "pointed at"
     BOUND = "bound by another"
     SILENT = "silent"
     FIXED = "fixed"  # the command takes no change of it
@@ -78,7 +79,11 @@ class Judge:
         if self.before.names(leaf):
             return Part.NAMED
         part = self.effect(leaf)
-        return part if part is not Part.SILENT or not self.bound(leaf) else Part.BOUND
+        if part is not Part.SILENT:
+            return part
+        if self.before.points_at(leaf):
+            return Part.POINTED
+        return Part.BOUND if self.bound(leaf) else Part.SILENT
 
     def effect(self, leaf: WrittenLeaf, *beside: Change) -> Part:
         """Returns whether a change of a value has an effect on the output, beside some change of another."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -28,14 +28,26 @@ Asked = Callable[[Path], str]
 
 @dataclass(frozen=True)
 class Output:
-    """What a command printed about a design, without what follows the text alone, and the values named as not read."""
+    """What a command printed about a design, without what follows the text alone.
+
+    `not_read`: the values that it names as not read; `pointed`: those at which an answer points.
+    """
 
     shown: str
     not_read: frozenset[Spot]
+    pointed: frozenset[Spot]
 
     def names(self, leaf: WrittenLeaf) -> bool:
         """Decides whether a line names a value as not read."""
-        return (leaf.place.file, leaf.place.line, leaf.place.column) in self.not_read
+        return _spot(leaf) in self.not_read
+
+    def points_at(self, leaf: WrittenLeaf) -> bool:
+        """Decides whether an answer has a value among the places that it stands on."""
+        return _spot(leaf) in self.pointed
+
+
+def _spot(leaf: WrittenLeaf) -> Spot:
+    return (leaf.place.file, leaf.place.line, leaf.place.column)
 
 
 def _checked(path: Path, *, ignore: Sequence[str] = ()) -> str:
@@ -79,9 +91,17 @@ def output(ask: Asked, texts: Texts, folder: Path) -> Output | None:
             printed = json.loads(ask(path))
     except (InputError, CoherenceError):
         return None
-    rows = [row["place"] for row in _not_read(printed)]
-    spots = ((NAME if row["file"] == str(path) else row["file"], row["line"], row["column"]) for row in rows)
-    return Output(json.dumps(_still(printed), sort_keys=True), frozenset(spots))
+    not_read = [row["place"] for row in _below(printed, "not_read")]
+    return Output(
+        json.dumps(_still(printed), sort_keys=True),
+        frozenset(_spots(not_read, path)),
+        frozenset(_spots(_below(printed, "places"), path)),
+    )
+
+
+def _spots(rows: Iterable[dict[str, Any]], path: Path) -> Iterator[Spot]:
+    for row in rows:
+        yield NAME if row["file"] == str(path) else row["file"], row["line"], row["column"]
 
 
 @contextlib.contextmanager
@@ -103,14 +123,15 @@ def _parts(texts: Texts) -> Iterator[None]:
         yield
 
 
-def _not_read(printed: Any) -> Iterator[dict[str, Any]]:
+def _below(printed: Any, key: str) -> Iterator[dict[str, Any]]:
+    """Yields the rows of every list with a key."""
     if isinstance(printed, dict):
-        yield from printed.get("not_read", ())
+        yield from (row for row in printed.get(key) or () if isinstance(row, dict))
         for child in printed.values():
-            yield from _not_read(child)
+            yield from _below(child, key)
     elif isinstance(printed, list):
         for child in printed:
-            yield from _not_read(child)
+            yield from _below(child, key)
 
 
 def _still(node: Any) -> Any:
