@@ -2,8 +2,8 @@
 
 ## What
 A timer `every: T` (or one that fires `after: T` from its own last firing) that starts an activity, against the
-longest time that the activity takes.  Where it may last longer than the shortest time between two starts, the next
-start comes while the last one still runs: in every run where it
+longest time that the activity takes; `jitter` moves a start so far, early or late.  Where it may last longer than the
+shortest time between two starts, the next start comes while the last one still runs: in every run where it
 always does, in some where it may.  Equality touches: a stated worst case against a clock (a warning).  A timer that
 counts misses, or waits for the end of the activity (`from: ... ends`), starts nothing twice.
 
