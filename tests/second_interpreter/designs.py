@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-KINDS = {"plants_held": ("always", "always", "never"), "plants_reached": ("eventually", "eventually_always")}
+KINDS = {"plants_held": ("always", "always", "never"), "plants_reached": ("eventually", "eventually_always"),
+         "plants_answered": ("response",)}  # fmt: skip
 WRITES = {"step": "law: step, by: {}", "set": "law: set, to: {}"}
 
 
@@ -56,6 +57,11 @@ def plant_loop(random: Random, name: str) -> str:
 def promise_near(random: Random, kind: str, values: list[Fraction]) -> str:
     """Returns a promise whose threshold lies at, or beside, an extreme of what runs reached."""
     most, least = max(values), min(values)
+    if kind == "response":
+        asks, answers = (Fraction(round(random.choice(values) * 4), 4) for _ in "ab")
+        within = random.choice([0, 1, 2, 3, 5, 8])
+        ways = random.choice([">=", "<="]), random.choice(["<", ">"])
+        return f"after x {ways[0]} {float(asks)} then x {ways[1]} {float(answers)} within {within} s"
     edge, side = random.choice([(most, "<="), (most, "<"), (least, ">="), (least, ">")])
     limit = edge + Fraction(random.choice([0, 0, 4, -4, 1, -1]), 4)
     limit = Fraction(round(limit * 64), 64)

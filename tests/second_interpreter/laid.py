@@ -12,9 +12,13 @@ from coherence.findings.question_input import Subject
 from coherence.findings.registry import question_modules
 from coherence.language.design import Design
 from coherence.language.reading import read_text
+from coherence.language.sentences import Promise
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
+from coherence.simulate.execute.bounded_response import BoundedResponse
+from coherence.simulate.execute.exact import Choices
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
+from coherence.verify.promises.responses import Late, Never, answered, conditions_of
 from tests.second_interpreter.deciding import seconds, signal_of
 from tests.second_interpreter.designs import KINDS, plant_design, promise_near
 from tests.second_interpreter.runs import SecondRun, truths
@@ -50,8 +54,6 @@ def runs_contradicted(
     kinds: str, seeds: range, counts: Counter[str], *, time_limit: float, runs: int = 40
 ) -> Iterator[str]:
     """Yields one line for each verdict on a promise over loops and plants that a run contradicts."""
-    from coherence.verify.promises.decisions import decide
-
     for seed in seeds:
         random = Random(f"{kinds} {seed}")  # noqa: S311  (the same designs in every run)
         text = plant_design(random)
@@ -60,7 +62,7 @@ def runs_contradicted(
         kind = random.choice(KINDS[kinds])
         text += f'\npromises: {{p: "{promise_near(random, kind, [world["tank.x"] for world in seen])}"}}\n'
         design, model = read_text(text), elaborate(read_text(text))
-        outcome = decide(model, model.promises["p"], time_limit=time_limit)
+        outcome = verdict(model, model.promises["p"], time_limit)
         counts[f"{kind} {type(outcome).__name__}"] += 1
         if contradiction := contradicts(design, model, outcome, kind, random, runs):
             yield f"{kinds} {seed}: {contradiction}\n{text}"
@@ -68,13 +70,28 @@ def runs_contradicted(
             counts[f"{kind} Open, breaks"] += any(broken(design, run, kind) for run in drawn_runs(design, random, 3))
 
 
-def contradicts(design: Design, model: Model, outcome: Outcome, kind: str, random: Random, runs: int) -> str:
+def verdict(model: Model, promise: Promise, time_limit: float) -> Outcome | Late | Never:
+    """Returns what the engines say of a promise."""
+    from coherence.verify.promises.decisions import decide
+
+    response = conditions_of(model, promise) if promise.kind == "response" else None
+    if isinstance(response, BoundedResponse):
+        return answered(model, promise, response, time_limit=time_limit)
+    return decide(model, promise, time_limit=time_limit)
+
+
+def contradicts(
+    design: Design, model: Model, outcome: Outcome | Late | Never, kind: str, random: Random, runs: int
+) -> str:
     """Renders how a run contradicts a verdict; nothing where none does."""
     if isinstance(outcome, Proved):
         bad = next((run for run in drawn_runs(design, random, runs) if broken(design, run, kind)), None)
         return "" if bad is None else f"proved, but a run breaks it: {bad.first} at phases {bad.phases}"
-    if isinstance(outcome, Refuted):
-        run = repeated(design, model, outcome)
+    if isinstance(outcome, Never):
+        asked = (run for run in drawn_runs(design, random, runs) if any(first for _, first, _ in asks(design, run)))
+        return "never asked, but a run asks" if next(asked, None) is not None else ""
+    if isinstance(outcome, Refuted | Late):
+        run = repeated(design, model, outcome.choices)
         until = outcome.instants[-1].time if kind in ("always", "never") else LONG
         if not broken(design, run, kind, until):
             return f"the run that breaks it at {until} s does not"
@@ -88,12 +105,38 @@ def contradicts(design: Design, model: Model, outcome: Outcome, kind: str, rando
 def broken(design: Design, run: SecondRun, kind: str, until: Fraction | None = None) -> bool:
     """Decides whether the run breaks the promise, as far as it goes."""
     promise = design.promises["p"]
+    if kind == "response":
+        return not answers_in_time(design, run, until)
     assert promise.condition is not None
     log = list(run.run(until or (SHORT if kind in ("always", "never") else LONG)))
     holds = truths(run, promise.condition.tree, log)
     if kind == "eventually_always":
         return not all(holds[-len(holds) // 3 :])
     return {"always": not all(holds), "never": any(holds), "eventually": not any(holds)}[kind]
+
+
+def asks(design: Design, run: SecondRun, until: Fraction | None = None) -> list[tuple[Fraction, bool, bool]]:
+    """Returns (time, first condition, second condition) as sampled and after each instant."""
+    promise = design.promises["p"]
+    assert promise.after is not None
+    assert promise.then is not None
+    log = run.run(until or SHORT)
+    first, then = truths(run, promise.after.tree, log), truths(run, promise.then.tree, log)
+    times = [time for time, _, _ in log for _ in "ab"]
+    return list(zip(times, first, then, strict=True))
+
+
+def answers_in_time(design: Design, run: SecondRun, until: Fraction | None) -> bool:
+    """Decides whether what the first condition asks for comes in time, as far as the run goes."""
+    within = design.promises["p"].within
+    assert within is not None
+    seen = asks(design, run, until)
+    last = seen[-1][0]
+    return all(
+        any(then and after <= time + within.low for after, _, then in seen[number:])
+        for number, (time, first, _) in enumerate(seen)
+        if first and time + within.low < last
+    )
 
 
 def drawn_runs(design: Design, random: Random, count: int) -> Iterator[SecondRun]:
@@ -125,9 +168,8 @@ def open_values(design: Design) -> dict[str, list[Fraction]]:
     return {path: [v.low + (v.high - v.low) * part for part in between] for path, v in found.items()}
 
 
-def repeated(design: Design, model: Model, outcome: Refuted) -> SecondRun:
+def repeated(design: Design, model: Model, choices: Choices) -> SecondRun:
     """Returns the run with the choices of a refutation."""
-    choices = outcome.choices
     starts = {path: choices.values.get(path, values[0]) for path, values in open_values(design).items()}
     phases = {name: choices.phases.get(name, seconds(loop, "phase")) for name, loop in design.loops.items()}
     run = SecondRun(design, starts, phases, lambda ends: ends[0])
