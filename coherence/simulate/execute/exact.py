@@ -111,7 +111,7 @@ class Execution:
             times.append(start)
         times += self.motion.events(self, min(times, default=None))
         if not times:
-            raise NotExactError("nothing ever happens in this model: no loop, no step, no flow")
+            raise NotExactError("nothing happens any more in this model: no loop acts, no step is due and no flow ends")
         earliest = min(times)
         self.ahead = None if self.flowing else (self.count, earliest)
         return earliest

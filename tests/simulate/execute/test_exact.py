@@ -245,7 +245,7 @@ def test_more_instants_at_one_time_than_any_design_means_is_an_error(monkeypatch
 
 
 def test_nothing_ever_happens() -> None:
-    with pytest.raises(NotExactError, match="nothing ever happens"):
+    with pytest.raises(NotExactError, match="nothing happens any more"):
         execute(model("{a: {k: 1}}"), until=F(1))
 
 
