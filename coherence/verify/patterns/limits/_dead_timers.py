@@ -94,7 +94,7 @@ def _answer(ask: Question, early: Timer, other: Timer, first: Firing, second: Fi
 
 
 def _may_fire(ask: Question, ending: tuple[Timer, Firing], later: tuple[Timer, Firing]) -> Finding:
-    """Answers that a timer can fire before the one that ends what both run from."""
+    """Answers that a timer need not wait for the one that ends what both run from; what else lifts it is not asked."""
     (early, first), (other, second) = ending, later
     latest, earliest = first.window.latest or Fraction(0), second.window.earliest
     numbers = {f"{early.name} at the latest": (latest, "s"), f"{other.name} at the earliest": (earliest, "s")}
@@ -103,7 +103,10 @@ def _may_fire(ask: Question, ending: tuple[Timer, Firing], later: tuple[Timer, F
         early.place.labelled(f"fires after {render_seconds(latest)} at the latest"),
     )
     evidence = arithmetic(numbers, certificate=Certificate(claim=f"(< {second.lower} {first.upper})").script())
-    message = f"{other.name} can fire after {render_seconds(earliest)}: {early.name} may take {render_seconds(latest)}"
+    message = (
+        f"{early.name} does not forestall {other.name}: it may take {render_seconds(latest)}, "
+        f"{other.name} is due after {render_seconds(earliest)}"
+    )
     return ask.proved(message, places, (other.name, early.name), evidence)
 
 
