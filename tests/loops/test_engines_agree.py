@@ -1,4 +1,4 @@
-"""Every engine is asked of generated loops: `check`, `analyze`, `sweep` and predicted cycles say the same of one run.
+"""Every engine is asked of generated loops: `check`, `analyze`, `sweep`, `simulate` say the same.
 
 By hand, thousands: `python -m tests.loops.test_engines_agree FAMILY FIRST LAST`.
 """
@@ -14,15 +14,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coherence.base.errors import InputError
 from coherence.checking.design_check import analyse
 from coherence.exploring.sweep_referee import own_disagreements
 from coherence.exploring.sweeps import verdict_of
 from coherence.findings.finding import Finding, Verdict
+from coherence.language.design import Design
 from coherence.language.reading import read_text
 from coherence.loops.analysis.design_analysis import analysed
+from coherence.loops.analysis.second_opinions import is_nominal
 from coherence.loops.designs.feedback_groups import Deadline
 from coherence.loops.designs.group_runs import RunVerdict
 from coherence.model.elaborate import elaborate
+from coherence.simulate.study.samples import study
+from coherence.simulate.study.setting import Setting
 from tests.loops.single_loops import FAMILIES
 
 FILE = "d.yaml"
@@ -48,9 +53,22 @@ def contradictions(text: str, counts: Counter[str], seconds: float = 1.0) -> Ite
     (group,) = analysed(model, time_limit=seconds).groups
     counts.update([f"run {group.verdict}", f"sweep {cell.verdict}"])
     counts.update(f"roots {point.verdict}" for point in group.points)
+    yield from _simulated(design, group.answer)
     for finding in findings:
         counts[f"{finding.code} {finding.verdict}"] += 1
         yield from _against(group.answer, finding)
+
+
+def _simulated(design: Design, answer: RunVerdict) -> Iterator[str]:
+    """Yields what a simulation of the stated start says otherwise of what becomes of it."""
+    try:
+        (note,) = study(design, Setting(10.0, 0.0, (1,))).notes
+    except InputError:
+        return  # rates that change between instants: no exact run, and the others say so too
+    stated = answer.starts == 1 and answer.run is not None and is_nominal(answer.run.choices)
+    rests, swings = note.startswith("settled for ever"), note.startswith("repeats every")
+    if (rests and stated and answer.verdict == "oscillates") or (swings and answer.proved and not answer.period):
+        yield f"simulate: {note}; analyze: {answer.verdict}, {answer.how}"
 
 
 def _against(answer: RunVerdict, finding: Finding) -> Iterator[str]:
