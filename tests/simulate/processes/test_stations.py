@@ -45,6 +45,20 @@ def test_a_stated_capacity_scales_the_services_of_all_alike() -> None:
     assert station.service.mean == pytest.approx(station.servers / 100)
 
 
+@pytest.mark.parametrize(
+    ("capacity", "mean", "servers"), [(100, "10 ms", 1), (100, "4 ms", 1), (100, "14 ms", 1), (250, "20 ms", 5)]
+)
+def test_a_stated_capacity_is_made_of_whole_servers_one_at_least(capacity: int, mean: str, servers: int) -> None:
+    text = f"""coherence: 1
+workload: {{web: {{rate: 10 req/s, service: {{mean: {mean}, cv: 0}}}}}}
+components: {{s: {{capacity: {capacity} req/s}}}}
+calls: [{{from: web, to: s}}]
+"""
+    (station,) = processes(read_text(text, "d.yaml")).program.stations
+    assert station.servers == servers
+    assert station.servers / station.service.mean == pytest.approx(capacity)
+
+
 def test_one_workload_keeps_one_service() -> None:
     text = TWO.replace("  batch: {rate: 0.1 req/s, service: {mean: 2 s, cv: 0}}\n", "").replace(
         ", {from: batch, to: s}", ""
