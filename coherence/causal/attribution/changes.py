@@ -99,7 +99,7 @@ def memory(values: Floats) -> float:
         products = np.fft.irfft(np.abs(moved) ** 2)[:size]
         if products[0] > 0:
             rho = products / products[0]
-            pairs = rho[1 : size - 1 : 2] + rho[2:size:2][: len(rho[1 : size - 1 : 2])]
+            pairs = rho[1 : size - 1 : 2] + rho[2:size:2]
             below = np.flatnonzero(pairs <= 0)
             correlations.append(1 + 2 * float(pairs[: below[0] if len(below) else len(pairs)].sum()))
     return max(1.0, float(np.median(correlations))) if correlations else 1.0

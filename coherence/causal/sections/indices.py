@@ -93,7 +93,7 @@ def _part(part: IndexPart) -> str:
 
 
 def _three_digits(number: float) -> str:
-    return f"{number + 0.0:.3g}" if abs(number) >= 5e-4 else "0"
+    return f"{number:.3g}" if abs(number) >= 5e-4 else "0"
 
 
 def index_to_dict(index: MeasuredIndex | IndexRefusal) -> dict[str, Any]:
