@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from coherence.checking.design_check import analyse
 from coherence.checking.repair.adjustable_numbers import Knob, forbidden, knobs
-from coherence.checking.repair.blame import blamed, stated
+from coherence.checking.repair.blame import LABEL, blamed, stated
 from coherence.checking.repair.nearest_repair import HALVINGS, MOST_KNOBS, Asks, _edge, candidates, nearest, rounded
 from coherence.checking.repair.rechecks import gone, worse
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Severity, Verdict
@@ -172,6 +172,32 @@ def test_blame_names_every_value_that_decides_and_no_other() -> None:
     assert {"10 s", "4 s", "3"} <= texts(FAR, conflict)
     assert not {"90 s", "2 s"} & texts(FAR, conflict)
     assert all(place.line == 3 and place.column > 1 for place in conflict.places)
+
+
+DRAINED = """coherence: 1
+components: {serving: {takes: {drain: 70 s, serve: 5 s}}}
+calls: [{from: app, to: serving, tries: 3, per_try: 20 s, pause: {base: 4 s, factor: 2}}]
+"""
+PAUSED = """coherence: 1
+calls: [{from: a, to: b, deadline: 13 s, per_try: 4 s, tries: 3, retry_when: [timeout], pause: {base: 1 s, factor: 2}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "deciding"),
+    [
+        (DRAINED, "COH203", {"4 s", "2"}),  # 60 + 4 + 8 > 70; with a factor of 1 it would be 68
+        (PAUSED, "COH201", {"1 s"}),  # 12 + 1 + 2 > 13, and 12 + 1 + 1 too
+        (FAR, "COH201", set()),  # 12 > 10 whatever the pauses are
+    ],
+)
+def test_values_that_the_question_does_not_show_are_named_where_they_decide(
+    text: str, code: str, deciding: set[str]
+) -> None:
+    answers = analyse(read_text(text, "d"), {"d": text}, lambda s: read_text(s["d"], "d"), select=[code])
+    (conflict,) = [f for f in answers.findings if f.verdict is Verdict.CONFLICT]
+    too = replace(conflict, places=tuple(place for place in conflict.places if place.label == LABEL))
+    assert texts(text, too) == deciding
 
 
 def test_every_number_of_the_text_has_an_owner() -> None:

@@ -89,6 +89,31 @@ limits:
     assert (finding.verdict is Verdict.CONFLICT) is not finishes
 
 
+@pytest.mark.parametrize(
+    ("surge", "away", "assumed"),
+    [
+        (0, 0, "both caps round to 0"),
+        (1, 0, "the room left is usable"),
+        (2, 0, "the room left is usable"),
+        (0, 1, None),
+        (1, 1, None),
+        (2, 1, None),
+    ],
+)
+def test_a_rollout_is_proved_under_what_its_caps_need(surge: int, away: int, assumed: str | None) -> None:
+    """Where a copy may be missing nothing is assumed; else one more needs room, or Kubernetes' own rule."""
+    finding = the_answer(rollout_feasibility.ask, f"""
+components: {{m: {{copies: 4, needs: {{gpu: 1}}}}, pool: {{gpu: 6}}}}
+limits:
+  surge: {{counts: m.extra, at_most: {surge}}}
+  gone:  {{counts: m.down, at_most: {away}}}
+""")  # fmt: skip
+    assert finding.verdict is Verdict.PROVED
+    assumptions = finding.assumptions
+    assert len(assumptions) == (assumed is not None)
+    assert assumed is None or assumed in assumptions[0]
+
+
 # --- disruption budgets
 
 
