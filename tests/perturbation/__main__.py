@@ -28,25 +28,29 @@ from tests.perturbation.written_leaves import WrittenLeaf, leaves
 )
 @click.option("--share", default=1.0, show_default=True, help="Judge a drawn share of the values.")
 @click.option("--supplied", is_flag=True, help="Judge what parts supply as well.")
+@click.option("--doubt", is_flag=True, help="Change values that are named as not read, too: no answer may change.")
 @click.option("--pairs/--no-pairs", default=True, show_default=True, help="Look for a value that binds instead.")
 def main(
     *, command: str, paths: tuple[Path, ...], results: Path | None, again: tuple[str, ...], share: float,
-    supplied: bool, pairs: bool,
+    supplied: bool, pairs: bool, doubt: bool,
 ) -> None:  # fmt: skip
     """Prints every silent value of the designs under PATHS, and how many take part in which way."""
     known = dict(_known(results, again)) if results else {}
     counts: Counter[str] = Counter()
     for path in sorted(file for name in paths for file in _files(name)):
-        own = dict(_judged(command, path, known, share=share, supplied=supplied, pairs=pairs, results=results))
+        own = dict(
+            _judged(command, path, known, share=share, supplied=supplied, pairs=pairs, doubt=doubt, results=results)
+        )
         click.echo(f"{path}: {len(own)} values, {_counted(Counter(own.values()))}")
         counts += Counter(own.values())
     click.echo(f"{command}: {sum(counts.values())} values, {_counted(counts)}")
 
 
 def _counted(counts: Counter[str]) -> str:
-    return ", ".join(f"{counts[part]} {part}" for part in (*Part, "crash", "refused") if counts[part])
+    return ", ".join(f"{counts[part]} {part}" for part in (*Part, NEEDLESS, "crash", "refused") if counts[part])
 
 
+NEEDLESS = "named though read"
 Row = tuple[str, str, str]
 
 
@@ -58,7 +62,15 @@ def _known(results: Path, again: tuple[str, ...]) -> Iterator[tuple[Row, str]]:
 
 
 def _judged(
-    command: str, path: Path, known: dict[Row, str], *, share: float, supplied: bool, pairs: bool, results: Path | None
+    command: str,
+    path: Path,
+    known: dict[Row, str],
+    *,
+    share: float,
+    supplied: bool,
+    pairs: bool,
+    doubt: bool,
+    results: Path | None,
 ) -> Iterator[tuple[str, str]]:
     """Yields the name of each value and how it takes part."""
     text = path.read_text(encoding="utf-8")
@@ -72,7 +84,9 @@ def _judged(
         judge = Judge(COMMANDS[command], text, Path(folder))
         for leaf in unknown:
             part = _part(judge, leaf, pairs=pairs)
-            if part in (Part.SILENT, "crash"):
+            if doubt and part == Part.NAMED and judge.changes_answers(leaf):
+                part = NEEDLESS
+            if part in (Part.SILENT, NEEDLESS, "crash"):
                 click.echo(f"{part.upper()} {path} {leaf.name}: {leaf.text}")
             if results:
                 row = {"command": command, "design": str(path), "value": leaf.name, "part": part}

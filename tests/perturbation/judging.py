@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,7 +35,7 @@ class Part(StrEnum):
 
 @dataclass(frozen=True)
 class Judged:
-    """How each judged value takes part, and those that are named as not read although no change of them has none."""
+    """How each judged value takes part, and those that are named as not read although answers change with them."""
 
     parts: dict[WrittenLeaf, Part]
     needless: tuple[WrittenLeaf, ...] = ()
@@ -57,7 +58,7 @@ def judged(
             return None
         parts = {leaf: judge.part(leaf) for leaf in (chosen if chosen is not None else leaves(text))}
         named = (leaf for leaf, part in parts.items() if part is Part.NAMED and doubt_named)
-        return Judged(parts, tuple(leaf for leaf in named if judge.effect(leaf) is not Part.EFFECT))
+        return Judged(parts, tuple(leaf for leaf in named if judge.changes_answers(leaf)))
 
 
 @dataclass
@@ -99,6 +100,13 @@ class Judge:
                 taken = taken or after is not None
         return Part.SILENT if taken else Part.FIXED
 
+    def changes_answers(self, leaf: WrittenLeaf) -> bool:
+        """Decides whether another number or word for a value changes an answer, beside lines about what is not read."""
+        assert self.before is not None
+        last = len(self.asked) - 1
+        outputs = (self._output(last, (leaf, new)) for new in changes(leaf, self.others) if new is not None)
+        return any(after is not None and after.answers != self.before.answers for after in outputs)
+
     def bound(self, leaf: WrittenLeaf) -> Change | None:
         """Returns a change of another value beside which a change of this one has an effect, if there is one."""
         for change in self._beside(leaf):
@@ -107,11 +115,10 @@ class Judge:
         return None
 
     def _beside(self, leaf: WrittenLeaf) -> Iterator[Change]:
-        """Yields changes of other values, first of those of the same entry."""
+        """Yields changes of other values, the likely ones first, and first of those of the same entry."""
         others = sorted(self.others, key=lambda other: other.path[:2] != leaf.path[:2])
-        for other in others:
-            if not overlap(leaf, other):
-                yield from ((other, new) for new in changes(other, self.others))
+        ways = [[(other, new) for new in changes(other, self.others)] for other in others if not overlap(leaf, other)]
+        yield from (change for row in zip_longest(*ways) for change in row if change is not None)
 
     def _output(self, step: int, *changed: Change) -> Output | None:
         key = (step, tuple(sorted(((leaf.name, new) for leaf, new in changed), key=str)))

@@ -30,10 +30,12 @@ Asked = Callable[[Path], str]
 class Output:
     """What a command printed about a design, without what follows the text alone.
 
-    `not_read`: the values that it names as not read; `pointed`: those at which an answer points.
+    `answers`: the same without the lines about what is not read; `not_read`: the values that these lines name;
+    `pointed`: those at which an answer points.
     """
 
     shown: str
+    answers: str
     not_read: frozenset[Spot]
     pointed: frozenset[Spot]
 
@@ -94,6 +96,7 @@ def output(ask: Asked, texts: Texts, folder: Path) -> Output | None:
     not_read = [row["place"] for row in _below(printed, "not_read")]
     return Output(
         json.dumps(_still(printed), sort_keys=True),
+        json.dumps(_still(printed, MOVING | {"not_read", "counts"}), sort_keys=True),
         frozenset(_spots(not_read, path)),
         frozenset(_spots(_below(printed, "places"), path)),
     )
@@ -134,7 +137,7 @@ def _below(printed: Any, key: str) -> Iterator[dict[str, Any]]:
             yield from _below(child, key)
 
 
-def _still(node: Any) -> Any:
+def _still(node: Any, moving: frozenset[str] = MOVING) -> Any:
     if isinstance(node, dict):
-        return {name: _still(child) for name, child in node.items() if name not in MOVING}
-    return [_still(child) for child in node] if isinstance(node, list) else node
+        return {name: _still(child, moving) for name, child in node.items() if name not in moving}
+    return [_still(child, moving) for child in node] if isinstance(node, list) else node
