@@ -83,7 +83,9 @@ def _group(model: Model, loops: tuple[SampledLoop, ...]) -> Group:
 
 
 def _why_alone(model: Model, loop: SampledLoop) -> str:
-    if not reads(loop):
+    with unnoted():
+        sees = bool(reads(loop))
+    if not sees:
         return "reads no signal"
     if loop.measured is not None and loop.signal:
         return f"has no effect on what it reads: nothing there depends on {loop.signal}"
