@@ -37,11 +37,11 @@ def cases(design: Design) -> tuple[OverrunCase, ...]:
 
 
 def _cases(design: Design) -> Iterator[OverrunCase]:
-    found = occurrences.without_rests(occurrences.causes(design))
+    causes = occurrences.without_rests(occurrences.causes(design))
     for timer in design.timers.values():
         if may_be_ended(timer):
             assert timer.unless is not None
-            yield _prolonged(design, _worst(timer, occurrences.key_of(timer.unless, design), found))
+            yield _prolonged(design, _worst(timer, occurrences.key_of(timer.unless, design), causes))
 
 
 def may_be_ended(timer: Timer) -> bool:
