@@ -7,6 +7,7 @@ again.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,8 +15,8 @@ from operator import is_
 from typing import Any
 
 from coherence.base.clock import record_cut, recorded_cuts
-from coherence.base.errors import CoherenceError, InputError
-from coherence.base.watchdog import TimeOverError, at_most, current_run, is_interruptible
+from coherence.base.errors import CoherenceError, InputError, UsageError
+from coherence.base.watchdog import RunLimit, TimeOverError, at_most, current_run, is_interruptible
 from coherence.checking.departures import taken_back
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.findings.not_read import Basis, basis
@@ -24,6 +25,7 @@ from coherence.findings.registry import QuestionModule
 from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
 
+MOST_ANSWERS = 5_000  # of one module about one piece: nobody reads more, and pairs of thousands are millions
 GRACE = 1.0  # s beyond the limit, for questions that look at the clock themselves
 SHARE = 1.5  # of its limit that a question may take which does not look at the clock
 
@@ -103,7 +105,10 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
         slow = any(question.slow for question in module.questions)
         wall, processor = (run.left + GRACE, SHARE * subject.time_limit + GRACE) if slow else (math.inf, math.inf)
         with at_most(wall), at_most(processor, processor=True):
-            findings.extend(taken_back(answer, subject.design) if runs else answer for answer in module.ask(subject))
+            answers = itertools.islice(_in_time(module.ask(subject), run), MOST_ANSWERS)
+            findings.extend(taken_back(answer, subject.design) if runs else answer for answer in answers)
+        if len(findings) == MOST_ANSWERS:
+            findings.append(_undecided(module, subject, UsageError(f"{MOST_ANSWERS} answers are given, and no more")))
     except InputError:
         raise
     except TimeOverError:
@@ -119,6 +124,14 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
     except (NotExactError, CoherenceError, RecursionError, OverflowError) as error:
         findings.append(_undecided(module, subject, error))
     return findings
+
+
+def _in_time(answers: Iterable[Finding], run: RunLimit) -> Iterator[Finding]:
+    """Yields answers while the run has time.  Raises TimeOverError."""
+    for answer in answers:
+        if not run.left:
+            raise TimeOverError
+        yield answer
 
 
 def not_asked(modules: Sequence[QuestionModule], subject: Subject) -> ModuleAnswer:

@@ -223,7 +223,11 @@ class Model:
         for kind, table in tables.items():
             if path in table:
                 return kind
-        return "loop" if any(loop.name == path for loop in self.loops) else "input"
+        return "loop" if path in self._loop_names else "input"
+
+    @functools.cached_property
+    def _loop_names(self) -> frozenset[str]:
+        return frozenset(loop.name for loop in self.loops)
 
     @functools.cached_property
     def readers(self) -> Mapping[str, tuple[str, ...]]:

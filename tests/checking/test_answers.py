@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
-from coherence.checking.answers import ask_all, ask_once, carry_over, changed_fields
+from coherence.base.watchdog import current_run, run_limit
+from coherence.checking.answers import MOST_ANSWERS, ask_all, ask_once, carry_over, changed_fields
 from coherence.checking.rereading import reread
-from coherence.findings.finding import Finding, Verdict
+from coherence.findings.finding import Evidence, Finding, Grade, Verdict
 from coherence.findings.question_input import Question, Subject
 from coherence.findings.registry import QuestionModule
 from coherence.language.expressions.evaluate import NotExactError
@@ -78,3 +80,26 @@ def test_a_question_that_cannot_be_carried_out_is_undecided_with_what_it_said_be
 
     findings = ask_all(Subject(read_text(TEXT)), [QuestionModule("tried", (QUESTION,), ask, "")])
     assert [finding.message for finding in findings] == ["first", "not decided: no"]
+
+
+def test_of_millions_of_answers_some_thousands_are_given_and_the_rest_is_undecided() -> None:
+    def ask(_subject: Subject) -> Iterable[Finding]:
+        return (QUESTION.proved(f"{number}", (), (), Evidence(Grade.PROVED, "")) for number in itertools.count())
+
+    *given, last = ask_all(Subject(read_text(TEXT)), [QuestionModule("tried", (QUESTION,), ask, "")])
+    assert [finding.message for finding in given] == [str(number) for number in range(MOST_ANSWERS)]
+    assert last.verdict is Verdict.UNDECIDED
+    assert f"{MOST_ANSWERS} answers are given, and no more" in last.message
+
+
+def test_a_module_ends_with_its_run_between_two_answers() -> None:
+    def ask(_subject: Subject) -> Iterable[Finding]:
+        yield QUESTION.undecided("first", (), ())
+        current_run().end = 0.0
+        yield QUESTION.undecided("late", (), ())
+
+    with run_limit(60):
+        given = ask_all(Subject(read_text(TEXT)), [QuestionModule("tried", (QUESTION,), ask, "")])
+    assert [finding.message for finding in given] == [
+        "first", "not decided: the time limit of the whole run is over",
+    ]  # fmt: skip

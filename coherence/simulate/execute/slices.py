@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from coherence.base.graphs import cycles
+from coherence.base.queries import cached
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.tree import Tree
 from coherence.model.model import Model, SampledLoop, some_outputs
@@ -21,7 +22,7 @@ def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:
 
     A loop's name stands for its mode, which depends on what its trigger reads, not on what it writes.
     """
-    loops = {loop.name: loop for loop in model.loops}
+    loops, writers = _loops_by_name(model), _loops_by_signal(model)
     reached: set[str] = set()
     stack = list(targets)
     while stack:
@@ -37,8 +38,22 @@ def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:
             state = model.states[path]
             stack += [n for tree in (state.next, state.flow) if tree is not None for n in names_of(tree)]
         if path in model.commands:
-            stack += [loop.name for loop in model.loops if loop.signal == path]
+            stack += writers.get(path, ())
     return frozenset(reached)
+
+
+@cached
+def _loops_by_name(model: Model) -> dict[str, SampledLoop]:
+    return {loop.name: loop for loop in model.loops}
+
+
+@cached
+def _loops_by_signal(model: Model) -> dict[str, tuple[str, ...]]:
+    """Returns the names of the loops that write each signal."""
+    writers: dict[str, tuple[str, ...]] = {}
+    for loop in model.loops:
+        writers[loop.signal] = (*writers.get(loop.signal, ()), loop.name)
+    return writers
 
 
 def signals_in(model: Model, tree: Tree) -> frozenset[str]:
@@ -71,11 +86,14 @@ def sliced(model: Model, targets: Iterable[str]) -> Model:
 
 def feedback_groups(model: Model) -> list[tuple[SampledLoop, ...]]:
     """Loops that influence each other (or themselves) through signals: strongly connected, in order of declaration."""
-    by_name = {loop.name: loop for loop in model.loops}
+    by_name = _loops_by_name(model)
     reach = {loop.name: influences(model, [*reads(loop)]) & by_name.keys() for loop in model.loops}
-    group_of = {name: group for group in cycles(reach) for name in group}
-    groups = dict.fromkeys(frozenset(group_of[name]) for name in by_name if name in group_of)
-    return [tuple(loop for loop in model.loops if loop.name in group) for group in groups]
+    group_of = {name: frozenset(group) for group in cycles(reach) for name in group}
+    groups: dict[frozenset[str], list[SampledLoop]] = {}
+    for name, loop in by_name.items():
+        if name in group_of:
+            groups.setdefault(group_of[name], []).append(loop)
+    return [tuple(group) for group in groups.values()]
 
 
 def blocked(model: Model, targets: tuple[str, ...]) -> str:

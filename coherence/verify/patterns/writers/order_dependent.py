@@ -42,7 +42,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -54,7 +54,7 @@ from coherence.language.design import Loop
 from coherence.language.expressions.evaluate import evaluate
 from coherence.language.expressions.tree import Name, Tree, rename
 from coherence.model.model import Model, SampledLoop, unit_of
-from coherence.simulate.execute.slices import influences, reads
+from coherence.simulate.execute.slices import feedback_groups, influences, reads
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.promises import exact_runs
 from coherence.verify.promises.exact_runs import ClosedRuns, closed
@@ -75,7 +75,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     if len(timed) < 2:
         return
     model = subject.model
-    pairs = (pair for pair in itertools.combinations(model.loops, 2) if _open(model, *pair))
+    pairs = (pair for pair in _meeting(model) if _open(model, *pair))
     deadline = time.monotonic() + subject.time_limit
     for number, (first, second) in enumerate(pairs):
         if number == MOST_PAIRS or wall_is_over(deadline):
@@ -91,17 +91,21 @@ def _unrelated(subject: Subject) -> Iterator[Finding]:
     if len(steering) < 2:
         return
     facts = known(subject)
-    for left, other in itertools.combinations(steering, 2):
-        (read, first), (again, second) = _steered(facts, left), _steered(facts, other)
-        stated = read in facts.outputs or read in facts.values
+    by_reading: dict[str, list[tuple[str, Loop]]] = {}
+    for loop in steering:
+        read, written = _steered(facts, loop)
+        if read.partition(".")[0] == written.partition(".")[0]:
+            by_reading.setdefault(read, []).append((written, loop))
+    for read, own in by_reading.items():
+        if read not in facts.outputs and read not in facts.values:
+            yield from _unranked(read, own)
+
+
+def _unranked(read: str, steering: Sequence[tuple[str, Loop]]) -> Iterator[Finding]:
+    """Yields an answer for each two loops that hold one reading by two settings, and of which none acts first."""
+    for (first, left), (second, other) in itertools.combinations(steering, 2):
         ranked = left.rank is not None and other.rank is not None and left.rank.low != other.rank.low
-        if (
-            read != again
-            or first == second
-            or stated
-            or ranked
-            or len({p.partition(".")[0] for p in (read, first, second)}) > 1
-        ):
+        if first == second or ranked:
             continue
         places = (left.place.labelled(f"moves {first} by {read}"), other.place.labelled(f"moves {second} by {read}"))
         needs = f"needs how {read} follows from {first} and {second}: which loop acts first may decide where both rest"
@@ -125,6 +129,20 @@ def _steered(facts: DesignFacts, loop: Loop) -> tuple[str, str]:
     paths = loop.actuation.signal.text, loop.target.signal.text
     written, read = (facts.bare.get(path.strip(), path.strip()) for path in paths)
     return read, written
+
+
+def _meeting(model: Model) -> Iterator[tuple[SampledLoop, SampledLoop]]:
+    """Yields each two loops that write one signal, or that each see what the other one has written."""
+    by_signal: dict[str, list[SampledLoop]] = {}
+    for loop in model.loops:
+        if loop.signal:
+            by_signal.setdefault(loop.signal, []).append(loop)
+    seen: set[tuple[str, str]] = set()
+    for own in (*by_signal.values(), *feedback_groups(model)):
+        for first, second in itertools.combinations(own, 2):
+            if (first.name, second.name) not in seen:
+                seen.add((first.name, second.name))
+                yield first, second
 
 
 def _open(model: Model, first: SampledLoop, second: SampledLoop) -> bool:
