@@ -44,6 +44,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Loop
+from coherence.language.leaves import FOREIGN
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import SensorLink
 from coherence.model.laws import law_of
@@ -75,7 +76,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield QUESTION.undecided(f"needs period of {loop.name}", (hold.place,), (loop.name,))
         elif reason := never_lowers(known(subject), loop):
             message = f"{loop.name} never scales down ({reason}): hold_down holds nothing back"
-            yield QUESTION.vacuous(message, (hold.place,), (loop.name,), arithmetic({}))
+            answer = QUESTION.note if hold.place.file.startswith(FOREIGN) else QUESTION.vacuous  # of a part: a default
+            yield answer(message, (hold.place,), (loop.name,), arithmetic({}))
         elif (age := _age(subject, loop)) is None:
             needs = f"needs how old the signal of {loop.name} is: no time bounds the past that it reads"
             yield QUESTION.undecided(needs, (hold.place, *_links(loop)), (loop.name,))
