@@ -20,8 +20,9 @@ from coherence.verify.calls.retry_policies import RetryPolicy
 class AnswerTime:
     """Seconds to one answer: never less than `least`, as long as `most` in a run that can happen, never above `bound`.
 
-    `stated`: the times that it is made of, `way` the calls from the thing to the longest of them.  `silent`: the things
-    on the way whose own time is not stated and counts as 0 s; `open`: what keeps it from having a bound.
+    `stated`: the times that it is made of, `way` the calls from the thing to the longest of them, `inside` the names of
+    all calls that the bound adds up.  `silent`: the things on the way whose own time is not stated and counts as 0 s;
+    `open`: what keeps it from having a bound.
     """
 
     least: Fraction = ZERO
@@ -31,6 +32,7 @@ class AnswerTime:
     way: tuple[RetryPolicy, ...] = ()
     silent: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
+    inside: tuple[str, ...] = ()
 
     @property
     def whole(self) -> bool:
@@ -57,19 +59,20 @@ def answer_time(name: str, own: Quantity | None, calls: Sequence[tuple[RetryPoli
         longest.way,
         tuple(dict.fromkeys((*([name] if own is None else []), *(word for time in inside for word in time.silent)))),
         tuple(dict.fromkeys(word for time in inside for word in time.open)),
+        tuple(dict.fromkeys(name for time in inside for name in time.inside)),
     )
 
 
 def _through(plan: RetryPolicy, time: AnswerTime) -> AnswerTime:
     """Returns the time of one try of a call: its limit ends it, except where it does not bound the whole answer."""
     limit = plan.deadline if plan.streams else plan.limit
-    way = (plan, *time.way) if time.stated else ()
+    way, inside = (plan, *time.way) if time.stated else (), (plan.name, *time.inside)
     if limit is None:
-        return replace(time, way=way)
+        return replace(time, way=way, inside=inside)
     bound = least(time.bound, limit.high)
     return AnswerTime(
         min(time.least, limit.low), least(time.most, limit.high) or ZERO, bound, time.stated, way, time.silent,
-        () if bound is not None else time.open,
+        () if bound is not None else time.open, inside,
     )  # fmt: skip
 
 

@@ -32,7 +32,8 @@ class Work:
 
     `calls`: the limited calls it makes, directly or through calls without a limit.  `serve`: its own time.
     `below`: the calls further down, each with the shortest limit of those between.  `answer`: when no try fails.
-    `behind`: as known and longest, where nothing hangs longer than it says that it needs; `spent`: of its `calls`.
+    `behind`: as known and longest, where nothing hangs longer than it says that it needs; `spent`: of its `calls`;
+    `through`: the calls without a limit on the way to them.
     """
 
     known: Fraction = ZERO
@@ -43,6 +44,7 @@ class Work:
     answer: AnswerTime = UNSTATED
     behind: DurationInterval = NOTHING
     spent: tuple[Fraction | None, ...] = ()
+    through: tuple[RetryPolicy, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -105,8 +107,15 @@ def _work(
             max(sum((known for known, _ in stated), ZERO), own),
             None if cyclic else _total(own, [most for _, most in stated]),
         ),
-        tuple(calls.values()),
+        tuple(calls.values()), tuple(_unlimited(outward, work)),
     )  # fmt: skip
+
+
+def _unlimited(outward: tuple[RetryPolicy, ...], work: Mapping[str, Work]) -> Iterator[RetryPolicy]:
+    """Yields the calls without a limit that a thing makes, and those that they pass on."""
+    for plan in outward:
+        if not _limited(plan):
+            yield from (plan, *work[plan.callee].through)
 
 
 def _limited(plan: RetryPolicy) -> bool:

@@ -155,7 +155,7 @@ def _contained(question: Question, work: Work, around: Enclosure, longest: Fract
 
 
 def _names(work: Work, around: Enclosure) -> tuple[str, ...]:
-    return (around.name, *(plan.name for plan in work.calls))
+    return (around.name, *(plan.name for plan in (*work.calls, *work.through)))
 
 
 def _all_places(inner: Sequence[RetryPolicy], around: Enclosure) -> list[Place]:
@@ -178,8 +178,9 @@ def cycles(question: Question, tree: CallTree) -> Iterator[Finding]:
     """Calls that lead back to their caller have no depth, so nothing is said about what contains what."""
     for cycle in tree.cycles:
         inside = [plan for plan in tree.plans if plan.caller in cycle and plan.callee in cycle]
+        into = [plan for plan in tree.plans if plan.caller not in cycle and plan.callee in cycle]
         way = " -> ".join((*cycle, cycle[0]))
         hint = "give the part that is called back a name of its own"
         needs = f"needs the depth of the calls {way}: they form a cycle ({hint})"
         places = [end.place.labelled("part of the cycle") for plan in inside for end in (plan.call.callee,) if end]
-        yield question.undecided(needs, places, [plan.name for plan in inside])
+        yield question.undecided(needs, places, [plan.name for plan in (*inside, *into)])

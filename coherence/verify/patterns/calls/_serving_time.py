@@ -35,6 +35,11 @@ class AnswerWait:
         return (self.around.name, self.around.inside, *(plan.name for plan in self.time.way))
 
     @property
+    def whole(self) -> tuple[str, ...]:
+        """Returns what an answer by the bound is about: every call inside, not the longest of them alone."""
+        return (*self.of, *self.time.inside)
+
+    @property
     def nested(self) -> bool:
         """Decides whether calls of the thing count too."""
         return bool(self.time.way)
@@ -110,15 +115,19 @@ def _in_time(question: Question, subject: Subject, waiting: AnswerWait) -> Findi
         activity, span = ahead[0]
         late = f"{span} and {time.stated[0]} in a try of {render_seconds(limit)}"
         needs = f"needs whether {activity} of {around.inside} comes before each answer (then as part of it): {late}"
-        return question.undecided(needs, [*waiting.places(), span.place.labelled(f"{activity} takes this")], waiting.of)
+        return question.undecided(
+            needs, [*waiting.places(), span.place.labelled(f"{activity} takes this")], waiting.whole
+        )
     if time.bound is not None and time.bound <= limit:
         return _enough(question, waiting, time.bound)
     if time.open or time.silent:
         needs = f"needs {(time.open or [f'takes: {{serve: ...}} of {name}' for name in time.silent])[0]}"
-        return question.undecided(f"{needs}: {render_seconds(time.most)} stated {total}", waiting.places(), waiting.of)
+        return question.undecided(
+            f"{needs}: {render_seconds(time.most)} stated {total}", waiting.places(), waiting.whole
+        )
     needs = f"needs which of the times inside {around.inside} run at once (the algebra of calls will say it)"
     return question.undecided(
-        f"{needs}: {render_seconds(time.bound or ZERO)} together {total}", waiting.places(), waiting.of
+        f"{needs}: {render_seconds(time.bound or ZERO)} together {total}", waiting.places(), waiting.whole
     )
 
 
@@ -140,7 +149,7 @@ def _enough(question: Question, waiting: AnswerWait, bound: Fraction) -> Finding
     assumed += ["no try inside fails"] if waiting.nested else []
     assumed.append(NO_WAIT.format(around.inside))
     margin = bound < around.limit.low
-    return question.proved(message, waiting.places(), waiting.of, evidence, assumptions=assumed, margin=margin)
+    return question.proved(message, waiting.places(), waiting.whole, evidence, assumptions=assumed, margin=margin)
 
 
 def _too_short(question: Question, subject: Subject, waiting: AnswerWait) -> Finding:

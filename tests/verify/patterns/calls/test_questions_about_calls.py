@@ -276,3 +276,26 @@ def test_pauses_that_are_not_summed_are_asked_for(pause: str) -> None:
     (finding,) = only(text, "COH201")
     assert finding.verdict is Verdict.UNDECIDED
     assert "cap" in finding.message
+
+
+SUMS = """coherence: 1
+components: {a: {takes: {serve: 1 s}}, b: {takes: {serve: 1 s}}, c: {takes: {serve: 1 s}}}
+calls:
+  - {from: users, to: a, deadline: 20 s}
+  - {from: a, to: relay, tries: 1}
+  - {from: relay, to: b, deadline: 6 s, per_try: 2 s, tries: 2}
+  - {from: a, to: c, deadline: 6 s, per_try: 2 s, tries: 2}
+"""
+
+
+def test_a_sum_is_about_every_call_that_it_adds_up() -> None:
+    proofs = [f for f in only(SUMS, "COH201") if "users -> a" in f.of and f.verdict is Verdict.PROVED]
+    calls = {"users -> a", "a -> relay", "relay -> b", "a -> c"}
+    assert [calls - set(f.of) for f in proofs] == [set(), set()]
+
+
+def test_a_call_into_a_cycle_is_part_of_what_the_cycle_leaves_undecided() -> None:
+    text = """coherence: 1
+calls: [{from: users, to: a, deadline: 9 s}, {from: a, to: b, deadline: 6 s}, {from: b, to: a, deadline: 5 s}]
+"""
+    assert [f.of for f in only(text, "COH201")] == [("a -> b", "b -> a", "users -> a")]
