@@ -266,12 +266,13 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
         return None
     for name in sorted(known):
         limit = 2 if min(len(word), len(name)) >= 8 else 1
-        if min(len(word), len(name)) >= 4 and not _related(word, name) and distance(word, name, limit) <= limit:
+        if min(len(word), len(name)) >= 4 and not related(word, name) and distance(word, name, limit) <= limit:
             return name
     return None
 
 
-def _related(word: str, other: str) -> bool:
+def related(word: str, other: str) -> bool:
+    """Decides whether two names differ by a plural or a number alone, which is no slip."""
     plural = word.rstrip("s") == other.rstrip("s")
     numbered = word.rstrip("0123456789") == other.rstrip("0123456789")
     return plural or numbered

@@ -13,8 +13,11 @@ from coherence.language.expressions.parse import MAX_LENGTH
 from coherence.language.expressions.tree import Call, Compare, Name, Tree
 from coherence.language.schema_kinds import NAME, Formula, Kind, Quantity, Reading, scalar
 from coherence.language.value_kinds import DURATION, formula_of, parse_quantity
+from coherence.language.words import EVENTS
 
 _DOTTED = r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)?"
+_HAPPENS = {word: kind for kind, words in EVENTS.items() for word in words}
+_OCCURRENCE = re.compile(rf"(first |last |all of )?({_DOTTED}) ({'|'.join(_HAPPENS)})")
 
 
 @notes_reading("kind", "subject", "of", "text")
@@ -42,14 +45,14 @@ class Event:
 
 
 def event_of(text: str, place: Place) -> Event:
-    """Returns the event of `server starts`, `worker.task ends`, `all of rank.step end`, `last ping` or other words."""
+    """Returns the event of `server starts`, `worker.task ended`, `all of rank.step end`, `last ping` or other words."""
     words = " ".join(text.split())
-    if match := re.fullmatch(rf"all of ({_DOTTED}) (start|end)s?", words):
-        return Event(match[2] + "s", match[1], "all", words, place)
     if match := re.fullmatch(r"first ([a-z][a-z0-9_]*) waits", words):
         return Event("waits", match[1], "first", words, place)
-    if match := re.fullmatch(rf"(first |last )?({_DOTTED}) (start|end)s?", words):
-        return Event(match[3] + "s", match[2], (match[1] or "").strip(), words, place)
+    if match := _OCCURRENCE.fullmatch(words):
+        which, kind = (match[1] or "").strip(), _HAPPENS[match[3]]
+        said = words if match[3] in (kind, kind.removesuffix("s")) else f"{match[1] or ''}{match[2]} {kind}"
+        return Event(kind, match[2], which.removesuffix(" of"), said, place)
     if match := re.fullmatch(r"last (.+)", words):
         return Event("outside", match[1], "last", words, place)
     return Event("outside", words, "", words, place)

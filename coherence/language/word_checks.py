@@ -5,25 +5,36 @@ And a burst beside a rate that switches, which are two statements of how one rat
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from coherence.base.places import Place
 from coherence.base.units import shorten
 from coherence.language.design import Call, Component, Design, Job, Randomness, Workload, needed
-from coherence.language.names import events, nearest
+from coherence.language.expressions import names as names_in
+from coherence.language.names import component_formulas, distance, events, formulas, nearest, related
+from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity, Reading
-from coherence.language.words import CAUSES, plain_word
+from coherence.language.sentences import Event
+from coherence.language.words import ACTIVITIES, CAUSES, EVENTS, plain_word
 
 KNOWN_CAUSES: tuple[str, ...] = sum(CAUSES.values(), ())
+KNOWN_ACTIVITIES: tuple[str, ...] = sum(ACTIVITIES.values(), ())
+_HAPPENINGS: tuple[str, ...] = sum(EVENTS.values(), ())
 
 
 def check(design: Design, reading: Reading) -> None:
     """Reports every near miss with what may be meant."""
     for workload in design.workload.values():
         _bursts(workload, reading)
+    used = _used(design)
     for component in design.components.values():
         _roles(component, reading)
+        _takes(component, used, reading)
     for event in events(design):
         owner = design.components.get(event.thing)
-        if owner is not None and event.activity:
+        if event.kind == "outside":
+            _happening(event, design, reading)
+        elif owner is not None and event.activity:
             _activity(owner, event.activity, event.place, reading)
     for call in design.calls:
         _causes(call, reading)
@@ -45,6 +56,49 @@ def _roles(component: Component, reading: Reading) -> None:
             near = nearest(activity, takes)
             remedy = f"did you mean '{near}'?" if near else f"add `takes: {{{activity}: ...}}`"
             reading.problem(word.place, f"'{component.name}' has no activity '{shorten(activity)}'", remedy)
+
+
+def _used(design: Design) -> frozenset[str]:
+    """Returns the activities that something else of the design names: an event, or a formula."""
+    every = (
+        *formulas(design),
+        *(own for component in design.components.values() for own in component_formulas(component)),
+    )
+    named = {name for formula in every for name in names_in(formula.tree)}
+    return frozenset(named | {event.subject for event in events(design)})
+
+
+def _takes(component: Component, used: Collection[str], reading: Reading) -> None:
+    """Reports an activity that nothing names or gives a role, and whose name is one slip away from a known one."""
+    for activity, span in (component.takes or {}).items():
+        if role(component, activity) or not used.isdisjoint((activity, f"{component.name}.{activity}")):
+            continue
+        near = next((word for word in KNOWN_ACTIVITIES if _slip(activity, word)), None)
+        if near is not None and near not in (component.takes or {}):
+            remedy = (
+                f"did you mean '{near}'? Else say what it is to a caller: `roles: {{{activity}: answer}}` or `apart`"
+            )
+            reading.problem(span.place, f"'{shorten(activity)}' is no activity that is understood by its name", remedy)
+
+
+def _slip(word: str, other: str) -> bool:
+    """Decides whether two long words differ by one letter that is missing, doubled or in the wrong place."""
+    moved = len(word) != len(other) or sorted(word) == sorted(other)
+    long = min(len(word), len(other)) >= 5
+    return long and moved and not related(word, other) and distance(word, other, 1) <= 1
+
+
+def _happening(event: Event, design: Design, reading: Reading) -> None:
+    """Reports words about a thing of the design that name no happening, or are one slip away from its start or end."""
+    thing, _, verb = event.text.partition(" ")
+    if thing.split(".")[0] not in design.components or " " in verb:
+        return
+    if not verb and "." in thing:
+        remedy = f"write `{shorten(thing)} starts` or `{shorten(thing)} ends`"
+        reading.problem(event.place, f"'{shorten(thing)}' does not say what happens", remedy)
+    near = next((word for word in _HAPPENINGS if _slip(verb, word)), None)
+    if near is not None:
+        reading.problem(event.place, f"'{shorten(verb)}' is nothing that happens to {thing}", f"did you mean '{near}'?")
 
 
 def _activity(owner: Component, activity: str, place: Place, reading: Reading) -> None:

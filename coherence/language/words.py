@@ -34,6 +34,13 @@ COUNTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+# What happens to a thing or one of its activities: `server started` is the event `server starts`.
+EVENTS: Mapping[str, tuple[str, ...]] = {
+    "starts": ("starts", "start", "started", "begins", "begin", "began"),
+    "ends": ("ends", "end", "ended", "finishes", "finish", "finished", "completes", "complete", "completed"),
+}
+
+
 def render_table(table: Mapping[str, Iterable[str]]) -> str:
     """Renders a table of words, for the schema and for messages."""
     return "; ".join(f"{meaning}: {', '.join(names)}" for meaning, names in table.items())

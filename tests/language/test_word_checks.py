@@ -5,10 +5,14 @@ from __future__ import annotations
 import pytest
 
 from coherence.base.errors import InputError
+from coherence.base.places import Place
 from coherence.language import word_checks
 from coherence.language.reading import read_text
 from coherence.language.schema_kinds import Reading
+from coherence.language.sentences import event_of
 from tests.strategies import problems_in
+
+NOWHERE = Place("", 1, 1, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +32,10 @@ from tests.strategies import problems_in
             "'overlaod'",
             "'overload'",
         ),
+        ("components: {model: {takes: {servee: 2 s}}}", "'servee'", "'serve'? Else say what it is to a caller"),
+        ("components: {model: {takes: {anwser: 2 s}}}", "'anwser'", "'answer'"),
+        ("components: {model: {}}\ntimers: {t: {from: model strats, after: 1 s}}", "'strats'", "'starts'"),
+        ("components: {model: {}}\ntimers: {t: {from: model.load, after: 1 s}}", "'model.load'", "`model.load starts`"),
     ],
 )
 def test_a_near_miss_is_an_error_with_what_may_be_meant(text: str, wrong: str, meant: str) -> None:
@@ -41,6 +49,9 @@ def test_a_near_miss_is_an_error_with_what_may_be_meant(text: str, wrong: str, m
     [
         "calls: [{from: a, to: b, tries: 2, retry_when: [504, Gateway-Timeout, locked, cancelled]}]",
         "components: {model: {drain: 5 s, takes: {decode: 2 s}}}\ntimers: {t: {from: model.drain starts, after: 1 s}}",
+        "components: {log: {takes: {replay: 2 s}, roles: {replay: apart}}, a: {takes: {serve: 1 s, servee: 2 s}}}",
+        "components: {log: {takes: {replay: 2 s}}}\ntimers: {t: {from: log.replay starts, after: 1 s}}",
+        "components: {rank: {takes: {step: 2 s, start2: 1 s}}}\ntimers: {t: {from: rank stalls, after: 1 s}}",
     ],
 )
 def test_words_far_from_all_that_is_known_are_names_of_their_own(text: str) -> None:
@@ -63,3 +74,12 @@ def test_a_resource_that_nobody_offers_is_an_error(resource: str, remedy: str) -
 
 def test_what_is_needed_where_no_place_offers_anything_is_no_error() -> None:
     read_text("coherence: 1\ncomponents: {web: {copies: 7, needs: {memory: 1 GiB}}}\nplaces: {n1: {zone: a}}\n")
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"), [("model started", "model starts"), ("all of model.load finish", "all of model.load ends")]
+)
+def test_other_words_for_a_start_or_an_end_are_that_event(said: str, meant: str) -> None:
+    event = event_of(said, NOWHERE)
+    assert event == event_of(meant, NOWHERE)
+    assert (event.kind, event.text) == (meant.rsplit(" ", 1)[1], meant)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from coherence.language.schema import design_schema
-from coherence.language.words import ACTIVITIES, CAUSES, COUNTS, plain_word, render_table
+from coherence.language.words import ACTIVITIES, CAUSES, COUNTS, EVENTS, plain_word, render_table
 
 PAGE = Path(__file__).parents[2] / "docs" / "words.md"
-TABLES = (ACTIVITIES, CAUSES, COUNTS)
+TABLES = (ACTIVITIES, CAUSES, COUNTS, EVENTS)
 
 
 @pytest.mark.parametrize("table", TABLES)
