@@ -22,6 +22,7 @@ from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdi
 from coherence.findings.not_read import Basis, basis
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule
+from coherence.findings.standing_proofs import Prover
 from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
 
@@ -55,6 +56,17 @@ def bases(design: Design, modules: Iterable[QuestionModule]) -> Iterator[Basis]:
         if row is not None and row.value.findings:
             for code in dict.fromkeys(finding.code for finding in row.value.findings):
                 yield basis(row.reads, [finding for finding in row.value.findings if finding.code == code])
+
+
+def provers(design: Design, modules: Iterable[QuestionModule]) -> dict[str, Prover]:
+    """Returns for each code what its question has read of a design, and what its proofs hold regardless of."""
+    by_code: dict[str, Prover] = {}
+    for module in modules:
+        row = design.queries.rows.get((ask_once, module.name))
+        if row is not None and any(finding.verdict is Verdict.PROVED for finding in row.value.findings):
+            read = row.reads.all()
+            by_code |= {question.code: Prover(read, question.regardless) for question in module.questions}
+    return by_code
 
 
 def carry_over(previous: Design, edited: Design) -> None:

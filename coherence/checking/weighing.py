@@ -1,11 +1,11 @@
-"""Asks question modules about a design, and takes back each proof that an entry which nothing read may overturn."""
+"""Asks question modules about a design, and takes back each proof that something may overturn which it did not read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from coherence.base.reads import unnoted
-from coherence.checking.answers import ask_once, bases
+from coherence.checking.answers import ask_once, bases, provers
 from coherence.checking.independent_parts import units_of
 from coherence.checking.slicing import Piece
 from coherence.checking.unread_values import unread_values
@@ -28,11 +28,11 @@ def ask_weighed(subject: Subject, modules: Iterable[QuestionModule]) -> list[Fin
 def weighed(
     piece: Piece, findings: tuple[Finding, ...], modules: Sequence[QuestionModule], reasons: Reasons
 ) -> tuple[tuple[Finding, ...], tuple[NotRead, ...]]:
-    """Returns the findings without the proofs that an unread entry takes back, and the values that are not read.
+    """Returns the findings without the proofs that something unread takes back, and the values that are not read.
 
-    Where only some questions were asked, what they did not read may be read by others, and every proof stands.
+    Where only some questions were asked, others may read what they did not: no proof names it.
     """
     with unnoted():
         unread = unread_values(piece, bases(piece.design, modules), reasons)
-        everything = len(modules) == len(question_modules())
-        return standing(piece.design, findings, unread) if everything else findings, unread
+        named = unread if len(modules) == len(question_modules()) else ()
+        return standing(piece.design, findings, provers(piece.design, modules), named), unread

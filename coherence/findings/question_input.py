@@ -45,7 +45,8 @@ class Question:
 
     `slow`: it executes loops or searches their states, so that one answer may take seconds.  `fires`: what it answers
     where something is wrong (None: only a fault of an engine makes it answer, so that no case shows one); `proves`: it
-    may answer that nothing is.
+    may answer that nothing is.  `regardless`: kinds of influence (`influences.py`) that cannot change what its proofs
+    say.
     """
 
     code: str
@@ -54,6 +55,7 @@ class Question:
     slow: bool = False
     fires: Verdict | None = Verdict.CONFLICT
     proves: bool = True
+    regardless: frozenset[str] = frozenset()
 
     def conflict(
         self,

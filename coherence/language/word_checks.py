@@ -5,8 +5,6 @@ And a burst beside a rate that switches, which are two statements of how one rat
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from coherence.base.places import Place
 from coherence.base.units import shorten
 from coherence.language.design import Call, Component, Design, Job, Randomness, Workload, needed
@@ -68,7 +66,7 @@ def _used(design: Design) -> frozenset[str]:
     return frozenset(named | {event.subject for event in events(design)})
 
 
-def _takes(component: Component, used: Collection[str], reading: Reading) -> None:
+def _takes(component: Component, used: frozenset[str], reading: Reading) -> None:
     """Reports an activity that nothing names or gives a role, and whose name is one slip away from a known one."""
     for activity, span in (component.takes or {}).items():
         if role(component, activity) or not used.isdisjoint((activity, f"{component.name}.{activity}")):

@@ -34,6 +34,12 @@ COUNTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+# What counts the members of a thing that there are to be, as the last word of a signal that a loop writes.
+MEMBERS = frozenset({
+    "desired", "replicas", "copies", "count", "members", "size", "workers", "instances", "nodes", "servers", "jobs",
+    *COUNTS["available"],
+})  # fmt: skip
+
 # What happens to a thing or one of its activities: `server started` is the event `server starts`.
 EVENTS: Mapping[str, tuple[str, ...]] = {
     "starts": ("starts", "start", "started", "begins", "begin", "began"),

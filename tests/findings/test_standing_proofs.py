@@ -6,7 +6,7 @@ import pytest
 
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
-from coherence.findings.standing_proofs import standing
+from coherence.findings.standing_proofs import Prover, standing
 from coherence.language.leaves import leaves
 from coherence.language.reading import read_text
 
@@ -21,7 +21,7 @@ timers:
   late: {from: web starts, after: 9 s, then: job ends}
   next: {from: job ends, after: 9 s, then: other}
 promises: {few: always web.count <= 9, some: eventually web.count >= 5}
-infrastructure: {tiers: {web: {count: 1}}, boundaries: {vm: {around: [web]}}}
+infrastructure: {tiers: {web: {count: 1}}, boundaries: {vm: {around: [web], added_delay: 1 s}, cell: {around: [web]}}}
 """
 HOSTS = """coherence: 1
 components:
@@ -37,14 +37,14 @@ def proof(*of: str, code: str = "COH205") -> Finding:
     return Finding(code, "", Verdict.PROVED, Severity.INFO, "it holds", (), of, Evidence(Grade.PROVED, "exact"))
 
 
-def weighed(finding: Finding, *unread: str) -> Finding:
-    design = read_text(DESIGN)
-    lines = [
-        NotRead(leaf.place, leaf.section, leaf.entry, leaf.key, "no question")
-        for leaf in leaves(design) if f"{leaf.section}.{leaf.entry}" in unread
-    ]  # fmt: skip
-    assert lines or not unread
-    return standing(design, [finding], lines)[0]
+def weighed(finding: Finding, *unread: str, regardless: frozenset[str] = frozenset(), design: str = DESIGN) -> Finding:
+    """The finding, where its question has read all values but those of some entries (`boundaries.vm`)."""
+    read_design = read_text(design)
+    every = list(leaves(read_design))
+    missing = [leaf for leaf in every if f"{leaf.section}.{leaf.entry}.{leaf.key}".startswith(unread)] if unread else []
+    assert missing or not unread
+    read = frozenset(leaf.place for leaf in every) - {leaf.place for leaf in missing}
+    return standing(read_design, [finding], {finding.code: Prover(read, regardless)})[0]
 
 
 def test_a_proof_stands_where_all_that_touches_it_was_read() -> None:
@@ -56,10 +56,95 @@ def test_an_unread_boundary_limit_or_writer_takes_a_proof_back() -> None:
     for entry in ("boundaries.vm", "limits.slots", "loops.b"):
         fallen = weighed(proof("a", code="COH301"), entry)
         assert (fallen.verdict, fallen.evidence.grade) == (Verdict.UNDECIDED, Grade.BOUNDED)
-        assert entry in fallen.message
+        assert f"{entry}.added_delay" in fallen.message or f"{entry} changes, which COH301" in fallen.message
         assert fallen.places[-1].label == "not read"
     assert weighed(proof("next"), "timers.late").verdict is Verdict.UNDECIDED
     assert weighed(proof("late"), "timers.next").verdict is Verdict.PROVED
+
+
+def test_a_boundary_that_says_nothing_of_what_it_does_takes_no_proof_back() -> None:
+    assert weighed(proof("a", code="COH301"), "boundaries.cell") == proof("a", code="COH301")
+
+
+def test_a_proof_of_another_question_does_not_lend_its_reading() -> None:
+    design = read_text(DESIGN)
+    every = frozenset(leaf.place for leaf in leaves(design))
+    readers = {"COH211": Prover(every), "COH301": Prover(frozenset())}
+    own, other = standing(design, [proof("a", code="COH211"), proof("a", code="COH301")], readers)
+    assert (own.verdict, other.verdict) == (Verdict.PROVED, Verdict.UNDECIDED)
+
+
+def test_a_proof_that_holds_for_every_delay_says_so_and_stands() -> None:
+    stood = weighed(proof("a", code="COH211"), "boundaries.vm", regardless=frozenset({"time"}))
+    assert stood.verdict is Verdict.PROVED
+    assert stood.assumptions == ("this holds whatever boundaries.vm.added_delay says",)
+
+
+LIVES = """coherence: 1
+components: {web: {copies: 4, takes: {serve: 1 s, end: 30 s, start: 9 s}}}
+loops:
+  out: {trigger: web.load > 3, timescale: {period: 5 s}, actuation: {evict: web}}
+  up: {trigger: web.load > 3, actuation: {signal: web.desired, law: step, by: 1, bounds: [1, 9]}}
+jobs: {a: {needs: 4 gpu, leaves_after: 60 s}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("of", "unread", "verdict"),
+    [
+        ("out", "components.web.takes.end", Verdict.UNDECIDED),
+        ("out", "components.web.takes.start", Verdict.UNDECIDED),
+        ("out", "components.web.takes.serve", Verdict.PROVED),
+        ("up", "components.web.takes.start", Verdict.UNDECIDED),
+        ("up", "components.web.takes.end", Verdict.PROVED),
+        ("a", "jobs.a.leaves_after", Verdict.UNDECIDED),
+    ],
+)
+def test_an_unread_time_of_a_member_or_job_takes_back_a_proof_about_who_comes_and_goes(
+    of: str, unread: str, verdict: Verdict
+) -> None:
+    assert weighed(proof(of, code="COH226"), unread, design=LIVES).verdict is verdict
+
+
+def test_an_eviction_that_takes_time_is_not_proved_to_come_to_rest() -> None:
+    text = """coherence: 1
+components: {web: {copies: 12, returns: always, takes: {end: 30 s}}}
+places: {node: {count: 3}}
+placement: {web: [spread by node <= 1]}
+loops:
+  out:
+    timescale: {period: 5 min}
+    trigger: count of web by node > ceil(web.copies / node.count)
+    actuation: {evict: web}
+"""
+    at_once = text.replace(", takes: {end: 30 s}", "")
+    verdicts = [
+        {
+            f.verdict
+            for f in analyse(read_text(t, "d"), {"d": t}, lambda s: read_text(s["d"], "d")).findings
+            if f.code == "COH226"
+        }
+        for t in (text, at_once)
+    ]
+    assert verdicts == [{Verdict.UNDECIDED}, {Verdict.PROVED}]
+
+
+def test_values_of_its_own_policies_that_no_question_reads_are_named_in_a_proof() -> None:
+    design = read_text(HOSTS)
+    lines = [NotRead(leaf.place, leaf.section, leaf.entry, leaf.key, "") for leaf in leaves(design)]
+    named = [line for line in lines if line.path in ("calls.gw -> llm.deadline", "calls.client -> gw.deadline")]
+    stood = standing(design, [proof("gw -> llm")], {"COH205": Prover(frozenset())}, named)[0]
+    assert (stood.verdict, stood.assumptions) == (
+        Verdict.PROVED, ("this holds whatever calls.gw -> llm.deadline says",),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("select", [(), ("COH201",)])
+def test_a_proof_is_taken_back_whatever_other_questions_are_chosen(select: tuple[str, ...]) -> None:
+    wan = "infrastructure: {tiers: {far: {count: 1}}, boundaries: {wan: {around: [far], added_delay: 9 s}}}"
+    text = f"{HOSTS}{wan}\n"
+    answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"), select=select)
+    assert {f.verdict for f in answers.findings if f.code == "COH201"} == {Verdict.UNDECIDED}
 
 
 def test_a_timer_that_starts_an_activity_leaves_proofs_that_count_from_its_start() -> None:

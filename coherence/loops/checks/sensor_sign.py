@@ -38,7 +38,13 @@ from coherence.findings.finding import Finding
 from coherence.findings.question_input import Question, Subject
 from coherence.loops.checks._coupling import feeds_back
 
-QUESTION = Question("COH307", "sensor-sign", "ai.04 runtime control coherence", slow=True)
+QUESTION = Question(
+    "COH307",
+    "sensor-sign",
+    "ai.04 runtime control coherence",
+    slow=True,
+    regardless=frozenset({"time", "members", "rate", "room"}),
+)
 QUESTIONS = (QUESTION,)
 
 

@@ -15,7 +15,7 @@ from coherence.language.expressions.tree import Call, Name, Tree
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.facts.ranges import corners, enclosure, point
+from coherence.verify.facts.ranges import corners, enclosure, point, with_ranges
 from coherence.verify.facts.writers import tree_of
 
 ROUNDING = {"up": "ceil", "down": "floor"}
@@ -52,7 +52,7 @@ def _rounded(limit: Limit, tree: Tree | None) -> Tree | None:
 
 def at_members(facts: DesignFacts, tree: Tree, thing: str, members: int) -> Fraction | None:
     """Returns the one value of a tree where a thing has so many members; None where that does not fix it."""
-    interval = enclosure(tree, {**facts.values, f"{thing}.copies": point(members)})
+    interval = enclosure(tree, with_ranges(facts.values, {f"{thing}.copies": point(members)}))
     return interval.low if interval.exact else None
 
 
@@ -102,5 +102,5 @@ def largest(facts: DesignFacts, difference: Tree, path: str) -> Fraction | None:
 
 
 def _worst(facts: DesignFacts, difference: Tree, path: str, value: Fraction) -> Fraction | None:
-    values = {**facts.values, path: Interval(value, value)}
+    values = with_ranges(facts.values, {path: Interval(value, value)})
     return max((corner.value for corner in corners(difference, values)), default=None)

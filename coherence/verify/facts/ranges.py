@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -58,6 +59,11 @@ def words(tree: Tree) -> str:
         inner = [words(part) if isinstance(part, Name | Call) else "..." for part in tree.arguments]
         return pattern.format(*inner)
     return "..."
+
+
+def with_ranges(values: Values, ranges: Values) -> Values:
+    """Returns the values with some of them replaced or added; those that stay are not read before someone takes one."""
+    return ChainMap(dict(ranges), values)  # type: ignore[arg-type]  # written to in its first mapping alone
 
 
 def unknown(tree: Tree, values: Values) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from coherence.language.schema_kinds import Formula
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import at_members, cap, floor, place_of
-from coherence.verify.facts.ranges import point
+from coherence.verify.facts.ranges import Values, point, with_ranges
 from coherence.verify.facts.writers import Writer
 
 OUT = ("removed", "ejected", "unlisted", "unready", "down", "out", "unavailable", "drained", "cordoned", "failed")
@@ -149,11 +149,11 @@ def _by_timer(facts: DesignFacts, timer: Timer) -> Iterator[Removal]:
     yield Removal(thing, timer.name, "", timer.place, None, driven, caps, event=event)
 
 
-def with_out(facts: DesignFacts, removal: Removal, members: int, out: int) -> dict[str, Interval]:
+def with_out(facts: DesignFacts, removal: Removal, members: int, out: int) -> Values:
     """Returns the stated values with `out` of `members` out of service."""
-    values = {**facts.values, f"{removal.thing}.copies": point(members)}
-    values |= {f"{removal.thing}.{word}": point(members - out) for word in LEFT}
-    return values | ({removal.out: point(out)} if removal.out else {})
+    ranges = {f"{removal.thing}.copies": point(members)}
+    ranges |= {f"{removal.thing}.{word}": point(members - out) for word in LEFT}
+    return with_ranges(facts.values, ranges | ({removal.out: point(out)} if removal.out else {}))
 
 
 def failing(facts: DesignFacts, thing: str) -> Interval | None:

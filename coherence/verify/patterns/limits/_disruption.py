@@ -20,6 +20,7 @@ from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies
 from coherence.verify.facts.limits import at_members, cap, floor, place_of, raised
 from coherence.verify.facts.range_claims import claimed
+from coherence.verify.facts.ranges import with_ranges
 from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.writers._pair import Numbers, quantities
 
@@ -116,7 +117,7 @@ def _free(facts: DesignFacts, limit: Limit, thing: str, range_: Interval) -> dic
 def _certificate(facts: DesignFacts, limit: Limit, thing: str, range_: Interval, free: dict[int, Fraction]) -> str:
     """For all whole counts at once where the budget is linear in them, else the list of all."""
     path = f"{thing}.copies"
-    values = {**facts.values, path: Interval(max(Fraction(1), range_.low or Fraction(0)), range_.high)}
+    values = with_ranges(facts.values, {path: Interval(max(Fraction(1), range_.low or Fraction(0)), range_.high)})
     claim = Compare(">=", allowed(facts, limit), Number(Fraction(1)))
     script = claimed(claim, values, whole=frozenset({path}))
     listed = " ".join(f"(>= {real(left)} 1.0)" for left in free.values())

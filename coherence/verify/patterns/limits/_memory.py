@@ -13,7 +13,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval, interval
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import place_of
-from coherence.verify.facts.ranges import enclosure
+from coherence.verify.facts.ranges import enclosure, with_ranges
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def sizes(facts: DesignFacts, memory: RequestMemory) -> tuple[Fraction, Fraction
     """(least, most) that one request may hold; the most is None where no longest request is stated."""
     lengths = _lengths(memory.workload)
     ranges = {path: lengths[word][1] for path in used(memory.each) if (word := _length(path)) in lengths}
-    each = enclosure(memory.each, {**facts.values, **ranges})
+    each = enclosure(memory.each, with_ranges(facts.values, ranges))
     return each.low or Fraction(0), each.high
 
 

@@ -5,6 +5,13 @@ Adds what the claims on a tier or a component may reach (the bounds of the loops
 ranges) and compares the sum with the count.  A sum that passes it for some values is a possible conflict:
 whether the loops go there together is their dynamics; that nothing in the design keeps them from it is not.
 
+A boundary around the tier or the thing takes part: what a loop writes there takes effect `gain` times, `instances`
+says how many members its slices have room for, `quota` how many devices can be had.  A sum of claims holds for every
+delay: each part is within its bounds at any time.
+
+Loops that choose how many members there are of several things on one tier, of which neither `claims` nor `needs` says
+how much each holds, are asked about.
+
 What members hold (`needs: {gpu: 4}`) is added up in the same way over all members that a component has or may be
 given, against what they run on, the one thing that has the resource, or all places together.  Jobs that wait for
 their turn, members that wait for each other and members under placement rules are decided elsewhere.
@@ -47,25 +54,50 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
 from coherence.language.schema_kinds import Formula
+from coherence.language.words import MEMBERS
+from coherence.verify.facts.boundaries import around, effects, rooms
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.range_claims import claimed
-from coherence.verify.facts.ranges import Corner, extremes, truth
+from coherence.verify.facts.ranges import Corner, Values, enclosure, extremes, truth
 from coherence.verify.patterns.limits import _held
 from coherence.verify.patterns.writers._pair import Numbers, quantities
 
-QUESTION = Question("COH211", "capacity-claims", "ai.04 runtime control coherence")
+QUESTION = Question(
+    "COH211", "capacity-claims", "ai.04 runtime control coherence", regardless=frozenset({"time", "members", "rate"})
+)
 QUESTIONS = (QUESTION,)
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per claimed capacity, and a conflict per capacity that members of components pass."""
     holding = any(component.needs is not None for component in subject.design.components.values())
-    if not (subject.design.claims or holding):
+    if not (subject.design.claims or subject.design.tiers or holding):
         return
     facts = known(subject)
     yield from _held.answers(QUESTION, subject, facts)
     for name, formula in subject.design.claims.items():
         yield _claim(subject, facts, name, formula)
+    for name in subject.design.tiers:
+        yield from _unclaimed(facts, name) if name not in subject.design.claims else ()
+
+
+def _unclaimed(facts: DesignFacts, tier: str) -> Iterator[Finding]:
+    """Yields the question for the claims on a tier on which several things run, of which loops choose how many."""
+    hosted = {c.name for c in facts.design.components.values() if c.runs_on is not None and c.runs_on.text == tier}
+    paths = [path for path in facts.written if _thing(path) in hosted and path.rpartition(".")[2] in MEMBERS]
+    paths = [path for path in paths if facts.design.components[_thing(path)].needs is None]
+    if len({_thing(path) for path in paths}) < 2:
+        return
+    writers = [writer for path in paths for writer in facts.written[path]]
+    asked = f"`claims: {{{tier}: {' + '.join(paths)}}}` where each holds one"
+    needs = f"needs how much of {tier} each member of {' and '.join(map(_thing, paths))} holds: {asked}"
+    places = (*(w.place.labelled(f"{w.name} takes from {tier}") for w in writers), *_supply_places(facts, tier))
+    yield QUESTION.undecided(needs, places, (tier, *(writer.name for writer in writers)))
+
+
+def _supply_places(facts: DesignFacts, tier: str) -> tuple[Place, ...]:
+    supply = f"{tier}.count"
+    return (facts.places[supply].labelled("this many there are"),) if supply in facts.places else ()
 
 
 def _claim(subject: Subject, facts: DesignFacts, name: str, formula: Formula) -> Finding:
@@ -80,7 +112,7 @@ def _claim(subject: Subject, facts: DesignFacts, name: str, formula: Formula) ->
     places = _places(facts, where, supply, tree)
     holds = truth(fits, facts.values)
     if holds:
-        return _proved(facts, name, fits, places)
+        return _beside_boundaries(facts, name, fits, places)
     excess = extremes(Arithmetic("-", tree, supply), facts.values)
     if excess is None or excess[1].value <= 0:
         return QUESTION.undecided(
@@ -99,10 +131,36 @@ def _owners(facts: DesignFacts, tree: Tree) -> list[str]:
     return [writer.name for path in used(tree) for writer in facts.written.get(path, ())]
 
 
-def _proved(facts: DesignFacts, name: str, fits: Compare, places: tuple[Place, ...]) -> Finding:
-    most, count = facts.range(fits.left).high, facts.range(fits.right).low
+def _beside_boundaries(facts: DesignFacts, name: str, fits: Compare, places: tuple[Place, ...]) -> Finding:
+    """Returns the proof, or what boundaries leave open: their gains, their slices, their quota."""
+    values, of = effects(facts, used(fits.left)), (name, *_owners(facts, fits.left))
+    most = enclosure(fits.left, values).high
+    if not truth(fits, values) or most is None:
+        behind = {
+            boundary.name: boundary for path in used(fits.left) for boundary in around(facts.design, _thing(path))
+        }
+        lines = (*places, *(boundary.place.labelled("what is written may cross this") for boundary in behind.values()))
+        needs = (
+            f"needs whether the loops run inside {' and '.join(behind)}: with its gain the claims on {name} may not fit"
+        )
+        return QUESTION.undecided(needs, lines, of)
+    members = sum((enclosure(Name(path), values).high or Fraction(0) for path in used(fits.left)), Fraction(0))
+    for room in rooms(facts, name):
+        if (members if room.members else most) > room.most:
+            what = f"{members} members" if room.members else f"{most} of {name}"
+            needs = f"needs room in {room.boundary} for {what}: there are {room.text}"
+            return QUESTION.undecided(needs, (*places, room.place.labelled("so many there are")), of)
+    return _proved(facts, name, fits, places, values)
+
+
+def _thing(path: str) -> str:
+    return path.partition(".")[0]
+
+
+def _proved(facts: DesignFacts, name: str, fits: Compare, places: tuple[Place, ...], values: Values) -> Finding:
+    most, count = enclosure(fits.left, values).high, facts.range(fits.right).low
     numbers: Numbers = {"claimed at most": (most or Fraction(0), ""), "count": (count or Fraction(0), "")}
-    evidence = arithmetic(numbers, certificate=claimed(fits, facts.values))
+    evidence = arithmetic(numbers, certificate=claimed(fits, values))
     return QUESTION.proved(f"the claims on {name} fit", places, (name, *_owners(facts, fits.left)), evidence)
 
 

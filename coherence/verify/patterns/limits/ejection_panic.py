@@ -48,7 +48,7 @@ from coherence.language.schema_kinds import Formula
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import at_members, cap, place_of
-from coherence.verify.facts.ranges import point, truth
+from coherence.verify.facts.ranges import point, truth, with_ranges
 from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.writers._pair import Numbers
 
@@ -156,9 +156,9 @@ def _most(facts: DesignFacts, guard: EjectionGuard, count: int) -> Fraction | No
 
 def _panics(facts: DesignFacts, guard: EjectionGuard, count: int, ejected: int) -> bool | None:
     """Returns the trigger with `ejected` of `count` hosts out and all others healthy."""
-    values = {**facts.values, f"{guard.hosts}.copies": point(count), f"{guard.hosts}.ejected": point(ejected)}
-    values |= {f"{guard.hosts}.{word}": point(count - ejected) for word in HEALTHY}
-    return truth(guard.condition, values)
+    ranges = {f"{guard.hosts}.copies": point(count), f"{guard.hosts}.ejected": point(ejected)}
+    ranges |= {f"{guard.hosts}.{word}": point(count - ejected) for word in HEALTHY}
+    return truth(guard.condition, with_ranges(facts.values, ranges))
 
 
 def _large(facts: DesignFacts, guard: EjectionGuard, count: int, ejectable: int) -> HostsCase | None:

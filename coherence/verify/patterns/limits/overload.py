@@ -58,7 +58,7 @@ from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import RUNNING, OfferedRate, member_rate, offered
 from coherence.verify.timers.removals import paths
 
-QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence")
+QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence", regardless=frozenset({"time", "members"}))
 QUESTIONS = (QUESTION,)
 WAITING = ("backlog", "pending", "queue", "queued", "waiting")
 

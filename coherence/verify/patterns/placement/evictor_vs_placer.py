@@ -36,6 +36,7 @@ from coherence.base.places import Place
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Loop
+from coherence.language.expressions import names as used
 from coherence.language.schema_kinds import Formula
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, known
@@ -111,7 +112,9 @@ def _returns(subject: Subject, facts: DesignFacts, thing: str) -> bool:
 
 def _case(facts: DesignFacts, loop: Loop, trigger: Formula, evictor: Evictor) -> EvictionCase:
     low, high = count_range(facts, evictor.thing, MOST_MEMBERS, trigger.place)
-    constants = {path: span.low for path, span in facts.values.items() if span.exact and span.low is not None}
+    named = {facts.bare.get(path, path) for tree in (trigger.tree, facts.tree(trigger.tree)) for path in used(tree)}
+    spans = {path: facts.values[path] for path in sorted(named) if path in facts.values}
+    constants = {path: span.low for path, span in spans.items() if span.exact and span.low is not None}
     for path in [
         p for p in constants if p.partition(".")[0] == evictor.thing and p.endswith(("copies", "desired", "replicas"))
     ]:

@@ -45,7 +45,7 @@ from coherence.model.model import Interval, interval
 from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import rounded
 from coherence.verify.facts.range_claims import claimed
-from coherence.verify.facts.ranges import truth
+from coherence.verify.facts.ranges import truth, with_ranges
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH216", "hopeless-eviction", "ai.04 runtime control coherence")
@@ -96,7 +96,7 @@ class HopelessCase:
 
     def holds(self, facts: DesignFacts, amount: Interval) -> bool | None:
         """Returns whether the condition holds while so much is held."""
-        return truth(self.condition, {**facts.values, self.path: amount})
+        return truth(self.condition, with_ranges(facts.values, {self.path: amount}))
 
 
 def _case(facts: DesignFacts, loop: Loop, trigger: Formula, victim: Component) -> HopelessCase | None:
@@ -164,7 +164,7 @@ def _fits(facts: DesignFacts, case: HopelessCase) -> Finding:
     if case.holds(facts, Interval(need.low, need.high * most)) is not False:
         needs = f"one {name} fits, {render_quantity(most)} of them may not: needs who admits them"
         return QUESTION.undecided(needs, case.places, case.of)
-    script = claimed(Logic("not", (case.condition,)), {**facts.values, case.path: interval(need)})
+    script = claimed(Logic("not", (case.condition,)), with_ranges(facts.values, {case.path: interval(need)}))
     evidence = arithmetic({"one alone": (need.high, "")}, certificate=script)
     return QUESTION.proved(f"one {name} alone never makes {case.loop.name} act", case.places, case.of, evidence)
 

@@ -54,7 +54,7 @@ from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, known
 from coherence.verify.facts.range_claims import claimed
-from coherence.verify.facts.ranges import enclosure, truth
+from coherence.verify.facts.ranges import enclosure, truth, with_ranges
 from coherence.verify.jobs.capacity import supplies
 from coherence.verify.patterns.limits._removed_sensor import removed
 from coherence.verify.patterns.writers._pair import Numbers
@@ -168,7 +168,11 @@ def _blindness(loop: Loop, thing: str, entry: tuple[str, Component, Quantity]) -
 def _answer(subject: Subject, facts: DesignFacts, blind: Blindness, read: set[str]) -> Finding:
     trigger = trigger_of(blind.loop)
     shown = _shown(facts, blind, read)
-    fires = truth(facts.tree(trigger), {**facts.values, **shown}) if trigger is not None and not blind.certain else None
+    fires = (
+        truth(facts.tree(trigger), with_ranges(facts.values, shown))
+        if trigger is not None and not blind.certain
+        else None
+    )
     if fires is False:
         return _spared(facts, blind, trigger, shown)
     return _conflict(subject, facts, blind, shown)
@@ -275,7 +279,7 @@ def _seen(
     entries = {entry[1].name: entry for entry in held if entry[1].name not in unseen}
     for entry in entries.values():
         shown = _readings(facts, loop, (thing, entry[1], Fraction(1)), read)
-        if truth(facts.tree(trigger), {**facts.values, **shown}) is False:
+        if truth(facts.tree(trigger), with_ranges(facts.values, shown)) is False:
             yield _spared(facts, _blindness(loop, thing, entry), trigger, shown)
 
 
@@ -287,7 +291,7 @@ def _now(tree: Tree) -> Tree:
 def _spared(facts: DesignFacts, blind: Blindness, trigger: Tree | None, shown: dict[str, Interval]) -> Finding:
     """Answers that what the holder shows of the resources that are read keeps the loop from acting."""
     assert trigger is not None
-    script = claimed(Logic("not", (_now(facts.tree(trigger)),)), {**facts.values, **shown})
+    script = claimed(Logic("not", (_now(facts.tree(trigger)),)), with_ranges(facts.values, shown))
     message = f"{blind.loop.name} spares a {blind.thing} on which {blind.holder.name} runs: it shows in what is read"
     return QUESTION.proved(
         message, _places(facts, blind, "does not hold meanwhile"), _of(blind),

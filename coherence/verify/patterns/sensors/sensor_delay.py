@@ -55,7 +55,9 @@ from coherence.verify.patterns.sensors._samples import lacks_samples
 from coherence.verify.patterns.sensors._signal_age import Age, signal_age
 from coherence.verify.patterns.writers._pair import Numbers
 
-QUESTION = Question("COH223", "sensor-delay", "ai.04 runtime control coherence")
+QUESTION = Question(
+    "COH223", "sensor-delay", "ai.04 runtime control coherence", regardless=frozenset({"members", "rate", "room"})
+)
 QUESTIONS = (QUESTION,)
 
 

@@ -1,0 +1,294 @@
+"""Lists what the entries of a design may change: the values and events that a proof which did not read them stands on.
+
+A loop, a timer or a limit is one influence: who has read something of it has read it.  Of a boundary, a link, an
+activity or a job each value is one by itself, for each changes something else (`kind`):
+
+- `time`: when something comes to be, or is seen (a delay, a latency, the life of a job);
+- `members`: how long a member that is asked for is not there yet, or one that is not is there still;
+- `rate`: how fast work is done (a share of a device, a bandwidth);
+- `room`: how many there can be (slices of a device, a quota);
+- `burst`: when a workload leaves its stated rate;
+- `value`: anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.findings.finding import Finding
+from coherence.language import names
+from coherence.language.design import Component, Design, Loop
+from coherence.language.expressions import names as names_in
+from coherence.language.leaves import DesignLeaf, leaves
+from coherence.language.roles import role
+from coherence.language.schema_kinds import Formula, Quantity
+from coherence.language.sentences import Event
+from coherence.language.words import MEMBERS as MEMBER_COUNTS
+
+WHOLE = ("loops", "timers", "limits")
+TIME, MEMBERS, RATE, ROOM, BURST, VALUE = "time", "members", "rate", "room", "burst", "value"
+RATES, ROOMS = (
+    frozenset({"capacity_fraction", "memory_fraction", "bandwidth", "count"}),
+    frozenset({"instances", "quota"}),
+)
+VARIED = ("burst.rate", "arrivals.switches.rate")  # keys by which a workload leaves its rate
+IDENTITY = frozenset({"uses", "kind", "around", "ends"})  # which one it is, not what it does
+
+
+@dataclass(frozen=True)
+class Influence:
+    """An entry, or one value of it, that may change these signals, events or things.
+
+    `together`: how many of them a proof must be about before it is touched.
+    """
+
+    section: str
+    name: str
+    key: str
+    kind: str
+    places: tuple[Place, ...]
+    words: frozenset[str]
+    evicts: str = ""
+    together: int = 1
+
+    def touches(self, words: frozenset[str]) -> bool:
+        """Returns whether it may change something of what a proof is about."""
+        return len(self.words & words) >= self.together or self.evicts in words
+
+    def removes(self, words: frozenset[str]) -> bool:
+        """Returns whether it touches these words, and only by taking runs away from them."""
+        if self.section == "limits":
+            return bool(self.words & words)
+        return self.evicts in words and not self.words & words
+
+    @property
+    def path(self) -> str:
+        """Returns `limits.slots` or `boundaries.wan.added_delay`."""
+        return ".".join(word for word in (self.section, self.name, self.key) if word)
+
+
+Influences = Mapping[str, tuple[Influence, ...]]
+
+
+def influences(design: Design) -> Influences:
+    """Returns the influences on each word of a design; gathered once."""
+    return design.queries.get(influences, lambda: _by_word(_influences(design)))
+
+
+def _by_word(every: Iterable[Influence]) -> dict[str, tuple[Influence, ...]]:
+    by_word: dict[str, list[Influence]] = {}
+    for influence in every:
+        for word in (*influence.words, *([influence.evicts] if influence.evicts else [])):
+            by_word.setdefault(word, []).append(influence)
+    return {word: tuple(own) for word, own in by_word.items()}
+
+
+def _influences(design: Design) -> Iterator[Influence]:
+    entries: dict[tuple[str, str], list[DesignLeaf]] = {}
+    for leaf in leaves(design):
+        entries.setdefault((leaf.section, leaf.entry), []).append(leaf)
+    single = {"boundaries": _of_boundary, "links": _of_link, "components": _of_activities, "jobs": _of_job}
+    single["workload"] = _of_workload
+    for (section, name), own in entries.items():
+        if section in WHOLE:
+            yield _of_entry(design, section, name, tuple(leaf.place for leaf in own))
+        elif section in single:
+            yield from single[section](design, name, own)
+
+
+def _of_entry(design: Design, section: str, name: str, places: tuple[Place, ...]) -> Influence:
+    changed: Callable[[Design, str], Iterator[str]] = {"loops": written, "timers": _made, "limits": _counted}[section]
+    evicts = evicted(design.loops[name]) if section == "loops" else ""
+    return Influence(section, name, "", VALUE, places, frozenset(changed(design, name)), evicts)
+
+
+def _of_boundary(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[Influence]:
+    boundary = design.boundaries[name]
+    for leaf in own:
+        if leaf.key not in IDENTITY and not _neutral(leaf.key, boundary.constants.get(leaf.key)):
+            yield Influence(
+                "boundaries", name, leaf.key, _kind(leaf.key), (leaf.place,), frozenset(_around(design, name))
+            )
+
+
+def _around(design: Design, name: str) -> Iterator[str]:
+    """Yields the things inside a boundary, and inside those that it encloses."""
+    waiting, seen = [name], {name}
+    while waiting:
+        for word in design.boundaries[waiting.pop()].around:
+            yield word.text
+            if word.text in design.boundaries and word.text not in seen:
+                seen.add(word.text)
+                waiting.append(word.text)
+
+
+def _of_link(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[Influence]:
+    for leaf in own:
+        if leaf.key not in IDENTITY:  # what has one end alone in a proof is no way within it
+            kind, ends = _kind(leaf.key), frozenset(name.split(" - "))
+            yield Influence("links", name, leaf.key, kind, (leaf.place,), ends, together=2)
+
+
+def _of_activities(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[Influence]:
+    """Yields the times that members take to come or to go, for whoever chooses how many there are or evicts one.
+
+    An activity of which nothing says what it is may be how an evicted member ends.
+    """
+    touched = {"start": {coming(name), going(name)}, "drain": {coming(name), going(name)}, "": {going(name)}}
+    for leaf in own:
+        section, _, activity = leaf.key.partition(".")
+        words = touched.get(role(design.components[name], activity), set()) if section == "takes" else set()
+        if words:
+            yield Influence("components", name, leaf.key, MEMBERS, (leaf.place,), frozenset(words))
+
+
+def _of_job(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[Influence]:
+    for leaf in own:
+        if leaf.key == "leaves_after":
+            yield Influence("jobs", name, leaf.key, TIME, (leaf.place,), frozenset({name}))
+
+
+def _of_workload(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[Influence]:
+    places = {key: tuple(leaf.place for leaf in own if leaf.key == key) for key in VARIED}
+    rates = frozenset({f"{name}.rate", f"{name}.attempts"})
+    for key, stated in places.items():
+        if stated:
+            yield Influence("workload", name, key.removesuffix(".rate"), BURST, stated, rates)
+
+
+def _kind(key: str) -> str:
+    if key.endswith(("delay", "latency")):
+        return TIME
+    if key in RATES:
+        return RATE
+    return ROOM if key in ROOMS else VALUE
+
+
+def _neutral(key: str, value: object) -> bool:
+    """Decides whether a value changes nothing: no delay, a gain or a share of one."""
+    if not isinstance(value, Quantity):
+        return False
+    nothing = Fraction(0) if key.endswith("delay") else Fraction(1)
+    return (value.low, value.high) == (nothing, nothing) and key.endswith(("delay", "gain", "fraction"))
+
+
+def coming(thing: str) -> str:
+    """Returns the word that stands for how many members of a thing there are to be."""
+    return f"members of {thing}"
+
+
+def going(thing: str) -> str:
+    """Returns the word that stands for the eviction of a member of a thing."""
+    return f"eviction of {thing}"
+
+
+def evicted(loop: Loop) -> str:
+    """Returns the thing whose members a loop evicts."""
+    return loop.actuation.evict.text if loop.actuation is not None and loop.actuation.evict is not None else ""
+
+
+def written(design: Design, name: str) -> Iterator[str]:
+    """Yields the signal that a loop writes."""
+    actuation = design.loops[name].actuation
+    if actuation is not None and actuation.signal is not None:
+        yield names.resolve(actuation.signal.text, design)
+
+
+def _made(design: Design, name: str) -> Iterator[str]:
+    event = design.timers[name].then
+    yield from [event.text] if event is not None else []
+
+
+def _counted(design: Design, name: str) -> Iterator[str]:
+    counts = design.limits[name].counts
+    yield from _signals(design, [counts] if counts is not None else [])
+
+
+# -- what a proof is about ---------------------------------------------------------------------------------
+
+
+def words_of(design: Design, finding: Finding) -> frozenset[str]:
+    """Returns the signals, events and things that a proof is about, and those that its signals are computed from."""
+    return frozenset(word for name in finding.of for word in words_of_entry(design, name))
+
+
+def words_of_entry(design: Design, name: str) -> frozenset[str]:
+    """Returns what a proof is about that names an entry; gathered once."""
+    return design.queries.get((words_of_entry, name), lambda: _entry_with_things(design, name))
+
+
+def _entry_with_things(design: Design, name: str) -> frozenset[str]:
+    signals = frozenset(_entry_words(design, name))
+    things = frozenset(word.split(".")[0] for word in signals)
+    components = (design.components[thing] for thing in things if thing in design.components)
+    return signals | things | {host.runs_on.text for host in components if host.runs_on is not None}
+
+
+def _entry_words(design: Design, name: str) -> Iterator[str]:
+    yield name
+    yield from _ends_of_calls(design).get(name, ())
+    if name in design.loops:
+        yield from _loop_words(design, design.loops[name])
+    limit, promise, timer = design.limits.get(name), design.promises.get(name), design.timers.get(name)
+    if limit is not None and limit.counts is not None:
+        yield from _behind(design, _signals(design, [limit.counts]))
+    if promise is not None:
+        yield from _behind(design, _signals(design, promise.conditions))
+        yield from _texts((promise.first, promise.second))
+    if timer is not None:
+        yield from (text for text in _texts((timer.start, timer.unless)) if not _starts_an_activity(design, text))
+
+
+def _loop_words(design: Design, loop: Loop) -> Iterator[str]:
+    own = list(written(design, loop.name))
+    yield from _behind(design, [*_signals(design, names.loop_formulas(loop)), *own])
+    yield from (coming(thing) for thing, _, signal in (path.partition(".") for path in own) if signal in MEMBER_COUNTS)
+    yield from [going(evicted(loop))] if evicted(loop) else []
+
+
+def _ends_of_calls(design: Design) -> dict[str, tuple[str, ...]]:
+    """Returns caller and callee of each call, by its name; gathered once."""
+
+    def gathered() -> dict[str, tuple[str, ...]]:
+        return {call.name: tuple(end.text for end in (call.caller, call.callee) if end) for call in design.calls}
+
+    return design.queries.get(_ends_of_calls, gathered)
+
+
+def _starts_an_activity(design: Design, event: str) -> bool:
+    """Returns whether an event is the start of an activity: it may come at any time, whoever else starts it."""
+    thing, _, activity = event.removesuffix(" starts").partition(".")
+    component = design.components.get(thing)
+    return event.endswith(" starts") and component is not None and activity in (component.takes or {})
+
+
+def _texts(events: Iterable[object]) -> Iterator[str]:
+    yield from (event.text for event in events if isinstance(event, Event))
+
+
+def _signals(design: Design, formulas: Iterable[Formula]) -> Iterator[str]:
+    yield from (names.resolve(path, design) for formula in formulas for path in names_in(formula.tree))
+
+
+def _behind(design: Design, signals: Iterable[str]) -> Iterator[str]:
+    """Yields signals with all from which they are computed."""
+    waiting, seen = list(signals), set[str]()
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen.add(path)
+            waiting += _signals(design, _formulas(design, path))
+    yield from seen
+
+
+def _formulas(design: Design, path: str) -> Iterator[Formula]:
+    """Yields the formulas that compute a signal of a component."""
+    thing, _, signal = path.partition(".")
+    component: Component | None = design.components.get(thing)
+    if component is not None:
+        own: Mapping[str, object] = component.constants
+        state = names.state_formula(component) if signal == names.state_variable(component) else None
+        yield from (formula for formula in (own.get(signal), state) if isinstance(formula, Formula))
