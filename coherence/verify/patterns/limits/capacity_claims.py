@@ -13,8 +13,9 @@ Loops that choose how many members there are of several things on one tier, of w
 how much each holds, are asked about.
 
 What members hold (`needs: {gpu: 4}`) is added up in the same way over all members that a component has or may be
-given, against what they run on, the one thing that has the resource, or all places together.  Jobs that wait for
-their turn, members that wait for each other and members under placement rules are decided elsewhere.
+given, against what they run on, the one thing that has the resource, or all places together.  A job of which one
+member needs more than there is never runs.  Jobs that wait for their turn, members that wait for each other and members
+under placement rules are decided elsewhere.
 
 ## Why it hurts
 Each loop is right about its own bound.  Together they promise the same accelerators twice: one of them
@@ -59,7 +60,7 @@ from coherence.verify.facts.boundaries import around, effects, rooms
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import Corner, Values, enclosure, extremes, truth
-from coherence.verify.patterns.limits import _held
+from coherence.verify.patterns.limits import _held, _oversized
 from coherence.verify.patterns.writers._pair import Numbers, quantities
 
 QUESTION = Question(
@@ -70,15 +71,17 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per claimed capacity, and a conflict per capacity that members of components pass."""
-    holding = any(component.needs is not None for component in subject.design.components.values())
-    if not (subject.design.claims or subject.design.tiers or holding):
+    design = subject.design
+    holding = any(component.needs is not None for component in design.components.values())
+    if not (design.claims or design.tiers or design.jobs or holding):
         return
     facts = known(subject)
     yield from _held.answers(QUESTION, subject, facts)
-    for name, formula in subject.design.claims.items():
+    yield from _oversized.answers(QUESTION, subject, facts)
+    for name, formula in design.claims.items():
         yield _claim(subject, facts, name, formula)
-    for name in subject.design.tiers:
-        yield from _unclaimed(facts, name) if name not in subject.design.claims else ()
+    for name in design.tiers:
+        yield from _unclaimed(facts, name) if name not in design.claims else ()
 
 
 def _unclaimed(facts: DesignFacts, tier: str) -> Iterator[Finding]:

@@ -1,0 +1,112 @@
+"""Finds jobs of which one member needs more than there is: they wait for ever, whoever comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base.number_text import render_quantity
+from coherence.base.places import Place
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import Job, needed
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.facts.design_facts import DesignFacts, copies
+from coherence.verify.jobs.contest import TOGETHER, WAITING
+from coherence.verify.patterns.writers._pair import Numbers
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What there is of a resource: `each` thing that has it has at most so much, all together `whole` at most.
+
+    `name` is the thing that has most; None for `whole`: how many there are is not stated.
+    """
+
+    name: str
+    each: Quantity
+    whole: Fraction | None
+
+    @property
+    def place(self) -> Place:
+        return self.each.place
+
+
+def answers(question: Question, subject: Subject, facts: DesignFacts) -> Iterator[Finding]:
+    """Yields an answer per job that cannot have what one member of it needs."""
+    for job in facts.design.jobs.values():
+        if not any(word in job.constants for word in (TOGETHER, *WAITING)):  # the question about gangs adds them up
+            for resource, need in needed(job).items():
+                yield from _answer(question, subject, job, resource, need, _capacity(facts, resource))
+
+
+def _capacity(facts: DesignFacts, resource: str) -> Capacity | None:
+    """Returns the capacity of a resource; None where nothing, or not everything that may have it, says how much."""
+    own = facts.quantities.get(f"{resource}.count")
+    if own is not None:
+        return Capacity(f"{resource}.count", own, own.high)
+    having = [(name, facts.quantities.get(f"{name}.{resource}")) for name in facts.design.components]
+    stated = [(name, amount, copies(facts, name)) for name, amount in having if amount is not None]
+    if not stated:
+        return _of_places(facts, resource)
+    name, each, _ = max(stated, key=lambda one: one[1].high)
+    sums = [None if many is not None and many.high is None else amount.high * _many(many) for _, amount, many in stated]
+    return Capacity(f"{name}.{resource}", each, None if None in sums else sum((s for s in sums if s), Fraction(0)))
+
+
+def _many(members: object) -> Fraction:
+    high = getattr(members, "high", None)
+    return Fraction(1) if high is None else max(Fraction(high), Fraction(1))
+
+
+def _of_places(facts: DesignFacts, resource: str) -> Capacity | None:
+    stated = {name: (given.get(resource), given.get("count")) for name, given in facts.design.places.items()}
+    amounts = {name: amount for name, (amount, _) in stated.items() if isinstance(amount, Quantity)}
+    if not amounts or len(amounts) < len(stated):
+        return None
+    name = max(amounts, key=lambda one: amounts[one].high)
+    many = [(amounts[name].high, count) for name, (_, count) in stated.items()]
+    whole = sum((amount * (count.high if isinstance(count, Quantity) else 1) for amount, count in many), Fraction(0))
+    return Capacity(f"{name}.{resource}", amounts[name], whole)
+
+
+def _answer(
+    question: Question, subject: Subject, job: Job, resource: str, need: Quantity, there: Capacity | None
+) -> Iterator[Finding]:
+    if there is None or need.high <= there.each.low or need.dimension.physical != there.each.dimension.physical:
+        return
+    places = (need.place.labelled(f"one {job.name} needs this"), there.place.labelled("there is no more than this"))
+    if there.whole is None or need.low <= there.whole != there.each.high:
+        needs = (
+            f"needs whether one member of {job.name} may take {resource} of several: it needs {need}, the most of one "
+        )
+        yield question.undecided(f"{needs}is {there.each} ({there.name})", places, (job.name,))
+    else:
+        yield _conflict(question, subject, job, resource, need, there, places)
+
+
+def _conflict(
+    question: Question, subject: Subject, job: Job, resource: str, need: Quantity, there: Capacity,
+    places: tuple[Place, ...],
+) -> Finding:  # fmt: skip
+    physical, whole = need.dimension.physical, there.whole or there.each.high
+    asked, most = render_quantity(need.high, physical), render_quantity(whole, physical)
+    message = f"{job.name} needs {asked} {resource}, but there are {most} ({there.name}): it never runs"
+    numbers: Numbers = {"needed": (need.high, ""), "there": (whole, "")}
+    witness = (
+        Step(None, f"{job.name} waits for {asked} {resource}"),
+        Step(None, f"all {most} are free: it waits still"),
+    )
+    return question.conflict(
+        message, places, (job.name,), arithmetic(numbers, witness=witness), certain=need.low > whole,
+        assumptions=("nothing adds capacity",), repairs=_repairs(subject, need, there),
+    )  # fmt: skip
+
+
+def _repairs(subject: Subject, need: Quantity, there: Capacity) -> Iterator[Repair]:
+    """Yields as much capacity as it needs, or a job that needs what there is."""
+    for edit in (repairs.change(subject, there.each, need.high), repairs.change(subject, need, there.each.low)):
+        repair = repairs.proposal(edit)
+        yield from [repair] if repair is not None else []
