@@ -146,7 +146,10 @@ def baseline(report: Report) -> dict[str, int]:
 
 
 def summary(report: Report) -> str:
-    """`Found 1 error, 2 warnings (2 conflicts), 1 note, 3 undecided, 33 proved; 1 suppressed; 4 not read.`"""
+    """`Found 1 error, 2 warnings (2 conflicts), 1 note, 3 undecided, 33 proved; 1 suppressed; 4 not read.`
+
+    Where something is open and nothing at all is decided it says so: silence is no answer.
+    """
     counts = Counter(map(headword, report.findings))
     conflicts = sum(finding.verdict is Verdict.CONFLICT for finding in report.findings)
     severities = ", ".join(plural(counts[name], name) for name in Severity if counts[name])
@@ -156,4 +159,6 @@ def summary(report: Report) -> str:
     hidden = f"; {len(report.suppressed)} suppressed" if report.suppressed else ""
     counted = sum(line.counts for line in report.not_read)
     unread = f"; {counted} not read" if counted else ""
-    return f"Found {', '.join(parts) or 'nothing'}{hidden}{unread}."
+    decided = any(f.verdict.decides for f in (*report.findings, *report.known, *report.suppressed))
+    bare = "; nothing is decided" if not decided and (counts["undecided"] or counted) else ""
+    return f"Found {', '.join(parts) or 'nothing'}{hidden}{unread}{bare}."

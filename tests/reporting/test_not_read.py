@@ -24,7 +24,7 @@ def test_text_says_each_kind_of_entry_and_reason_once() -> None:
     text = render("text", REPORT)
     assert "not read: 3 values of limits memory, room: at_most, window (no question answers about it)\n" in text
     assert "not read: 1 value of limits disk: at_most (no question answers about it; listed only)\n" in text
-    assert "Found nothing; 3 not read.\n" in text
+    assert "Found nothing; 3 not read; nothing is decided.\n" in text
 
 
 def test_verbose_text_has_a_line_for_each_value() -> None:

@@ -275,7 +275,7 @@ def test_notes_and_undecided_answers_are_counted_apart() -> None:
     unclear = replace(conflict(), verdict=Verdict.UNDECIDED, severity=Severity.INFO)
     lines = render("text", report_of(note, unclear)).split("\n")
     assert [line.split(": ")[1] for line in lines[:2]] == ["note[COH203]", "undecided[COH203]"]
-    assert "Found 1 note, 1 undecided." in lines
+    assert "Found 1 note, 1 undecided; nothing is decided." in lines
 
 
 def test_severity_and_verdict_words() -> None:
@@ -300,3 +300,9 @@ def test_a_proof_shows_what_it_assumes_without_being_asked() -> None:
     for name in ("concise", "markdown", "github"):
         assert "(assumes: an eviction takes no time; clocks agree)" in render(name, report_of(proved))
     assert "  = assumes" not in render("text", report_of(replace(proof(), assumptions=())))
+
+
+def test_a_report_in_which_all_is_open_says_that_nothing_is_decided() -> None:
+    taken_back = replace(proof(), verdict=Verdict.UNDECIDED, evidence=Evidence(Grade.BOUNDED, "not decided"))
+    assert "Found 1 undecided; nothing is decided." in render("text", report_of(taken_back))
+    assert "Found 1 undecided, 1 proved." in render("text", report_of(taken_back, proof()))
