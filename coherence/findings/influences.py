@@ -100,7 +100,9 @@ def _influences(design: Design) -> Iterator[Influence]:
 
 
 def _of_entry(design: Design, section: str, name: str, places: tuple[Place, ...]) -> Influence:
-    changed: Callable[[Design, str], Iterator[str]] = {"loops": written, "timers": _made, "limits": _counted}[section]
+    changed: Callable[[Design, str], Iterator[str]] = {"loops": written, "timers": _timed_event, "limits": _counted}[
+        section
+    ]
     evicts = evicted(design.loops[name]) if section == "loops" else ""
     return Influence(section, name, "", VALUE, places, frozenset(changed(design, name)), evicts)
 
@@ -197,7 +199,7 @@ def written(design: Design, name: str) -> Iterator[str]:
         yield names.resolve(actuation.signal.text, design)
 
 
-def _made(design: Design, name: str) -> Iterator[str]:
+def _timed_event(design: Design, name: str) -> Iterator[str]:
     event = design.timers[name].then
     yield from [event.text] if event is not None else []
 

@@ -51,8 +51,8 @@ def event_of(text: str, place: Place) -> Event:
         return Event("waits", match[1], "first", words, place)
     if match := _OCCURRENCE.fullmatch(words):
         which, kind = (match[1] or "").strip(), _HAPPENS[match[3]]
-        said = words if match[3] in (kind, kind.removesuffix("s")) else f"{match[1] or ''}{match[2]} {kind}"
-        return Event(kind, match[2], which.removesuffix(" of"), said, place)
+        plain = words if match[3] in (kind, kind.removesuffix("s")) else f"{match[1] or ''}{match[2]} {kind}"
+        return Event(kind, match[2], which.removesuffix(" of"), plain, place)
     if match := re.fullmatch(r"last (.+)", words):
         return Event("outside", match[1], "last", words, place)
     return Event("outside", words, "", words, place)

@@ -20,7 +20,7 @@ from coherence.verify.facts.ranges import Values, hull, with_ranges
 
 
 @dataclass(frozen=True)
-class Room:
+class BoundedRoom:
     """How much there can be behind a boundary: members at its slices, or devices within its quota."""
 
     boundary: str
@@ -34,13 +34,15 @@ def around(design: Design, thing: str) -> tuple[Boundary, ...]:
     """Returns the boundaries that enclose a thing, what it runs on, or one another."""
     component = design.components.get(thing)
     inside = {thing, *([component.runs_on.text] if component is not None and component.runs_on is not None else [])}
-    found: dict[str, Boundary] = {}
+    enclosing: dict[str, Boundary] = {}
     while True:
-        further = [b for b in design.boundaries.values() if b.name not in found and inside & {w.text for w in b.around}]
+        further = [
+            b for b in design.boundaries.values() if b.name not in enclosing and inside & {w.text for w in b.around}
+        ]
         if not further:
-            return tuple(found.values())
-        found |= {boundary.name: boundary for boundary in further}
-        inside |= set(found)
+            return tuple(enclosing.values())
+        enclosing |= {boundary.name: boundary for boundary in further}
+        inside |= set(enclosing)
 
 
 def effects(facts: DesignFacts, paths: tuple[str, ...]) -> Values:
@@ -60,13 +62,13 @@ def _effect(facts: DesignFacts, path: str) -> Interval | None:
     return hull(Interval(end * gain, end * gain) for gain in set(gains) for end in (command.low, command.high))
 
 
-def rooms(facts: DesignFacts, tier: str) -> Iterator[Room]:
+def rooms(facts: DesignFacts, tier: str) -> Iterator[BoundedRoom]:
     """Yields how much there can be of a tier behind each boundary around it."""
     count = facts.values[f"{tier}.count"].low or Fraction(0)
     for boundary in around(facts.design, tier):
         slices, quota = boundary.constants.get("instances"), boundary.constants.get("quota")
         if isinstance(slices, Quantity):
             text = f"{slices} of each of {count} {tier}"
-            yield Room(boundary.name, text, members=True, most=slices.low * count, place=slices.place)
+            yield BoundedRoom(boundary.name, text, members=True, most=slices.low * count, place=slices.place)
         if isinstance(quota, Quantity):
-            yield Room(boundary.name, f"{quota} of {tier}", members=False, most=quota.low, place=quota.place)
+            yield BoundedRoom(boundary.name, f"{quota} of {tier}", members=False, most=quota.low, place=quota.place)

@@ -51,7 +51,7 @@ def _capacity(facts: DesignFacts, resource: str) -> Capacity | None:
     stated = [(name, amount, copies(facts, name)) for name, amount in having if amount is not None]
     if not stated:
         return _of_places(facts, resource)
-    name, each, _ = max(stated, key=lambda one: one[1].high)
+    name, each, _ = max(stated, key=lambda row: row[1].high)
     sums = [None if many is not None and many.high is None else amount.high * _many(many) for _, amount, many in stated]
     return Capacity(f"{name}.{resource}", each, None if None in sums else sum((s for s in sums if s), Fraction(0)))
 
@@ -66,7 +66,7 @@ def _of_places(facts: DesignFacts, resource: str) -> Capacity | None:
     amounts = {name: amount for name, (amount, _) in stated.items() if isinstance(amount, Quantity)}
     if not amounts or len(amounts) < len(stated):
         return None
-    name = max(amounts, key=lambda one: amounts[one].high)
+    name = max(amounts, key=lambda place: amounts[place].high)
     many = [(amounts[name].high, count) for name, (_, count) in stated.items()]
     whole = sum((amount * (count.high if isinstance(count, Quantity) else 1) for amount, count in many), Fraction(0))
     return Capacity(f"{name}.{resource}", amounts[name], whole)
@@ -92,11 +92,11 @@ def _conflict(
     places: tuple[Place, ...],
 ) -> Finding:  # fmt: skip
     physical, whole = need.dimension.physical, there.whole or there.each.high
-    asked, most = render_quantity(need.high, physical), render_quantity(whole, physical)
-    message = f"{job.name} needs {asked} {resource}, but there are {most} ({there.name}): it never runs"
+    amount, most = render_quantity(need.high, physical), render_quantity(whole, physical)
+    message = f"{job.name} needs {amount} {resource}, but there are {most} ({there.name}): it never runs"
     numbers: Numbers = {"needed": (need.high, ""), "there": (whole, "")}
     witness = (
-        Step(None, f"{job.name} waits for {asked} {resource}"),
+        Step(None, f"{job.name} waits for {amount} {resource}"),
         Step(None, f"all {most} are free: it waits still"),
     )
     return question.conflict(

@@ -92,8 +92,8 @@ def _unclaimed(facts: DesignFacts, tier: str) -> Iterator[Finding]:
     if len({_thing(path) for path in paths}) < 2:
         return
     writers = [writer for path in paths for writer in facts.written[path]]
-    asked = f"`claims: {{{tier}: {' + '.join(paths)}}}` where each holds one"
-    needs = f"needs how much of {tier} each member of {' and '.join(map(_thing, paths))} holds: {asked}"
+    example = f"`claims: {{{tier}: {' + '.join(paths)}}}` where each holds one"
+    needs = f"needs how much of {tier} each member of {' and '.join(map(_thing, paths))} holds: {example}"
     places = (*(w.place.labelled(f"{w.name} takes from {tier}") for w in writers), *_supply_places(facts, tier))
     yield QUESTION.undecided(needs, places, (tier, *(writer.name for writer in writers)))
 
