@@ -75,15 +75,10 @@ def _of_places(facts: DesignFacts, resource: str) -> Capacity | None:
 def _answer(
     question: Question, subject: Subject, job: Job, resource: str, need: Quantity, there: Capacity | None
 ) -> Iterator[Finding]:
-    if there is None or need.high <= there.each.low or need.dimension.physical != there.each.dimension.physical:
+    if there is None or there.whole is None or need.dimension.physical != there.each.dimension.physical:
         return
-    places = (need.place.labelled(f"one {job.name} needs this"), there.place.labelled("there is no more than this"))
-    if there.whole is None or need.low <= there.whole != there.each.high:
-        needs = (
-            f"needs whether one member of {job.name} may take {resource} of several: it needs {need}, the most of one "
-        )
-        yield question.undecided(f"{needs}is {there.each} ({there.name})", places, (job.name,))
-    else:
+    if need.high > there.whole:  # less than that, a job may take from several
+        places = (need.place.labelled(f"one {job.name} needs this"), there.place.labelled("there is no more than this"))
         yield _conflict(question, subject, job, resource, need, there, places)
 
 
