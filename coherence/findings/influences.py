@@ -137,9 +137,10 @@ def _of_link(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[
 def _of_activities(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[Influence]:
     """Yields the times that members take to come or to go, for whoever chooses how many there are or evicts one.
 
-    An activity of which nothing says what it is may be how an evicted member ends.
+    An evicted member lies where it is placed while it starts; an activity of which nothing says what it is may be how
+    it ends.
     """
-    touched = {"start": {coming(name), going(name)}, "drain": {coming(name), going(name)}, "": {going(name)}}
+    touched = {"start": {coming(name)}, "drain": {coming(name), going(name)}, "": {going(name)}}
     for leaf in own:
         section, _, activity = leaf.key.partition(".")
         words = touched.get(role(design.components[name], activity), set()) if section == "takes" else set()

@@ -93,7 +93,7 @@ jobs: {a: {needs: 4 gpu, leaves_after: 60 s}}
     ("of", "unread", "verdict"),
     [
         ("out", "components.web.takes.end", Verdict.UNDECIDED),
-        ("out", "components.web.takes.start", Verdict.UNDECIDED),
+        ("out", "components.web.takes.start", Verdict.PROVED),
         ("out", "components.web.takes.serve", Verdict.PROVED),
         ("up", "components.web.takes.start", Verdict.UNDECIDED),
         ("up", "components.web.takes.end", Verdict.PROVED),

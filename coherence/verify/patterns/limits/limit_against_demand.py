@@ -47,7 +47,12 @@ from coherence.verify.facts.ranges import truth
 from coherence.verify.patterns.limits import _disruption
 from coherence.verify.patterns.limits._demand import demand
 
-QUESTION = Question("COH209", "limit-against-demand", "ai.04 runtime control coherence")
+QUESTION = Question(
+    "COH209",
+    "limit-against-demand",
+    "ai.04 runtime control coherence",
+    regardless=frozenset({"time", "members", "rate"}),
+)
 QUESTIONS = (QUESTION,)
 SEVERAL = ("karpenter_budget",)  # several side by side are its idiom: the smallest active one binds
 SCOPE = ("per", "scope", "window", "during", "actions")  # caps that differ in one of these do not meet
