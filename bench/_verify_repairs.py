@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bench.harness import Row, process
 from coherence.base.errors import InputError
-from coherence.checking.answers import ask_all
+from coherence.checking.answers import absences, ask_all
 from coherence.checking.design_check import analyse
 from coherence.checking.repair.adjustable_numbers import knobs
 from coherence.checking.repair.blame import Stated, stated
@@ -101,7 +101,7 @@ def blame_row(found: list[tuple[str, Finding]]) -> Row:
 
 def _all_named(text: str, finding: Finding) -> bool:
     subject = _subject(text)
-    asked = RecheckContext(subject, lambda s: read_text(s[FILE], FILE), _own(finding), (), ask_all)
+    asked = RecheckContext(subject, lambda s: read_text(s[FILE], FILE), _own(finding), (), ask_all, absences)
     near = [one for one in stated(subject) if one.owners & set(finding.of)]
     missed = [one for one in near if not _pointed(one, finding) and _decides(one, finding, asked)]
     return not missed and all(place.line >= 1 and place.column >= 1 for place in finding.places)

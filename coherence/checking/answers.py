@@ -44,6 +44,16 @@ def ask_all(subject: Subject, modules: Iterable[QuestionModule]) -> list[Finding
     return [finding for module in modules for finding in _ask(module, subject).findings]
 
 
+def absences(subject: Subject, modules: Iterable[QuestionModule]) -> list[Finding]:
+    """Returns the proofs of these modules that what they look for is not there; none of what cannot be carried out."""
+    return [finding for module in modules if module.absences is not None for finding in _absences(module, subject)]
+
+
+def _absences(module: QuestionModule, subject: Subject) -> tuple[Finding, ...]:
+    asking = replace(module, ask=module.absences or module.ask)
+    return tuple(finding for finding in _ask(asking, subject).findings if finding.verdict is Verdict.PROVED)
+
+
 def ask_once(subject: Subject, module: QuestionModule) -> ModuleAnswer:
     """Returns the findings of a module about a design, asked where they are not known.  Raises InputError."""
     return subject.queries.get((ask_once, module.name), lambda: _ask(module, subject))

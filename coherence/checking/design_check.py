@@ -10,7 +10,7 @@ from coherence.base.clock import recorded_cuts, wall_is_over, wall_left_until
 from coherence.base.errors import CoherenceError, InputError, Problem
 from coherence.base.reads import recorded
 from coherence.base.watchdog import WHOLE, current_run, run_limit
-from coherence.checking.answers import ModuleAnswer, ask_once, bases, carry_over, marked, not_asked
+from coherence.checking.answers import ModuleAnswer, absences, ask_once, bases, carry_over, marked, not_asked
 from coherence.checking.independent_parts import units_of
 from coherence.checking.repair.blame import blamed
 from coherence.checking.repair.rechecks import RecheckContext as Rechecked
@@ -202,7 +202,13 @@ def _repaired(
         findings = tuple(finding for module in chosen for finding in ask_once(edited, module).findings)
         return list(weighed(replace(piece, design=edited.design), findings, chosen, options.reasons())[0])
 
-    context = Rechecked(subject, again, options.modules(), free, ask_again)
+    def absences_again(edited: Subject, modules: Iterable[QuestionModule]) -> list[Finding]:
+        proofs, known = tuple(absences(edited, modules)), edited.design.queries.rows
+        if not proofs or any((ask_once, module.name) not in known for module in options.modules()):
+            return list(proofs)
+        return list(weighed(replace(piece, design=edited.design), proofs, options.modules(), options.reasons())[0])
+
+    context = Rechecked(subject, again, options.modules(), free, ask_again, absences_again)
     with recorded_cuts() as cuts:
         context = replace(context, findings=blamed(context, thorough=options.thorough))
         repaired = tuple(with_repairs(context, thorough=options.thorough))

@@ -16,17 +16,17 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.errors import InternalError
 from coherence.base.places import Place
+from coherence.checking.answers import absences
 from coherence.checking.repair.rechecks import (
     Key,
     RecheckContext,
     key_of,
-    proves,
     still_found,
     with_repairs,
     worse,
@@ -79,20 +79,22 @@ def fix(sources: Mapping[str, str], rebuild: Rebuild, wanted: Wanted, *, time_li
     while True:
         context = _ask(sources, rebuild, time_limit)
         conflicts = [f for f in wanted(sources, with_repairs(context, thorough=True)) if f.verdict is Verdict.CONFLICT]
+        conflicts = [replace(f, repairs=tuple(r for r in f.repairs if not r.concedes)) for f in conflicts]
         edits = _smallest([f for f in conflicts if any(repair.proved for repair in f.repairs)], context)
         edited = repairs.apply(edits, sources) if edits else None
         if edited is None:
             return Fix(tuple(rounds), sources, tuple(removed), tuple(conflicts), tuple(silent))
         after = context.again(edits, context.modules) or []
-        removed += [f for f in conflicts if proves(f, after, context.findings)]
-        silent += [f for f in conflicts if not proves(f, after, context.findings) and not still_found(f, after)]
+        proved = [f for f in conflicts if context.disproved(f, edits, context.modules)]
+        removed += proved
+        silent += [f for f in conflicts if f not in proved and not still_found(f, after)]
         rounds.append(edits)
         sources = edited
 
 
 def _ask(sources: Mapping[str, str], rebuild: Rebuild, time_limit: float) -> RecheckContext:
     subject, every = Subject(rebuild(sources), sources, time_limit), question_modules()
-    return RecheckContext(subject, rebuild, every, ask_weighed(subject, every), ask_weighed)
+    return RecheckContext(subject, rebuild, every, ask_weighed(subject, every), ask_weighed, absences)
 
 
 def _smallest(targets: Sequence[Finding], context: RecheckContext) -> tuple[Edit, ...]:
@@ -114,7 +116,7 @@ def _options(targets: Sequence[Finding], context: RecheckContext) -> list[Repair
         after = context.again(repair.edits, context.modules)
         if after is not None and not worse(context.findings, after):
             purposes = ANOTHER_PURPOSE * context.purposes_lost(repair.edits)
-            removes = frozenset(key_of(f) for f in targets if proves(f, after, context.findings))
+            removes = frozenset(key_of(f) for f in targets if context.disproved(f, repair.edits, context.modules))
             harmless.append(RepairOption(weight(repair.edits) + purposes, purposes, repair, removes))
     return sorted(harmless, key=lambda option: (option.weight, [(e.place, e.new) for e in option.repair.edits]))
 
@@ -149,8 +151,8 @@ def _good(edits: tuple[Edit, ...], targets: Iterable[Finding], context: RecheckC
     after = context.again(edits, context.modules)
     return (
         after is not None
-        and all(proves(f, after, context.findings) for f in targets)
         and not worse(context.findings, after)
+        and all(context.disproved(f, edits, context.modules) for f in targets)
     )
 
 

@@ -86,11 +86,13 @@ class Repair:
 
     `proved`: after it the question answers `proved` about the same policies.  Else it is a candidate, never written by
     a program: a simulation or a linear verdict favours it, or the question no longer says anything.
+    `concedes`: what it gives up or buys (a promise relaxed, hardware added), in words; no program writes that either.
     """
 
     edits: tuple[Edit, ...]
     verified: str
     proved: bool = False
+    concedes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

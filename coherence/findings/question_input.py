@@ -98,6 +98,19 @@ class Question:
         severity = Severity.INFO if margin else Severity.WARNING
         return self._finding(Verdict.PROVED, severity, message, places, of, evidence, "", assumptions, ())
 
+    def absent(
+        self,
+        message: str,
+        places: Iterable[Place],
+        of: Iterable[str],
+        evidence: Evidence,
+        *,
+        assumptions: Iterable[str] = (),
+    ) -> Finding:
+        """Returns a proof that what is asked for is not there: an answer to who re-checks a repair, and to nobody
+        else."""
+        return self._finding(Verdict.PROVED, Severity.INFO, message, places, of, evidence, "", assumptions, ())
+
     def undecided(
         self,
         needs: str,

@@ -2,8 +2,9 @@
 
 A question module has a docstring (What / Why it hurts / Example / Instead / Source), `QUESTIONS`
 (the `Question`s it owns) and `ask(subject) -> iterable of findings`.  A module that judges the answers
-of all others has `review(subject, findings) -> iterable of findings` instead, or beside it.  No list is edited: a new
-file in one of the folders is found by the package walk, and a code claimed twice is an error.
+of all others has `review(subject, findings) -> iterable of findings` instead, or beside it.  One that is silent where
+nothing is wrong may have `absences(subject) -> iterable of proofs`, which only the re-check of a repair asks for.  No
+list is edited: a new file in one of the folders is found by the package walk, and a code claimed twice is an error.
 """
 
 from __future__ import annotations
@@ -27,13 +28,17 @@ FITTED = ("coherence.causal.checks",)  # asked of a design and its telemetry, by
 
 @dataclass(frozen=True)
 class QuestionModule:
-    """A question module: the codes it owns, how to ask it, and how it judges what the others answered."""
+    """A question module: the codes it owns, how to ask it, and how it judges what the others answered.
+
+    `absences`: proofs that what it looks for is not there, where `ask` has nothing to say.
+    """
 
     name: str
     questions: tuple[Question, ...]
     ask: Callable[[Subject], Iterable[Finding]]
     page: str
     review: Callable[[Subject, Sequence[Finding]], Iterable[Finding]] | None = None
+    absences: Callable[[Subject], Iterable[Finding]] | None = None
 
 
 @cache
@@ -65,7 +70,8 @@ def _public_modules(folder: str) -> list[str]:
 def _question_module(module: ModuleType) -> QuestionModule:
     review = getattr(module, "review", None)
     ask = getattr(module, "ask", _nothing)
-    return QuestionModule(module.__name__, module.QUESTIONS, ask, inspect.cleandoc(module.__doc__ or ""), review)
+    page, absences = inspect.cleandoc(module.__doc__ or ""), getattr(module, "absences", None)
+    return QuestionModule(module.__name__, module.QUESTIONS, ask, page, review, absences)
 
 
 def _nothing(subject: Subject) -> tuple[Finding, ...]:

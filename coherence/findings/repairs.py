@@ -72,6 +72,20 @@ def insert(subject: Subject, after: Place, key: str, value: str) -> Edit | None:
     return Edit(_empty(after, after.end_column), "", f", {spelled}")
 
 
+def insert_first(subject: Subject, entry: Place, key: str, value: str) -> Edit | None:
+    """Returns the edit that adds `key: value` as the first of an entry, whose name stands at a place."""
+    name, known = text_at(subject.sources, entry), subject.design.spelling
+    if name is None or (known and key not in known):
+        return None
+    lines = lines_of(subject.sources[entry.file])
+    behind, spelled = lines[entry.line - 1][entry.end_column - 1 :], f"{known.get(key, key)}: {value}"
+    flow, block = re.match(r"\s*:\s*\{", behind), re.fullmatch(r"\s*:\s*(#.*)?", behind)
+    if flow:
+        return Edit(_empty(entry, entry.end_column + flow.end()), "", f"{spelled}, ")
+    below = re.match(r"(\s+)[\w.]+:", lines[entry.line]) if block and entry.line < len(lines) else None
+    return Edit(_empty(entry, len(lines[entry.line - 1]) + 1), "", f"\n{below[1]}{spelled}") if below else None
+
+
 def _empty(place: Place, column: int) -> Place:
     return Place(place.file, place.line, column, place.line, column)
 

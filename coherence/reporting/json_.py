@@ -142,7 +142,8 @@ def _place(place: Place) -> dict[str, Any]:
 
 
 def _repair(repair: Repair) -> dict[str, Any]:
-    return {"edits": [_edit(edit) for edit in repair.edits], "verified": repair.verified, "proved": repair.proved}
+    edits, concedes = [_edit(edit) for edit in repair.edits], list(repair.concedes)
+    return {"edits": edits, "verified": repair.verified, "proved": repair.proved, "concedes": concedes}
 
 
 def _edit(edit: Edit) -> dict[str, Any]:

@@ -119,6 +119,21 @@ def test_an_inserted_line_stands_below_the_comment_of_its_neighbour() -> None:
     assert edited == {"d.yaml": text.replace("# agreed\n", "# agreed\n    per_try: 1 s\n")}
 
 
+@pytest.mark.parametrize(
+    ("entry", "edited"),
+    [
+        ("a: {trigger: x > 1}", "a: {rank: 1, trigger: x > 1}"),
+        ("a:  # the first\n    trigger: x > 1", "a:  # the first\n    rank: 1\n    trigger: x > 1"),
+    ],
+)
+def test_a_key_is_added_as_the_first_of_its_entry(entry: str, edited: str) -> None:
+    text = f"coherence: 1\nloops:\n  {entry}\n"
+    subject = Subject(read_text(text, "d.yaml"), {"d.yaml": text})
+    edit = repairs.insert_first(subject, subject.design.loops["a"].place, "rank", "1")
+    assert edit is not None
+    assert repairs.apply([edit], {"d.yaml": text}) == {"d.yaml": f"coherence: 1\nloops:\n  {edited}\n"}
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_line_ends_stay(end: str) -> None:
     text = end.join(["a: 1", "b: 2  # two", "c: 3", ""])

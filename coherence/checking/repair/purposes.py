@@ -1,7 +1,8 @@
 """Counts the policies that an edit of a design leaves without what they are for.
 
-A call that retried and has one try, a loop that may move within bounds and has one value left or leaves its stated
-bounds, a timer that begins with what stops it: such an edit removes a conflict by removing the policy.
+A call that retried and has one try, where no call before or behind it retries either, a loop that may move within
+bounds and has one value left or leaves its stated bounds, a timer that begins with what stops it: such an edit removes
+a conflict by removing the policy.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def purposes_lost(before: Design, after: Design) -> int:
 def _lost(before: Design, after: Design) -> Iterator[str]:
     """Yields the names of these policies; one whose name is gone is not looked at."""
     for call, edited in zip(before.calls, after.calls, strict=False):
-        if call.name == edited.name and _retries(call) and not _retries(edited):
+        if call.name == edited.name and _retries(call) and not _retries(edited) and not _retried(edited, after):
             yield call.name
     for name, loop in before.loops.items():
         if name in after.loops and _within(loop) and not _moves_inside(loop, after.loops[name]):
@@ -32,6 +33,28 @@ def _lost(before: Design, after: Design) -> Iterator[str]:
 
 def _retries(call: Call) -> bool:
     return any(not isinstance(tries, Quantity) or tries.high > 1 for tries in call.tries)
+
+
+def _retried(call: Call, design: Design) -> bool:
+    """Returns whether a call of the same chain, before this one or behind it, retries: one layer is enough."""
+    before, behind = _reached(call, design, "callee", "caller"), _reached(call, design, "caller", "callee")
+    return any(_retries(other) for other in design.calls if other.name in before | behind)
+
+
+def _reached(call: Call, design: Design, near: str, far: str) -> frozenset[str]:
+    """Returns the calls that follow one another from a call on, each with its `near` end at the `far` end before."""
+    names, waiting = set[str](), [call]
+    while waiting:
+        end = _end(waiting.pop(), far)
+        following = [other for other in design.calls if end and _end(other, near) == end and other.name not in names]
+        names |= {other.name for other in following}
+        waiting += following
+    return frozenset(names)
+
+
+def _end(call: Call, key: str) -> str:
+    word = getattr(call, key)
+    return word.text if word is not None else ""
 
 
 def _within(loop: Loop) -> tuple[Quantity, Quantity] | None:

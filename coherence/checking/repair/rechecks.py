@@ -1,10 +1,11 @@
 """Re-checks proposed repairs: each edit is made, the design is read again, and the questions are asked again.
 
 An edit is a repair if nothing is in conflict or vacuous that was not before, and the question that found the conflict
-answers `proved` about the same policies.  Where the question answers with weaker evidence, or is silent, the edit is a
-candidate.  A conflict that became "undecided" is neither.  What a part does not let a repair change is not changed.
-The proposals of the question come first; where none is a repair, the nearest one is searched.  Edits that take away
-what a policy is for rank last.
+answers `proved` about the same policies; one that is silent where nothing is wrong is asked for a proof of that, and
+must not have had it before the edit.  Where the question answers with weaker evidence, or is silent, the edit is a
+candidate, and so is one that takes away what a policy is for.  A conflict that became "undecided" is neither.  What a
+part does not let a repair change is not changed.  The proposals of the question come first; where none is a repair, the
+nearest one is searched.  Edits that relax a promise or add hardware rank last.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from typing import TypeVar
 from coherence.base.errors import CoherenceError
 from coherence.base.places import Place
 from coherence.checking.repair.adjustable_numbers import forbidden
+from coherence.checking.repair.concessions import concessions, patience
 from coherence.checking.repair.nearest_repair import Asks, nearest
 from coherence.checking.repair.purposes import purposes_lost
 from coherence.findings.edited_designs import Rebuild, edited_subject
 from coherence.findings.finding import Edit, Finding, Grade, Repair, Severity, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule
+from coherence.language.design import Design
 
 T = TypeVar("T")
 AskAll = Callable[[Subject, Iterable[QuestionModule]], list[Finding]]
@@ -35,6 +38,7 @@ MOST_ASKS = 48  # of a finding: one question
 MOST_ASKS_OF_DESIGN = 240
 SLOW_ASKS = 16  # of a finding of a question that executes loops
 CANDIDATE_SHARE = 3  # of the asks of a finding one in so many is for candidates, where no repair was found
+WITHOUT_PURPOSE = "re-checked: proved, and a policy no longer does what it is for"
 INSTANTS_OF_AN_ASK = 100  # so many executed instants count as one ask more
 
 
@@ -47,7 +51,9 @@ class RecheckContext:
     modules: Sequence[QuestionModule]
     findings: Sequence[Finding]
     ask_all: AskAll
+    absences: AskAll  # the proofs of silent questions that what they look for is not there
     known: dict[object, list[Finding] | None] = field(default_factory=dict, compare=False)  # what was asked already
+    subjects: dict[frozenset[Edit], Subject | None] = field(default_factory=dict, compare=False)
 
     def again(self, edits: tuple[Edit, ...], modules: Sequence[QuestionModule]) -> list[Finding] | None:
         """Returns the findings after edits; None where they do not fit, or the edited text is no design."""
@@ -58,12 +64,54 @@ class RecheckContext:
 
     def purposes_lost(self, edits: tuple[Edit, ...]) -> int:
         """Returns how many policies no longer do what they are for after edits that fit."""
-        edited = edited_subject(self.subject, edits, self.rebuild)
+        edited = self._edited(edits)
         return purposes_lost(self.subject.design, edited.design) if edited is not None else 0
+
+    def conceding(self, repair: Repair) -> Repair:
+        """Returns a repair that fits, with what it gives up or buys."""
+        edited = self._edited(repair.edits)
+        given = concessions(self.subject.design, edited.design) if edited is not None else ()
+        return replace(repair, concedes=given, verified="; ".join((repair.verified, *given)))
+
+    def rank(self, repair: Repair) -> tuple[int, bool, bool]:
+        """Returns by what repairs that fit are ordered: purposes that they cost, what they concede, patience."""
+        edited = self._edited(repair.edits)
+        waits = edited is not None and bool(patience(self.subject.design, edited.design))
+        return self.purposes_lost(repair.edits), bool(repair.concedes), waits
+
+    def disproved(self, finding: Finding, edits: tuple[Edit, ...], modules: Sequence[QuestionModule]) -> bool:
+        """Returns whether the question of a conflict proves, of these edits, that it cannot happen any more."""
+        after = self.again(edits, modules)
+        if after is None or still_found(finding, after):
+            return False
+        if proves(finding, after, self.findings):
+            return True
+        absent = self._absences(edits, self.owners(finding))
+        return bool(absent) and proves(
+            finding, [*after, *absent], [*self.findings, *self._absences((), self.owners(finding))]
+        )
+
+    def owners(self, finding: Finding) -> list[QuestionModule]:
+        """Returns the modules whose question gave the finding."""
+        return [module for module in self.modules if any(q.code == finding.code for q in module.questions)]
+
+    def _absences(self, edits: tuple[Edit, ...], modules: Sequence[QuestionModule]) -> list[Finding]:
+        key = (frozenset(edits), "absences", tuple(module.name for module in modules))
+        if key not in self.known:
+            edited = self._edited(edits) if edits else self.subject
+            self.known[key] = [] if edited is None else self.absences(edited, modules)
+        return self.known[key] or []
+
+    def _edited(self, edits: tuple[Edit, ...]) -> Subject | None:
+        """Returns the subject after edits, the same each time, so that nothing is answered twice about it."""
+        key = frozenset(edits)
+        if key not in self.subjects:
+            self.subjects[key] = edited_subject(self.subject, edits, self.rebuild)
+        return self.subjects[key]
 
     def _again(self, edits: tuple[Edit, ...], modules: Sequence[QuestionModule]) -> list[Finding] | None:
         try:
-            edited = edited_subject(self.subject, edits, self.rebuild)
+            edited = self._edited(edits)
             return None if edited is None else self.ask_all(edited, modules)
         except (CoherenceError, RecursionError):
             return None
@@ -73,8 +121,8 @@ def with_repairs(context: RecheckContext, *, thorough: bool = False) -> list[Fin
     """Returns the findings, each conflict with the repairs that hold.
 
     First what the questions propose; a conflict for which none of that holds takes a repair of another conflict that
-    removes it too; for what is left the nearest repair is searched.  Questions that execute loops may take seconds
-    each time: with them the search is left to `thorough`.
+    removes it too; for what is left the nearest repair is searched.  Questions that execute loops with plants or
+    varying loads may take seconds each time: with them the search is left to `thorough`.
     """
     conflicts = [f for f in context.findings if f.verdict is Verdict.CONFLICT]
     holding: dict[Key, tuple[Repair, ...]] = {}
@@ -99,14 +147,14 @@ def with_repairs(context: RecheckContext, *, thorough: bool = False) -> list[Fin
 
 
 def _any_proved(verified: Iterable[Repair]) -> bool:
-    return any(repair.proved for repair in verified)
+    """Returns whether one is proved and gives nothing up that is for people to decide."""
+    return any(repair.proved and not repair.concedes for repair in verified)
 
 
 def _ranked(verified: Sequence[Repair], context: RecheckContext) -> tuple[Repair, ...]:
-    """Returns the first repairs, those that leave every policy its purpose first; candidates where none is proved."""
+    """Returns the first repairs, by what they cost the design; candidates where none is proved."""
     proved = [repair for repair in dict.fromkeys(verified) if repair.proved]
-    ranked = sorted(proved or dict.fromkeys(verified), key=lambda repair: context.purposes_lost(repair.edits))
-    return tuple(ranked[:MOST_REPAIRS])
+    return tuple(sorted(proved or dict.fromkeys(verified), key=context.rank)[:MOST_REPAIRS])
 
 
 def _holding(
@@ -139,8 +187,10 @@ def _inside(place: Place, fixed: Collection[Place]) -> bool:
 
 def _searched(finding: Finding, context: RecheckContext, asks: Asks, *, thorough: bool) -> Iterator[Repair]:
     """Yields the nearest repairs, tried with the question that found the conflict; where none is, candidates."""
-    own = [module for module in context.modules if any(q.code == finding.code for q in module.questions)]
-    allowed = Asks(min(asks.left, SLOW_ASKS * thorough if any(map(slow, own)) else MOST_ASKS))
+    own = context.owners(finding)
+    executes = any(map(slow, own))
+    searched = not executes or thorough or _runs_alone(context.subject.design)
+    allowed = Asks(min(asks.left, SLOW_ASKS if executes else MOST_ASKS) if searched else 0)
     before = allowed.left
 
     def proved(repair: Repair) -> bool:
@@ -157,6 +207,12 @@ def _searched(finding: Finding, context: RecheckContext, asks: Asks, *, thorough
         allowed.left = max(allowed.left, before // CANDIDATE_SHARE)
         yield from nearest(finding, context.subject, removed, allowed)
     asks.left -= before - max(0, allowed.left)
+
+
+def _runs_alone(design: Design) -> bool:
+    """Returns whether a few short runs decide: no component has a state of its own, and no load varies."""
+    plants = any(component.state is not None for component in design.components.values())
+    return not plants and not any(load.rate is not None and load.rate.varies for load in design.workload.values())
 
 
 def slow(module: QuestionModule) -> bool:
@@ -181,11 +237,13 @@ def _rechecked(
     after = context.again(repair.edits, modules)
     if after is None or not gone(finding, after) or worse(context.findings, after):
         return []
-    if proves(finding, after, context.findings):
-        return [replace(repair, verified="re-checked: proved", proved=True)]
+    if context.disproved(finding, repair.edits, modules):
+        if context.purposes_lost(repair.edits):
+            return [context.conceding(replace(repair, verified=WITHOUT_PURPOSE))]
+        return [context.conceding(replace(repair, verified="re-checked: proved", proved=True))]
     grades = [f.evidence.grade for f in _same(finding, after) if f.verdict is Verdict.PROVED]
     weak = next((grade for grade in grades if grade is not Grade.PROVED), "no conflict is found")
-    return [replace(repair, verified=f"re-checked: {weak}, and not proved")]
+    return [context.conceding(replace(repair, verified=f"re-checked: {weak}, and not proved"))]
 
 
 def key_of(finding: Finding) -> Key:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +11,7 @@ from fractions import Fraction
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings import repairs
-from coherence.findings.finding import Finding, Repair
+from coherence.findings.finding import Evidence, Finding, Grade, Repair
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import evaluate
@@ -21,15 +22,17 @@ from coherence.loops.checks._groups import (
     breaks,
     groups,
     linear_at,
+    promises,
     runs,
     runs_of,
     settled,
     tried,
     witnessed,
 )
-from coherence.loops.designs.groups import Group, place
+from coherence.loops.designs.groups import Group, all_settle, place
 from coherence.model.model import SampledLoop, sensor_delay
 from coherence.simulate.execute.affine import plain
+from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Execution, Instant, View
 from coherence.simulate.execute.orbits import LongRun
 from coherence.simulate.execute.slices import influences
@@ -73,6 +76,32 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
                     f"whether {loop.name} acts before it sees what it did: of {most} pairs of actions not all are run"
                 )
                 yield question.undecided(message, (place(loop),), (loop.name,), bound=f"{MOST_TRIED} pairs of actions")
+
+
+def seen_in_time(question: Question, subject: Subject) -> Iterator[Finding]:
+    """Yields a proof for each loop alone of which every start settles, and no action beyond that is blind."""
+    deadline = time.monotonic() + subject.time_limit
+    for group in groups(subject):
+        rests = tried(all_settle, group, deadline) if len(group.loops) == 1 else None
+        loop = group.loops[0]
+        if rests is None or not rests.starts or not all(_sees(group, loop, run) for run in rests.runs):
+            continue
+        keeps = all(_keeps_promises(subject, group, run) for run in rests.runs)
+        names = [promise.name for promise, _ in promises(subject, group.model)] if keeps else []
+        evidence = Evidence(
+            Grade.PROVED, f"exact execution of {rests.starts} starts", certificate=certificate(group.model, rests.runs)
+        )
+        message = f"{loop.name} sees each action before one that passes where it settles"
+        yield question.absent(message, (place(loop),), (loop.name, *names), evidence)
+
+
+def _sees(group: Group, loop: SampledLoop, run: LongRun) -> bool:
+    """Returns whether each action beyond where the loop settles comes when the one before it shows, of a few."""
+    pairs = _pairs(loop, run.instants, plain(run.instants[-1].after[loop.signal]))
+    shows = [
+        (tried(_first_seen, group, loop, run, first), run.instants[second].time) for first, second in pairs[:MOST_TRIED]
+    ]
+    return len(pairs) <= MOST_TRIED and all(seen is not None and seen <= time for seen, time in shows)
 
 
 def _acted_twice(subject: Subject, group: Group, loop: SampledLoop, rest: Fraction | None) -> list[int]:
@@ -128,6 +157,12 @@ def _pairs(loop: SampledLoop, instants: Sequence[Instant], rest: Fraction) -> li
 def _unseen(group: Group, loop: SampledLoop, run: LongRun, first: int, other: int) -> Fraction | None:
     """Returns how long the first action takes to show in what the loop reads, if it does not at the second; else
     None."""
+    seen = _first_seen(group, loop, run, first)
+    return seen - run.instants[first].time if seen is not None and seen > run.instants[other].time else None
+
+
+def _first_seen(group: Group, loop: SampledLoop, run: LongRun, first: int) -> Fraction | None:
+    """Returns the first sample at which an action shows in what the loop reads; None where that is not soon."""
     world = Execution(group.model, run.choices)
     for _ in range(first):
         world.advance()
@@ -136,7 +171,6 @@ def _unseen(group: Group, loop: SampledLoop, run: LongRun, first: int, other: in
     still.advance()
     acted.advance()
     acted.order = still.order
-    start, second = run.instants[first].time, run.instants[other].time
     for _ in range(MOST_LOOKED):
         time = acted.next_time()
         for run_ in (acted, still):
@@ -145,7 +179,7 @@ def _unseen(group: Group, loop: SampledLoop, run: LongRun, first: int, other: in
         if not _due(acted, loop):
             continue
         if _read(acted, loop) != _read(still, loop):
-            return time - start if time > second else None
+            return time
     return None
 
 
@@ -232,10 +266,13 @@ def _mends(subject: Subject, group: Group, loop: SampledLoop, wait: Fraction) ->
 
 
 def _calm(subject: Subject, group: Group, loop: SampledLoop, run: LongRun) -> bool:
-    if not settled(run) or tried(lambda: (overshoot(group, loop, run, None),)) != (None,):
-        return False
-    end = run.instants[-1].time
-    return tried(lambda: (breaks(subject, group.model, run.choices, end),)) == (None,)
+    calm = settled(run) and tried(lambda: (overshoot(group, loop, run, None),)) == (None,)
+    return calm and _keeps_promises(subject, group, run)
+
+
+def _keeps_promises(subject: Subject, group: Group, run: LongRun) -> bool:
+    """Returns whether the run breaks no `always` or `never` promise up to its end."""
+    return tried(lambda: (breaks(subject, group.model, run.choices, run.instants[-1].time),)) == (None,)
 
 
 def _delays(loop: SampledLoop) -> Iterator[Place]:

@@ -43,6 +43,15 @@ QUESTION = Question("COH304", "act-before-effect", "ai.04 runtime control cohere
 QUESTIONS = (QUESTION,)
 
 
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields a proof for each loop that no start makes pass where it settles before it sees what it did."""
+    if not feeds_back(subject.design):
+        return
+    from coherence.loops.checks._act_before_effect import seen_in_time
+
+    yield from seen_in_time(QUESTION, subject)
+
+
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per loop that passes where it settles before it sees what it did."""
     if not feeds_back(subject.design):

@@ -16,6 +16,7 @@ from coherence.findings.finding import Evidence, Finding, Grade, Repair, Verdict
 from coherence.findings.question_input import Question, Subject
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.linear import Linear, linearise
+from coherence.loops.designs.one_way import comes_to_rest
 from coherence.model.model import Model, SampledLoop, unit_of
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.certificates.run_certificates import certificate
@@ -231,22 +232,16 @@ def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline
         *(("the linear figures leave out " + ", ".join(linear.dropped),) if linear and linear.dropped else ()),
     )
     try:
-        rests = _all_settle(group, deadline)
+        rests = all_settle(group, deadline)
     except (NotExactError, MissingValueError) as error:
         rests, why = Rests(0, ()), str(error)
     else:
         why = "the time limit"
-    if count := rests.starts:
-        evidence = Evidence(
-            Grade.PROVED,
-            f"exact execution of {'its only start' if count == 1 else f'all {count} starts'} to a recurrence",
-            numbers=numbers,
-            certificate=certificate(group.model, rests.runs, rest=True),
-        )
+    evidence, how = (_executed(group, rests, numbers), "") if rests.starts else _moved_one_way(group, runs, deadline)
+    if evidence is not None:
         verb = "settles" if len(group.loops) == 1 else "settle"
-        return question.proved(
-            f"{names} {verb} from every start", group.places, group.names, evidence, assumptions=assumptions
-        )
+        message = f"{names} {verb} from every start{how}"
+        return question.proved(message, group.places, group.names, evidence, assumptions=assumptions)
     ended = sum(1 for run in runs if run.orbit is not None)
     growth = f", linear growth per lap {linear.verdict.modulus:.4g}" if linear else ""
     bound = f"{ended} of {len(runs)} runs settle within {LAPS} laps{growth}; not every start: {why}"
@@ -259,8 +254,21 @@ def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline
     )
 
 
-def _all_settle(group: Group, deadline: float) -> Rests:
+def all_settle(group: Group, deadline: float) -> Rests:
     """Returns the runs of every start, if every one of them settles; none where time runs out."""
     return every_rest(
         group.model, laps=LAPS, most=MOST_INSTANTS, starts=MOST_STARTS, late=lambda: wall_is_over(deadline)
     )
+
+
+def _executed(group: Group, rests: Rests, numbers: dict[str, tuple[Fraction | float | int, str]]) -> Evidence:
+    starts = "its only start" if rests.starts == 1 else f"all {rests.starts} starts"
+    proof = certificate(group.model, rests.runs, rest=True)
+    return Evidence(Grade.PROVED, f"exact execution of {starts} to a recurrence", numbers=numbers, certificate=proof)
+
+
+def _moved_one_way(group: Group, runs: Sequence[LongRun], deadline: float) -> tuple[Evidence | None, str]:
+    """Returns the proof that no command is ever moved both ways, where time is left for it, and what it shows."""
+    limit = deadline - time.monotonic()
+    evidence = comes_to_rest(group.model, group.loops, runs, limit) if limit > 0 else None
+    return evidence, ": no command is ever moved both ways"

@@ -269,5 +269,5 @@ def _replayed(run: Execution, point: Mapping[str, Fraction], period: Fraction, f
         return value
 
     exact.map_numbers(read)
-    returned = all(back[name] == value for name, value in point.items()) and exact.modes == run.modes
+    returned = all(back.get(name) == value for name, value in point.items()) and exact.modes == run.modes
     return Orbit(begin, period, tuple(lap), False, factor) if returned else None

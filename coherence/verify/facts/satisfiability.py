@@ -167,6 +167,16 @@ class SatQuery:
         facts += [lower_smt(tree) for tree in conditions]
         return _with_logic(Certificate(sorts, tuple(facts), "false").script(), conditions)
 
+    def state_script(self, state: SatState) -> str:
+        """Returns SMT-LIB, unsat where all conditions hold in the state."""
+        sorts = {symbol(name): "Bool" if isinstance(value, bool) else "Real" for name, value in state.at.items()}
+        values = {
+            name: str(value).lower() if isinstance(value, bool) else rational(value) for name, value in state.at.items()
+        }
+        facts = tuple(f"(= {symbol(name)} {value})" for name, value in values.items())
+        claim = f"(and true {' '.join(map(lower_smt, self.conditions))})"
+        return _with_logic(Certificate(sorts, facts, claim).script(), self.conditions)
+
     def _facts(self, name: str) -> Iterator[str]:
         term, span = symbol(name), self.values.get(name, EVERYTHING)
         if span.exact and span.low is not None:

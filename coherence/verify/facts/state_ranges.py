@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import hull
@@ -22,12 +24,21 @@ def stated(facts: DesignFacts) -> dict[str, Interval]:
 
 def whole(facts: DesignFacts) -> frozenset[str]:
     """Returns paths that take whole numbers only: members, what whole laws write, whole steps from a whole start."""
-    written = {path for path, found in facts.written.items() if found and all(map(_whole, found))}
+    written = {path for path, own in facts.written.items() if _in_whole_steps(own) and _begins_whole(own)}
     return frozenset(written | {path for path in facts.whole if path.endswith(".copies")})
 
 
-def _whole(writer: Writer) -> bool:
-    if not writer.whole or writer.kind in ("ignore", "unset"):
-        return False
-    first = initial(writer)
-    return writer.kind == "scale" or (first is not None and first.exact)
+def in_whole_steps(facts: DesignFacts) -> frozenset[str]:
+    """Returns the paths that take whole numbers only, where each begins with one."""
+    return whole(facts) | {path for path, own in facts.written.items() if _in_whole_steps(own)}
+
+
+def _in_whole_steps(writers: Sequence[Writer]) -> bool:
+    return bool(writers) and all(writer.whole and writer.kind not in ("ignore", "unset") for writer in writers)
+
+
+def _begins_whole(writers: Sequence[Writer]) -> bool:
+    """Returns whether a signal of whole steps begins with one number, or is made whole by each of its writers."""
+    starts = [start for writer in writers if (start := initial(writer)) is not None]
+    scaled = all(writer.kind == "scale" for writer in writers)
+    return scaled or (bool(starts) and all(start.exact for start in starts))

@@ -34,3 +34,12 @@ def test_a_policy_without_its_purpose_is_counted(old: str, new: str) -> None:
 def test_a_policy_that_still_does_what_it_is_for_is_not(old: str, new: str) -> None:
     assert old in DESIGN
     assert purposes_lost(read_text(DESIGN), read_text(DESIGN.replace(old, new))) == 0
+
+
+def test_retries_of_another_layer_of_the_chain_keep_the_purpose() -> None:
+    chain = (
+        "coherence: 1\ncalls: [{from: a, to: b, tries: 2}, {from: b, to: c, tries: 3}, {from: x, to: y, tries: 2}]\n"
+    )
+    for old in ("b, tries: 2", "c, tries: 3"):
+        assert purposes_lost(read_text(chain), read_text(chain.replace(old, f"{old[:10]}1"))) == 0
+    assert purposes_lost(read_text(chain), read_text(chain.replace("y, tries: 2", "y, tries: 1"))) == 1

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from coherence.base.solver import unsat
+from coherence.checking.answers import absences
 from coherence.checking.design_check import analyse
 from coherence.checking.repair.rechecks import proves, slow
+from coherence.exploring.fixing import fix
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
+from coherence.findings.question_input import Subject
 from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
 
@@ -71,9 +77,74 @@ def test_a_freeze_that_allows_one_is_proved_to_be_none() -> None:
     assert [(repair.edits[0].new, repair.proved) for repair in dead.repairs] == [("1", True)]
 
 
-def test_a_repair_that_leaves_a_call_its_tries_comes_first() -> None:
+def test_a_repair_leaves_a_call_its_tries() -> None:
     (product,) = repaired(
         "coherence: 1\ncalls: [{from: a, to: b, tries: 2}, {from: b, to: c, tries: 3}]\n"
         "promises: {few: attempts(c) per call(a) <= 4}\n"
     )
-    assert [repair.edits[0].new for repair in product.repairs] == ["2", "1"]
+    assert [repair.edits[0].new for repair in product.repairs] == ["2"]
+
+
+def test_what_is_taken_from_a_policy_is_a_candidate_where_nothing_else_helps() -> None:
+    (product,) = repaired(
+        "coherence: 1\ncalls: [{from: a, to: b, tries: 2}]\npromises: {few: attempts(b) per call(a) <= 1}\n"
+    )
+    assert [(repair.edits[0].new, repair.proved) for repair in product.repairs] == [("1", False)]
+
+
+SOLD_TWICE = """coherence: 1
+components:
+  gpus: {count: 16}
+  chat: {work: 6, load: chat.work / (16 - batch.running)}
+loops:
+  share: {trigger: batch.queued > 0, actuation: {signal: batch.running, law: step, by: 1, bounds: [0, 15]}}
+promises:
+  tail: always chat.load <= 80 %
+  floor: always batch.running >= 10
+"""
+
+
+def test_a_relaxed_promise_is_marked_and_no_program_writes_it() -> None:
+    (sold,) = repaired(SOLD_TWICE)
+    first, second = (r for r in sold.repairs if r.proved)
+    assert (first.edits[0].new, first.concedes) == ("8", ("promise floor is relaxed",))
+    assert second.concedes == ("promise tail is relaxed",)
+    assert not fix({"d": SOLD_TWICE}, lambda s: read_text(s["d"], "d"), lambda _, answers: answers).rounds
+
+
+BLIND = """coherence: 1
+components: {web: {load: 100, usage: load / desired}}
+loops:
+  hpa:
+    timescale: {period: 15 s, hold_down: 1 min}
+    target: {signal: "delayed(web.usage, 15 s)", setpoint: 0.5, tolerance: 10 %}
+    actuation: {signal: web.desired, law: proportional, bounds: [1, 1000], from: 120}
+"""
+
+
+def absent(text: str, code: str) -> list[Finding]:
+    own = [module for module in question_modules() if module.questions[0].code == code]
+    return absences(Subject(read_text(text, "d"), {"d": text}), own)
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "old", "new"),
+    [
+        ("COH231", SOLD_TWICE, "batch.running >= 10", "batch.running >= 8"),
+        ("COH304", BLIND, "hold_down: 1 min", "hold_down: 1 min, cooldown: 15 s"),
+    ],
+)
+def test_a_silent_question_proves_of_the_repaired_design_alone_that_nothing_is_there(
+    code: str, text: str, old: str, new: str
+) -> None:
+    assert old in text
+    (proof,) = absent(text.replace(old, new), code)
+    assert (proof.verdict, proof.evidence.grade) == (Verdict.PROVED, Grade.PROVED)
+    assert proof.evidence.certificate is not None
+    assert unsat(proof.evidence.certificate, timeout_ms=5_000).unsat
+    assert not absent(text, code)
+
+
+def test_whole_numbers_and_unknown_constants_are_no_state_that_keeps_all() -> None:
+    assert not absent(SOLD_TWICE.replace(">= 10", ">= 8.2"), "COH231")
+    assert not absent(SOLD_TWICE.replace(">= 10", ">= 8").replace("work: 6", "work: 6 .. 7"), "COH231")

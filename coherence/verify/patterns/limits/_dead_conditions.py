@@ -238,9 +238,7 @@ def _shown(span: Interval, tree: Tree, name: str) -> str:
 
 
 def _guard(subject: Subject, loop: Loop) -> bool:
-    """A safety loop, or one that is promised never to act, is there for what should not happen."""
-    if loop.layer is not None and loop.layer.text == "safety":
-        return True
+    """Returns whether a loop is promised never to act: then it is there for what should not happen."""
     promised = (p for p in subject.design.promises.values() if p.kind == "never" and p.condition is not None)
     return any(loop.name in used(p.condition.tree) for p in promised if p.condition is not None)
 

@@ -7,7 +7,7 @@ covers; a loop that is not named is not bound by it.  `intended:` on the limit s
 Looks further for triggers and rules that no state within the stated ranges fulfils, rules behind rules that always
 win, `for` windows longer than the burst that would fill them, timers that another timer of the same start always
 forestalls, and limits that another limit hides (over another window, or through what the counts have to do with
-each other).  A guard (`layer: safety`, or promised `never`) that cannot act is told, not warned of, as is a trigger
+each other).  A guard (promised `never` to act) that cannot act is told, not warned of, as is a trigger
 that only the stated loads keep from acting; bounds that never bind are harmless.
 
 Boundary: conditions that contradict themselves are `vacuous-design`; two caps on one count are

@@ -44,6 +44,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from operator import itemgetter
 
 from coherence.base import units
 from coherence.base.bisection import halved, whole_mean
@@ -64,12 +65,14 @@ from coherence.verify.facts import satisfiability
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.satisfiability import SatQuery as Conditions
 from coherence.verify.facts.state_ranges import stated, whole
+from coherence.verify.patterns.promises._lasting_states import demand_groups, kept_together, lasting_state
 from coherence.verify.patterns.promises._requirements import Requirement, full, requirements
 from coherence.verify.queues.latencies import LatencyDemand, demands_in, enough, least
 
 QUESTION = Question("COH231", "unsatisfiable-targets", "ai.04 runtime control coherence", proves=False)
 QUESTIONS = (QUESTION,)
 MOST = 60  # demands that share signals
+MOST_COUNTED = 32  # a whole bound up to this is moved by ones
 MOST_SETS = 4  # smallest sets that are told of one group
 
 
@@ -82,7 +85,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     deadline = time.monotonic() + subject.time_limit
     broken: set[str] = set()
     every = list(requirements(subject, facts))
-    for group in _groups(every, facts):
+    for group in demand_groups(every, facts):
         kinds = {one.kind for one in group}
         if "promise" in kinds or ("target" in kinds and len(kinds) > 1):
             for finding in _group(subject, facts, group, deadline):
@@ -93,6 +96,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
         settled = promise.kind == "eventually_always" and rests and _enough_at_rest(facts, promise, rests)
         if promise.name not in broken and not settled:  # whether they come to rest, the loops' own questions say
             yield _latency(facts, promise)
+
+
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields a proof for each group of demands that a lasting state of the commands keeps."""
+    return kept_together(QUESTION, subject)
 
 
 def _on_latency(facts: DesignFacts) -> Iterator[Promise]:
@@ -119,22 +127,6 @@ def _latency(facts: DesignFacts, promise: Promise) -> Finding:
             f"with which some number of servers keeps {promise.name}"
         )
     return QUESTION.undecided(f"needs {' and '.join(needs)}", (promise.place,), tuple(dict.fromkeys(of)))
-
-
-def _groups(demands: list[Requirement], facts: DesignFacts) -> list[list[Requirement]]:
-    """Demands joined by the names that are not fixed."""
-    groups: list[tuple[set[str], list[Requirement]]] = []
-    for demand in demands:
-        open_ = {name for name in used(demand.tree) if not (name in facts.values and facts.values[name].exact)}
-        names, members = set(open_) or {demand.name}, [demand]
-        apart = []
-        for other, rest in groups:
-            if other & names:
-                names, members = names | other, rest + members
-            else:
-                apart.append((other, rest))
-        groups = [*apart, (names, members)]
-    return [members for _, members in groups]
 
 
 def _group(subject: Subject, facts: DesignFacts, group: list[Requirement], deadline: float) -> Iterator[Finding]:
@@ -199,6 +191,7 @@ MOST_PASTS = 3  # values of the past that are followed to their own times; more 
 
 def _conditions(facts: DesignFacts, demands: list[Requirement]) -> Conditions:
     """Returns each demand now, and at the times between which the values of the past lie that any demand reads."""
+    counts = whole(facts)
     constant = frozenset(name for name, quantity in facts.quantities.items() if not quantity.varies)
     pasts = {
         satisfiability.past_name(n): n for demand in demands for n in walk(demand.tree) if satisfiability.is_past(n)
@@ -218,9 +211,8 @@ def _conditions(facts: DesignFacts, demands: list[Requirement]) -> Conditions:
         ]  # fmt: skip
         trees.append(satisfiability.both(here, *then, *links) or here)
     values |= satisfiability.copied(values, trees)
-    bounds = whole(facts)
-    copies = {name for tree in trees for name in used(tree) if name.rpartition("@")[0] in bounds}
-    return Conditions(tuple(trees), values, bounds | copies)
+    copies = {name for tree in trees for name in used(tree) if name.rpartition("@")[0] in counts}
+    return Conditions(tuple(trees), values, counts | copies)
 
 
 def _between(name: str, node: Tree, constant: frozenset[str], number: int) -> Iterator[Tree]:
@@ -345,38 +337,40 @@ def _range(facts: DesignFacts, name: str) -> str:
 
 
 def _repairs(subject: Subject, facts: DesignFacts, core: list[Requirement]) -> Iterator[Repair]:
-    """Relax one promise until a state keeps all: the nearest number of two digits."""
+    """Relax one promise until a state keeps all, the smallest change first: the nearest number of two digits, or a
+    count."""
+    relaxed = []
     for index, target in enumerate(core):
         formula = target.formula
         if formula is None or not isinstance(formula.tree, Compare) or not isinstance(formula.tree.right, Number):
             continue
         if formula.tree.op not in ("<", "<=", ">", ">="):
             continue
-        relaxed = _relaxed(facts, core, index, formula)
-        if relaxed is not None:
-            number = formula.tree.right
-            repair = repairs.proposal(repairs.rewrite(subject, formula.at(number.span), relaxed, number.dimension))
-            yield from [repair] if repair else []
+        number, bound = formula.tree.right, _relaxed(facts, core, index, formula)
+        if bound is not None:
+            edit = repairs.rewrite(subject, formula.at(number.span), bound, number.dimension)
+            relaxed.append((abs(bound - number.value) / number.value, repairs.proposal(edit)))
+    yield from (repair for _, repair in sorted(relaxed, key=itemgetter(0)) if repair is not None)
 
 
 def _relaxed(facts: DesignFacts, core: list[Requirement], index: int, formula: Formula) -> Fraction | None:
-    """Returns the nearest bound in two digits with which the core can be kept; None where none is near."""
+    """Returns the nearest bound in two digits, or count, with which the core can be kept; None where none is near."""
     assert isinstance(formula.tree, Compare)
     assert isinstance(formula.tree.right, Number)
     upward, start = formula.tree.op in ("<", "<="), formula.tree.right.value
+    counted = formula.tree.right.dimension == units.ONE and start.denominator == 1 and start <= MOST_COUNTED
     if start <= 0:
         return None
 
     def bound_at(step: int) -> Fraction | None:
-        """Returns the bound so many tenths further, if a state keeps all with it."""
+        """Returns the bound so many tenths or counts further, if a state keeps all with it."""
         factor = Fraction(11, 10) ** step
-        bound = repairs.upward_round(start * factor) if upward else repairs.downward_round(start / factor)
+        if counted:
+            bound = start + step if upward else max(start - step, Fraction(0))
+        else:
+            bound = repairs.upward_round(start * factor) if upward else repairs.downward_round(start / factor)
         demands = [*core[:index], _with_bound(facts, core[index], bound), *core[index + 1 :]]
-        return (
-            bound
-            if isinstance(satisfiability.solve_query(_conditions(facts, demands)), satisfiability.SatState)
-            else None
-        )
+        return bound if lasting_state(facts, demands) is not None else None
 
     high = next((step for step in (1, 2, 4, 8, 16, 32) if bound_at(step) is not None), None)
     if high is None:

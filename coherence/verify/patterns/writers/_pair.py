@@ -13,9 +13,13 @@ from coherence.base.units import ONE, Dimension
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Evidence, Finding, Repair
 from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.expressions import names as used
+from coherence.language.expressions.tree import Logic, Tree
 from coherence.language.schema_kinds import Quantity
+from coherence.language.sentences import Promise
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.facts.ranges import truth
 from coherence.verify.facts.writers import Writer
 
 Numbers = Mapping[str, tuple[Fraction | float | int, str]]
@@ -108,9 +112,31 @@ class WriterPair:
             message, where, self.names, evidence, certain=certain, assumptions=assumptions, repairs=proposed
         )
 
-    def proved(self, message: str, numbers: Numbers, certificate: str | None) -> Finding:
-        """In every state some value is left alone by both."""
-        return self.question.proved(message, self.places(), self.names, arithmetic(numbers, certificate=certificate))
+    def promises(self) -> list[Promise]:
+        """Returns the promises `always` and `never` about this field alone."""
+        return [promise for promise in self.subject.design.promises.values() if self._about(promise)]
+
+    def _about(self, promise: Promise) -> bool:
+        if promise.kind not in ("always", "never") or promise.condition is None:
+            return False
+        return set(used(self.facts.tree(promise.condition.tree))) == {self.signal}
+
+    def claim(self, promise: Promise) -> Tree:
+        """Returns what must hold at all times for a promise about this field."""
+        assert promise.condition is not None
+        tree = self.facts.tree(promise.condition.tree)
+        return tree if promise.kind == "always" else Logic("not", (tree,))
+
+    def holds(self, promise: Promise, value: Interval) -> bool | None:
+        """Returns whether a promise about this field holds for every value (True), for none (False), or some (None)."""
+        return truth(self.claim(promise), {self.signal: value})
+
+    def proved(
+        self, message: str, numbers: Numbers, certificate: str | None, promised: Iterable[Promise] = ()
+    ) -> Finding:
+        """In every state some value is left alone by both, and `promised` is kept."""
+        of = (*self.names, *(promise.name for promise in promised))
+        return self.question.proved(message, self.places(), of, arithmetic(numbers, certificate=certificate))
 
     def undecided(self, needs: str, *, places: tuple[Place, ...] = ()) -> Finding:
         return self.question.undecided(needs, places or self.places(), self.names)

@@ -24,7 +24,10 @@ def unset(pair: WriterPair) -> Iterator[Finding]:
     other = pair.rival(quiet)
     if other.kind != "unset":
         script = Certificate({"before": "Real", "after": "Real"}, ("(= after before)",), "(= after before)").script()
-        yield pair.proved(f"{quiet.name} leaves {pair.signal} alone: {other.name} is its only writer", {}, script)
+        promised = [promise for promise in pair.promises() if pair.holds(promise, pair.values(other))]
+        yield pair.proved(
+            f"{quiet.name} leaves {pair.signal} alone: {other.name} is its only writer", {}, script, promised
+        )
 
 
 def setters(pair: WriterPair) -> Iterator[Finding]:

@@ -9,12 +9,11 @@ from coherence.base.number_text import render_seconds
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, arithmetic, rational
-from coherence.language.expressions import names as used
-from coherence.language.expressions.tree import Logic, Tree
+from coherence.language.expressions.tree import Logic
 from coherence.language.sentences import Promise
 from coherence.model.model import Interval
 from coherence.verify.facts.range_claims import bounds, claimed
-from coherence.verify.facts.ranges import point, truth
+from coherence.verify.facts.ranges import point
 from coherence.verify.facts.writers import TRANSIENT, Writer
 from coherence.verify.patterns.writers._pair import Numbers, WriterPair, every
 from coherence.verify.patterns.writers._setters import equal
@@ -25,13 +24,13 @@ def transient(pair: WriterPair, writer: Writer) -> Iterator[Finding]:
     other, value = pair.rival(writer), pair.values(writer)
     if other.mode in TRANSIENT or value.low is None or value.high is None:
         return
-    promised = [promise for promise in pair.subject.design.promises.values() if _about(pair, promise)]
+    promised = pair.promises()
     broken = [(promise, bad) for promise in promised if (bad := _breaking(pair, promise, value)) is not None]
     if broken:
         yield from (_dips(pair, writer, promise, bad) for promise, bad in broken)
     elif other.kind == "set":
         yield _overwritten(pair, writer, other)
-    elif promised and all(_holds(pair, promise, _way_back(value, pair.values(other))) for promise in promised):
+    elif promised and all(pair.holds(promise, _way_back(value, pair.values(other))) for promise in promised):
         yield _holds_meanwhile(pair, writer, promised, _way_back(value, pair.values(other)))
     elif other.kind == "scale" and writer.mode == "on change" and pair.values(other) != value:
         yield _thrown_back(pair, writer, other, value)
@@ -46,27 +45,10 @@ def _way_back(value: Interval, reach: Interval) -> Interval:
     return Interval(low, None if None in highs else max(end for end in highs if end is not None))
 
 
-def _about(pair: WriterPair, promise: Promise) -> bool:
-    """A promise about this field alone."""
-    if promise.kind not in ("always", "never") or promise.condition is None:
-        return False
-    return set(used(pair.facts.tree(promise.condition.tree))) == {pair.signal}
-
-
-def _claim(pair: WriterPair, promise: Promise) -> Tree:
-    assert promise.condition is not None
-    tree = pair.facts.tree(promise.condition.tree)
-    return tree if promise.kind == "always" else Logic("not", (tree,))
-
-
-def _holds(pair: WriterPair, promise: Promise, value: Interval) -> bool | None:
-    return truth(_claim(pair, promise), {pair.signal: value})
-
-
 def _breaking(pair: WriterPair, promise: Promise, value: Interval) -> Fraction | None:
     """Returns an end of the range of what is written with which the promise is broken."""
     ends = (end for end in (value.low, value.high) if end is not None)
-    return next((end for end in ends if _holds(pair, promise, point(end)) is False), None)
+    return next((end for end in ends if pair.holds(promise, point(end)) is False), None)
 
 
 def _lasts(other: Writer) -> str:
@@ -88,7 +70,7 @@ def _dips(pair: WriterPair, writer: Writer, promise: Promise, value: Fraction) -
     proposals = [repair for repair in (pair.unset(writer), _to(pair, writer, back)) if repair is not None]
     return pair.question.conflict(
         message, places, (*pair.names, promise.name), arithmetic(numbers, witness=witness),
-        certain=_holds(pair, promise, pair.values(writer)) is False, repairs=proposals,
+        certain=pair.holds(promise, pair.values(writer)) is False, repairs=proposals,
     )  # fmt: skip
 
 
@@ -99,10 +81,10 @@ def _to(pair: WriterPair, writer: Writer, value: Fraction | None) -> Repair | No
 
 
 def _holds_meanwhile(pair: WriterPair, writer: Writer, promised: list[Promise], value: Interval) -> Finding:
-    claims = tuple(_claim(pair, promise) for promise in promised)
+    claims = tuple(pair.claim(promise) for promise in promised)
     script = claimed(Logic("and", claims) if len(claims) > 1 else claims[0], {pair.signal: value})
     message = f"{writer.name} writes {pair.signal} at times, and every promise about it holds meanwhile"
-    return pair.proved(message, {}, script)
+    return pair.proved(message, {}, script, promised)
 
 
 def _thrown_back(pair: WriterPair, writer: Writer, other: Writer, value: Interval) -> Finding:

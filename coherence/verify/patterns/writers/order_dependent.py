@@ -49,7 +49,7 @@ from typing import TYPE_CHECKING
 from coherence.base.clock import wall_is_over
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step
-from coherence.findings.question_input import Question, Subject
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Loop
 from coherence.language.expressions.evaluate import evaluate
 from coherence.language.expressions.tree import Name, Tree, rename
@@ -83,6 +83,19 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield QUESTION.undecided(why, (_place(first), _place(second)), (first.name, second.name), bound=bound)
             return
         yield from _pair(subject, first, second)
+
+
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields a proof for each pair whose order the design states by two ranks, though it would matter."""
+    ranked = [loop for loop in subject.design.loops.values() if loop.rank is not None]
+    model = subject.model if len(ranked) > 1 else None
+    for first, second in itertools.islice(itertools.combinations(model.loops if model else (), 2), MOST_PAIRS):
+        if model is not None and first.rank != second.rank and _see_each_other(model, first, second):
+            early, late = sorted((first, second), key=lambda loop: loop.rank)
+            claim = f"(< {rational(early.rank)} {rational(late.rank)})"
+            evidence = arithmetic({}, certificate=Certificate(claim=claim).script())
+            message = f"{early.name} comes before {late.name} wherever both decide"
+            yield QUESTION.absent(message, (_place(first), _place(second)), (first.name, second.name), evidence)
 
 
 def _unrelated(subject: Subject) -> Iterator[Finding]:
@@ -146,9 +159,14 @@ def _meeting(model: Model) -> Iterator[tuple[SampledLoop, SampledLoop]]:
 
 
 def _open(model: Model, first: SampledLoop, second: SampledLoop) -> bool:
-    """The same rank, instants in common, and each of them sees what the other one has written."""
+    """Returns whether they have one rank, instants in common, and each sees what the other one has written."""
     if first.rank != second.rank or (first.phase or 0) != (second.phase or 0):
         return False
+    return _see_each_other(model, first, second)
+
+
+def _see_each_other(model: Model, first: SampledLoop, second: SampledLoop) -> bool:
+    """Returns whether each of them sees what the other one has written."""
     if not first.signal or not second.signal or {first.law, second.law} == {"set"}:
         return False
     if first.signal == second.signal:
@@ -288,12 +306,8 @@ def _repairs(subject: Subject, first: SampledLoop, second: SampledLoop) -> Itera
 
     edits = []
     for rank, loop in enumerate((first, second), 1):
-        timescale = loop.source.timescale
-        if loop.source.rank is not None or timescale is None:
+        if loop.source.rank is not None:
             return
-        target = loop.source.objective or loop.source.layer
-        if target is None:
-            return
-        edits.append(repairs.insert(subject, target.place, "rank", str(rank)))
+        edits.append(repairs.insert_first(subject, loop.source.place, "rank", str(rank)))
     repair = repairs.proposal(*edits)
     yield from [repair] if repair else []

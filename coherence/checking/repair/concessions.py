@@ -1,0 +1,51 @@
+"""Names what an edit of a design gives up or buys: a promise relaxed, more hardware, a caller that waits longer.
+
+Such a repair is real and comes last: what was promised to people, and what is paid for, is for people to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.language.design import Call, Design
+from coherence.language.schema_kinds import Quantity
+
+
+def concessions(before: Design, after: Design) -> tuple[str, ...]:
+    """Returns, in words, what a program must not decide: the promises that are relaxed, the hardware that is added."""
+    return (*_relaxed(before, after), *_bought(before, after))
+
+
+def patience(before: Design, after: Design) -> tuple[str, ...]:
+    """Returns, in words, which callers that nobody calls wait longer than before the edit."""
+    called = {call.callee.text for call in before.calls if call.callee is not None}
+    return tuple(
+        f"{call.caller.text} waits longer"
+        for call, edited in zip(before.calls, after.calls, strict=False)
+        if call.caller is not None and call.caller.text not in called and _waits(call) < _waits(edited)
+    )
+
+
+def _relaxed(before: Design, after: Design) -> Iterator[str]:
+    for name, promise in before.promises.items():
+        if name not in after.promises or after.promises[name].text != promise.text:
+            yield f"promise {name} is relaxed"
+
+
+def _bought(before: Design, after: Design) -> Iterator[str]:
+    for name, tier in before.tiers.items():
+        if name in after.tiers and _size(tier.count) < _size(after.tiers[name].count):
+            yield f"{name} has more members"
+    for name, place in before.places.items():
+        edited = after.places.get(name, {})
+        if any(_size(value) < _size(edited.get(key)) for key, value in place.items()):
+            yield f"{name} has more room"
+
+
+def _size(value: object) -> Fraction:
+    return value.high if isinstance(value, Quantity) else Fraction(0)
+
+
+def _waits(call: Call) -> Fraction:
+    return _size(call.deadline)

@@ -1,0 +1,37 @@
+"""What an edit gives up or buys is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from coherence.checking.repair.concessions import concessions, patience
+from coherence.language.reading import read_text
+
+DESIGN = """coherence: 1
+infrastructure: {tiers: {h100: {uses: h100_sxm, count: 32}}}
+places: {n1: {gpu: 8}}
+calls: [{from: a, to: b, tries: 3, deadline: 5 s}, {from: b, to: c, deadline: 1 s}]
+promises: {few: attempts(b) per call(a) <= 2}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("<= 2", "<= 3", ("promise few is relaxed",)),
+        ("count: 32", "count: 40", ("h100 has more members",)),
+        ("gpu: 8", "gpu: 12", ("n1 has more room",)),
+        ("count: 32", "count: 16", ()),
+        ("tries: 3", "tries: 2", ()),
+        ("deadline: 5 s", "deadline: 9 s", ()),
+    ],
+)
+def test_promises_and_hardware_are_conceded(old: str, new: str, words: tuple[str, ...]) -> None:
+    assert old in DESIGN
+    assert concessions(read_text(DESIGN), read_text(DESIGN.replace(old, new))) == words
+
+
+def test_the_patience_of_a_caller_that_nobody_calls_is_that_of_a_person() -> None:
+    assert patience(read_text(DESIGN), read_text(DESIGN.replace("5 s", "9 s"))) == ("a waits longer",)
+    assert patience(read_text(DESIGN), read_text(DESIGN.replace("5 s", "4 s"))) == ()
+    assert patience(read_text(DESIGN), read_text(DESIGN.replace("1 s", "2 s"))) == ()
