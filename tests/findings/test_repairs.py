@@ -122,8 +122,8 @@ def test_an_inserted_line_stands_below_the_comment_of_its_neighbour() -> None:
 @pytest.mark.parametrize(
     ("entry", "edited"),
     [
-        ("a: {trigger: x > 1}", "a: {rank: 1, trigger: x > 1}"),
-        ("a:  # the first\n    trigger: x > 1", "a:  # the first\n    rank: 1\n    trigger: x > 1"),
+        ("a: {trigger: x.y > 1}", "a: {rank: 1, trigger: x.y > 1}"),
+        ("a:  # the first\n    trigger: x.y > 1", "a:  # the first\n    rank: 1\n    trigger: x.y > 1"),
     ],
 )
 def test_a_key_is_added_as_the_first_of_its_entry(entry: str, edited: str) -> None:

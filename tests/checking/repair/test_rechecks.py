@@ -77,12 +77,12 @@ def test_a_freeze_that_allows_one_is_proved_to_be_none() -> None:
     assert [(repair.edits[0].new, repair.proved) for repair in dead.repairs] == [("1", True)]
 
 
-def test_a_repair_leaves_a_call_its_tries() -> None:
+def test_a_repair_that_leaves_a_call_its_tries_comes_first_and_one_layer_that_retries_is_enough() -> None:
     (product,) = repaired(
         "coherence: 1\ncalls: [{from: a, to: b, tries: 2}, {from: b, to: c, tries: 3}]\n"
         "promises: {few: attempts(c) per call(a) <= 4}\n"
     )
-    assert [repair.edits[0].new for repair in product.repairs] == ["2"]
+    assert [repair.edits[0].new for repair in product.repairs] == ["2", "1"]
 
 
 def test_what_is_taken_from_a_policy_is_a_candidate_where_nothing_else_helps() -> None:
