@@ -10,7 +10,7 @@ from coherence.base.clock import recorded_cuts, wall_is_over, wall_left_until
 from coherence.base.errors import CoherenceError, InputError, Problem
 from coherence.base.reads import recorded
 from coherence.base.watchdog import WHOLE, current_run, run_limit
-from coherence.checking.answers import ModuleAnswer, absences, ask_once, bases, carry_over, marked, not_asked
+from coherence.checking.answers import ModuleAnswer, ask_once, bases, carry_over, marked, not_asked
 from coherence.checking.independent_parts import units_of
 from coherence.checking.repair.blame import blamed
 from coherence.checking.repair.rechecks import RecheckContext as Rechecked
@@ -18,7 +18,7 @@ from coherence.checking.repair.rechecks import with_repairs
 from coherence.checking.rereading import reread
 from coherence.checking.slicing import Names, Piece, clashes, pieces, same_entries, whole
 from coherence.checking.unread_values import joined
-from coherence.checking.weighing import weighed
+from coherence.checking.weighing import weighed, weighed_absences
 from coherence.findings.accounting import account
 from coherence.findings.edited_designs import Rebuild
 from coherence.findings.finding import Accounting, Finding, NotRead, Severity
@@ -203,10 +203,8 @@ def _repaired(
         return list(weighed(replace(piece, design=edited.design), findings, chosen, options.reasons())[0])
 
     def absences_again(edited: Subject, modules: Iterable[QuestionModule]) -> list[Finding]:
-        proofs, known = tuple(absences(edited, modules)), edited.design.queries.rows
-        if not proofs or any((ask_once, module.name) not in known for module in options.modules()):
-            return list(proofs)
-        return list(weighed(replace(piece, design=edited.design), proofs, options.modules(), options.reasons())[0])
+        own = replace(piece, design=edited.design)
+        return weighed_absences(own, edited, modules, options.modules(), options.reasons())
 
     context = Rechecked(subject, again, options.modules(), free, ask_again, absences_again)
     with recorded_cuts() as cuts:

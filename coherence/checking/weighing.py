@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from coherence.base.reads import unnoted
-from coherence.checking.answers import ask_once, bases, provers
+from coherence.checking.answers import absences, ask_once, bases, provers
 from coherence.checking.independent_parts import units_of
 from coherence.checking.slicing import Piece
 from coherence.checking.unread_values import unread_values
@@ -23,6 +23,23 @@ def ask_weighed(subject: Subject, modules: Iterable[QuestionModule]) -> list[Fin
     chosen = tuple(modules)
     findings = tuple(finding for module in chosen for finding in ask_once(subject, module).findings)
     return list(weighed(Piece(units_of(subject.design), subject.design), findings, chosen, NO_QUESTION)[0])
+
+
+def absences_weighed(subject: Subject, modules: Iterable[QuestionModule]) -> list[Finding]:
+    """Returns the proofs of these modules, about a whole design, that what they look for is not there, weighed."""
+    return weighed_absences(
+        Piece(units_of(subject.design), subject.design), subject, modules, question_modules(), NO_QUESTION
+    )
+
+
+def weighed_absences(
+    piece: Piece, subject: Subject, modules: Iterable[QuestionModule], every: Sequence[QuestionModule], reasons: Reasons
+) -> list[Finding]:
+    """Returns the proofs that what these modules look for is not there, weighed where every module was asked."""
+    proofs, known = tuple(absences(subject, modules)), subject.design.queries.rows
+    if not proofs or any((ask_once, module.name) not in known for module in every):
+        return list(proofs)
+    return list(weighed(piece, proofs, every, reasons)[0])
 
 
 def weighed(

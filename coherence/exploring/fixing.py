@@ -22,7 +22,6 @@ from fractions import Fraction
 from coherence.base import units
 from coherence.base.errors import InternalError
 from coherence.base.places import Place
-from coherence.checking.answers import absences
 from coherence.checking.repair.rechecks import (
     Key,
     RecheckContext,
@@ -31,7 +30,7 @@ from coherence.checking.repair.rechecks import (
     with_repairs,
     worse,
 )
-from coherence.checking.weighing import ask_weighed
+from coherence.checking.weighing import absences_weighed, ask_weighed
 from coherence.findings import repairs
 from coherence.findings.edited_designs import Rebuild
 from coherence.findings.finding import Edit, Finding, Repair, Verdict
@@ -94,7 +93,7 @@ def fix(sources: Mapping[str, str], rebuild: Rebuild, wanted: Wanted, *, time_li
 
 def _ask(sources: Mapping[str, str], rebuild: Rebuild, time_limit: float) -> RecheckContext:
     subject, every = Subject(rebuild(sources), sources, time_limit), question_modules()
-    return RecheckContext(subject, rebuild, every, ask_weighed(subject, every), ask_weighed, absences)
+    return RecheckContext(subject, rebuild, every, ask_weighed(subject, every), ask_weighed, absences_weighed)
 
 
 def _smallest(targets: Sequence[Finding], context: RecheckContext) -> tuple[Edit, ...]:

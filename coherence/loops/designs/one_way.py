@@ -59,7 +59,7 @@ def _moves(loop: SampledLoop) -> tuple[OneWayMove, ...] | None:
     if loop.rates or loop.hold_down or loop.hold_up or loop.law not in ("step", "rules", "set"):
         return None
     triggered = Name(loop.name) if loop.relay or loop.trigger is not None else None
-    stated = tuple(_move(loop, when, by, to) for when, by, to in loop.rules)
+    stated = tuple(_move(loop, rule.when, rule.by, rule.to) for rule in loop.rules)
     moves = stated or (_move(loop, triggered, loop.by, loop.to),)
     unclear = any(move is None for move in moves) or (loop.rules and triggered is not None)
     return None if unclear else tuple(move for move in moves if move is not None)
