@@ -1,6 +1,6 @@
 """Proves that loops come to rest because each of their commands is only ever moved one way.
 
-A command that no rule lowers, and that rules raise in fixed steps up to a bound, changes finitely often; so does one
+A command that no rule lowers, and that rules raise in fixed steps up to one bound, changes finitely often; so does one
 that every rule sets to the same value.  What would move it the other way must never act: that is one promise, `never`
 any of these conditions, which the prover of promises decides.  Windows and rate limits, which change steps, are left
 out.
@@ -48,7 +48,7 @@ def comes_to_rest(model: Model, loops: Sequence[SampledLoop], runs: Sequence[Lon
     for signal in signals:
         own = [move for move in moves if move.loop.signal == signal]
         ways = {way for run in runs for way in _ways(run, own)} or {own[0].way}
-        if len(ways) > 1 or not all(_ends(move) for move in own if move.way in ways):
+        if len(ways) > 1 or not _ends([move for move in own if move.way in ways]):
             return None
         against += [move for move in own if move.way not in ways]
     return _never(model, against, [move for move in moves if move not in against], limit)
@@ -75,10 +75,13 @@ def _move(loop: SampledLoop, when: Tree | None, by: Tree | None, to: Tree | None
     return None
 
 
-def _ends(move: OneWayMove) -> bool:
-    """Returns whether so many moves of this way are possible and no more."""
-    bounds = move.loop.bounds
-    return not isinstance(move.way, str) or (bounds.high if move.way == UP else bounds.low) is not None
+def _ends(moves: Sequence[OneWayMove]) -> bool:
+    """Returns whether so many moves of one way are possible and no more: steps go up to one bound, the same for all.
+
+    A loop that steps up takes a command above its own bound down to it.
+    """
+    edges = {(move.loop.bounds.high if move.way == UP else move.loop.bounds.low) for move in moves if move.size}
+    return None not in edges and len(edges) < 2
 
 
 def _ways(run: LongRun, moves: Sequence[OneWayMove]) -> Iterator[str | Fraction]:

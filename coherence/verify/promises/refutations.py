@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.clock import is_over, now
+from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError, evaluate
-from coherence.language.expressions.tree import Call, Held, Tree, walk
+from coherence.language.expressions.tree import Call, Compare, Held, Tree, walk
 from coherence.model.model import Model
 from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
@@ -75,7 +76,8 @@ def _breaks(
     if run.orbit is None or (kind == "eventually" and not decided_at_instants(model, condition, kind)):
         return None
     seen = lap_truths(model, run, condition)
-    broken = not all(seen) if kind == "eventually_always" else not any(seen) and not _ever(model, condition, run)
+    late = kind == "eventually_always"
+    broken = False in seen if late else not {True, None} & {*seen} and not _ever(model, condition, run)
     return Refuted(choices, run.instants, run) if broken else None
 
 
@@ -105,8 +107,11 @@ def _lap(model: Model) -> Fraction:
     return hyperperiod(model)
 
 
-def lap_truths(model: Model, run: LongRun, condition: Tree) -> list[bool]:
-    """Returns the condition as sampled and after each instant of the orbit.  Raises NotExactError where unknown."""
+def lap_truths(model: Model, run: LongRun, condition: Tree) -> list[bool | None]:
+    """Returns the condition as sampled and after each instant of the orbit.  Raises NotExactError where unknown.
+
+    None: the run only closes in on values at which two sides of the condition are equal, and may stay beside them.
+    """
     orbit = run.orbit
     assert orbit is not None
     if not orbit.exact:
@@ -115,8 +120,29 @@ def lap_truths(model: Model, run: LongRun, condition: Tree) -> list[bool]:
             raise NotExactError("an orbit that is only approached, under a condition on computed signals")
         still = Execution(model, run.choices)
         moments = [(instant.time, values) for instant in orbit.lap for values in (instant.sampled, instant.after)]
-        return [bool(evaluate(condition, View(still, time, dict(values)))) for time, values in moments]
+        views = [View(still, time, dict(values)) for time, values in moments]
+        edges = _approached(run, condition)
+        return [None if _touches(edges, view) else bool(evaluate(condition, view)) for view in views]
     return [truth for time, truth in truths(model, run, condition) if time >= orbit.lap[0].time]
+
+
+def _approached(run: LongRun, condition: Tree) -> list[Compare]:
+    """Returns the comparisons of a condition whose values on the orbit are not those of the last lap of the run."""
+    orbit = run.orbit
+    assert orbit is not None
+    last = run.instants[-len(orbit.lap) :]
+    compared = [node for node in walk(condition) if isinstance(node, Compare)]
+    moved = {
+        path
+        for path in names_of(condition)
+        if {instant.after.get(path) for instant in last} != {instant.after.get(path) for instant in orbit.lap}
+    }
+    return [node for node in compared if moved & {*names_of(node)}]
+
+
+def _touches(comparisons: Sequence[Compare], view: View) -> bool:
+    """Returns whether both sides of a comparison are equal."""
+    return any(evaluate(node.left, view) == evaluate(node.right, view) for node in comparisons)
 
 
 def truths(model: Model, run: LongRun, condition: Tree) -> Iterator[tuple[Fraction, bool]]:

@@ -49,6 +49,27 @@ def test_no_proof_without_its_premises(changed: dict[str, str]) -> None:
     assert answer(**changed).verdict is not Verdict.PROVED
 
 
+STAIRS = """coherence: 1
+components: {{plant: {{state: "x' = x", step: 1 s, from: 0 .. 60}}}}
+loops:
+  a:
+    timescale: {{period: 10 s, phase: 0 s}}
+    trigger: web.n < 9
+    actuation: {{signal: web.n, law: step, by: 1, bounds: [0, 10], from: 0}}
+  b:
+    timescale: {{period: 10 s, phase: 5 s}}
+    trigger: plant.x > 20 and plant.x < 30
+    actuation: {{signal: web.n, law: step, by: 1, bounds: [0, {most}]}}
+"""
+
+
+@pytest.mark.parametrize(("most", "verdict"), [(10, Verdict.PROVED), (5, Verdict.UNDECIDED)])
+def test_steps_up_to_different_bounds_move_a_command_both_ways(most: int, verdict: Verdict) -> None:
+    text = STAIRS.format(most=most)
+    (finding,) = ask(Subject(read_text(text, "d"), {"d": text}, 60.0))
+    assert finding.verdict is verdict
+
+
 LANDING = """coherence: 1
 components: {{tank: {{state: "x' = 0.5 * x + job.v", step: 1 s, from: 0}}}}
 loops:
