@@ -55,10 +55,18 @@ def at_most(seconds: float, *, processor: bool = False) -> Iterator[None]:
 
 
 def _is_delicate(frame: FrameType | None) -> bool:
-    """Decides whether something would be left half made: a module that is imported, an object of a library in C."""
+    """Decides whether something would be left half made, or the alarm be lost.
+
+    A module that is imported, an object of a library in C; a call of the garbage collector, which drops exceptions.
+    """
+    import gc
+
+    collecting = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None:
-        name = frame.f_code.co_filename
-        if name.startswith("<frozen importlib") or name.endswith(DELICATE):
+        code = frame.f_code
+        if code.co_filename.startswith("<frozen importlib") or code.co_filename.endswith(DELICATE):
+            return True
+        if code in collecting or code.co_name == "__del__":
             return True
         frame = frame.f_back
     return False

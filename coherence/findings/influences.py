@@ -39,7 +39,7 @@ IDENTITY = frozenset({"uses", "kind", "around", "ends"})  # which one it is, not
 
 
 @dataclass(frozen=True)
-class Influence:
+class PossibleInfluence:
     """An entry, or one value of it, that may change these signals, events or things.
 
     `together`: how many of them a proof must be about before it is touched.
@@ -70,7 +70,7 @@ class Influence:
         return ".".join(word for word in (self.section, self.name, self.key) if word)
 
 
-Influences = Mapping[str, tuple[Influence, ...]]
+Influences = Mapping[str, tuple[PossibleInfluence, ...]]
 
 
 def influences(design: Design) -> Influences:
@@ -78,15 +78,15 @@ def influences(design: Design) -> Influences:
     return design.queries.get(influences, lambda: _by_word(_influences(design)))
 
 
-def _by_word(every: Iterable[Influence]) -> dict[str, tuple[Influence, ...]]:
-    by_word: dict[str, list[Influence]] = {}
+def _by_word(every: Iterable[PossibleInfluence]) -> dict[str, tuple[PossibleInfluence, ...]]:
+    by_word: dict[str, list[PossibleInfluence]] = {}
     for influence in every:
         for word in (*influence.words, *([influence.evicts] if influence.evicts else [])):
             by_word.setdefault(word, []).append(influence)
     return {word: tuple(own) for word, own in by_word.items()}
 
 
-def _influences(design: Design) -> Iterator[Influence]:
+def _influences(design: Design) -> Iterator[PossibleInfluence]:
     entries: dict[tuple[str, str], list[DesignLeaf]] = {}
     for leaf in leaves(design):
         entries.setdefault((leaf.section, leaf.entry), []).append(leaf)
@@ -99,19 +99,19 @@ def _influences(design: Design) -> Iterator[Influence]:
             yield from single[section](design, name, own)
 
 
-def _of_entry(design: Design, section: str, name: str, places: tuple[Place, ...]) -> Influence:
+def _of_entry(design: Design, section: str, name: str, places: tuple[Place, ...]) -> PossibleInfluence:
     changed: Callable[[Design, str], Iterator[str]] = {"loops": written, "timers": _timed_event, "limits": _counted}[
         section
     ]
     evicts = evicted(design.loops[name]) if section == "loops" else ""
-    return Influence(section, name, "", VALUE, places, frozenset(changed(design, name)), evicts)
+    return PossibleInfluence(section, name, "", VALUE, places, frozenset(changed(design, name)), evicts)
 
 
-def _of_boundary(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[Influence]:
+def _of_boundary(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
     boundary = design.boundaries[name]
     for leaf in own:
         if leaf.key not in IDENTITY and not _neutral(leaf.key, boundary.constants.get(leaf.key)):
-            yield Influence(
+            yield PossibleInfluence(
                 "boundaries", name, leaf.key, _kind(leaf.key), (leaf.place,), frozenset(_around(design, name))
             )
 
@@ -127,14 +127,14 @@ def _around(design: Design, name: str) -> Iterator[str]:
                 waiting.append(word.text)
 
 
-def _of_link(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[Influence]:
+def _of_link(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
     for leaf in own:
         if leaf.key not in IDENTITY:  # what has one end alone in a proof is no way within it
             kind, ends = _kind(leaf.key), frozenset(name.split(" - "))
-            yield Influence("links", name, leaf.key, kind, (leaf.place,), ends, together=2)
+            yield PossibleInfluence("links", name, leaf.key, kind, (leaf.place,), ends, together=2)
 
 
-def _of_activities(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[Influence]:
+def _of_activities(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
     """Yields the times that members take to come or to go, for whoever chooses how many there are or evicts one.
 
     An evicted member lies where it is placed while it starts; an activity of which nothing says what it is may be how
@@ -145,21 +145,21 @@ def _of_activities(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iter
         section, _, activity = leaf.key.partition(".")
         words = touched.get(role(design.components[name], activity), set()) if section == "takes" else set()
         if words:
-            yield Influence("components", name, leaf.key, MEMBERS, (leaf.place,), frozenset(words))
+            yield PossibleInfluence("components", name, leaf.key, MEMBERS, (leaf.place,), frozenset(words))
 
 
-def _of_job(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[Influence]:
+def _of_job(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
     for leaf in own:
         if leaf.key == "leaves_after":
-            yield Influence("jobs", name, leaf.key, TIME, (leaf.place,), frozenset({name}))
+            yield PossibleInfluence("jobs", name, leaf.key, TIME, (leaf.place,), frozenset({name}))
 
 
-def _of_workload(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[Influence]:
+def _of_workload(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
     places = {key: tuple(leaf.place for leaf in own if leaf.key == key) for key in VARIED}
     rates = frozenset({f"{name}.rate", f"{name}.attempts"})
     for key, stated in places.items():
         if stated:
-            yield Influence("workload", name, key.removesuffix(".rate"), BURST, stated, rates)
+            yield PossibleInfluence("workload", name, key.removesuffix(".rate"), BURST, stated, rates)
 
 
 def _kind(key: str) -> str:

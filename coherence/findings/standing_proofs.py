@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
-from coherence.findings.influences import BURST, WHOLE, Influence, influences, words_of
+from coherence.findings.influences import BURST, WHOLE, PossibleInfluence, influences, words_of
 from coherence.language.design import Design
 
 SAFETY = ("always", "never", "before")
@@ -86,7 +86,7 @@ def _weighed(
     return replace(finding, assumptions=(*finding.assumptions, *stated)) if stated else finding
 
 
-def _touching(design: Design, words: frozenset[str], prover: Prover) -> Iterator[Influence]:
+def _touching(design: Design, words: frozenset[str], prover: Prover) -> Iterator[PossibleInfluence]:
     """Yields what may change something of these words and has not been read."""
     by_word = influences(design)
     for influence in dict.fromkeys(influence for word in sorted(words & by_word.keys()) for influence in by_word[word]):
@@ -95,7 +95,7 @@ def _touching(design: Design, words: frozenset[str], prover: Prover) -> Iterator
             yield influence
 
 
-def _open(finding: Finding, influence: Influence) -> Finding:
+def _open(finding: Finding, influence: PossibleInfluence) -> Finding:
     """Returns the proof as an undecided answer that names what was not read."""
     evidence = Evidence(Grade.BOUNDED, "not decided", bound=f"a proof without {influence.path}")
     needs = f"needs what {influence.path} changes, which {finding.code} does not read"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import signal
 import threading
@@ -76,3 +77,21 @@ def test_only_a_run_that_tells_what_is_asked_is_stopped_in_order_and_the_run_aro
             run.stopped = True
         assert around.stopped
     assert heard == [(0.5, "asking")]
+
+
+def test_an_alarm_amid_a_call_of_the_garbage_collector_is_not_lost() -> None:
+    waits = [0.3]
+
+    def collected(_phase: str, _about: dict[str, int]) -> None:
+        busy(waits.pop() if waits else 0)
+
+    def collect_and_go_on() -> None:
+        gc.collect()
+        busy(10)
+
+    gc.callbacks.append(collected)
+    try:
+        with pytest.raises(TimeOverError), at_most(0.1):
+            collect_and_go_on()
+    finally:
+        gc.callbacks.remove(collected)

@@ -40,7 +40,9 @@ def test_the_edge_of_one_number_is_found() -> None:
 def test_no_box_is_safe_by_a_proof_that_an_unread_boundary_takes_back() -> None:
     fleet = (
         "components: {a: {runs_on: near}, b: {runs_on: far}}\n"
-        "infrastructure: {tiers: {near: {count: 1}, far: {count: 1}}, boundaries: {vm: {around: [b]}}}\n"
+        "infrastructure:\n"
+        "  tiers: {near: {count: 1}, far: {count: 1}}\n"
+        "  boundaries: {vm: {around: [b], added_delay: 1 s}}\n"
     )
     every = question_modules()
     keys, sources = ["calls.0.per_try=1:8"], {"d": CALL + fleet}

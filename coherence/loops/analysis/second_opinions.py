@@ -49,10 +49,10 @@ def _beside_points(group: GroupAnalysis, deadline: Deadline) -> Iterator[Disagre
 
 
 def _linear(group: GroupAnalysis, figures: PointFigures) -> LinearAnswer | None:
-    """Returns the joined verdict of all branches; None where there is none."""
-    if not figures.branches:
-        return None
+    """Returns the joined verdict of all branches; None where there is none, or other loops write too."""
     model = group.group.model
+    if not figures.branches or any(loop.name not in group.group.names for loop in model.loops):
+        return None
     smooth, _ = smooth_part(model, figures.point.values)
     paths = region(model, [loop.name for loop in group.group.loops if is_smooth(loop)])
     growths = [roots.growth for _, roots in figures.branches]

@@ -45,8 +45,9 @@ def beside_points(question: Question, subject: Subject) -> Iterator[Finding]:
 
 
 def _answer(group: Group, linear: Linear) -> LinearAnswer | None:
-    """Returns the verdict at the point; None where branches meet there, or it decides nothing."""
-    if len(linear.branches) != 1 or linear.verdict.stable is None:
+    """Returns the verdict at the point; None where branches meet there, others write too, or it decides nothing."""
+    others = any(loop.name not in group.names for loop in group.model.loops)
+    if others or len(linear.branches) != 1 or linear.verdict.stable is None:
         return None
     smooth, _ = skeleton(group.model)
     word = STABLE if linear.verdict.stable else UNSTABLE

@@ -14,7 +14,7 @@ from coherence.findings.finding import Evidence, Grade
 from coherence.findings.question_input import Subject
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError, evaluate
-from coherence.language.expressions.tree import Tree, rename
+from coherence.language.expressions.tree import Call, Tree, rename, walk
 from coherence.language.sentences import Promise
 from coherence.loops.designs.groups import LAPS, MOST_INSTANTS, Group, middle, needs
 from coherence.loops.designs.groups import groups as every_group
@@ -23,6 +23,7 @@ from coherence.loops.designs.linear import Linear, linearise
 from coherence.model.model import Interval, Model, SampledLoop
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError, View, replay
+from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.orbits import LongRun, long_run
 from coherence.simulate.execute.starts import corners
 from coherence.simulate.execute.timeline import timeline
@@ -115,8 +116,8 @@ class Broken:
 
 
 def breaks(subject: Subject, model: Model, choices: Choices, until: Fraction) -> Broken | None:
-    """Returns the first `always` or `never` promise that the run breaks up to a time."""
-    written = [(p, c, p.kind == "always") for p, c in promises(subject, model)]
+    """Returns the first `always` or `never` promise that the run breaks up to a time, of those about the present."""
+    written = [(p, c, p.kind == "always") for p, c in promises(subject, model) if not _looks_back(c)]
     run, instants = Execution(model, choices), list[Instant]()
     while written and run.next_time() <= until and run.count < MOST_INSTANTS:
         instants.append(run.advance())
@@ -125,6 +126,11 @@ def breaks(subject: Subject, model: Model, choices: Choices, until: Fraction) ->
                 if bool(evaluate(condition, View(run, run.time, dict(values)))) is not wanted:
                     return Broken(promise, choices, tuple(instants))
     return None
+
+
+def _looks_back(condition: Tree) -> bool:
+    """Returns whether a condition needs a past that a run of the loops alone does not keep."""
+    return any(isinstance(node, Call) and node.function in LOOK_BACK for node in walk(condition))
 
 
 def promises(subject: Subject, model: Model) -> Iterator[tuple[Promise, Tree]]:

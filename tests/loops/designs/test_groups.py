@@ -12,7 +12,7 @@ RACK = """coherence: 1
 components: {{rack: {{temp: 60 + clock.level * 4 - fan.level * 2}}}}
 loops:
   cool:
-    timescale: {{period: {period}}}
+    timescale: {{period: {period}, hold_down: 1 s}}
     trigger: rack.temp > 70
     actuation: {{signal: fan.level, law: step, by: 1, bounds: [0, 10], from: {start}}}
   boost:

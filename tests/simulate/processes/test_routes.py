@@ -145,4 +145,7 @@ def test_a_limit_that_several_calls_keep_is_kept_by_each() -> None:
     design, notes = read_text(text), list[str]()
     routes = routes_of(design, flow_of(design), notes, [])
     assert [route.breaker for route in routes] == [7, 7]
-    assert notes == ["l is kept by each of users -> web, users -> web for itself"]
+    assert notes == [
+        "l is kept by each of users -> web, users -> web for itself",
+        "users calls web, web one after another",
+    ]

@@ -19,7 +19,7 @@ from coherence.verify.patterns.writers._pair import Numbers
 
 
 @dataclass(frozen=True)
-class Capacity:
+class OfferedAmount:
     """What there is of a resource: `each` thing that has it has at most so much, all together `whole` at most.
 
     `name` is the thing that has most; None for `whole`: how many there are is not stated.
@@ -42,18 +42,18 @@ def answers(question: Question, subject: Subject, facts: DesignFacts) -> Iterato
                 yield from _answer(question, subject, job, resource, need, _capacity(facts, resource))
 
 
-def _capacity(facts: DesignFacts, resource: str) -> Capacity | None:
+def _capacity(facts: DesignFacts, resource: str) -> OfferedAmount | None:
     """Returns the capacity of a resource; None where nothing, or not everything that may have it, says how much."""
     own = facts.quantities.get(f"{resource}.count")
     if own is not None:
-        return Capacity(f"{resource}.count", own, own.high)
+        return OfferedAmount(f"{resource}.count", own, own.high)
     having = [(name, facts.quantities.get(f"{name}.{resource}")) for name in facts.design.components]
     stated = [(name, amount, copies(facts, name)) for name, amount in having if amount is not None]
     if not stated:
         return _of_places(facts, resource)
     name, each, _ = max(stated, key=lambda row: row[1].high)
     sums = [None if many is not None and many.high is None else amount.high * _many(many) for _, amount, many in stated]
-    return Capacity(f"{name}.{resource}", each, None if None in sums else sum((s for s in sums if s), Fraction(0)))
+    return OfferedAmount(f"{name}.{resource}", each, None if None in sums else sum((s for s in sums if s), Fraction(0)))
 
 
 def _many(members: object) -> Fraction:
@@ -61,7 +61,7 @@ def _many(members: object) -> Fraction:
     return Fraction(1) if high is None else max(Fraction(high), Fraction(1))
 
 
-def _of_places(facts: DesignFacts, resource: str) -> Capacity | None:
+def _of_places(facts: DesignFacts, resource: str) -> OfferedAmount | None:
     stated = {name: (given.get(resource), given.get("count")) for name, given in facts.design.places.items()}
     amounts = {name: amount for name, (amount, _) in stated.items() if isinstance(amount, Quantity)}
     if not amounts or len(amounts) < len(stated):
@@ -69,11 +69,11 @@ def _of_places(facts: DesignFacts, resource: str) -> Capacity | None:
     name = max(amounts, key=lambda place: amounts[place].high)
     many = [(amounts[name].high, count) for name, (_, count) in stated.items()]
     whole = sum((amount * (count.high if isinstance(count, Quantity) else 1) for amount, count in many), Fraction(0))
-    return Capacity(f"{name}.{resource}", amounts[name], whole)
+    return OfferedAmount(f"{name}.{resource}", amounts[name], whole)
 
 
 def _answer(
-    question: Question, subject: Subject, job: Job, resource: str, need: Quantity, there: Capacity | None
+    question: Question, subject: Subject, job: Job, resource: str, need: Quantity, there: OfferedAmount | None
 ) -> Iterator[Finding]:
     if there is None or there.whole is None or need.dimension.physical != there.each.dimension.physical:
         return
@@ -83,7 +83,7 @@ def _answer(
 
 
 def _conflict(
-    question: Question, subject: Subject, job: Job, resource: str, need: Quantity, there: Capacity,
+    question: Question, subject: Subject, job: Job, resource: str, need: Quantity, there: OfferedAmount,
     places: tuple[Place, ...],
 ) -> Finding:  # fmt: skip
     physical, whole = need.dimension.physical, there.whole or there.each.high
@@ -100,7 +100,7 @@ def _conflict(
     )  # fmt: skip
 
 
-def _repairs(subject: Subject, need: Quantity, there: Capacity) -> Iterator[Repair]:
+def _repairs(subject: Subject, need: Quantity, there: OfferedAmount) -> Iterator[Repair]:
     """Yields as much capacity as it needs, or a job that needs what there is."""
     for edit in (repairs.change(subject, there.each, need.high), repairs.change(subject, need, there.each.low)):
         repair = repairs.proposal(edit)

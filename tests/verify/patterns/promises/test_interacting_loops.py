@@ -36,7 +36,6 @@ def answered(promise: str) -> int:
         ("after web.usage > 20 then web.copies > 8 within 1 min", 1),
         ("always elsewhere.level < 3", 0),  # nothing here moves it
         ("hpa before other", 0),  # an order of events has no condition to run
-        ("web.copies before web.n", 0),
     ],
 )
 def test_a_promise_is_asked_where_loops_have_a_part_in_its_condition(promise: str, answers: int) -> None:
