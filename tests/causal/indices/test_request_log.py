@@ -126,6 +126,7 @@ def test_a_log_that_cannot_be_is_refused() -> None:
         request_log([1.0], [1.0], [2.5], until=2.0)
 
 
+@pytest.mark.slow
 def test_a_run_of_one_pool_is_its_own_twin() -> None:
     """The engine draws the needs; the twin with these needs has the same sojourns, request by request."""
     from coherence.causal.data.request_log_runs import of_run
