@@ -95,7 +95,7 @@ def test_engines_agree_about_a_few_loops_of_each_family(family: Family, seed: in
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
 def test_engines_agree_about_loops_of_each_family(family: Family) -> None:
     counts = Counter[str]()
-    for seed in range(1000, 1040):
+    for seed in range(1000, 1015):
         text = drawn(family, seed)
         assert not list(contradictions(text, counts)), text
     assert {"run settles", "run oscillates"} & set(counts)  # else the family says nothing
