@@ -7,6 +7,7 @@ questions (`run_limit`) goes on after Ctrl-C: what was not asked by then is name
 from __future__ import annotations
 
 import contextlib
+import gc
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -59,8 +60,6 @@ def _is_delicate(frame: FrameType | None) -> bool:
 
     A module that is imported, an object of a library in C; a call of the garbage collector, which drops exceptions.
     """
-    import gc
-
     collecting = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None:
         code = frame.f_code

@@ -13,11 +13,11 @@ CODE = "COH224"
 
 def loads(subject: Subject) -> tuple[Finding, ...]:
     """Returns one finding for each callee that is retried: every load that reproduces itself, where decidable."""
-    from coherence.checking.answers import ask_all
+    from coherence.checking.weighing import ask_weighed
     from coherence.findings.registry import question_modules
 
     chosen = [module for module in question_modules() if any(question.code == CODE for question in module.questions)]
-    return tuple(ask_all(subject, chosen))
+    return tuple(ask_weighed(subject, chosen))
 
 
 def text(findings: Sequence[Finding]) -> Iterator[str]:

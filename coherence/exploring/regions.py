@@ -62,7 +62,6 @@ class Region:
     at_stake: frozenset[str] = frozenset()  # codes whose answer depends on the values
     at_risk: frozenset[Key] = frozenset()  # conflicts for some of the values
     open_keys: frozenset[Key] = frozenset()
-    taken_back: frozenset[Key] = frozenset()
     refused: str = ""  # why some values are no design
 
     def share(self, status: str) -> Fraction:
@@ -129,7 +128,7 @@ class CandidateDesign:
             raise UsageError("a key is quoted or stands on several lines: write it as a plain number")
         unweighed = answer(finding for module in self.modules for finding in ask_once(edited, module).findings)
         weighed = answer(f for f in findings if (key_of(f), f.message) not in self.untouched)
-        return replace(weighed, taken_back=unweighed.proved - weighed.proved)
+        return replace(weighed, taken_back=unweighed.proved & weighed.undecided)
 
 
 def answer(findings: Iterable[Finding]) -> RegionAnswer:
@@ -173,9 +172,7 @@ def region(
     )
     refused = next((one.refused for one in design.known.values() if one.refused), "")
     merged = tuple(_merged(cells, chosen))
-    taken = frozenset[Key]().union(*(one.taken_back for one in design.known.values()))
-    asks, risk = len(design.known), _at_risk(design)
-    return Region(chosen, merged, untouched, left, asks, stake, risk, open_keys, taken, refused)
+    return Region(chosen, merged, untouched, left, len(design.known), stake, _at_risk(design), open_keys, refused)
 
 
 def owners(design: Design, chosen: Iterable[Axis]) -> frozenset[str]:

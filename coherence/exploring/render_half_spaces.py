@@ -42,8 +42,6 @@ def beside(
         return ()
     if region.refused:
         return (Beside((), (), HalfSpaceResult((), f"some of the values are no design: {region.refused}")),)
-    if taken := sorted({code for code, _ in region.taken_back} & region.at_stake):
-        return (Beside((), (), HalfSpaceResult((), f"{', '.join(taken)} would stand on what no question reads")),)
     if len(list(itertools.islice(_choices(counted), MOST_CHOICES + 1))) > MOST_CHOICES:
         return (Beside((), (), HalfSpaceResult((), f"more than {MOST_CHOICES} choices of the numbers that count")),)
     done = []

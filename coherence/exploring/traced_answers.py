@@ -13,7 +13,7 @@ from coherence.base import units
 from coherence.base.errors import CoherenceError, InputError, UsageError
 from coherence.base.places import Place
 from coherence.base.records import Record
-from coherence.checking.answers import ask_all
+from coherence.checking.weighing import ask_weighed
 from coherence.exploring.half_spaces import Cell, Form, Point
 from coherence.exploring.regions import RegionAnswer, answer, edit_of, spelled
 from coherence.exploring.swept_numbers import Axis, scalars
@@ -66,7 +66,7 @@ def plain(source: ParametricDesign, modules: Sequence[QuestionModule], point: Po
 
 def _answers(source: ParametricDesign, design: Design, modules: Sequence[QuestionModule]) -> RegionAnswer:
     try:
-        return answer(ask_all(Subject(design, {}, source.time_limit), modules))
+        return answer(ask_weighed(Subject(design, {}, source.time_limit), modules))
     except InputError as error:
         return RegionAnswer(refused=str(error).split("\n", maxsplit=1)[0])
 

@@ -30,10 +30,8 @@ from coherence.language.words import MEMBERS as MEMBER_COUNTS
 
 WHOLE = ("loops", "timers", "limits")
 TIME, MEMBERS, RATE, ROOM, BURST, VALUE = "time", "members", "rate", "room", "burst", "value"
-RATES, ROOMS = (
-    frozenset({"capacity_fraction", "memory_fraction", "bandwidth", "count"}),
-    frozenset({"instances", "quota"}),
-)
+RATES = frozenset({"capacity_fraction", "memory_fraction", "bandwidth", "count"})
+ROOMS = frozenset({"instances", "quota"})
 VARIED = ("burst.rate", "arrivals.switches.rate")  # keys by which a workload leaves its rate
 IDENTITY = frozenset({"uses", "kind", "around", "ends"})  # which one it is, not what it does
 

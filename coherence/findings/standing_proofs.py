@@ -23,6 +23,7 @@ COMES_TO_REST = ("COH225", "COH226", "COH232", "COH30")  # codes whose proofs sa
 ONLY_REMOVES = "{} is not read; it can only take runs away"
 STEADY = "{} is not read; the rate stays as it is stated"
 WHATEVER = "this holds whatever {} says"
+UNREAD = "{} is not read"
 POLICIES = ("loops", "calls", "timers", "limits", "jobs")
 
 
@@ -81,8 +82,8 @@ def _weighed(
         return _open(finding, changing[0])
     stated = [ONLY_REMOVES.format(influence.path) for influence in removing]
     stated += [STEADY.format(influence.path) for influence in bursts]
-    paths = [influence.path for influence in beside] + [path for name in finding.of for path in unread.get(name, ())]
-    stated += [WHATEVER.format(" or ".join(dict.fromkeys(paths)))] if paths else []
+    stated += [WHATEVER.format(" or ".join(influence.path for influence in beside))] if beside else []
+    stated += [UNREAD.format(path) for name in dict.fromkeys(finding.of) for path in unread.get(name, ())]
     return replace(finding, assumptions=(*finding.assumptions, *stated)) if stated else finding
 
 

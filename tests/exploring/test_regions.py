@@ -48,10 +48,8 @@ def test_no_box_is_safe_by_a_proof_that_an_unread_boundary_takes_back() -> None:
     keys, sources = ["calls.0.per_try=1:8"], {"d": CALL + fleet}
     mapped = region(keys, sources, lambda s: read_text(s["d"], "d"), every, most_asks=60)
     assert {cell.status for cell in mapped.cells} == {"unsafe", "undecided"}
-    assert mapped.taken_back == {("COH201", ("a -> b",))}
     (inequality,) = beside(mapped, keys, sources, lambda s: read_text(s["d"], "d"), every, time_limit=20)
     assert not inequality.result.sets
-    assert inequality.result.reason == "COH201 would stand on what no question reads"
 
 
 def test_whole_numbers_are_never_cut_between() -> None:
