@@ -30,7 +30,7 @@ def serve() -> Iterator[Serve]:
                 while True:
                     client, _ = server.accept()
                     with client, contextlib.suppress(OSError):
-                        client.recv(65_536)
+                        _read_request(client)
                         speak(client)
 
         thread = threading.Thread(target=run, daemon=True)
@@ -48,6 +48,16 @@ def serve() -> Iterator[Serve]:
     yield start
     for end in ends:
         end()
+
+
+def _read_request(client: socket.socket) -> None:
+    """Reads head and form of a request: what is left unread at the close resets the connection, answer and all."""
+    with client.makefile("rb") as request:
+        length = 0
+        while (line := request.readline()) not in (b"\r\n", b""):
+            if line.lower().startswith(b"content-length:"):
+                length = int(line.partition(b":")[2])
+        request.read(length)
 
 
 def ask(url: str, *, seconds: float = 5.0, most_bytes: int = 1 << 20) -> HttpAnswer:
