@@ -88,7 +88,7 @@ def silent(result: Judged | None) -> list[str]:
     return [] if result is None else list(map(str, result.of(Part.SILENT)))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 @pytest.mark.parametrize("command", list(COMMANDS))
 def test_every_value_of_a_small_design_has_an_effect_or_a_line(command: str, seed: int) -> None:
     text = small_design(Random(seed).sample(PARTS, 3))  # noqa: S311  (a draw of parts)

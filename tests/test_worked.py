@@ -116,6 +116,7 @@ def findings(text: str) -> dict[tuple[str, str], Finding]:
     return {(f.code, f.of[0]): f for f in answers.findings}
 
 
+@pytest.mark.slow
 def test_the_solver_proves_the_safe_design_and_refutes_the_fighting_one() -> None:
     safe, fighting = findings(FEED.format(h="30", lands="")), findings(FEED.format(h="85", lands=""))
     assert safe["COH220", "calm"].verdict is Verdict.PROVED

@@ -174,9 +174,14 @@ def test_words_do_not_decide_what_is_kept(tmp_path: Path) -> None:
 
 
 CUT = ("idle-reaper-repaired", "latency-throughput", "saver-filler", "wrong-sign")
+SLOW = {"idle-reaper-repaired", "throttle-backfill-repaired"}
+LIMITED = [
+    pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW))
+    for name in (*CUT, "hpa-startup-cpu", "throttle-backfill-repaired")
+]
 
 
-@pytest.mark.parametrize("name", [*CUT, "hpa-startup-cpu", "throttle-backfill-repaired"])
+@pytest.mark.parametrize("name", LIMITED)
 def test_an_answer_that_a_limit_changes_is_marked(name: str) -> None:
     (entry,) = open_workspace([Path("specs") / name / "design.yaml"]).entries
     whole, *short = (

@@ -93,6 +93,7 @@ def test_growing_pauses_are_counted_by_logarithms_and_get_none() -> None:
     assert "more than sums" in only.result.reason
 
 
+@pytest.mark.slow
 def test_a_factor_is_more_than_sums_and_gets_none() -> None:
     text = CALL.replace("pause: 1 s", "pause: {base: 1 s, factor: 2}")
     (only,) = made("calls.0.pause.factor=1.5:3", "calls.0.pause.base=1 s:3 s", text=text)

@@ -90,7 +90,9 @@ def test_no_alarm_for_one_file(name: str) -> None:
         assert loud(check(MANIFESTS / name).findings) == []
 
 
-@pytest.mark.parametrize("chosen", [("istio",), ("hpa",), ("keda",), ("deployment-probes",), FOLDERS])
+@pytest.mark.parametrize(
+    "chosen", [("istio",), ("hpa",), ("keda",), ("deployment-probes",), pytest.param(FOLDERS, marks=pytest.mark.slow)]
+)
 def test_the_folders_alarm_at_the_known_pairs_alone(chosen: tuple[str, ...]) -> None:
     # the workspace skips what is not YAML where only the folder is named
     findings = check(*(MANIFESTS / folder for folder in chosen)).findings

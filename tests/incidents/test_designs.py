@@ -45,7 +45,12 @@ def test_every_design_is_known_here() -> None:
     assert {path.stem for path in DESIGNS.glob("*.yaml")} == set(EXPECTED)
 
 
-@pytest.mark.parametrize("name", sorted(EXPECTED))
+SLOW = {"W1-throttle-backfill"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in sorted(EXPECTED)]
+)
 def test_design(name: str) -> None:
     report = check(DESIGNS / f"{name}.yaml")
     conflicts = {finding.code: finding for finding in report.findings if finding.verdict is Verdict.CONFLICT}

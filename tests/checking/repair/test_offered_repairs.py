@@ -24,7 +24,7 @@ EVERY = 9  # one case in so many
 DRAWN = [
     case
     for case in cases(CASES)
-    if not case.slow and not case.signals and case.name.startswith(FOLDERS)
+    if not case.signals and case.name.startswith(FOLDERS)
     and any(mark.verdict == "conflict" for mark in case.expected)
 ][::EVERY]  # fmt: skip
 
@@ -74,7 +74,9 @@ def _ends(loop: Loop) -> tuple[Fraction, Fraction] | None:
     return (low.low, high.high) if isinstance(low, Quantity) and isinstance(high, Quantity) else None
 
 
-@pytest.mark.parametrize("case", DRAWN, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case.name, marks=[pytest.mark.slow] * case.slow) for case in DRAWN]
+)
 def test_a_proved_repair_keeps_what_the_design_wants(case: Case) -> None:
     text, before = case.text, answers(case.text)
     for finding in before:

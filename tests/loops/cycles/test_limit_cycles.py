@@ -185,6 +185,7 @@ def from_one_start(loop: System) -> Cycle:
     return limit_cycles(loop, starts=[start_at(loop, np.array([0.6]))]).attracting[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(st.floats(0.2, 5), st.floats(0.1, 3), st.floats(0.01, 100))
 def test_scaling_time_scales_the_period_alone(tau: float, theta: float, factor: float) -> None:
@@ -194,6 +195,7 @@ def test_scaling_time_scales_the_period_alone(tau: float, theta: float, factor: 
     assert other.highest == pytest.approx(one.highest, rel=1e-8)
 
 
+@pytest.mark.slow
 @settings(max_examples=6, deadline=None)
 @given(st.floats(0.3, 3), st.floats(0.0, 2.0), st.floats(0.05, 0.9))
 def test_more_delay_never_shortens_the_period_of_a_relay(theta: float, more: float, eps: float) -> None:

@@ -247,6 +247,7 @@ def fences() -> list[str]:
     return found_
 
 
+@pytest.mark.slow
 def test_every_certificate_of_the_cases_is_refuted_by_both_solvers() -> None:
     scripts = [
         f.evidence.certificate for text in fences() for f in found(text)
