@@ -148,7 +148,7 @@ def _of_activities(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iter
 
 def _of_job(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
     for leaf in own:
-        if leaf.key == "leaves_after":
+        if leaf.key == "leaves_after" or leaf.key.startswith("takes."):
             yield PossibleInfluence("jobs", name, leaf.key, TIME, (leaf.place,), frozenset({name}))
 
 

@@ -310,7 +310,7 @@ class Workload(Record):
 
 
 class Job(Record):
-    """A job waiting for resources."""
+    """A job waiting for resources.  `takes: {end: ..}` (or `leaves_after`): how long it holds them once evicted."""
 
     name: str
     place: Place = plain(compare=False)
@@ -318,6 +318,7 @@ class Job(Record):
     needs: dict[str, Quantity] | Quantity | None = key(either(mapping(ANY_QUANTITY), ANY_QUANTITY))
     priority: Quantity | None = key(ANY_QUANTITY)
     age: Quantity | None = key(DURATION)
+    takes: dict[str, Quantity] | None = key(mapping(DURATION))
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 
 
@@ -331,7 +332,8 @@ def needed(owner: Component | Job) -> Mapping[str, Quantity]:
 
 
 class Order(Record):
-    """Who is admitted first, who may take from whom, and whether the victim returns."""
+    """Who is admitted first, who may take from whom, and whether the victim returns: to its place by age, or where the
+    order reads `job.waited` to the tail of the queue, or to its head."""
 
     admit: Admission | None = key(ADMISSION)
     preempt: Preemption | None = key(PREEMPTION)
@@ -343,6 +345,9 @@ class Order(Record):
             "returns, reservation",
             "leaves, reservation",
             "leaves, no reservation",
+            "returns to the head",
+            "returns to the head, no reservation",
+            "returns to the head, reservation",
         )
     )
 

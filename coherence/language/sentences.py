@@ -237,24 +237,41 @@ def _read_preemption(node: Node, reading: Reading) -> Preemption | None:
 PREEMPTION: Kind[Preemption] = Kind(_read_preemption, {"type": "string"})
 
 
-@notes_reading("smallest", "by")
+@notes_reading("smallest", "by", "then")
 @dataclass(frozen=True)
 class Admission:
-    """`smallest e first` or `largest e first`."""
+    """`smallest e first` or `largest e first`; `then` decides among those that are equal."""
 
     smallest: bool
     by: Formula
     place: Place = field(compare=False)
+    then: Admission | None = None
+
+    @property
+    def keys(self) -> tuple[Admission, ...]:
+        """Returns the order's keys, the first that decides in front."""
+        return (self, *(self.then.keys if self.then is not None else ()))
 
 
 def _read_admission(node: Node, reading: Reading) -> Admission | None:
     leaf = scalar(node, reading, "an admission order")
-    match = re.fullmatch(r"(smallest|largest) (.+) first", " ".join(leaf.text.split())) if leaf else None
-    if leaf is None or match is None:
-        reading.problem(node.place, "an admission order expected", "write `smallest e first` or `largest e first`")
+    matches = [_ORDER.fullmatch(part) for part in " ".join(leaf.text.split()).split(", then ")] if leaf else []
+    order: Admission | None = None
+    for match in reversed(matches):
+        if leaf is None or match is None:
+            break
+        by = _formula(leaf, match[2], reading)
+        if by is None:
+            return None
+        order = Admission(match[1] == "smallest", by, leaf.place, order)
+    if order is None or None in matches:
+        remedy = "write `smallest e first` or `largest e first`, and `largest e first, then smallest f first` for both"
+        reading.problem(node.place, "an admission order expected", remedy)
         return None
-    by = _formula(leaf, match[2], reading)
-    return Admission(match[1] == "smallest", by, leaf.place) if by else None
+    return order
+
+
+_ORDER = re.compile(r"(smallest|largest) (.+) first")
 
 
 ADMISSION: Kind[Admission] = Kind(_read_admission, {"type": "string"})

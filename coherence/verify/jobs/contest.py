@@ -1,6 +1,6 @@
 """Reads the jobs of a design as a contest for capacities: kinds of like jobs, admission order, preemption rule.
 
-A kind is some like jobs; a state says of each job how many of its members hold their needs, sorted within the kind.
+A kind is some like jobs; a state says of each job what it does (`job_states`), sorted within the kind.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from coherence.language.design import Component, Job, needed
 from coherence.language.expressions.tree import Name, names
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Admission, Preemption
+from coherence.language.words import ACTIVITIES
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap
 from coherence.verify.facts.ranges import Values
 from coherence.verify.jobs.capacity import alike, supplies
 
-AWAY, GONE = -1, -2  # of a job: has not come yet; has ended or left
 Amount: TypeAlias = Fraction | int  # exact; whole amounts as int, which is ten times faster
 State: TypeAlias = tuple[tuple[int, ...], ...]  # per kind, per job: members that hold their needs, sorted
 MOST_ALIKE = 60
 ALONE, TOGETHER, WAITING = "copies", "gang", ("barrier", "ranks")
+WAITED = "waited"  # of a job, in an order: the time since it came to the queue, or was evicted
+ENDING = ("end", *ACTIVITIES["drain"])  # activities by which an evicted job ends
 
 
 class NeedsError(ValueError):
@@ -52,6 +54,7 @@ class JobKind:
     attributes: Mapping[str, Amount]
     place: Place = field(compare=False)
     barrier_place: Place | None = field(default=None, compare=False)
+    leaves: tuple[Fraction, Fraction] | None = None  # how long it holds its needs once it is evicted; None: not stated
 
     @property
     def all_needs(self) -> dict[str, Amount]:
@@ -63,7 +66,8 @@ class JobKind:
 class Contest:
     """Kinds of jobs, what there is of each resource, and the rules.
 
-    `reserved`: what is freed is kept for the taker.  `taken`: what components hold that no job gets.
+    `reserved`: what is freed is kept for the taker.  `taken`: what components hold that no job gets.  `head`: a victim
+    goes before all that wait.  `lasting`: an eviction of which nothing is stated takes time.
     """
 
     kinds: tuple[JobKind, ...]
@@ -79,6 +83,17 @@ class Contest:
     spans: Mapping[str, tuple[Fraction, Fraction]] = field(default_factory=dict)  # capacities stated as a range
 
     taken: Mapping[str, Amount] = field(default_factory=dict)
+    head: bool = False
+    lasting: bool = False
+
+    @property
+    def queued(self) -> bool:
+        """Decides whether the order reads how long jobs have waited, so that a state says who came when."""
+        return any(reads_waited(key) for key in (self.admit.keys if self.admit is not None else ()))
+
+    def lasts(self, kind: JobKind) -> bool:
+        """Decides whether an evicted job of the kind holds its needs for a while."""
+        return kind.leaves[1] > 0 if kind.leaves is not None else self.lasting
 
     def whole(self, resource: str) -> bool:
         """Decides whether the resource is counted in whole units (no bytes, no watts)."""
@@ -101,6 +116,11 @@ class Contest:
         return self.capacity[resource] - self.taken.get(resource, 0)
 
 
+def reads_waited(order: Admission) -> bool:
+    """Decides whether a key of the order is how long a job has waited."""
+    return isinstance(order.by.tree, Name) and order.by.tree.path.rpartition(".")[2] == WAITED
+
+
 def plain(amount: Fraction) -> Amount:
     """Returns the amount, as an int where it is whole."""
     return int(amount) if amount.denominator == 1 else amount
@@ -119,13 +139,24 @@ def contest(facts: DesignFacts, *, components: bool = False) -> Contest:
     units = {r: _unit(facts, path, r) for r, path in supply.items()}
     spans = {r: span for r, span in stated.items() if span[0] < span[1]}
     own = {name for kind in kinds for name in kind.jobs}
-    return Contest(
+    jobs = Contest(
         tuple(kinds), {r: plain(low) for r, (low, _) in stated.items()}, supply,
         order.admit if order else None, order.preempt if order else None,
         victim.startswith("returns"), victim.endswith(", reservation"),
         tuple(_caps(facts, _words(kinds, supply))), facts.values, units, spans,
-        {r: _taken(facts, r, path, own) for r, path in supply.items()},
+        {r: _taken(facts, r, path, own) for r, path in supply.items()}, "head" in victim,
     )  # fmt: skip
+    _refuse_unread(jobs, order.victim.place if order and order.victim else None)
+    return jobs
+
+
+def _refuse_unread(jobs: Contest, victim: Place | None) -> None:
+    """Raises NeedsError where the place of a job in the queue is spoken of and no state can hold it."""
+    if jobs.head and not jobs.queued:
+        raise NeedsError("an order by which the head of the queue is first (admit: largest job.waited first)", victim)
+    single = next((kind for kind in jobs.kinds if jobs.queued and kind.members > kind.chunk), None)
+    if single is not None:
+        raise NeedsError(f"all members of {single.name} at once (gang: all), where jobs wait in order", single.place)
 
 
 def _job(facts: DesignFacts, job: Job) -> JobKind:
@@ -136,14 +167,23 @@ def _job(facts: DesignFacts, job: Job) -> JobKind:
     attributes = {k: v.low for k, v in job.constants.items() if isinstance(v, Quantity) and v.exact}
     attributes |= {k: v.low for k, v in (("priority", job.priority), ("age", job.age)) if v is not None and v.exact}
     place = next((v.place for k in (TOGETHER, *WAITING) if (v := job.constants.get(k)) is not None), None)
-    queue = job.queue.text if job.queue else ""
+    queue, leaves = job.queue.text if job.queue else "", _leaves(facts, job.name, job)
     if not (gang or barrier):
-        return JobKind(job.name, (job.name,), copies, queue, needs, 1, 1, 1, attributes, job.place)
+        return JobKind(job.name, (job.name,), copies, queue, needs, 1, 1, 1, attributes, job.place, leaves=leaves)
     members = max(copies, gang, barrier)
     return JobKind(
         job.name, (job.name,), 1, queue, needs, members, gang or 1, max(barrier, gang), attributes, job.place,
-        place,
+        place, leaves,
     )  # fmt: skip
+
+
+def _leaves(facts: DesignFacts, name: str, job: Job | None) -> tuple[Fraction, Fraction] | None:
+    """Returns how long an evicted member holds its needs: `leaves_after` of the job, or the time in which it ends."""
+    thing = facts.design.components.get(name)
+    takes = {**((thing.takes if thing is not None else None) or {}), **((job.takes if job is not None else None) or {})}
+    stated = [job.constants.get("leaves_after") if job is not None else None, *(takes.get(word) for word in ENDING)]
+    times = [time for time in stated if isinstance(time, Quantity)]
+    return (times[0].low, times[0].high) if times else None
 
 
 def _count(job: Job, key: str, default: int) -> int:
@@ -201,7 +241,10 @@ def _component(facts: DesignFacts, component: Component) -> JobKind | None:
         return None
     number, place = _members(facts, component)
     needs = _needs(component, component.place)
-    return JobKind(component.name, (component.name,), 1, "", needs, number, 1, number, {}, component.place, place)
+    leaves = _leaves(facts, component.name, None)
+    return JobKind(
+        component.name, (component.name,), 1, "", needs, number, 1, number, {}, component.place, place, leaves
+    )
 
 
 def _members(facts: DesignFacts, component: Component) -> tuple[int, Place]:
@@ -231,7 +274,7 @@ def _merged(facts: DesignFacts, kinds: list[JobKind]) -> list[JobKind]:
     for kind in kinds:
         alike: object = (
             kind.name if kind.name in named or kind.members > 1
-            else (kind.queue, tuple(sorted(kind.needs.items())), tuple(sorted(kind.attributes.items())))
+            else (kind.queue, tuple(sorted(kind.needs.items())), tuple(sorted(kind.attributes.items())), kind.leaves)
         )  # fmt: skip
         groups.setdefault(alike, []).append(kind)
     return [_merge(group) for group in groups.values()]
@@ -243,7 +286,7 @@ def _merge(group: list[JobKind]) -> JobKind:
         raise NeedsError(f"fewer jobs like {first.name} than {number}", first.place)
     return JobKind(
         first.name, tuple(kind.name for kind in group), number, first.queue, first.needs, first.members, first.chunk,
-        first.barrier, first.attributes, first.place, first.barrier_place,
+        first.barrier, first.attributes, first.place, first.barrier_place, first.leaves,
     )  # fmt: skip
 
 

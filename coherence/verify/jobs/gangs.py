@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.verify.jobs.contest import AWAY, Contest, JobKind, State
-from coherence.verify.jobs.contest_steps import ADMIT, arrivals, endings, fits, nobody, scheduled
+from coherence.verify.jobs.contest import Contest, JobKind, State
+from coherence.verify.jobs.contest_steps import ADMIT, endings, fits, nobody, steps
+from coherence.verify.jobs.job_states import AWAY, holding, is_waiting
 from coherence.verify.jobs.livelock import CERTAIN, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.order_words import used
 from coherence.verify.jobs.state_graph import StateGraph, StateStep, explore, trapped, way_to
@@ -75,17 +76,17 @@ def _undecided(contest: Contest, state: State) -> bool:
 
 
 def _steps(contest: Contest, state: State) -> Iterator[StateStep[State]]:
-    yield from arrivals(contest, state)
-    yield from scheduled(contest, state)
+    yield from steps(contest, state)
     yield from endings(contest, state)
 
 
 def waits(contest: Contest, state: State) -> bool:
     """Decides whether some job holds a part of what it waits for (or nothing, where it fits nowhere)."""
     for kind, jobs in zip(contest.kinds, state, strict=True):
-        if kind.barrier > 1 and any(0 < held < kind.barrier for held in jobs):
+        waiting = [holding(job) for job in jobs if is_waiting(job, kind.members)]
+        if kind.barrier > 1 and any(0 < held < kind.barrier for held in waiting):
             return True
-        if kind.barrier > 1 and 0 in jobs and _too_large(contest, kind):
+        if kind.barrier > 1 and 0 in waiting and _too_large(contest, kind):
             return True
     return False
 
@@ -99,7 +100,11 @@ def held_by(contest: Contest, state: State) -> str:
     parts = []
     for kind, jobs in zip(contest.kinds, state, strict=True):
         names = kind.jobs if len(kind.jobs) == len(jobs) else (kind.name,) * len(jobs)
-        parts += [f"{name}: {held} of {kind.members}" for name, held in zip(names, jobs, strict=True) if held > AWAY]
+        parts += [
+            f"{name}: {holding(job)} of {kind.members}"
+            for name, job in zip(names, jobs, strict=True)
+            if job > AWAY or is_waiting(job, kind.members)
+        ]
     return ", ".join(parts)
 
 

@@ -9,7 +9,8 @@ from itertools import pairwise
 from coherence.language.expressions import names as paths
 from coherence.verify.jobs.contest import Amount, Contest, NeedsError, State
 from coherence.verify.jobs.contest_steps import ADMIT, COMES, VAIN, nobody, steps
-from coherence.verify.jobs.state_graph import StateGraph, StateStep, components, explore, round_trip, trapped, way_to
+from coherence.verify.jobs.fair_cycles import fair_cycle, may_last
+from coherence.verify.jobs.state_graph import StateGraph, StateStep, components, explore, trapped, way_to
 
 CERTAIN, POSSIBLE, TIE, NONE, UNKNOWN = "certain", "possible", "tie", "none", "unknown"
 MOST_STATES, MOST_SWEPT, MOST_POINTS = 30_000, 60_000, 400
@@ -32,12 +33,15 @@ class Livelock:
 
 
 def livelock(contest: Contest, *, most: int = MOST_STATES) -> Livelock:
-    """Explores every order of arrival and every choice of the scheduler."""
+    """Explores every order of arrival and of departure, and every choice of the scheduler.
+
+    What is leaving has gone some day: a cycle in which a job leaves for ever is none.
+    """
     graph = explore([nobody(contest)], lambda state: steps(contest, state), most=most)
     if not graph.complete:
         return Livelock(UNKNOWN, graph)
     caught = set(trapped(graph))
-    cycles = [_judged(graph, component, caught) for component in components(graph)]
+    cycles = [_judged(graph, component, caught) for component in components(graph) if may_last(graph, component)]
     order = [CERTAIN, POSSIBLE, TIE]
     return min(
         cycles,
@@ -49,7 +53,7 @@ def livelock(contest: Contest, *, most: int = MOST_STATES) -> Livelock:
 def _judged(graph: StateGraph[State], component: list[State], caught: set[State]) -> Livelock:
     inside = set(component)
     first = next(state for state in graph.edges if state in inside)
-    cycle = tuple(round_trip(graph, first, inside))
+    cycle = tuple(fair_cycle(graph, first, inside))
     escapes = tuple(edge for state in component for edge in graph.edges[state] if edge.to not in inside)
     kinds = {edge.kind for edge in escapes}
     vain = any(edge.kind == VAIN for state in component for edge in graph.edges[state] if edge.to in inside)
@@ -144,7 +148,10 @@ def _reads_capacity(contest: Contest, resource: str) -> bool:
     """Decides whether a rule or a limit reads how much there is or how much is free."""
     trees = [
         rule.tree
-        for rule in (contest.admit and contest.admit.by, contest.preempt and contest.preempt.condition)
+        for rule in (
+            *(key.by for key in (contest.admit.keys if contest.admit else ())),
+            contest.preempt and contest.preempt.condition,
+        )
         if rule
     ]
     trees += [tree for _, counts, most in contest.caps for tree in (counts, most)]  # type: ignore[misc]

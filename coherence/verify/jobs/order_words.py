@@ -8,7 +8,9 @@ from fractions import Fraction
 
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Tree
-from coherence.verify.jobs.contest import Amount, Contest, JobKind, NeedsError, State, plain
+from coherence.language.sentences import Admission
+from coherence.verify.jobs.contest import Amount, Contest, JobKind, NeedsError, State, plain, reads_waited
+from coherence.verify.jobs.job_states import holding, is_leaving, is_promised, is_waiting, rank_of
 
 INFINITE = float("inf")
 
@@ -38,12 +40,31 @@ class SteadyState:
 
 
 def used(contest: Contest, state: State, resource: str, queue: str | None = None) -> Amount:
-    """Returns how much of a resource is held, by all jobs or by those of one queue."""
+    """Returns how much of a resource is held: by all jobs, or by those of one queue that are not leaving."""
     total: Amount = 0
     for kind, jobs in zip(contest.kinds, state, strict=True):
         if resource in kind.needs and (queue is None or kind.queue == queue):
-            total += kind.needs[resource] * sum(held for held in jobs if held > 0)
+            total += kind.needs[resource] * sum(holding(job) for job in jobs if queue is None or job > 0)
     return total
+
+
+def claimed(contest: Contest, state: State, resource: str) -> Amount:
+    """Returns how much of a resource is held by jobs that are not leaving, or promised to jobs that wait."""
+    total: Amount = 0
+    for kind, jobs in zip(contest.kinds, state, strict=True):
+        need = kind.needs.get(resource, 0)
+        total += need * sum(holding(job) + promised(kind, job) for job in jobs if not is_leaving(job))
+    return total
+
+
+def promised(kind: JobKind, job: int) -> int:
+    """Returns how many members room is kept for."""
+    return chunk(kind, holding(job)) if is_promised(job) else 0
+
+
+def chunk(kind: JobKind, held: int) -> int:
+    """Returns how many members are admitted at once."""
+    return min(kind.chunk if held == 0 else 1, kind.members - held)
 
 
 def free(contest: Contest, state: State, resource: str) -> Amount:
@@ -51,20 +72,23 @@ def free(contest: Contest, state: State, resource: str) -> Amount:
     return contest.open(resource) - used(contest, state, resource)
 
 
-def key(contest: Contest, state: State, kind: JobKind, held: int) -> Amount | float:
-    """Returns the value by which a waiting job is ordered, smallest first; division by zero is infinite."""
-    if contest.admit is None:
-        return 0
+def key(contest: Contest, state: State, kind: JobKind, held: int) -> tuple[Amount | float, ...]:
+    """Returns the values by which a waiting job is ordered, smallest first; division by zero is infinite."""
+    orders = contest.admit.keys if contest.admit is not None else ()
+    return tuple(_key(contest, state, order, kind, held) for order in orders)
+
+
+def _key(contest: Contest, state: State, order: Admission, kind: JobKind, held: int) -> Amount | float:
+    if reads_waited(order):
+        return -rank_of(held) if order.smallest else rank_of(held)
     roles = {"job": kind, "candidate": kind}
     try:
-        rank = evaluate(
-            contest.admit.by.tree, SteadyState(lambda path: lookup(contest, state, path, roles, kind, held))
-        )
+        rank = evaluate(order.by.tree, SteadyState(lambda path: lookup(contest, state, path, roles, kind, held)))
     except NotExactError as error:
         if "zero" not in str(error):
             raise
         rank = INFINITE
-    value: Amount | float = rank if contest.admit.smallest else -rank
+    value: Amount | float = rank if order.smallest else -rank
     return value
 
 
@@ -125,7 +149,7 @@ def _of_job(contest: Contest, state: State, kind: JobKind, word: str, held: int 
     if head == "needs":
         return kind.needs.get(rest, 0) * kind.members if rest else _only(kind)
     if head in ("held", "running", "admitted") and held is not None:
-        return max(held, 0)
+        return holding(held)
     return kind.needs[head] * kind.members if head in kind.needs else kind.attributes.get(head)
 
 
@@ -138,7 +162,7 @@ def _of_queue(contest: Contest, state: State, queue: str, word: str) -> Amount |
     if word in ("running", "admitted"):
         return sum(held > 0 for _, jobs in pairs for held in jobs)
     if word in ("waiting", "pending"):
-        return sum(held == 0 for _, jobs in pairs for held in jobs)
+        return sum(is_waiting(held, 1) for _, jobs in pairs for held in jobs)
     resources = dict.fromkeys(resource for kind, _ in pairs for resource in kind.needs)
     if word == "used" and len(resources) == 1:
         return used(contest, state, next(iter(resources)), queue)

@@ -100,12 +100,17 @@ def start_of(graph: StateGraph[S], state: S) -> S:
 
 def round_trip(graph: StateGraph[S], state: S, within: Collection[S]) -> list[StateStep[S]]:
     """Returns a shortest cycle through the state that stays in `within`; empty where there is none."""
+    return route(graph, state, state, within)
+
+
+def route(graph: StateGraph[S], state: S, to: S, within: Collection[S]) -> list[StateStep[S]]:
+    """Returns the steps of a shortest run from one state to another that stays in `within`, at least one step long."""
     came: dict[S, tuple[S, StateStep[S]]] = {}
     waiting = deque([state])
     while waiting:
         here = waiting.popleft()
         for edge in graph.edges.get(here, ()):
-            if edge.to == state:
+            if edge.to == to:
                 return [*_back(came, state, here), edge]
             if edge.to in within and edge.to not in came:
                 came[edge.to] = (here, edge)

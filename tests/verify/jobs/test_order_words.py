@@ -9,7 +9,8 @@ import pytest
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
-from coherence.verify.jobs.contest import AWAY, GONE, Amount, Contest, NeedsError, contest
+from coherence.verify.jobs.contest import Amount, Contest, NeedsError, contest
+from coherence.verify.jobs.job_states import AWAY, GONE
 from coherence.verify.jobs.order_words import free, key, lookup, may_take, names, used
 
 GIB = 2**30
@@ -131,17 +132,17 @@ def test_the_smallest_share_goes_first_and_the_largest_is_turned_around() -> Non
     smallest, largest = the_contest(), the_contest("largest queue.used / queue.deserved")
     a, b, *_ = smallest.kinds
     state = ((0, 1), (4,), (0,), (0, 0, 0))
-    assert key(smallest, state, a, 0) == Fraction(2, 4)
-    assert key(largest, state, a, 0) == -Fraction(2, 4)
-    assert key(the_contest("smallest held"), state, b, 3) == 3
-    assert key(the_contest("smallest job.age"), state, b, 0) == 7200
+    assert key(smallest, state, a, 0) == (Fraction(2, 4),)
+    assert key(largest, state, a, 0) == (-Fraction(2, 4),)
+    assert key(the_contest("smallest held"), state, b, 3) == (3,)
+    assert key(the_contest("smallest job.age"), state, b, 0) == (7200,)
 
 
 def test_a_division_by_zero_is_the_last_where_small_goes_first() -> None:
     smallest, largest = the_contest("smallest 1 / queue.waiting"), the_contest("largest 1 / queue.waiting")
     b = smallest.kinds[1]
-    assert key(smallest, STATE, b, 0) == float("inf")
-    assert key(largest, STATE, b, 0) == float("-inf")
+    assert key(smallest, STATE, b, 0) == (float("inf"),)
+    assert key(largest, STATE, b, 0) == (float("-inf"),)
     with pytest.raises(NeedsError, match="needs x"):
         key(the_contest("smallest x.y"), STATE, b, 0)
 

@@ -102,8 +102,21 @@ def _answer(subject: Subject, facts: DesignFacts, jobs: Contest) -> Finding:
         bound = f"{len(worst.graph.edges)} states"
         return QUESTION.undecided(f"more than {bound} of these jobs", places, names, bound=bound)
     if worst.verdict == NONE:
-        return _proved(jobs, worst, places, names)
+        lasting = [(variant, _if_it_lasts(variant, outcome)) for variant, outcome in results]
+        jobs, worst = min(lasting, key=lambda pair: WORST.index(pair[1].verdict))
+        if worst.verdict == NONE:
+            return _proved(jobs, worst, places, names)
+        unstated = next(kind.name for kind in jobs.kinds if kind.leaves is None)
+        needs = f"needs how long evictions take (leaves_after of {unstated}; 0 s where all is free at once)"
+        return QUESTION.undecided(needs, places, names)
     return _conflict(subject, facts, jobs, worst, places, names, certain=certain)
+
+
+def _if_it_lasts(jobs: Contest, standing_still: Standstill) -> Standstill:
+    """Returns the verdict where evictions of which nothing is stated take time as well."""
+    if jobs.preempt is None or all(kind.leaves is not None for kind in jobs.kinds):
+        return standing_still
+    return standstill(replace(jobs, lasting=True))
 
 
 def _places(facts: DesignFacts, jobs: Contest, waiting: list[JobKind]) -> Iterator[Place]:

@@ -7,6 +7,12 @@ explored.  A cycle that no choice ends is a livelock; one that only a tie in the
 a relation without a cycle is proved to come to rest (while no job ends).  The answer is given for every
 capacity, not only for the one stated.
 
+Where an eviction lasts (`leaves_after: 60 s` of a job, or `takes: {end: 60 s}`), a victim holds its room until its
+members have ended, one by one, and the scheduler acts in between; a reservation keeps room for the taker.  Victims
+come back to their place by the order (`largest job.age first`), or where it reads `job.waited` (the time since a job
+came, or was evicted) to the tail of the queue; `victim: returns to the head` puts them before all that wait.
+`largest job.priority first, then largest job.waited first` decides among equals.
+
 ## Why it hurts
 The taker was given the right to evict, not the right to start.  If the eviction itself moves the victim to the
 front of the queue (its share is 0 again), preemption and admission undo each other several times a second, the
@@ -36,7 +42,7 @@ kubernetes-sigs/kueue#6947 (a job that fits nowhere preempts for ever).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -46,8 +52,8 @@ from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import falling, saturated
-from coherence.verify.jobs.contest import Contest, NeedsError, State, contest
-from coherence.verify.jobs.contest_steps import ADMIT, SCHEDULER, VAIN
+from coherence.verify.jobs.contest import Contest, NeedsError, contest
+from coherence.verify.jobs.contest_steps import ADMIT, FREES, SCHEDULER, TAKE, VAIN
 from coherence.verify.jobs.livelock import (
     CERTAIN,
     MOST_STATES,
@@ -68,11 +74,14 @@ from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH225", "preempt-vs-admit", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
+MOST_SHOWN = 6
 ASSUMED = (
     "jobs come in any order (by age where ages are given), and none ends meanwhile",
-    "an eviction takes no time: all that it frees is free at once",
     "the first in the order that fits is admitted; preemption acts when nothing fits, and takes no more than it needs",
 )
+AT_ONCE = "an eviction takes no time: all that it frees is free at once"
+ONE_BY_ONE = "members of victims end one by one, in any order, and the scheduler acts in between"
+QUEUE = "a queue counts no job that is leaving"
 WORST = (CERTAIN, POSSIBLE, UNKNOWN, TIE, NONE)
 IN_VAIN = "preemption is tried for a job that fits nowhere (schedulers that check first do not)"
 
@@ -94,14 +103,16 @@ def _answer(subject: Subject, facts: DesignFacts, jobs: Contest) -> Finding:
     order = subject.design.order
     names, places = tuple(subject.design.jobs), _places(subject, facts, jobs)
     results = [(one, livelock(one)) for choice in _victims(subject, jobs) for one in variants(choice)]
-    jobs, cycle = min(results, key=lambda pair: WORST.index(pair[1].verdict))
+    jobs, cycle = _worst(results)
     everywhere = all(result.verdict == CERTAIN for _, result in results)
     if cycle.verdict == UNKNOWN:
         bound = f"{MOST_STATES} states"
         return QUESTION.undecided(f"more than {bound} of these jobs", places, names, bound=bound)
     if cycle.verdict == NONE:
-        needs = _needs_duration(subject, results)
-        return QUESTION.undecided(needs, places, names) if needs else _proved(jobs, cycle, places, names)
+        lasting = _worst([(one, _if_it_lasts(one, cycle)) for one, cycle in results])
+        if lasting[1].verdict != NONE:
+            return _needs_duration(*lasting, places, names)
+        return _proved(*lasting, places, names)
     if order is not None and order.victim is None:
         return QUESTION.undecided("needs victim of order (returns or leaves; reservation or not)", places, names)
     if jobs.admit is None:
@@ -111,35 +122,31 @@ def _answer(subject: Subject, facts: DesignFacts, jobs: Contest) -> Finding:
     return _conflict(subject, facts, jobs, cycle, places, certain=everywhere)
 
 
-def _needs_duration(subject: Subject, results: list[tuple[Contest, Livelock]]) -> str:
-    """Returns what a proof lacks where an eviction that takes time may give what it frees to another job."""
-    lasting = [name for name, job in subject.design.jobs.items() if "leaves_after" in job.constants]
-    lasting += [name for name in subject.design.jobs if "end" in (_takes(subject, name))]
-    if lasting:
-        return f"needs evictions that take time: how long {lasting[0]} takes to leave is not read"
-    if any(jobs.returns and not jobs.reserved and _frees_in_parts(result) for jobs, result in results):
-        return "needs what happens while several victims leave one by one: nothing keeps what the first one frees"
-    return ""
+def _worst(results: list[tuple[Contest, Livelock]]) -> tuple[Contest, Livelock]:
+    return min(results, key=lambda pair: WORST.index(pair[1].verdict))
 
 
-def _takes(subject: Subject, name: str) -> Collection[str]:
-    component = subject.design.components.get(name)
-    return (component.takes or {}) if component is not None else ()
+def _if_it_lasts(jobs: Contest, cycle: Livelock) -> Livelock:
+    """Returns the verdict where evictions of which nothing is stated take time as well."""
+    if all(kind.leaves is not None for kind in jobs.kinds) or not _takes(cycle):
+        return cycle
+    return livelock(replace(jobs, lasting=True))
 
 
-def _frees_in_parts(result: Livelock) -> bool:
-    """Returns whether some preemption takes several jobs for one."""
-    return any(
-        step.kind in SCHEDULER and step.kind != ADMIT and _evicted(state, step.to) > 1
-        for state, steps in result.graph.edges.items()
-        for step in steps
-    )
+def _takes(cycle: Livelock) -> bool:
+    """Returns whether anybody is evicted in some run."""
+    return any(step.kind in (TAKE, VAIN) for steps in cycle.graph.edges.values() for step in steps)
 
 
-def _evicted(before: State, after: State) -> int:
-    """Returns how many jobs hold something before a step and nothing after it."""
-    holding = [[sum(members > 0 for members in jobs) for jobs in state] for state in (before, after)]
-    return sum(max(0, old - new) for old, new in zip(*holding, strict=True))
+def _needs_duration(jobs: Contest, cycle: Livelock, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
+    """Answers what a proof lacks where what an eviction frees bit by bit may go to another job."""
+    name = next(kind.name for kind in jobs.kinds if kind.leaves is None)
+    needs = f"needs how long evictions take (leaves_after of {name}; 0 s where all is free at once)"
+    if cycle.verdict == UNKNOWN:
+        return QUESTION.undecided(f"{needs}: more than {MOST_STATES} states if they last", places, names)
+    steps = "; ".join(edge.text for edge in cycle.cycle[:MOST_SHOWN])
+    more = "; ..." if len(cycle.cycle) > MOST_SHOWN else ""
+    return QUESTION.undecided(f"{needs}: one after another may go on for ever: {steps}{more}", places, names)
 
 
 def _victims(subject: Subject, jobs: Contest) -> list[Contest]:
@@ -161,10 +168,16 @@ def _places(subject: Subject, facts: DesignFacts, jobs: Contest) -> tuple[Place,
 
 
 def _proved(jobs: Contest, found: Livelock, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
-    script = saturated(jobs) or falling(jobs, found.graph, SCHEDULER)
+    script = saturated(jobs) or falling(jobs, found.graph, (*SCHEDULER, FREES))
     numbers: Numbers = {"states": (len(found.graph.edges), ""), **_amounts(jobs)}
     message = "preemption and admission come to rest: no job is taken twice without another being let in for good"
-    return QUESTION.proved(message, places, names, arithmetic(numbers, certificate=script), assumptions=ASSUMED)
+    return QUESTION.proved(message, places, names, arithmetic(numbers, certificate=script), assumptions=_assumed(jobs))
+
+
+def _assumed(jobs: Contest) -> tuple[str, ...]:
+    """Returns what an answer about these jobs stands on."""
+    lasting = {jobs.lasts(kind) for kind in jobs.kinds}
+    return (*ASSUMED, *((ONE_BY_ONE, QUEUE) if True in lasting else ()), *((AT_ONCE,) if False in lasting else ()))
 
 
 def _amounts(jobs: Contest) -> Numbers:
@@ -175,8 +188,10 @@ def _tie(jobs: Contest, livelock: Livelock, places: tuple[Place, ...], names: tu
     """Answers that a cycle that ends as soon as an equal of the victim goes first."""
     assert jobs.admit is not None
     first = next(edge.text for edge in livelock.cycle if edge.kind == ADMIT)
-    needs = f'needs who goes first where `{jobs.admit.by}` is equal: for ever if always "{first.split(":")[0]}"'
-    return QUESTION.undecided(needs, places, names, assumptions=ASSUMED)
+    keys = " and ".join(f"`{key.by}`" for key in jobs.admit.keys)
+    is_ = "is" if jobs.admit.then is None else "are"
+    needs = f'needs who goes first where {keys} {is_} equal: for ever if always "{first.split(":")[0]}"'
+    return QUESTION.undecided(needs, places, names, assumptions=_assumed(jobs))
 
 
 def _conflict(
@@ -185,18 +200,16 @@ def _conflict(
     resource = contested(jobs, livelock.cycle)
     swept = sweep(jobs, resource)
     vain = any(edge.kind == VAIN for edge in livelock.cycle)
-    moves = [edge for edge in livelock.cycle if edge.kind != ADMIT]
+    moves = [edge for edge in livelock.cycle if edge.kind in (TAKE, VAIN)]
     involved = tuple(dict.fromkeys(k.name for k in jobs.kinds if any(k.name in e.text for e in livelock.cycle)))
-    message = (
-        f"preempt and admit undo each other for ever: {moves[0].text.split(':')[0]}, and is admitted again before it"
-    )
+    message = f"preempt and admit undo each other for ever: {moves[0].text.split(':')[0]}, admitted again before it"
     if vain:
         message = f"preemption acts in vain for ever: {moves[0].text}, and the victim is admitted again"
     places_ = (*places, *(k.place.labelled("goes round") for k in jobs.kinds if k.name in involved))
     evidence = arithmetic(_numbers(jobs, livelock, swept), witness=_witness(livelock))
     return QUESTION.conflict(
         message + _where(jobs, swept), places_, involved, evidence,
-        certain=certain, assumptions=(*ASSUMED, *((IN_VAIN,) if vain else ()), *_unsaid(subject)),
+        certain=certain, assumptions=(*_assumed(jobs), *((IN_VAIN,) if vain else ()), *_unsaid(subject)),
         repairs=_repairs(subject, facts, jobs, swept),
     )  # fmt: skip
 
@@ -246,7 +259,8 @@ def _repairs(subject: Subject, facts: DesignFacts, jobs: Contest, swept: Sweep) 
     old = repairs.text_at(subject.sources, order.victim.place) if order and order.victim else None
     plain = order is not None and jobs.returns and not jobs.reserved
     if order and order.victim and old and plain and livelock(replace(jobs, reserved=True)).verdict == NONE:
-        yield Repair((Edit(order.victim.place, old, "returns, reservation"),), "")
+        back = "returns to the head" if jobs.head else "returns"
+        yield Repair((Edit(order.victim.place, old, f"{back}, reservation"),), "")
     supply = facts.quantities.get(jobs.supply[swept.resource])
     enough = smallest_free(swept, jobs.capacity[swept.resource]) if swept.verdicts else None
     if supply is not None and enough is not None:

@@ -1,0 +1,54 @@
+"""Encodes what one job is doing as a whole number, so that states of many jobs stay small and can be sorted.
+
+0 and above: it waits or runs, and holds so many members.  `AWAY`, `GONE`: it has not come yet; it has ended or left.
+Below those stand three more phases: it is leaving and still holds members, its room is promised to it while others
+leave, and it waits at a place of the queue (where the order reads how long jobs have waited).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+AWAY, GONE = -1, -2
+LEAVING, PROMISED, QUEUED = range(3)
+_PHASES, _RANKS = 3, 4096  # a rank is a place of the queue, from 1
+
+
+def coded(phase: int, *, held: int = 0, rank: int = 0) -> int:
+    """Returns the number of a job in one of the three phases."""
+    return -3 - (phase + _PHASES * (rank + _RANKS * held))
+
+
+@cache
+def decoded(value: int) -> tuple[int, int, int]:
+    """Returns (phase, members held, rank); phase -1: a plain number, whose members it holds."""
+    if value > -3:
+        return -1, max(value, 0), 0
+    rest, phase = divmod(-3 - value, _PHASES)
+    held, rank = divmod(rest, _RANKS)
+    return phase, held, rank
+
+
+def holding(value: int) -> int:
+    """Returns how many members hold their needs, those included that are leaving."""
+    return value if value > 0 else decoded(value)[1] if value < -2 else 0
+
+
+def is_leaving(value: int) -> bool:
+    """Decides whether a job is being evicted and holds room still."""
+    return value < -2 and decoded(value)[0] == LEAVING
+
+
+def is_promised(value: int) -> bool:
+    """Decides whether room is kept for a job that waits."""
+    return value < -2 and decoded(value)[0] == PROMISED
+
+
+def is_waiting(value: int, members: int) -> bool:
+    """Decides whether a job wants more members than it holds."""
+    return 0 <= value < members or (value < -2 and decoded(value)[0] != LEAVING)
+
+
+def rank_of(value: int) -> int:
+    """Returns the place in the queue, from 1; 0 where it has none."""
+    return decoded(value)[2] if value < -2 else 0
