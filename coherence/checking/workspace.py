@@ -17,7 +17,7 @@ from coherence.findings.suppressions import apply as apply_suppressions
 from coherence.language import document
 from coherence.language.design import Design
 from coherence.language.document import Document
-from coherence.language.reading import design_of, is_design, read_bytes, read_text
+from coherence.language.reading import design_of, is_design, is_overlay, read_bytes, read_text
 
 if TYPE_CHECKING:
     from pathlib import Path  # 5 ms of a policy check: os.path serves the hot path
@@ -81,7 +81,8 @@ def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[
         return []
     roots = [d for d in documents if not (isinstance(d.root, document.Scalar) and d.root.is_null())]
     text = roots[0].text if roots else ""
-    if any(is_design(d.root) for d in roots):
+    designs = [d for d in roots if is_design(d.root)]
+    if designs and not is_overlay(designs[0].root):
         if len(roots) > 1:
             raise InputError([_second_document(roots)])
         design = design_of(roots[0])

@@ -19,16 +19,18 @@ from coherence.base.places import Place
 from coherence.base.units import shorten
 from coherence.importers._kubernetes import Manifest, objects, word
 from coherence.importers._names import agree
+from coherence.importers._overlay import KEY, lay_over
 from coherence.importers._scaling import separate_totals
 from coherence.importers._sketch import Sketch
 from coherence.importers._unread import unread
 from coherence.language import document
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Table
-from coherence.language.reading import design_from_table
+from coherence.language.reading import design_from_table, is_overlay
 from coherence.language.schema_kinds import Reading
 
 LONGEST_TITLE = 200
+ALONE = "this design is laid over manifests, and none is given"
 
 
 @functools.cache
@@ -54,9 +56,9 @@ def kind_of(source: Document) -> str:
 
 
 def recognises(source: Document) -> bool:
-    """Returns whether the document is a Kubernetes object (of a kind that is known here or not), or a list of such."""
+    """Returns whether the document is a Kubernetes object (of a known kind or not), a list of such, or an overlay."""
     root = source.root
-    return isinstance(root, Table) and "kind" in root and "apiVersion" in root
+    return is_overlay(root) or (isinstance(root, Table) and "kind" in root and "apiVersion" in root)
 
 
 def design_of(documents: Sequence[Document]) -> Design:
@@ -88,7 +90,9 @@ def _assembled(documents: Sequence[Document]) -> tuple[Table, Sketch, list[Manif
     if not documents:
         raise InputError([Problem(Place("<manifests>", 1, 1, 1, 1), "no manifest", "name at least one file")])
     reading, sketch = Reading(), Sketch(Place(documents[0].file, 1, 1, 1, 1))
-    every = [made for node, file in objects(documents) if (made := _manifest(node, file, reading, sketch))]
+    overlays = [source.root for source in documents if is_overlay(source.root)]
+    given = [source for source in documents if not is_overlay(source.root)]
+    every = [made for node, file in objects(given) if (made := _manifest(node, file, reading, sketch))]
     manifests = list(_lasting(every, sketch))
     for manifest in manifests:
         _modules()[manifest.kind].add(manifest, sketch)
@@ -99,10 +103,16 @@ def _assembled(documents: Sequence[Document]) -> tuple[Table, Sketch, list[Manif
     separate_totals(sketch)
     for manifest in manifests:
         sketch.not_modelled += [*manifest.remarks, *unread(manifest)]
+    titles = shorten(", ".join(manifest.title for manifest in manifests), LONGEST_TITLE)
+    root = sketch.root(f"manifests: {titles}" if titles else "manifests")
+    for overlay in overlays:
+        assert isinstance(overlay, Table)
+        if not given:
+            reading.problem(overlay.key_place(KEY), ALONE, "name the manifests beside it")
+        lay_over(root, overlay, reading)
     if reading.problems:
         raise InputError(dict.fromkeys(reading.problems))
-    titles = shorten(", ".join(manifest.title for manifest in manifests), LONGEST_TITLE)
-    return sketch.root(f"manifests: {titles}" if titles else "manifests"), sketch, manifests
+    return root, sketch, manifests
 
 
 def _manifest(node: Node, file: str, reading: Reading, sketch: Sketch) -> Manifest | None:

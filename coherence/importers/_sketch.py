@@ -35,6 +35,15 @@ class Aim:
     averaged: bool
 
 
+@dataclass(frozen=True)
+class Pods:
+    """The pods of a thing, by which a selector finds it."""
+
+    thing: str
+    namespace: str
+    labels: Mapping[str, str]
+
+
 class Sketch:
     """What all manifests together make."""
 
@@ -45,6 +54,7 @@ class Sketch:
         self.calls: list[Table] = []
         self.scaled: dict[str, list[Scaling]] = {}
         self.aims: list[Aim] = []
+        self.pods: list[Pods] = []
         self.not_modelled: list[tuple[Place, str]] = []
         self._hidden: dict[str, int] = {}
 

@@ -359,6 +359,7 @@ class Design(Record):
     system: Word | None = key(TEXT, for_people=True)
     summary: Word | None = key(TEXT, for_people=True)
     note: Word | None = key(TEXT, for_people=True)
+    overlays: Word | None = key(word("manifests", note="completes the manifests beside it"), for_people=True)
     workload: dict[str, Workload] = key(named(Workload), table=True)
     infrastructure: Infrastructure | None = key(record(Infrastructure))
     components: dict[str, Component] = key(named(Component), table=True)

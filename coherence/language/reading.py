@@ -61,6 +61,11 @@ def is_design(root: Node) -> bool:
     return isinstance(root, Table) and "coherence" in root
 
 
+def is_overlay(root: Node) -> bool:
+    """Returns whether the document is a design that completes the manifests beside it."""
+    return is_design(root) and isinstance(root, Table) and "overlays" in root
+
+
 def design_of(source: Document) -> Design:
     """Returns the design in a parsed document.  Raises InputError with every problem."""
     root = source.root
@@ -92,6 +97,9 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
         if design.version is not None and design.version.low != 1:
             message = f"version {design.version.text} of the language is not known"
             reading.problem(design.version.place, message, "write `coherence: 1`")
+        if design.overlays is not None:
+            message = "this design is laid over manifests, and none is given"
+            reading.problem(design.overlays.place, message, "name the manifests beside it: `coherence check FOLDER`")
         design = design.replace(promises={name: promise.named(name) for name, promise in design.promises.items()})
         if whole:
             check_together(design, reading)

@@ -1,0 +1,132 @@
+"""Pods of a workload: what one holds, its probes as timers, the time it is given to stop, its labels.
+
+How long a container loads and how long it drains are not in a manifest: `<name>.load` and `<name>.drain` are activities
+whose time a question may ask for (`takes: {load: ...}`).  A preStop sleep lies inside the termination grace.
+
+SOURCE: Kubernetes API, core/v1 PodSpec, Probe, Lifecycle; documentation, Configure Probes, Pod Lifecycle.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._names import sanitised
+from coherence.importers._probes import probes
+from coherence.importers._quantities import bytes_text, exact, respelled
+from coherence.importers._sketch import Pods, Sketch, default_scalar, entry
+from coherence.language.document import Items, Node, Scalar
+
+SPELLING = {
+    "copies": "replicas",
+    "first": "initialDelaySeconds",
+    "every": "periodSeconds",
+    "misses": "failureThreshold",
+    "reply_within": "timeoutSeconds",
+    "after": "terminationGracePeriodSeconds",
+}
+TAGS = {"gpu": " gpu"}
+BYTES = ("memory", "ephemeral-storage", "hugepages-")
+GRACE = "termination_grace"
+SLEEP = re.compile(r"(?:exec\s+)?(?:/usr)?(?:/bin/)?sleep\s+([0-9]{1,9})s?;?")
+
+
+def add_pods(manifest: Manifest, sketch: Sketch, template: FieldView | None, *, copies: Scalar | None) -> str:
+    """Adds the component of a workload with the probes and the grace of its pods, and returns its name."""
+    place = manifest.name.place
+    thing = sketch.names.thing(manifest.name.text, manifest.namespace, manifest.kind)
+    pod = template.table("spec") if template else None
+    containers = pod.tables("containers") if pod else []
+    waits = [wait for wait in map(_sleep, containers) if wait is not None]
+    longest = max(waits, key=lambda wait: units.quantity(wait.text)[0], default=None)  # they stop side by side
+    values: dict[str, Node | None] = {
+        "copies": copies,
+        "needs": _needs(containers, place),
+        "takes": entry(longest.place, {"pre_stop": longest}) if longest else None,
+    }
+    sketch.put("components", thing, place, values)
+    sketch.pods.append(Pods(thing, manifest.namespace, _labels(template)))
+    probes(containers, thing, sketch)
+    grace = pod.seconds("terminationGracePeriodSeconds") if pod else None
+    if grace is not None or longest is not None:
+        _grace(grace, longest, thing, sketch)
+    return thing
+
+
+def needs_scarce(template: FieldView | None) -> bool:
+    """Returns whether a pod needs an accelerator or another extended resource."""
+    pod = template.table("spec") if template else None
+    containers = pod.tables("containers") if pod else []
+    return any("/" in key for container in containers for key, _ in _requests(container))
+
+
+def _labels(template: FieldView | None) -> dict[str, str]:
+    """Returns the labels by which selectors find the pods."""
+    labels = template.inner("metadata", "labels") if template else None
+    entries = labels.node.entries if labels else {}
+    return {key: node.text for key, node in entries.items() if isinstance(node, Scalar)}
+
+
+def _needs(containers: list[FieldView], place: Place) -> Node | None:
+    """Returns what one member holds: the requests of its containers together; each stands where the first stands."""
+    sums: dict[str, tuple[Fraction, Scalar, bool]] = {}
+    for container in containers:
+        for key, request in _requests(container):
+            name = sanitised(key.rpartition("/")[2])
+            total, first, _ = sums.get(name, (Fraction(0), request, False))
+            sums[name] = (total + units.quantity(request.text)[0], first, key.startswith(BYTES))
+    texts = {
+        name: respelled(first, bytes_text(total) if in_bytes else exact(total) + TAGS.get(name, ""))
+        for name, (total, first, in_bytes) in sums.items()
+    }
+    return entry(place, texts) if texts else None
+
+
+def _requests(container: FieldView) -> Iterator[tuple[str, Scalar]]:
+    """Requests of one container; a limit stands for the request that is not written."""
+    resources = container.table("resources")
+    tables = [resources.table(key) for key in ("requests", "limits")] if resources else []
+    seen: set[str] = set()
+    for table in (table for table in tables if table is not None):
+        for key in (key for key in table.node.entries if key not in seen):
+            seen.add(key)
+            request = table.quantity(key)
+            if request is not None:
+                yield key, request
+
+
+def _grace(grace: Scalar | None, sleep: Scalar | None, thing: str, sketch: Sketch) -> None:
+    """From the order to end until the kill.  It waits for the drain, or for a sleep that leaves none."""
+    after = grace or default_scalar(GRACE, "after")
+    place = grace.place if grace else sleep.place if sleep else after.place
+    alone = sleep is not None and units.quantity(sleep.text)[0] >= units.quantity(after.text)[0]
+    values: dict[str, Node | None] = {
+        "uses": Scalar(GRACE, place),
+        "from": Scalar(f"{thing}.{'pre_stop' if sleep else 'drain'} starts", place),
+        "after": grace,
+        "unless": Scalar(f"{thing}.{'pre_stop' if alone else 'drain'} ends", place),
+        "then": Scalar(f"kill {thing}", place),
+    }
+    sketch.put("timers", sketch.names.fresh(f"{thing}_grace"), place, values)
+
+
+def _sleep(container: FieldView) -> Scalar | None:
+    """Returns the time of a preStop hook that only sleeps: `sleep: {seconds: 30}`, `sleep 30`, also in a shell."""
+    hook = container.inner("lifecycle", "preStop")
+    if hook is None:
+        return None
+    sleep, run = hook.table("sleep"), hook.table("exec")
+    if sleep is not None:
+        return sleep.seconds("seconds")
+    words = run.node.get("command") if run else None
+    leaves = [word for word in words if isinstance(word, Scalar)] if isinstance(words, Items) else []
+    command = leaves[2:] if [leaf.text for leaf in leaves[1:2]] == ["-c"] else leaves
+    match = SLEEP.fullmatch(" ".join(leaf.text for leaf in command).strip())
+    if run is None or match is None:
+        return None
+    run.use("command")
+    return respelled(command[-1], f"{int(match[1])} s")

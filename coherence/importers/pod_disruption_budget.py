@@ -1,0 +1,67 @@
+"""PodDisruptionBudget: a limit on the pods that its selector finds, which an eviction must keep.
+
+SOURCE: Kubernetes API, policy/v1 PodDisruptionBudgetSpec; documentation, Specifying a Disruption Budget: percentages
+round up; a budget with neither number, and one that finds no pod, limits nothing.
+"""
+
+from __future__ import annotations
+
+from coherence.base import units
+from coherence.importers._kubernetes import Manifest
+from coherence.importers._quantities import integer, respelled
+from coherence.importers._selectors import selected
+from coherence.importers._sketch import Sketch
+from coherence.language.document import Node, Scalar
+
+KIND = "PodDisruptionBudget"
+GROUPS = ("policy",)
+SPELLING = {"at_least": "minAvailable", "at_most": "maxUnavailable"}
+PART = "pod_disruption_budget"
+KEYS = (("minAvailable", "at_least", "available"), ("maxUnavailable", "at_most", "evicted"))
+
+
+def add(manifest: Manifest, sketch: Sketch) -> None:
+    """Reads the numbers, so that both together are refused as the API refuses them."""
+    del sketch
+    spec = manifest.spec
+    if all(key in spec for key, *_ in KEYS):
+        words = "minAvailable and maxUnavailable exclude each other"
+        spec.problem(spec.place("maxUnavailable"), words, "keep one of the two")
+
+
+def link(manifest: Manifest, sketch: Sketch) -> None:
+    """Adds the limit, when all pods are known."""
+    spec = manifest.spec
+    chosen = next((item for item in KEYS if item[0] in spec), None)
+    selector = spec.table("selector")
+    if chosen is None or selector is None:
+        return
+    key, bound, counted = chosen
+    limited = selected(selector, sketch)
+    if len(limited) != 1:
+        several = f"one budget over {', '.join(pods.thing for pods in limited)}, which are counted together"
+        spec.remark(key, several if limited else "its selector finds no pod of these manifests")
+        return
+    thing, stated = limited[0].thing, spec.scalar(key)
+    number = _number(stated, thing) if stated is not None else None
+    if stated is not None and number is None:
+        words = f"{spec.at(key)} is '{units.shorten(stated.text)}'"
+        spec.problem(stated.place, words, "write a number of pods or a percentage")
+    if stated is None or number is None:
+        return
+    place = manifest.name.place
+    values: dict[str, Node | None] = {
+        "uses": Scalar(PART, place),
+        "counts": Scalar(f"{thing}.{counted}", stated.place),
+        bound: respelled(stated, number),
+    }
+    sketch.put("limits", sketch.names.policy(manifest.name.text, "budget", "pdb"), place, values)
+
+
+def _number(stated: Scalar, thing: str) -> str | None:
+    """Returns a number of pods, or a percentage of the copies; None for anything else."""
+    share, percent, rest = stated.text.partition("%")
+    whole = integer(Scalar(share, stated.place))
+    if whole is None or whole < 0 or rest:
+        return None
+    return f"{whole} % of {thing}.copies round up" if percent else str(whole)
