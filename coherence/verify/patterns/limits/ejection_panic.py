@@ -49,6 +49,7 @@ from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import at_members, cap, place_of
 from coherence.verify.facts.ranges import point, truth, with_ranges
+from coherence.verify.facts.signs import DOWN, UP, sign
 from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.writers._pair import Numbers
 
@@ -57,6 +58,7 @@ QUESTIONS = (QUESTION,)
 HEALTHY = ("healthy", "available", "ready", "up")
 FAILING = ("failing", "bad", "faulty", "failed")
 MOST_HOSTS = 10_000
+EACH_UP_TO = 200  # hosts: beyond, the fewest ejections are halved in on, where more of them never end a panic
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,12 @@ def _answer(subject: Subject, facts: DesignFacts, guard: EjectionGuard) -> Itera
         yield QUESTION.undecided(f"needs copies of {guard.hosts}", guard.places, guard.of)
         return
     counts = range(max(1, math.ceil(range_.low)), math.floor(range_.high) + 1)
+    if counts and counts[-1] > EACH_UP_TO and not _lasts(facts, guard, range_):
+        needs = (
+            f"needs at most {EACH_UP_TO} {guard.hosts}: more ejections may also end what {guard.loop.name} waits for"
+        )
+        yield QUESTION.undecided(needs, guard.places, guard.of, bound=f"{EACH_UP_TO} {guard.hosts}")
+        return
     cases = [case for count in counts if (case := _case(facts, guard, count)) is not None]
     if not cases or len(cases) != len(counts):
         yield QUESTION.undecided(
@@ -140,9 +148,9 @@ def _case(facts: DesignFacts, guard: EjectionGuard, count: int) -> HostsCase | N
     if most is None:
         return None
     ejectable = min(count, math.floor(most))
-    held = [_panics(facts, guard, count, ejected) for ejected in range(ejectable + 1)] if count <= 200 else None
-    if held is None:
+    if count > EACH_UP_TO:
         return _large(facts, guard, count, ejectable)
+    held = [_panics(facts, guard, count, ejected) for ejected in range(ejectable + 1)]
     return None if None in held else HostsCase(count, ejectable, held.index(True) if True in held else None)
 
 
@@ -161,8 +169,15 @@ def _panics(facts: DesignFacts, guard: EjectionGuard, count: int, ejected: int) 
     return truth(guard.condition, with_ranges(facts.values, ranges))
 
 
+def _lasts(facts: DesignFacts, guard: EjectionGuard, range_: Interval) -> bool:
+    """Decides whether one ejection more, and one healthy host less, never ends a panic."""
+    moves = {f"{guard.hosts}.{word}": DOWN for word in HEALTHY} | {f"{guard.hosts}.ejected": UP}
+    values = with_ranges(facts.values, {f"{guard.hosts}.copies": range_})
+    return not sign(guard.condition, moves, values) & DOWN
+
+
 def _large(facts: DesignFacts, guard: EjectionGuard, count: int, ejectable: int) -> HostsCase | None:
-    """Returns the same by halving: fewer healthy hosts never end a panic."""
+    """Returns the same by halving, for a trigger of which `_lasts` is true."""
     ends = _panics(facts, guard, count, 0), _panics(facts, guard, count, ejectable)
     if None in ends or ends[0]:
         return None
