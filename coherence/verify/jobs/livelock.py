@@ -80,22 +80,28 @@ def variants(contest: Contest) -> list[Contest]:
 
 @dataclass(frozen=True)
 class Sweep:
-    """The verdict for every amount of one resource: from each amount on, until the next; and why it ends there."""
+    """The verdict for every amount of one resource: from each amount on, until the next; and why it ends there.
+
+    `until`: the first amount of which nothing is known; None where the last verdict is that of all beyond.
+    """
 
     resource: str
     verdicts: tuple[tuple[Amount, str], ...]
     reason: str
     whole: bool
+    until: Amount | None = None
 
     def at(self, amount: Amount) -> str:
         """Returns the verdict at an amount."""
+        if self.until is not None and amount >= self.until:
+            return UNKNOWN
         return next((verdict for start, verdict in reversed(self.verdicts) if start <= amount), NONE)
 
     def runs(self) -> list[tuple[Amount, Amount | None, str]]:
-        """Returns (from, below, verdict) with equal neighbours joined; the last is open."""
+        """Returns (from, below, verdict) with equal neighbours joined; the last ends where nothing is known."""
         starts = [pair for k, pair in enumerate(self.verdicts) if k == 0 or self.verdicts[k - 1][1] != pair[1]]
         ends: list[Amount | None] = [later[0] for _, later in pairwise(starts)]
-        return [(start, end, verdict) for (start, verdict), end in zip(starts, [*ends, None], strict=True)]
+        return [(start, end, verdict) for (start, verdict), end in zip(starts, [*ends, self.until], strict=True)]
 
 
 def sweep(contest: Contest, resource: str) -> Sweep:
@@ -115,13 +121,16 @@ def sweep(contest: Contest, resource: str) -> Sweep:
         outcome = livelock(
             replace(contest, capacity={**contest.capacity, resource: amount}), most=min(budget, MOST_STATES)
         )
+        if outcome.verdict == UNKNOWN:
+            reason = f"checked below {contest.shown(resource, amount)}"
+            return Sweep(resource, tuple(verdicts), reason, whole, until=amount)
         budget -= len(outcome.graph.edges)
         verdicts.append((amount, outcome.verdict))
-        if budget <= 0:
-            return Sweep(resource, tuple(verdicts), f"checked up to {contest.shown(resource, amount)}", whole)
-    reason = f"checked up to {contest.shown(resource, points[-1])}"
+    if reads:
+        reason = f"checked up to {contest.shown(resource, points[-1])}"
+        return Sweep(resource, tuple(verdicts), reason, whole, until=points[-1] + 1)
     saturated = f"from {contest.shown(resource, total)} on all jobs fit at once, so nobody takes from anybody"
-    return Sweep(resource, tuple(verdicts), reason if reads else saturated, whole)
+    return Sweep(resource, tuple(verdicts), saturated, whole)
 
 
 def _whole(total: Amount) -> list[Amount] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -167,6 +168,19 @@ def test_the_cycle_exists_for_5_to_8_cpu_and_plain_enumeration_agrees_up_to_50()
         assert agrees(verdict, reclaim(capacity).verdict()), capacity
         assert verdict == found.at(Fraction(capacity)), capacity
         assert (verdict == "certain") == (5 <= capacity <= 8), capacity
+
+
+def test_amounts_of_which_nothing_is_known_are_not_said_to_be_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = jobs_of(RECLAIM.format(cpu=8, reserve="no reservation"))
+    whole = sweep(jobs, "cpu")
+    states = [len(livelock(replace(jobs, capacity={"cpu": amount})).graph.edges) for amount, _ in whole.verdicts]
+    monkeypatch.setattr(jobs_livelock, "MOST_SWEPT", sum(states[:-1]))
+    cut = sweep(jobs, "cpu")
+    last, verdict = whole.verdicts[-1]
+    assert (cut.verdicts, cut.until, cut.reason) == (whole.verdicts[:-1], last, f"checked below {last} cpu")
+    assert (cut.at(last - 1), cut.at(last), whole.at(last)) == (whole.at(last - 1), "unknown", verdict)
+    assert cut.runs()[-1][1] == last
+    assert whole.runs()[-1][1] is None
 
 
 def test_the_answer_names_the_capacities_and_why_nothing_changes_beyond() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from coherence.findings.finding import Finding
-from coherence.verify.patterns.limits import _withheld
+from coherence.verify.patterns.limits import _withheld, removal_cascade
 from coherence.verify.patterns.promises import unsatisfiable_targets
 from coherence.verify.patterns.writers import order_dependent
 from tests.case_files import CASES, cases, findings_of
@@ -62,6 +62,14 @@ def test_demands_that_are_too_many_to_be_searched_together_are_named(monkeypatch
     assert bounds(findings_of(text), "COH231") == ["1 demands"]
 
 
+@pytest.mark.parametrize(("cap", "bound"), [("MOST_SETS", "0 sets"), ("MOST_LOOKS", "0 sets")])
+def test_sets_of_demands_that_are_not_reported_or_not_looked_at_are_named(
+    monkeypatch: pytest.MonkeyPatch, cap: str, bound: str
+) -> None:
+    monkeypatch.setattr(unsatisfiable_targets, cap, 0)
+    assert bounds(findings_of(marked("COH231", "conflict")), "COH231") == [bound]
+
+
 WITHHELD = """
 coherence: 1
 components: {web: {copies: 10 .. 30, failing: 2}}
@@ -76,3 +84,13 @@ def test_a_range_of_members_that_is_cut_is_asked_for(monkeypatch: pytest.MonkeyP
     assert not bounds(findings_of(WITHHELD), "COH240")
     monkeypatch.setattr(_withheld, "MOST_MEMBERS", 5)
     assert bounds(findings_of(WITHHELD), "COH240") == ["5"]
+
+
+@pytest.mark.parametrize(("most", "expected"), [(20, []), (19, ["19 members", "19 members"])])
+def test_a_cap_on_members_of_too_wide_a_range_is_asked_about(
+    monkeypatch: pytest.MonkeyPatch, most: int, expected: list[str]
+) -> None:
+    text = WITHHELD + "workload: {requests: {rate: 300 req/s}}\n"
+    text = text.replace("failing: 2", "failing: 2, load: requests.rate, rate_per_replica: 60 req/s")
+    monkeypatch.setattr(removal_cascade, "MOST_MEMBERS", most)
+    assert bounds(findings_of(text), "COH240") == expected

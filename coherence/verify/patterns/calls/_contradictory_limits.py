@@ -20,7 +20,7 @@ from coherence.language.schema_kinds import Formula, Quantity
 from coherence.verify.calls.attempts import ZERO
 from coherence.verify.calls.claims import Numbers
 
-ROUNDS = 400  # a chain of k limits is settled after k rounds; a cycle may tighten for ever
+ROUNDS = 400  # a chain of k limits is settled after k rounds; a cycle may tighten for ever: then it is not decided
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,19 @@ class _Bound:
 
 
 def contradiction(question: Question, design: Design) -> Iterator[Finding]:
-    """Yields a vacuous design, where the demands on its deadlines contradict each other."""
+    """Yields a vacuous design, where the demands on its deadlines contradict each other, or that it is not known."""
     if not (design.limits or design.promises):
         return
     known = dict(_deadlines(design))
     demands = [demand for demand in _demands(design) if demand.weights and set(demand.weights) <= set(known)]
     bounds = {name: _Bound(q.low, q.high) if q else _Bound(ZERO, None) for name, q in known.items()}
-    empty = _tighten(bounds, demands) if demands else None
-    if empty is not None:
+    empty, settled = _tighten(bounds, demands)
+    if not settled:
+        places = tuple(demand.place.labelled("one of these limits") for demand in demands[:3])
+        names = tuple(dict.fromkeys(demand.name for demand in demands))
+        needs = f"whether {len(demands)} limits of deadlines contradict each other: they tighten each other for long"
+        yield question.undecided(needs, places, (*names, *_calls_of(design, known)), bound=f"{ROUNDS} rounds")
+    elif empty is not None:
         blamed = [demands[number] for number in dict.fromkeys(bounds[empty].because)]
         used = {name: known[name] for demand in blamed for name in demand.weights}
         yield _empty(question, design, (empty, bounds[empty]), blamed, used)
@@ -148,18 +153,18 @@ def _added(one: Mapping[str, Fraction], other: Mapping[str, Fraction], sign: Fra
     return {name: one.get(name, ZERO) + sign * other.get(name, ZERO) for name in {**one, **other}}
 
 
-def _tighten(bounds: dict[str, _Bound], demands: list[DeadlineDemand]) -> str | None:
-    """Returns the first name whose interval becomes empty."""
+def _tighten(bounds: dict[str, _Bound], demands: list[DeadlineDemand]) -> tuple[str | None, bool]:
+    """Returns the first name whose interval becomes empty, and whether that is settled."""
     for _ in range(ROUNDS):
         changed = False
         for number, demand in enumerate(demands):
             for name in demand.weights:
                 changed |= _tighten_one(bounds, demand, number, name)
                 if (high := bounds[name].high) is not None and high < bounds[name].low:
-                    return name
+                    return name, True
         if not changed:
-            break
-    return None
+            return None, True
+    return None, False
 
 
 def _tighten_one(bounds: dict[str, _Bound], demand: DeadlineDemand, number: int, name: str) -> bool:

@@ -85,18 +85,20 @@ def _answer(subject: Subject, facts: DesignFacts, removal: Removal) -> Iterator[
         copies(facts, removal.thing),
     )
     conditional = removal.trigger is not None and removal.driven and not facts.missing(_without(removal))
-    if range_ is None or range_.low is None or range_.high is None or range_.high - range_.low > MOST_MEMBERS:
+    if range_ is None or range_.low is None or range_.high is None:
         if removal.driven and (facts.design.workload or demand is not None):
             yield _ask(removal, f"copies of {removal.thing}")
     elif (demand is None or each is None) and not conditional:
         what = "the load of {0} (`load:`, or a workload that calls it)" if demand is None else "rate_per_replica of {0}"
         if removal.driven or (demand is None) != (each is None):
             yield _ask(removal, what.format(removal.thing))
+    elif range_.high - range_.low > MOST_MEMBERS:
+        yield _ask(removal, f"a smaller range of copies of {removal.thing}", bound=f"{MOST_MEMBERS} members")
     else:
         rates = (demand, each) if demand is not None and each is not None else None
         counts = _counts(facts, removal.thing, range_)
         if conditional and len(counts) * counts[-1] > MOST_STEPS:
-            yield _ask(removal, f"a smaller range of copies of {removal.thing}: {len(counts) * counts[-1]} states")
+            yield _ask(removal, f"a smaller range of copies of {removal.thing}", bound=f"{MOST_STEPS} states")
             return
         yield from _judged(subject, facts, removal, rates, [_stage(facts, removal, rates, n) for n in counts])
 
@@ -111,13 +113,13 @@ def _without(removal: Removal) -> Tree:
 def _perhaps(subject: Subject, facts: DesignFacts, removal: Removal) -> Iterator[Finding]:
     """A probe of which it is not known whether overload makes it fail: asked where that would decide."""
     answered = _answer(subject, facts, replace(removal, driven=True, event=""))
-    if any(finding.verdict is Verdict.CONFLICT for finding in answered):
+    if any(finding.verdict is Verdict.CONFLICT or finding.evidence.bound for finding in answered):
         words = f"`from: {removal.thing} overloaded` where it does, `from: {removal.thing} hangs` where not"
         yield _ask(removal, f"whether overload makes '{removal.event}' happen ({words})")
 
 
-def _ask(removal: Removal, needs: str) -> Finding:
-    return QUESTION.undecided(f"needs {needs}", removal.places, (*removal.of, removal.thing))
+def _ask(removal: Removal, needs: str, *, bound: str = "") -> Finding:
+    return QUESTION.undecided(f"needs {needs}", removal.places, (*removal.of, removal.thing), bound=bound)
 
 
 def _counts(facts: DesignFacts, thing: str, range_: Interval) -> range:

@@ -238,7 +238,7 @@ def _numbers(jobs: Contest, livelock: Livelock, swept: Sweep) -> Numbers:
     for number, (start, end) in enumerate(bad):
         suffix = f" ({number + 1})" if len(bad) > 1 else ""
         numbers[f"cycle from{suffix}"] = (start, "")
-        if end is not None:
+        if end is not None and end != swept.until:
             numbers[f"no cycle from{suffix}"] = (end, "")
     return numbers
 

@@ -74,6 +74,7 @@ QUESTIONS = (QUESTION,)
 MOST = 60  # demands that share signals
 MOST_COUNTED = 32  # a whole bound up to this is moved by ones
 MOST_SETS = 4  # smallest sets that are told of one group
+MOST_LOOKS = 200  # sets of demands of one group that are looked at
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -134,10 +135,13 @@ def _group(subject: Subject, facts: DesignFacts, group: list[Requirement], deadl
     if len(group) > MOST:
         yield _not_searched(group, f"{len(group)} demands share signals", f"{MOST} demands")
         return
-    cores, open_, seen = list[frozenset[int]](), [frozenset(range(len(group)))], set[frozenset[int]]()
-    while open_ and len(cores) < MOST_SETS:
+    cores, open_, seen, reported = list[frozenset[int]](), [frozenset(range(len(group)))], set[frozenset[int]](), 0
+    while open_:
         if wall_is_over(deadline):
             yield _not_searched(group, "the time limit", "")
+            return
+        if len(seen) == MOST_LOOKS:
+            yield _not_searched(group, "there are too many sets of them", f"{MOST_LOOKS} sets")
             return
         left = open_.pop(0)
         if left in seen:
@@ -156,7 +160,12 @@ def _group(subject: Subject, facts: DesignFacts, group: list[Requirement], deadl
                 continue
             core = frozenset(sorted(left)[i] for i in chosen)
             cores.append(core)
-            yield from _core_answer(subject, facts, conditions, [demands[i] for i in chosen], chosen)
+            answers = list(_core_answer(subject, facts, conditions, [demands[i] for i in chosen], chosen))
+            reported += bool(answers)
+            if reported > MOST_SETS:
+                yield _not_searched(group, "more sets of them cannot than are reported", f"{MOST_SETS} sets")
+                return
+            yield from answers
         open_ += [left - {one} for one in sorted(core)]
 
 
