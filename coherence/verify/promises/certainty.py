@@ -1,8 +1,9 @@
 """Decides whether a conflict is certain: whether it comes for everything that a design leaves open.
 
 Open are constants and starts within their ranges, values that vary, the order of loops of equal rank, and the phase of
-a loop that states none.  Finitely many choices are all run.  Of a range of reals, of what varies, and of phases that no
-patterns stand for, the ends and some values between are run: then the answer says of how many runs it is.
+a loop that states none.  Finitely many choices are all run.  Of a range of reals, of what varies, of phases that no
+patterns stand for, and of more orders than are enumerated, the ends and some between are run: then the answer says of
+how many runs it is.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class Certainty:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return (f"certain by {self.runs} runs: not every value between the ends was run",) if self.runs else ()
+        left = "not every value, phase and order that is left open was run"
+        return (f"certain by {self.runs} runs: {left}",) if self.runs else ()
 
 
 POSSIBLE = Certainty(certain=False)
@@ -69,14 +71,15 @@ def certainty(model: Model, breaks: Broken, deadline: float, waits: tuple[Fracti
 def open_choices(model: Model, waits: tuple[Fraction, ...] = ()) -> OpenChoices | None:
     """Returns the choices that decide, every phase and order from the first start first; None: too many."""
     starts, few = _starts(model)
-    phases, ordered = _phases(model, waits)
-    orders = tuple(orders_of_equal_rank(model))
+    phases, every_phase = _phases(model, waits)
+    orders, every_order = orders_of_equal_rank(model)
     crossed = (replace(s, phases=p, order=o) for s, p, o in itertools.product(starts, phases, orders))
     varied = (replace(start, schedule=course) for start in starts[:1] for course in courses(model))
     choices = tuple(itertools.islice(itertools.chain(crossed, varied), MOST_CHOICES + 1))
     if len(choices) > MOST_CHOICES:
         return None
-    return OpenChoices(choices, exhaustive=few and ordered and not any(c.varies for c in model.constants.values()))
+    varies = any(c.varies for c in model.constants.values())
+    return OpenChoices(choices, exhaustive=few and every_phase and every_order and not varies)
 
 
 def _starts(model: Model) -> tuple[list[Choices], bool]:
@@ -91,7 +94,7 @@ def _starts(model: Model) -> tuple[list[Choices], bool]:
 def _phases(model: Model, waits: tuple[Fraction, ...]) -> tuple[list[dict[str, Fraction]], bool]:
     """Returns the phases that stand for all, or some drawn ones where phases matter beyond their order."""
     free = [loop for loop in model.loops if loop.phase is None]
-    if not free or not _meets(model):
+    if not free:
         return [{}], True
     try:
         return [pattern.phases for pattern in schedules(model, waits)], True
@@ -99,8 +102,3 @@ def _phases(model: Model, waits: tuple[Fraction, ...]) -> tuple[list[dict[str, F
         random = Random(0)  # noqa: S311  (the same phases in every run)
         drawn = [{loop.name: loop.period * Fraction(random.randint(1, 15), 16) for loop in free} for _ in range(DRAWN)]
         return [{}, *drawn], False
-
-
-def _meets(model: Model) -> bool:
-    """Decides whether a loop meets another thing in time, so that its phase can matter."""
-    return len(model.loops) + len(model.states) > 1 or bool(model.inputs)

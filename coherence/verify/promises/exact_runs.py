@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coherence.base.clock import wall_is_over
+from coherence.base.clock import now, wall_is_over
 from coherence.findings.question_input import Subject
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.model import Model
@@ -17,6 +17,7 @@ from coherence.simulate.execute.slices import blocked, feedback_groups, sliced
 if TYPE_CHECKING:  # most designs execute nothing: the executor is a tenth of a policy check
     from coherence.simulate.execute.exact import Action, Choices, Instant
     from coherence.simulate.execute.orbits import LongRun
+    from coherence.verify.promises.certainty import Certainty
 
 LAPS, MOST_INSTANTS = 120, 4_000
 
@@ -86,6 +87,17 @@ def _until(deadline: float, source: Iterator[LongRun]) -> Iterator[LongRun]:
         yield run
         if wall_is_over(deadline):
             return
+
+
+def in_every_run(subject: Subject, part: ClosedRuns, is_so: Callable[[LongRun], bool]) -> Certainty:
+    """Returns whether all runs are so, whatever the design leaves open: ranges, what varies, orders and phases."""
+    from coherence.verify.promises.certainty import certainty
+
+    def executed(choices: Choices) -> int:
+        run = run_with(part.model, choices)
+        return len(run.instants) if run is not None and is_so(run) else 0
+
+    return certainty(part.model, executed, now() + subject.time_limit)
 
 
 def swings(run: LongRun, signals: tuple[str, ...]) -> bool:

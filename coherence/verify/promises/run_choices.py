@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from random import Random
@@ -17,12 +17,13 @@ from coherence.verify.systems.instants import orders
 
 VARYING_LAPS, VARYING_INSTANTS = 20, 400  # for which values that vary are drawn
 DRAWS = 4
+MOST_ORDERS = 400  # of loops of equal rank; of more some are drawn
 
 
 def other_choices(model: Model) -> Iterator[Choices]:
     """Yields choices other than the corners at phase 0 in the declared order, each pattern from one start first."""
     patterns = _patterns(model)
-    ordered = tuple(orders_of_equal_rank(model))
+    ordered, _ = orders_of_equal_rank(model)
     for number, start in enumerate(corners(model)):
         for pattern in patterns:
             for order in ordered:
@@ -34,8 +35,7 @@ def other_choices(model: Model) -> Iterator[Choices]:
 def in_every_order(model: Model, choices: Choices) -> Iterator[Choices]:
     """Yields the choices with each order of loops of equal rank, the declared one first."""
     yield choices
-    for order in itertools.islice(_orders(model), 1, None):
-        yield replace(choices, order=tuple(loop.name for loop in order))
+    yield from (replace(choices, order=order) for order in orders_of_equal_rank(model)[0][1:])
 
 
 def _patterns(model: Model) -> tuple[PhasePattern | None, ...]:
@@ -46,22 +46,31 @@ def _patterns(model: Model) -> tuple[PhasePattern | None, ...]:
         return (None,)
 
 
-def orders_of_equal_rank(model: Model) -> Iterator[tuple[str, ...]]:
-    """Yields the loops in every order of equal rank, by name; one order alone is the declared one, empty."""
-    ordered = [tuple(loop.name for loop in order) for order in _orders(model)]
-    yield from ordered if len(ordered) > 1 else [()]
+def orders_of_equal_rank(model: Model) -> tuple[tuple[tuple[str, ...], ...], bool]:
+    """Returns orders of the loops of equal rank, by name, and whether they are all; one alone is the declared one, ().
+
+    Of more than are enumerated: the declared one, its reverse, and some drawn ones.
+    """
+    try:
+        several = tuple(itertools.islice(orders(model.loops), MOST_ORDERS + 1))
+        every = len(several) <= MOST_ORDERS
+    except NotLinearError:
+        several, every = (), False
+    several = several if every else tuple(_some_orders(model.loops))
+    named = tuple(tuple(loop.name for loop in order) for order in several)
+    return (named if len(named) > 1 else ((),)), every
+
+
+def _some_orders(loops: Sequence[SampledLoop]) -> Iterator[tuple[SampledLoop, ...]]:
+    """Yields the declared order, the reverse within each rank, and some drawn ones."""
+    random = Random(0)  # noqa: S311  (the same orders in every run)
+    orders_of = [list(loops), list(reversed(loops)), *(random.sample(loops, len(loops)) for _ in range(DRAWS))]
+    yield from (tuple(sorted(order, key=lambda loop: loop.rank)) for order in orders_of)
 
 
 def courses(model: Model) -> Iterator[Schedule]:
     """Yields what varying values may do over time at the first pattern of phases."""
     yield from _courses(model, _patterns(model)[0])
-
-
-def _orders(model: Model) -> Iterator[tuple[SampledLoop, ...]]:
-    try:
-        yield from orders(model.loops)
-    except NotLinearError:  # too many of equal rank: in the declared order alone
-        yield model.loops
 
 
 def _courses(model: Model, pattern: PhasePattern | None) -> Iterator[Schedule]:

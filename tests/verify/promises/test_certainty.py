@@ -51,6 +51,28 @@ def test_an_order_of_equal_rank_that_keeps_the_promise_makes_the_conflict_possib
     assert len({one.order for one in (open_choices(model) or pytest.fail("too many")).choices}) == 2
 
 
+CHAIN = """coherence: 1
+components: {tank: {state: "x' = x + 1", step: 1 s, from: 0}}
+loops:
+  l1: {timescale: {period: 1 s, phase: 0 s}, actuation: {signal: a.u1, to: 1, bounds: [0, 9], from: 0}}
+"""
+LINK = "  l{0}: {{timescale: {{period: 1 s, phase: 0 s}}, actuation: {{signal: a.u{0}, to: a.u{1}, bounds: [0, 9], from: 0}}}}\n"  # noqa: E501
+
+
+@pytest.mark.parametrize("loops", [4, 5, 9])
+@pytest.mark.parametrize(("least", "certain"), [(1, False), (99, True)])
+def test_of_more_loops_of_equal_rank_than_are_permuted_not_only_the_declared_order_is_run(
+    loops: int, least: int, certain: bool
+) -> None:
+    """One after another they hand the 1 on within one instant; in the reverse order it takes one instant for each."""
+    links = "".join(LINK.format(n, n - 1) for n in range(2, loops + 1))
+    model = elaborate(read_text(f"{CHAIN}{links}promises: {{p: never x <= {least} and a.u{loops} == 1}}\n"))
+    outcome = decide(model, model.promises["p"], time_limit=20)
+    assert isinstance(outcome, Refuted)
+    assert outcome.certainty.certain is certain
+    assert bool(outcome.certainty.runs) is (certain and loops > 4)  # certain by some of the orders
+
+
 def test_a_value_between_the_ends_that_keeps_the_promise_makes_the_conflict_possible() -> None:
     constant = {"law": "x", "phase": STATED, "promise": "always abs(x - 5) <= 4"}
     assert told(**constant, start="0 .. 10") == (False, 0)
@@ -61,7 +83,9 @@ def test_a_conflict_of_which_not_every_value_was_run_says_so() -> None:
     model = elaborate(read_text(text_of(law="x", start="10 .. 11", phase=STATED, promise="always x <= 9")))
     outcome = decide(model, model.promises["p"], time_limit=5)
     assert isinstance(outcome, Refuted)
-    assert outcome.certainty.assumptions == ("certain by 8 runs: not every value between the ends was run",)
+    assert outcome.certainty.assumptions == (
+        "certain by 8 runs: not every value, phase and order that is left open was run",
+    )
 
 
 def test_what_varies_may_keep_a_promise_that_its_ends_break() -> None:

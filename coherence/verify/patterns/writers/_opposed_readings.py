@@ -24,6 +24,7 @@ from coherence.verify.promises.exact_runs import ClosedRuns
 
 if TYPE_CHECKING:
     from coherence.simulate.execute.orbits import LongRun
+    from coherence.verify.promises.certainty import Certainty
 
 MOST_PAIRS = 500
 
@@ -122,8 +123,14 @@ def _answer(
         return
     standing = [run for run in part.runs if _stuck(run, names)]
     if standing:
-        certain = len(standing) == exact_runs.start_count(part.model)
-        yield _conflict(ask, subject, clash, part, standing[0], (first, second), certain=certain)
+        sure = exact_runs.in_every_run(subject, part, lambda run: _stuck(run, names))
+        yield _conflict(ask, subject, clash, part, standing[0], (first, second), sure=sure)
+    elif (starts := exact_runs.start_count(part.model)) > len(part.runs):
+        yield ask.undecided(
+            f"whether {names[0]} and {names[1]}, which push {first.reading} in opposite directions in one state, rest "
+            f"there: {starts} ends of the ranges are too many",
+            places, names, bound=f"{len(part.runs)} of {starts} ends of the ranges",
+        )  # fmt: skip
     elif any(run.orbit is None for run in part.runs):
         longest = max(len(run.instants) for run in part.runs)
         yield ask.undecided(
@@ -139,7 +146,7 @@ def _stuck(run: LongRun, names: tuple[str, str]) -> bool:
 
 def _conflict(
     ask: Question, subject: Subject, clash: Clash, part: ClosedRuns, run: LongRun, both: tuple[Regulator, Regulator],
-    *, certain: bool,
+    *, sure: Certainty,
 ) -> Finding:  # fmt: skip
     from coherence.simulate.execute.exact import replay
     from coherence.simulate.execute.timeline import shown, timeline
@@ -160,7 +167,9 @@ def _conflict(
         numbers={signal: (end, "") for signal, end in ends.items()}, replayed=True,
     )  # fmt: skip
     edits = (*found_by.apart_repairs(subject, clash), *found_by.exclusive_repairs(subject, clash))
-    return ask.conflict(message, places, names, evidence, certain=certain, repairs=edits)
+    return ask.conflict(
+        message, places, names, evidence, certain=sure.certain, assumptions=sure.assumptions, repairs=edits
+    )
 
 
 __all__ = ["answers"]

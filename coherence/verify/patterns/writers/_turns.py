@@ -23,6 +23,7 @@ from coherence.verify.systems.literals import contradiction
 
 if TYPE_CHECKING:
     from coherence.simulate.execute.orbits import LongRun
+    from coherence.verify.promises.certainty import Certainty
 
 MOST_TURNS = 400
 
@@ -162,13 +163,16 @@ def executed(ask: Question, subject: Subject, signal: str, pairs: list[tuple[Mov
     """Runs that end in a lap on which one writes and the other one, later in the same instant, takes it back."""
     names = (pairs[0][0].name, pairs[0][1].name)
     part = exact_runs.closed(subject, (signal,))
-    standing = [
-        run for run in part.runs
-        if run.orbit is not None and not run.orbit.turns(signal) and exact_runs.against(run.orbit.lap, *names)
-    ]  # fmt: skip
+    standing = [run for run in part.runs if _stands(run, signal, names)]
     if standing and not _at_once(subject, pairs):
-        certain = len(standing) == exact_runs.start_count(part.model)
-        yield _standing(ask, part, standing[0], signal, pairs[0], certain=certain)
+        sure = exact_runs.in_every_run(subject, part, lambda run: _stands(run, signal, names))
+        yield _standing(ask, part, standing[0], signal, pairs[0], sure=sure)
+
+
+def _stands(run: LongRun, signal: str, names: tuple[str, str]) -> bool:
+    """Decides whether the signal stands still on the lap with which a run recurs, and both write there."""
+    orbit = run.orbit
+    return orbit is not None and not orbit.turns(signal) and exact_runs.against(orbit.lap, *names) is not None
 
 
 def _at_once(subject: Subject, pairs: list[tuple[Move, Move]]) -> bool:
@@ -177,7 +181,7 @@ def _at_once(subject: Subject, pairs: list[tuple[Move, Move]]) -> bool:
 
 
 def _standing(
-    ask: Question, part: ClosedRuns, run: LongRun, signal: str, pair: tuple[Move, Move], *, certain: bool
+    ask: Question, part: ClosedRuns, run: LongRun, signal: str, pair: tuple[Move, Move], *, sure: Certainty
 ) -> Finding:
     from coherence.simulate.execute.exact import replay
     from coherence.simulate.execute.timeline import timeline, told_choices
@@ -194,6 +198,6 @@ def _standing(
     )  # fmt: skip
     message = f"what one of {first.name} and {second.name} writes wakes the other one in the same instant, for ever"
     return ask.conflict(
-        f"{message}: {signal} stands still", places, names, evidence, certain=certain,
-        assumptions=told_choices(part.model, run.choices),
+        f"{message}: {signal} stands still", places, names, evidence, certain=sure.certain,
+        assumptions=(*told_choices(part.model, run.choices), *sure.assumptions),
     )  # fmt: skip

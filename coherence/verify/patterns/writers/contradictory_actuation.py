@@ -46,6 +46,7 @@ import itertools
 import time
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 from coherence.base.clock import wall_is_over
@@ -221,8 +222,18 @@ def _run(subject: Subject, clash: Clash, part: object) -> Iterator[Finding]:
     method = "exact execution to a recurrence" if run.orbit is not None else "exact execution, not to a recurrence"
     evidence = Evidence(Grade.PROVED, method, steps, numbers=numbers, replayed=True)
     message = f"{_sentence(clash)}, in every period: {clash.signal} stands still between them"
-    certain = sum(each.orbit is not None for each in standing) == len(part.runs)
-    yield QUESTION.conflict(message, places, clash.names, evidence, certain=certain, repairs=_repairs(subject, clash))
+    sure = exact_runs.in_every_run(subject, part, partial(_stands, clash.names))
+    yield QUESTION.conflict(
+        message, places, clash.names, evidence, certain=sure.certain, assumptions=sure.assumptions,
+        repairs=_repairs(subject, clash),
+    )  # fmt: skip
+
+
+def _stands(names: tuple[str, str], run: LongRun) -> bool:
+    """Decides whether the two act against each other on the lap with which a run recurs."""
+    from coherence.verify.promises import exact_runs
+
+    return run.orbit is not None and exact_runs.against(run.orbit.lap, *names) is not None
 
 
 def _last(run: LongRun) -> tuple[Instant, ...]:

@@ -61,6 +61,7 @@ from coherence.verify.promises.exact_runs import ClosedRuns, closed
 
 if TYPE_CHECKING:
     from coherence.simulate.execute.orbits import LongRun
+    from coherence.verify.promises.certainty import Certainty
 
 QUESTION = Question("COH234", "order-dependent", "ai.04 runtime control coherence", proves=False)
 QUESTIONS = (QUESTION,)
@@ -227,6 +228,7 @@ def _answer(
 ) -> Iterator[Finding]:
     from coherence.simulate.execute.exact import replay
     from coherence.simulate.execute.timeline import told_choices
+    from coherence.verify.promises.certainty import POSSIBLE
 
     names = (left.name, other.name)
     places: tuple[Place, ...] = (_place(left), _place(other))
@@ -251,11 +253,24 @@ def _answer(
         message += f"; {torn[0]} holds in one order only"
         places += (torn[1].labelled("kept in one order, broken in the other"),)
     evidence = Evidence(Grade.PROVED, "exact execution in both orders", tuple(steps), numbers=numbers, replayed=True)
+    sure = _torn_whatever_is_open(subject, part, left, other) if torn is not None else POSSIBLE
     yield QUESTION.conflict(
-        message, places, (*names, *((torn[0],) if torn else ())), evidence, certain=torn is not None,
-        assumptions=(*told_choices(part.model, first.choices), *part.model.abstractions),
+        message, places, (*names, *((torn[0],) if torn else ())), evidence, certain=sure.certain,
+        assumptions=(*told_choices(part.model, first.choices), *sure.assumptions, *part.model.abstractions),
         repairs=_repairs(subject, left, other),
     )  # fmt: skip
+
+
+def _torn_whatever_is_open(subject: Subject, part: ClosedRuns, left: SampledLoop, other: SampledLoop) -> Certainty:
+    """Returns whether a promise is kept in one order and broken in the other from every start and at all phases."""
+
+    def differs(run: LongRun) -> bool:
+        first, second = (_ordered(part, run, a, b) for a, b in ((left, other), (other, left)))
+        if first is None or second is None or not (_rests(first) and _rests(second)):
+            return False
+        return _torn(subject, part, first, second) is not None
+
+    return exact_runs.in_every_run(subject, part, differs)
 
 
 def _place(loop: SampledLoop) -> Place:
