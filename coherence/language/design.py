@@ -20,6 +20,7 @@ from coherence.language.schema_kinds import (  # fmt: skip
     Quantity,
     Reading,
     Word,
+    described,
     either,
     key,
     listing,
@@ -165,6 +166,11 @@ class Pause(Record):
     jitter: Word | None = key(word("none", "full", "equal", "decorrelated"))
 
 
+STAGE = "the calls of a caller in one stage are made at once, its stages one after another, as they are first named"
+CASE = "a request of the caller is exactly one of its cases: this call is made in these alone; without it, in every case"
+FALLBACK = "the callee of another call of this caller: this one is made when that one has failed, all its tries included"
+
+
 class Call(Record):
     """One edge of the call tree with its deadline and retries.  `tries` counts the first one too."""
 
@@ -181,6 +187,9 @@ class Call(Record):
     on_timeout: Word | None = key(word("abandon", "cancel"))
     timeout_kind: Word | None = key(word("total", "first byte", "between bytes", "connect"))
     budget: Word | None = key(NAME_KIND)
+    stage: Word | None = key(described(NAME_KIND, STAGE))
+    cases: tuple[Word, ...] = key(described(listing(NAME_KIND, or_one=True), CASE), "case", many=True)
+    fallback_for: Word | None = key(described(NAME_KIND, FALLBACK))
     layer: Word | None = key(word(*LAYERS), for_people=True)
     objective: Word | None = key(TEXT, for_people=True)
     note: Word | None = key(TEXT, for_people=True)

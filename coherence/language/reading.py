@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from coherence.base.errors import InputError, Problem, did_you_mean
 from coherence.base.places import Place
 from coherence.base.reads import unnoted
-from coherence.language import catalogue, dimensions, document, names, word_checks
+from coherence.language import call_cases, catalogue, dimensions, document, names, word_checks
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Scalar, Table
 from coherence.language.schema_kinds import Reading, read_record
@@ -112,6 +112,7 @@ def check_together(design: Design, reading: Reading) -> None:
     """Reports what the entries of a design cannot mean beside each other: names, words and units."""
     names.check(design, reading)
     word_checks.check(design, reading)
+    call_cases.check(design, reading)
     dimensions.check(design, reading)
 
 

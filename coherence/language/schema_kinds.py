@@ -189,6 +189,11 @@ def or_word(kind: Kind[Any], *words: str) -> Kind[Any]:
     return Kind(read, {"anyOf": [{"enum": list(words)}, dict(kind.schema)]})
 
 
+def described(kind: Kind[T], meaning: str) -> Kind[T]:
+    """Returns the kind with what it means, for editors that read the schema."""
+    return Kind(kind.read, {**kind.schema, "description": meaning})
+
+
 def record(cls: type[R]) -> Kind[R]:
     """Returns a mapping with the keys of the record."""
 

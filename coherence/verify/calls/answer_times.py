@@ -1,19 +1,20 @@
 """Computes how long a thing needs to answer when no try fails: its own time and that of its calls, at any depth.
 
-Whether the calls of one thing run one after another, beside each other or instead of each other is not said, nor
-whether its own time contains theirs: the least time holds for each of these, the most is that of the longest of them
-alone, the bound that of all of them one after another.
+Calls in turn add up, of calls at once the longest counts, of several cases any (`compositions`).  Where a caller says
+neither, the least time holds for each of these, the most is that of the longest of its calls alone, the bound that of
+all of them one after another.  Whether its own time contains theirs is not said either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval, least
-from coherence.verify.calls.retry_policies import RetryPolicy
+from coherence.verify.calls.compositions import Algebra
+from coherence.verify.calls.retry_policies import RetryPolicy, longest_end
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class AnswerTime:
 
     `stated`: the times that it is made of, `way` the calls from the thing to the longest of them, `inside` the names of
     all calls that the bound adds up.  `silent`: the things on the way whose own time is not stated and counts as 0 s;
-    `open`: what keeps it from having a bound.
+    `open`: what keeps it from having a bound; `unordered`: the callers whose calls have no order that is said.
+    `lost`: of a call of which no try can succeed, when it ends.
     """
 
     least: Fraction = ZERO
@@ -33,6 +35,8 @@ class AnswerTime:
     silent: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
+    unordered: tuple[str, ...] = ()
+    lost: DurationInterval | None = None
 
     @property
     def whole(self) -> bool:
@@ -43,37 +47,115 @@ class AnswerTime:
 UNSTATED = AnswerTime()
 
 
-def answer_time(name: str, own: Quantity | None, calls: Sequence[tuple[RetryPolicy, AnswerTime]]) -> AnswerTime:
-    """Returns the time to answer of a thing from its own time and those of what it calls."""
-    inside = [_through(plan, time) for plan, time in calls]
-    if own is None and not inside:
+def answer_time(name: str, own: Quantity | None, inside: AnswerTime | None, *, ordered: bool = True) -> AnswerTime:
+    """Returns the time to answer of a thing from its own time and that of what it calls, if it calls anything."""
+    if own is None and inside is None:
         return AnswerTime(silent=(name,), open=(f"takes: {{serve: ...}} of {name}",))
-    longest = max(inside, key=lambda time: time.most, default=AnswerTime())
+    calls = inside if inside is not None else AnswerTime(bound=ZERO)
     low, high = (own.low, own.high) if own is not None else (ZERO, ZERO)
-    bounds = [time.bound for time in inside]
-    return AnswerTime(
-        max(low, min((time.least for time in inside), default=ZERO)),
-        max(high, longest.most),
-        None if None in bounds else high + sum((b for b in bounds if b is not None), ZERO),
-        (*([own] if own is not None else []), *longest.stated),
-        longest.way,
-        tuple(dict.fromkeys((*([name] if own is None else []), *(word for time in inside for word in time.silent)))),
-        tuple(dict.fromkeys(word for time in inside for word in time.open)),
-        tuple(dict.fromkeys(name for time in inside for name in time.inside)),
+    return replace(
+        calls,
+        least=max(low, calls.least),
+        most=max(high, calls.most),
+        bound=None if calls.bound is None else high + calls.bound,
+        stated=(*([own] if own is not None else []), *calls.stated),
+        silent=_each((*([name] if own is None else []), *calls.silent)),
+        unordered=_each((*([] if ordered else [name]), *calls.unordered)),
+        lost=None,
     )
 
 
-def _through(plan: RetryPolicy, time: AnswerTime) -> AnswerTime:
+def through(plan: RetryPolicy, time: AnswerTime) -> AnswerTime:
     """Returns the time of one try of a call: its limit ends it, except where it does not bound the whole answer."""
     limit = plan.deadline if plan.streams else plan.limit
     way, inside = (plan, *time.way) if time.stated else (), (plan.name, *time.inside)
     if limit is None:
         return replace(time, way=way, inside=inside)
     bound = least(time.bound, limit.high)
+    hopeless = limit.high is not None and time.least > limit.high
+    return replace(
+        time,
+        least=min(time.least, limit.low),
+        most=least(time.most, limit.high) or ZERO,
+        bound=bound,
+        way=way,
+        open=() if bound is not None else time.open,
+        inside=inside,
+        lost=DurationInterval(limit.low, longest_end(plan)) if hopeless else None,
+    )
+
+
+def _each(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words))
+
+
+def _sum(bounds: Sequence[Fraction | None]) -> Fraction | None:
+    return None if None in bounds else sum((b for b in bounds if b is not None), ZERO)
+
+
+def _most(bounds: Sequence[Fraction | None]) -> Fraction | None:
+    return None if None in bounds else max(b for b in bounds if b is not None)
+
+
+def _together(parts: Sequence[AnswerTime], low: Fraction, bound: Fraction | None) -> AnswerTime:
+    """Returns the time of calls of which the longest counts, with this least time and this bound."""
+    longest = max(parts, key=lambda time: time.most)
     return AnswerTime(
-        min(time.least, limit.low), least(time.most, limit.high) or ZERO, bound, time.stated, way, time.silent,
-        () if bound is not None else time.open, inside,
+        low, longest.most, bound, longest.stated, longest.way,
+        *(_each(word for part in parts for word in words(part)) for words in _WORDS),
     )  # fmt: skip
+
+
+_WORDS: tuple[Callable[[AnswerTime], tuple[str, ...]], ...] = (
+    lambda time: time.silent,
+    lambda time: time.open,
+    lambda time: time.inside,
+    lambda time: time.unordered,
+)
+
+
+def _in_turn(parts: Sequence[AnswerTime]) -> AnswerTime:
+    return replace(
+        _together(parts, sum((part.least for part in parts), ZERO), _sum([part.bound for part in parts])),
+        most=sum((part.most for part in parts), ZERO),
+        stated=tuple(stated for part in parts for stated in part.stated),
+        way=tuple(plan for part in parts for plan in part.way),
+    )
+
+
+def _at_once(parts: Sequence[AnswerTime]) -> AnswerTime:
+    return _together(parts, max(part.least for part in parts), _most([part.bound for part in parts]))
+
+
+def _one_of(parts: Sequence[AnswerTime]) -> AnswerTime:
+    return _together(parts, min(part.least for part in parts), _most([part.bound for part in parts]))
+
+
+def _in_any_order(parts: Sequence[AnswerTime]) -> AnswerTime:
+    return _together(parts, max(part.least for part in parts), _sum([part.bound for part in parts]))
+
+
+def _some(parts: Sequence[AnswerTime]) -> AnswerTime:
+    return _together(parts, min(part.least for part in parts), _sum([part.bound for part in parts]))
+
+
+def _after_failure(parts: Sequence[AnswerTime]) -> AnswerTime:
+    """Returns the time of a call with fallbacks: they are made where it cannot succeed, else they may be the sooner."""
+    time, *fallbacks = parts
+    for other in fallbacks:
+        if time.lost is None:
+            time = replace(time, least=min(time.least, other.least))
+        else:
+            failed = AnswerTime(time.lost.low, time.most, time.lost.high, time.stated, time.way, inside=time.inside)
+            time = replace(_in_turn([failed, other]), lost=_later(time.lost, other.lost))
+    return time
+
+
+def _later(one: DurationInterval, other: DurationInterval | None) -> DurationInterval | None:
+    return other and DurationInterval(one.low + other.low, _sum([one.high, other.high]))
+
+
+ANSWERS: Algebra[AnswerTime] = Algebra(_in_turn, _at_once, _one_of, _after_failure, _in_any_order, _some)
 
 
 def as_stated(plan: RetryPolicy, longest: Fraction) -> RetryPolicy:

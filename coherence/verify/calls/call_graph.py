@@ -1,24 +1,28 @@
 """Builds the graph of calls: who calls whom, which calls form a cycle, and how long answering takes.
 
-Calls of one caller run one after another (ASSUMED: the language does not say otherwise), so their
-times add up.  A call without any limit passes on the time of what it calls.
+What the calls of one caller make together is said by their stages, cases and fallbacks (`compositions`); where nothing
+is said their times add up, which is ASSUMED.  A call without any limit passes on the time of what it calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TypeVar
 
 from coherence.base.graphs import components
 from coherence.base.places import Place
+from coherence.language.call_cases import CallCase, cases_of_callers
 from coherence.language.design import Design, Timer
 from coherence.language.roles import role, unknown_activities
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.answer_times import UNSTATED, AnswerTime, answer_time, as_stated
-from coherence.verify.calls.attempts import NOTHING, ZERO, DurationInterval, least
+from coherence.verify.calls.answer_times import ANSWERS, UNSTATED, AnswerTime, answer_time, as_stated, through
+from coherence.verify.calls.attempts import ZERO, DurationInterval, least
+from coherence.verify.calls.compositions import LONGEST, Algebra, TimeTerm, composed
 from coherence.verify.calls.retry_policies import RetryPolicy, known_end, longest_end, retry_policy_of, serve_time
 
+T = TypeVar("T")
 ENDINGS = frozenset(
     ["abort", "cancel", "delete", "end", "evict", "kill", "preempt", "reclaim", "remove", "stop", "terminate"]
 )
@@ -27,24 +31,69 @@ NO_WAIT = "{} begins at once: a wait for a free member is not counted"
 
 
 @dataclass(frozen=True)
+class CallsEnd:
+    """When the calls of a thing have ended: at least `known` in a bad run that can happen, never after `most`.
+
+    `path`: the limited calls of that run, one after another.
+    """
+
+    known: Fraction = ZERO
+    most: TimeTerm = TimeTerm(ZERO)
+    path: tuple[RetryPolicy, ...] = ()
+
+
+def _in_turn(parts: Sequence[CallsEnd]) -> CallsEnd:
+    known, path = sum((part.known for part in parts), ZERO), tuple(plan for part in parts for plan in part.path)
+    return CallsEnd(known, LONGEST.in_turn([part.most for part in parts]), path)
+
+
+def _at_once(parts: Sequence[CallsEnd]) -> CallsEnd:
+    return replace(max(parts, key=lambda part: part.known), most=LONGEST.at_once([part.most for part in parts]))
+
+
+ENDS: Algebra[CallsEnd] = Algebra(_in_turn, _at_once, _at_once, _in_turn, _in_turn, _in_turn)
+
+
+@dataclass(frozen=True)
 class Work:
     """What answering one request takes: at least `known` in a bad run that can happen, never more than `longest`.
 
     `calls`: the limited calls it makes, directly or through calls without a limit.  `serve`: its own time.
     `below`: the calls further down, each with the shortest limit of those between.  `answer`: when no try fails.
-    `behind`: as known and longest, where nothing hangs longer than it says that it needs; `spent`: of its `calls`;
-    `through`: the calls without a limit on the way to them.
+    `hanging`: when its calls end; `unhung`: where nothing hangs longer than it says that it needs.
+    `through`: the calls without a limit on the way to them; `ordered`: their order is said.  `cyclic`: it calls itself.
     """
 
-    known: Fraction = ZERO
-    longest: Fraction | None = ZERO
     serve: Quantity | None = None
     calls: tuple[RetryPolicy, ...] = ()
     below: tuple[tuple[RetryPolicy, Fraction], ...] = ()
     answer: AnswerTime = UNSTATED
-    behind: DurationInterval = NOTHING
-    spent: tuple[Fraction | None, ...] = ()
+    hanging: CallsEnd = CallsEnd()
+    unhung: CallsEnd = CallsEnd()
     through: tuple[RetryPolicy, ...] = ()
+    ordered: bool = True
+    cyclic: bool = False
+
+    @property
+    def own(self) -> Fraction:
+        return self.serve.high if self.serve else ZERO
+
+    @property
+    def known(self) -> Fraction:
+        return max(self.hanging.known, self.own)
+
+    @property
+    def longest(self) -> Fraction | None:
+        return self.spent(self.hanging).bound
+
+    @property
+    def behind(self) -> DurationInterval:
+        """As known and longest, where nothing hangs longer than it says that it needs."""
+        return DurationInterval(max(self.unhung.known, self.own), self.spent(self.unhung).bound)
+
+    def spent(self, end: CallsEnd) -> TimeTerm:
+        """Returns the bound of its own time and its calls, as a term."""
+        return TimeTerm(None) if self.cyclic else LONGEST.in_turn([TimeTerm(self.own), end.most])
 
 
 @dataclass(frozen=True)
@@ -67,6 +116,11 @@ def call_tree(design: Design) -> CallTree:
     return design.queries.get(call_tree, lambda: _build_call_tree(design))
 
 
+def in_turn(work: Work, name: str) -> list[str]:
+    """Returns what is assumed of the calls of a thing where their order is not said."""
+    return [IN_TURN.format(name)] if len(work.calls) > 1 and not work.ordered else []
+
+
 def _build_call_tree(design: Design) -> CallTree:
     plans = tuple(retry_policy_of(call) for call in design.calls)
     lists: dict[str, list[RetryPolicy]] = {}
@@ -77,37 +131,49 @@ def _build_call_tree(design: Design) -> CallTree:
     own = {plan.caller for plan in plans if plan.caller == plan.callee}
     cycles = tuple(group for group in groups if len(group) > 1 or group[0] in own)
     looped = {name for group in cycles for name in group}
-    work: dict[str, Work] = {}
+    cases, work = cases_of_callers(design), dict[str, Work]()
     for group in groups:  # callees first
         for name in group:
             outward = tuple(p for p in of_caller.get(name, ()) if not (name in group and p.callee in group))
-            work[name] = _work(design, name, outward, work, cyclic=name in looped)
+            calls = CallsOfThing(name, outward, cases.get(name, ()), cyclic=name in looped)
+            work[name] = _work(serve_time(design, name), calls, work)
     callers: dict[str, list[str]] = {}
     for plan in plans:
         callers.setdefault(plan.callee, []).append(plan.caller)
     return CallTree(plans, of_caller, {name: tuple(caller) for name, caller in callers.items()}, work, cycles)
 
 
-def _work(
-    design: Design, name: str, outward: tuple[RetryPolicy, ...], work: Mapping[str, Work], *, cyclic: bool
-) -> Work:
-    serve = serve_time(design, name)
-    own = serve.high if serve else ZERO
-    ends = [_end(plan, work[plan.callee]) for plan in outward]
-    stated = [_end(*_as_stated(plan, work[plan.callee])) for plan in outward]
-    calls: dict[RetryPolicy, Fraction | None] = {}
-    for plan, end in zip(outward, stated, strict=True):
-        inside = work[plan.callee]
-        calls |= {plan: end[1]} if _limited(plan) else dict(zip(inside.calls, inside.spent, strict=True))
+@dataclass(frozen=True)
+class CallsOfThing:
+    """The calls of one thing that lead out of its cycle, if any, and how they are composed."""
+
+    name: str
+    plans: tuple[RetryPolicy, ...]
+    cases: tuple[CallCase, ...]
+    cyclic: bool
+
+    def composed(self, of: Callable[[RetryPolicy], T], by: Algebra[T]) -> T | None:
+        """Returns what they make together, from what each of them makes."""
+        own = set(self.plans)
+        return composed(self.cases, lambda call: of(plan) if (plan := retry_policy_of(call)) in own else None, by)
+
+    @property
+    def ordered(self) -> bool:
+        return all(case.in_order for case in self.cases)
+
+
+def _work(serve: Quantity | None, calls: CallsOfThing, work: Mapping[str, Work]) -> Work:
+    limited: dict[RetryPolicy, None] = {}
+    for plan in calls.plans:
+        limited |= {plan: None} if _limited(plan) else dict.fromkeys(work[plan.callee].calls)
+    open_calls = [work[plan.callee] for plan in calls.plans if not _limited(plan)]
+    inside = calls.composed(lambda plan: through(plan, work[plan.callee].answer), ANSWERS)
     return Work(
-        max(sum((known for known, _ in ends), ZERO), own), None if cyclic else _total(own, [most for _, most in ends]),
-        serve, tuple(calls), tuple(_below(outward, work)),
-        UNSTATED if cyclic else answer_time(name, serve, [(plan, work[plan.callee].answer) for plan in outward]),
-        DurationInterval(
-            max(sum((known for known, _ in stated), ZERO), own),
-            None if cyclic else _total(own, [most for _, most in stated]),
-        ),
-        tuple(calls.values()), tuple(_unlimited(outward, work)),
+        serve, tuple(limited), tuple(_below(calls.plans, work)),
+        UNSTATED if calls.cyclic else answer_time(calls.name, serve, inside, ordered=calls.ordered),
+        calls.composed(lambda plan: _end(plan, work[plan.callee], hangs=True), ENDS) or CallsEnd(),
+        calls.composed(lambda plan: _end(plan, work[plan.callee], hangs=False), ENDS) or CallsEnd(),
+        tuple(_unlimited(calls.plans, work)), calls.ordered and all(inner.ordered for inner in open_calls), calls.cyclic,
     )  # fmt: skip
 
 
@@ -122,23 +188,20 @@ def _limited(plan: RetryPolicy) -> bool:
     return plan.limit is not None and plan.limit.high is not None
 
 
-def _total(own: Fraction, parts: list[Fraction | None]) -> Fraction | None:
-    """Returns the sum; None where a part has no bound."""
-    return None if None in parts else own + sum((part for part in parts if part is not None), ZERO)
-
-
-def _end(plan: RetryPolicy, inside: Work) -> tuple[Fraction, Fraction | None]:
-    """Returns (a known end, a bound) of one call."""
+def _end(plan: RetryPolicy, inside: Work, *, hangs: bool) -> CallsEnd:
+    """Returns when one call ends: tries of which nothing else is known hang, or take as long as what they call needs."""
     if _limited(plan):
-        return known_end(plan) or ZERO, longest_end(plan)
-    return inside.known, inside.longest if plan.tries == 1 else None
+        tried = plan if hangs else _as_stated(plan, inside)
+        return CallsEnd(known_end(tried) or ZERO, TimeTerm(longest_end(tried)), (plan,))
+    end = inside.hanging if hangs else inside.unhung
+    bounded = plan.tries == 1 and inside.answer.bound is not None
+    return CallsEnd(max(end.known, inside.own), inside.spent(end) if bounded else TimeTerm(None), end.path)
 
 
-def _as_stated(plan: RetryPolicy, inside: Work) -> tuple[RetryPolicy, Work]:
-    """Returns the call and the work behind it, where nothing hangs longer than it says that it needs."""
+def _as_stated(plan: RetryPolicy, inside: Work) -> RetryPolicy:
+    """Returns the call, of which no try takes longer than what is behind it, where all that is stated."""
     longest = inside.behind.high if inside.answer.whole else None
-    unhung = replace(inside, known=inside.behind.low, longest=inside.behind.high)
-    return (as_stated(plan, longest) if longest is not None else plan), unhung
+    return as_stated(plan, longest) if longest is not None else plan
 
 
 def _below(outward: tuple[RetryPolicy, ...], work: Mapping[str, Work]) -> Iterator[tuple[RetryPolicy, Fraction]]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 
 from coherence.findings.question_input import Certificate, rational
-from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, RetrySchedule, pauses, start
+from coherence.verify.calls.compositions import TimeTerm
 from coherence.verify.calls.retry_policies import RetryPolicy
 
 Numbers = dict[str, tuple[Fraction | float | int, str]]  # name -> (value, unit), as evidence has them
@@ -52,14 +51,26 @@ def bounded_sum(parts: dict[str, Fraction], limit: Fraction, relation: str = "<"
     return Certificate(dict.fromkeys(parts, "Real"), tuple(facts), f"({relation} {left} {rational(limit)})").script()
 
 
-def work_fits(
-    calls: Iterable[tuple[RetryPolicy, Fraction]], serve: Quantity | None, limit: Fraction, *, strict: bool = True
-) -> str:
-    """Returns a script: calls in turn, each at most its longest, and the thing's own time, end before the limit."""
-    parts = {f"call_{number}": longest for number, (_, longest) in enumerate(calls, 1)}
-    if serve is not None:
-        parts["serve"] = serve.high
-    return bounded_sum(parts, limit, "<" if strict else "<=")
+def term_fits(term: TimeTerm, limit: Fraction, *, strict: bool = True) -> str:
+    """Returns a script: calls, each at most its longest, end before the limit, as they are composed."""
+    names: dict[str, str] = {}
+    facts: list[str] = []
+    whole = _declared(term, names, facts)
+    return Certificate(names, tuple(facts), f"({'<' if strict else '<='} {whole} {rational(limit)})").script()
+
+
+def _declared(term: TimeTerm, names: dict[str, str], facts: list[str]) -> str:
+    """Returns the variable of a term; what bounds it is added to the facts."""
+    parts = [_declared(part, names, facts) for part in term.parts]
+    name = f"{'call' if term.how == 'call' else 'end'}_{len(names) + 1}"
+    names[name] = "Real"
+    if term.how == "call":
+        facts += [f"(<= 0.0 {name})", f"(<= {name} {rational(term.bound or ZERO)})"]
+    elif term.how == "in turn":
+        facts.append(f"(<= {name} (+ {' '.join(parts)}))" if len(parts) > 1 else f"(<= {name} {parts[0]})")
+    else:
+        facts.append(f"(or {' '.join(f'(<= {name} {part})' for part in parts)})")
+    return name
 
 
 def at_most(value: Fraction, limit: Fraction) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from fractions import Fraction
 
 import pytest
@@ -12,7 +11,8 @@ from hypothesis import strategies as st
 from coherence.base.solver import unsat
 from coherence.language.reading import read_text
 from coherence.verify.calls.attempts import NO_PAUSE, DurationInterval, RetryBackoff, RetrySchedule
-from coherence.verify.calls.claims import EACH, at_most, bounded_below, bounded_sum, call_ends, tries_fit, work_fits
+from coherence.verify.calls.claims import EACH, at_most, bounded_below, bounded_sum, call_ends, term_fits, tries_fit
+from coherence.verify.calls.compositions import LONGEST, TimeTerm
 from coherence.verify.calls.retry_policies import RetryPolicy, retry_policy_of
 
 SECOND = DurationInterval(Fraction(1), Fraction(1))
@@ -118,12 +118,16 @@ def test_one_stated_worst_case_lies_within_a_limit() -> None:
     assert [holds(at_most(Fraction(2), Fraction(limit))) for limit in (1, 2, 3)] == [False, True, True]
 
 
-@pytest.mark.parametrize("strict", [True, False])
-def test_calls_in_turn_and_the_own_time_add_up(strict: bool) -> None:
-    plan = policy("per_try: 2 s")
-    serve = read_text("coherence: 1\ncomponents: {app: {takes: {serve: 1 s .. 3 s}}}").components["app"].takes
-    assert serve is not None
-    for limit, own in itertools.product((6, 7, 9, 10), (None, serve["serve"])):
-        end = 7 + (3 if own is not None else 0)  # 2 + 5, and 3 at the longest
-        script = work_fits([(plan, Fraction(2)), (plan, Fraction(5))], own, Fraction(limit), strict=strict)
-        assert holds(script) is (end < limit if strict else end <= limit)
+@given(
+    st.lists(st.lists(st.fractions(0, 5, max_denominator=4), min_size=1, max_size=3), min_size=1, max_size=3),
+    st.fractions(0, 12, max_denominator=4),
+    st.booleans(),
+)
+@settings(max_examples=40, deadline=None)
+def test_of_calls_at_once_the_longest_counts_and_in_turn_they_add_up(
+    stages: list[list[Fraction]], limit: Fraction, strict: bool
+) -> None:
+    term = LONGEST.in_turn([LONGEST.at_once([TimeTerm(bound) for bound in stage]) for stage in stages])
+    end = sum(max(stage) for stage in stages)
+    assert term.bound == end
+    assert holds(term_fits(term, limit, strict=strict)) is (end < limit if strict else end <= limit)

@@ -11,8 +11,8 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval, completed, last_end, least, start, started, timeline
-from coherence.verify.calls.call_graph import IN_TURN, NO_WAIT, CallTree, Enclosure, Work
-from coherence.verify.calls.claims import Numbers, work_fits
+from coherence.verify.calls.call_graph import NO_WAIT, CallTree, Enclosure, Work, in_turn
+from coherence.verify.calls.claims import Numbers, term_fits
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter, shorter_try
 from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy, known_end, longest_end, retry_end
 
@@ -119,24 +119,23 @@ def _repairs(
 
 
 def _together(question: Question, subject: Subject, work: Work, around: Enclosure) -> Iterator[Finding]:
-    """Yields the calls one after another, with the thing's own time, where each alone would fit."""
+    """Yields the calls together, with the thing's own time, where each alone would fit."""
     limit = around.limit.low
     alone = all((end := known_end(plan)) is not None and end < limit for plan in work.calls)
-    if alone and work.known >= limit and len(work.calls) > 1:
+    if alone and work.hanging.known >= limit and len(work.hanging.path) > 1:
         yield _too_many(question, subject, work, around)
     elif work.longest is not None and work.longest < limit:
         yield _contained(question, work, around, work.longest)
 
 
 def _too_many(question: Question, subject: Subject, work: Work, around: Enclosure) -> Finding:
-    message = (
-        f"{around.inside} may spend {render_seconds(work.known)} on its calls one after another, but {around.text}"
-    )
-    numbers: Numbers = {"limit around": (around.limit.low, "s"), "calls one after another": (work.known, "s")}
+    spent, path = work.hanging.known, work.hanging.path
+    message = f"{around.inside} may spend {render_seconds(spent)} on its calls one after another, but {around.text}"
+    numbers: Numbers = {"limit around": (around.limit.low, "s"), "calls one after another": (spent, "s")}
     return question.conflict(
-        message, _all_places(work.calls, around), _names(work, around),
-        arithmetic(numbers, witness=_in_turn(work.calls, around)), certain=False,
-        assumptions=[IN_TURN.format(around.inside)], repairs=offered(longer(subject, around.place, work.known)),
+        message, _all_places(path, around), _names(work, around),
+        arithmetic(numbers, witness=_in_turn(path, around)), certain=False,
+        assumptions=in_turn(work, around.inside), repairs=offered(longer(subject, around.place, spent)),
     )  # fmt: skip
 
 
@@ -145,9 +144,8 @@ def _contained(question: Question, work: Work, around: Enclosure, longest: Fract
         f"whatever {around.inside} spends on its calls ({render_seconds(longest)} at most) ends before {around.text}"
     )
     numbers: Numbers = {"limit around": (around.limit.low, "s"), "calls at their longest": (longest, "s")}
-    bounds = [(plan, longest_end(plan) or ZERO) for plan in work.calls]
-    evidence = arithmetic(numbers, certificate=work_fits(bounds, work.serve, around.limit.low))
-    assumed = [IN_TURN.format(around.inside)] if len(work.calls) > 1 else []
+    evidence = arithmetic(numbers, certificate=term_fits(work.spent(work.hanging), around.limit.low))
+    assumed = in_turn(work, around.inside)
     assumed += [] if work.serve else [f"the own time of {around.inside} is not stated and counts as 0 s"]
     assumed.append(NO_WAIT.format(around.inside))
     places = _all_places(work.calls, around)

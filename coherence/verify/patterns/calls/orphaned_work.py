@@ -46,8 +46,8 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, RetrySchedule, started, timeline
-from coherence.verify.calls.call_graph import IN_TURN, Enclosure, Work, call_tree, enclosure_of
-from coherence.verify.calls.claims import Numbers, bounded_sum, work_fits
+from coherence.verify.calls.call_graph import Enclosure, Work, call_tree, enclosure_of, in_turn
+from coherence.verify.calls.claims import Numbers, bounded_sum, term_fits
 from coherence.verify.calls.repairs import longer, offered, shorter
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.patterns.calls._serving_time import first_byte_of
@@ -83,7 +83,8 @@ class Left:
 
     @property
     def of(self) -> tuple[str, ...]:
-        return (self.plan.name, self.callee, *(inner.name for inner in self.work.calls))
+        inside = (*self.work.calls, *self.work.through)
+        return (self.plan.name, self.callee, *(inner.name for inner in inside))
 
     @property
     def numbers(self) -> Numbers:
@@ -91,7 +92,7 @@ class Left:
 
     @property
     def in_turn(self) -> list[str]:
-        return [IN_TURN.format(self.callee)] if len(self.work.calls) > 1 else []
+        return in_turn(self.work, self.callee)
 
 
 def _answer(subject: Subject, left: Left) -> Iterator[Finding]:
@@ -137,8 +138,8 @@ def _in_time(left: Left) -> Finding:
         return QUESTION.undecided(needs, _places(left), left.of)
     gives_up = f"{plan.name} gives up after {render_seconds(limit)}"
     message = f"{left.callee} is done after {render_seconds(work.behind.high)} at most, before {gives_up}"
-    bounds = [(inner, spent or ZERO) for inner, spent in zip(work.calls, work.spent, strict=True)]
-    evidence = arithmetic(left.numbers, certificate=work_fits(bounds, work.serve, limit, strict=bool(work.calls)))
+    certificate = term_fits(work.spent(work.unhung), limit, strict=bool(work.calls))
+    evidence = arithmetic(left.numbers, certificate=certificate)
     own = [] if work.serve else [f"the own time of {left.callee} is not stated and counts as 0 s"]
     margin, assumed = work.behind.high < limit, left.in_turn + own
     return QUESTION.proved(message, _places(left), left.of, evidence, assumptions=assumed, margin=margin)
@@ -167,7 +168,8 @@ def _places(left: Left) -> list[Place]:
 
 def _orphan(subject: Subject, left: Left) -> Finding:
     work, limit = left.work, left.around.limit
-    certain = work.serve is not None and limit.high is not None and work.serve.low > limit.high
+    least = max(work.answer.least, work.serve.low if work.serve is not None else ZERO)
+    certain = limit.high is not None and least > limit.high
     copies = _copies(left)
     beside = f", with up to {copies} copies at once" if copies > 1 else ""
     more = (

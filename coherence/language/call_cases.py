@@ -1,0 +1,147 @@
+"""Reads which calls of a caller are made at once, which in turn, and which in a case or after a failure alone.
+
+The calls of one stage are made at once, stages one after another as the design first names them; beside calls with a
+stage one without is a stage of its own.  A request of a caller that names cases is exactly one of them, and a call
+without a case is made in every one.  A fallback is made when the call that it stands for has failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from coherence.base.errors import did_you_mean
+from coherence.base.queries import cached
+from coherence.base.units import shorten
+from coherence.language.design import Call, Design
+from coherence.language.schema_kinds import Reading, Word
+
+CallChain = tuple[Call, ...]  # a call, and its fallbacks in turn
+
+
+@dataclass(frozen=True)
+class CallCase:
+    """What a caller does for a request of one case: stages one after another, the chains of a stage at once.
+
+    `all_made`: the design says that each of them is; `in_order`: it says in which order too.  `name` is empty where
+    the caller names no cases.
+    """
+
+    name: str
+    stages: tuple[tuple[CallChain, ...], ...]
+    all_made: bool
+    in_order: bool
+
+
+@cached
+def cases_of_callers(design: Design) -> Mapping[str, tuple[CallCase, ...]]:
+    """Returns the cases of every caller; one without a name where it names none."""
+    return {caller: _cases(calls) for caller, calls in _by_caller(design).items()}
+
+
+def is_conditional(call: Call) -> bool:
+    """Decides whether a request of the caller may do without the call."""
+    return bool(call.cases) or call.fallback_for is not None
+
+
+def render_order(call: Call) -> str:
+    """Returns what a call says about when it is made, for people; empty where it says nothing."""
+    cases = f"in case {' or '.join(word.text for word in call.cases)}" if call.cases else ""
+    fallback = f"fallback for {call.fallback_for}" if call.fallback_for is not None else ""
+    return ", ".join(filter(None, (f"stage {call.stage}" if call.stage is not None else "", cases, fallback)))
+
+
+def _by_caller(design: Design) -> dict[str, list[Call]]:
+    callers: dict[str, list[Call]] = {}
+    for call in design.calls:
+        callers.setdefault(_end(call.caller), []).append(call)
+    return callers
+
+
+def _end(word: Word | None) -> str:
+    return word.text if word is not None else ""
+
+
+def _cases(calls: Sequence[Call]) -> tuple[CallCase, ...]:
+    names = _names(calls)
+    staged = any(call.stage is not None for call in calls)
+    return tuple(_case(name, calls, staged=staged, all_made=staged or bool(names)) for name in names or ("",))
+
+
+def _names(calls: Sequence[Call]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.text for call in calls for word in call.cases))
+
+
+def _case(name: str, calls: Sequence[Call], *, staged: bool, all_made: bool) -> CallCase:
+    stages: dict[tuple[str, int], list[CallChain]] = {}
+    for number, call in enumerate(calls):
+        if call.fallback_for is None and (not call.cases or name in {word.text for word in call.cases}):
+            key = (call.stage.text, 0) if call.stage is not None else ("", number)
+            stages.setdefault(key, []).append((call, *_fallbacks(call, calls)))
+    chains = sum(len(stage) for stage in stages.values())
+    return CallCase(
+        name, tuple(tuple(stage) for stage in stages.values()), all_made or chains <= 1, staged or chains <= 1
+    )
+
+
+def _fallbacks(call: Call, calls: Sequence[Call]) -> Iterator[Call]:
+    """Yields the fallback of a call, the fallback of that one, and so on."""
+    seen = {_end(call.callee)}
+    while following := [other for other in calls if _end(other.fallback_for) == _end(call.callee)]:
+        call = following[0]
+        if _end(call.callee) in seen:
+            return
+        seen.add(_end(call.callee))
+        yield call
+
+
+def check(design: Design, reading: Reading) -> None:
+    """Reports fallbacks for nothing, for themselves or in a circle, and cases that are no choice."""
+    if not any(call.stage is not None or is_conditional(call) for call in design.calls):
+        return
+    for caller, calls in _by_caller(design).items():
+        _only_case(caller, calls, reading)
+        for call in calls:
+            if call.fallback_for is not None:
+                _fallback(call, call.fallback_for, calls, reading)
+
+
+def _only_case(caller: str, calls: Sequence[Call], reading: Reading) -> None:
+    names = _names(calls)
+    if len(names) == 1:
+        word = next(word for call in calls for word in call.cases)
+        message = f"'{shorten(word.text)}' is the only case of '{caller}': each of its requests would be one"
+        reading.problem(word.place, message, "name its other cases too, `case: [hit, miss]` where a call is in both")
+
+
+def _fallback(call: Call, word: Word, calls: Sequence[Call], reading: Reading) -> None:
+    """Reports what makes it unclear after which failure a call is made."""
+    caller, failing = _end(call.caller), [other for other in calls if _end(other.callee) == word.text]
+    others = {_end(other.callee): None for other in calls if other is not call}
+    if call.cases or call.stage is not None:
+        place = (call.cases[0] if call.cases else call.stage or word).place
+        message = f"{call.name} is made where the call to '{word.text}' is: in its stage and its cases"
+        reading.problem(place, message, "remove `stage` and `case` beside `fallback_for`")
+    if not failing:
+        reading.problem(word.place, f"'{caller}' does not call '{shorten(word.text)}'", did_you_mean(word.text, others))
+    elif len(failing) > 1:
+        message = f"'{caller}' calls '{word.text}' {len(failing)} times: which of them has failed is not clear"
+        reading.problem(word.place, message, "give the part that is called twice two names")
+    elif _in_circle(call, calls):
+        reading.problem(word.place, f"{call.name} is a fallback of itself", "name the call that is made first")
+    elif next(other for other in calls if _end(other.fallback_for) == word.text) is not call:
+        first = next(other for other in calls if _end(other.fallback_for) == word.text)
+        message = f"'{word.text}' has a fallback already: {first.name}"
+        reading.problem(word.place, message, f"write `fallback_for: {first.callee}`, which is tried before")
+
+
+def _in_circle(call: Call, calls: Sequence[Call]) -> bool:
+    """Decides whether the calls that a fallback stands for lead back to it."""
+    following = {_end(other.callee): other for other in calls}
+    waiting, seen = call, set[str]()
+    while waiting.fallback_for is not None and waiting.fallback_for.text in following:
+        waiting = following[waiting.fallback_for.text]
+        if waiting is call or _end(waiting.callee) in seen:
+            return True
+        seen.add(_end(waiting.callee))
+    return False
