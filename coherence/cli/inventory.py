@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coherence.base.outside_text import visible
+from coherence.language.call_cases import render_order
 from coherence.language.design import Call, Design, Limit, Loop, Timer
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ def _call(call: Call) -> dict[str, str]:
         f"{name} {value}" for name, value in (("deadline", call.deadline), ("per try", call.per_try)) if value
     )
     causes = ", ".join(map(str, call.retry_when)) if call.retry_when is not None else "any failure"
-    return _row(call.name, "call", call.layer, call.objective, call.callee, clock, causes, f"{tries} tries", call.place)
+    sends = ", ".join(filter(None, (f"{tries} tries", render_order(call))))
+    return _row(call.name, "call", call.layer, call.objective, call.callee, clock, causes, sends, call.place)
 
 
 def _timer(timer: Timer) -> dict[str, str]:

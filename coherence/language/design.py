@@ -167,8 +167,12 @@ class Pause(Record):
 
 
 STAGE = "the calls of a caller in one stage are made at once, its stages one after another, as they are first named"
-CASE = "a request of the caller is exactly one of its cases: this call is made in these alone; without it, in every case"
-FALLBACK = "the callee of another call of this caller: this one is made when that one has failed, all its tries included"
+CASE = (
+    "a request of the caller is exactly one of its cases: this call is made in these alone; without it, in every case"
+)
+FALLBACK = (
+    "the callee of another call of this caller: this one is made when that one has failed, all its tries included"
+)
 
 
 class Call(Record):

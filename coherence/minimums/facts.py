@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
+from coherence.language.call_cases import is_conditional
 from coherence.language.design import Call, Component, Design, Workload
 from coherence.language.infrastructure import Tier
 from coherence.language.schema_kinds import Formula, Quantity, Word
@@ -79,8 +80,10 @@ class ServingStage:
 
 
 def stages(design: Design) -> Iterator[ServingStage]:
-    """Yields every call that a workload makes."""
+    """Yields every call that all requests of a workload make."""
     for call in design.calls:
+        if is_conditional(call):
+            continue
         workload = design.workload.get(call.caller.text) if call.caller else None
         if workload is not None and call.callee is not None:
             yield ServingStage(workload, design.components.get(call.callee.text), call, call.name)

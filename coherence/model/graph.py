@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
+from coherence.language.call_cases import render_order
 from coherence.language.design import Design, Timer
 from coherence.language.expressions import names as names_of
 from coherence.language.names import bare_names, loop_formulas
@@ -55,7 +56,8 @@ def _edges(design: Design) -> Iterator[Edge]:
     """Yields the edges of all sections."""
     yield from _loop_edges(design)
     for call in design.calls:
-        yield Edge(str(call.caller), str(call.callee), f"calls, {' x '.join(map(str, call.tries)) or '1'} tries")
+        tries = f"calls, {' x '.join(map(str, call.tries)) or '1'} tries"
+        yield Edge(str(call.caller), str(call.callee), ", ".join(filter(None, (tries, render_order(call)))))
     for timer in design.timers.values():
         yield from _timer_edges(timer)
     for limit in design.limits.values():

@@ -14,16 +14,20 @@ from pathlib import Path
 
 from tests.second_interpreter.designs import KINDS
 from tests.second_interpreter.laid import runs_contradicted, sums_contradicted
+from tests.second_interpreter.laid_calls import calls_contradicted
 from tests.second_interpreter.sums import ARITHMETIC
 from tests.second_interpreter.timers import TIMERS
 from tests.second_interpreter.writers import WRITERS
 
+CALLS = "call_graphs"
 FAMILIES = {draw.__name__: draw for draw in (*ARITHMETIC, *WRITERS, *TIMERS)}
 Lines = Callable[[range, "Counter[str]"], Iterator[str]]
 
 
 def contradictions_of(family: str, seconds: float) -> Lines:
     """Returns what yields the contradictions of designs of a family."""
+    if family == CALLS:
+        return calls_contradicted
     if family in KINDS:
         return lambda seeds, counts: runs_contradicted(family, seeds, counts, time_limit=seconds)
     return lambda seeds, counts: sums_contradicted(FAMILIES[family], seeds, counts)
@@ -54,7 +58,7 @@ def resumed(log: Path | None, first: int) -> tuple[Counter[str], int, int]:
 def main() -> None:
     """Prints every contradiction of a family, and how many designs had which answer."""
     parser = argparse.ArgumentParser(prog="python -m tests.second_interpreter")
-    parser.add_argument("family", choices=[*KINDS, *FAMILIES])
+    parser.add_argument("family", choices=[*KINDS, CALLS, *FAMILIES])
     parser.add_argument("count", type=int)
     parser.add_argument("--first", type=int, default=0, help="the seed of the first design")
     parser.add_argument("--seconds", type=float, default=3, help="the time limit of each question over a plant")

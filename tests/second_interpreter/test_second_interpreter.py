@@ -10,6 +10,7 @@ import pytest
 
 from tests.second_interpreter.designs import KINDS
 from tests.second_interpreter.laid import runs_contradicted, sums_contradicted
+from tests.second_interpreter.laid_calls import calls_contradicted
 from tests.second_interpreter.sums import ARITHMETIC, Drawn
 from tests.second_interpreter.timers import TIMERS
 from tests.second_interpreter.writers import WRITERS
@@ -28,6 +29,18 @@ def test_designs_of_each_family_have_the_answer_of_a_list_of_all_cases(family: C
     assert not list(sums_contradicted(family, range(1000, 1300), counts))
     answers = {line.split(",")[0] for line in counts}
     assert {"proved", "conflict"} <= answers  # else the family says nothing
+
+
+def test_a_few_call_graphs_take_as_long_as_the_list_of_their_runs_says() -> None:
+    assert not list(calls_contradicted(range(25), Counter()))
+
+
+@pytest.mark.slow
+def test_call_graphs_take_as_long_as_the_list_of_their_runs_says() -> None:
+    counts = Counter[str]()
+    assert not list(calls_contradicted(range(1000, 1400), counts))
+    exact = {"answers exact", "ends", "COH201 proved holds", "COH201 conflict breaks", "COH204 proved holds"}
+    assert all(counts[answer] >= 50 for answer in exact)  # else the family says nothing
 
 
 @pytest.mark.parametrize("kinds", KINDS)

@@ -35,7 +35,7 @@ def flow_of(design: Design) -> RequestFlow:
     _tandem(design, calls, ends)
     reached = _reached(design, ends)
     used = {route: pair for route, pair in ends.items() if pair[0] in reached or pair[0] in design.workload}
-    plans = {caller: _plan(used, caller) for caller in reached}
+    plans = {caller: _plan(used, calls, caller) for caller in reached}
     return RequestFlow(
         {name: plan for name, plan in plans.items() if name in design.workload and plan},
         {name: plan for name, plan in plans.items() if name not in design.workload and plan},
@@ -107,5 +107,12 @@ def _reached(design: Design, ends: Mapping[str, tuple[str, str]]) -> tuple[str, 
     return tuple(names)
 
 
-def _plan(ends: Mapping[str, tuple[str, str]], caller: str) -> Plan:
-    return tuple((route,) for route, (who, _) in ends.items() if who == caller)
+def _plan(ends: Mapping[str, tuple[str, str]], calls: Mapping[str, Call | None], caller: str) -> Plan:
+    """Returns the routes of a caller: those of one stage at once, the others one after another."""
+    stages: dict[tuple[str, str], list[str]] = {}
+    for route, (who, _) in ends.items():
+        call = calls[route]
+        if who == caller:
+            key = ("stage", call.stage.text) if call is not None and call.stage is not None else ("route", route)
+            stages.setdefault(key, []).append(route)
+    return tuple(tuple(stage) for stage in stages.values())

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from coherence.base.errors import Problem
+from coherence.language.call_cases import is_conditional, render_order
 from coherence.language.design import Call, Design, Limit, Pause
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree, walk
 from coherence.language.expressions.tree import Call as Function
@@ -34,13 +35,20 @@ def routes_of(design: Design, flow: RequestFlow, notes: list[str], problems: lis
 
 
 def _in_turn(flow: RequestFlow) -> Iterator[str]:
-    """Yields the callers of several, whose calls a run makes one after another."""
-    by_caller: dict[str, list[str]] = {}
-    for caller, callee in flow.ends.values():
-        by_caller.setdefault(caller, []).append(callee)
-    for caller, callees in by_caller.items():
-        if len(callees) > 1:
+    """Yields the callers of several that say no order, whose calls a run makes one after another."""
+    for caller, plan in (*flow.plans.items(), *flow.onward.items()):
+        calls = [flow.calls[route] for stage in plan for route in stage]
+        if len(plan) > 1 and not any(call is not None and call.stage is not None for call in calls):
+            callees = (flow.ends[route][1] for stage in plan for route in stage)
             yield f"{caller} calls {', '.join(callees)} one after another"
+
+
+def _not_run_always(name: str, call: Call) -> Iterator[Problem]:
+    """Yields the refusal of a call that some requests do without: how many do is not said."""
+    if is_conditional(call) and call.place is not None:
+        message = f"{name} ({render_order(call)}) is not run: how many requests make it is not said"
+        remedy = "give each case a workload of its own, or leave the call out of the design that is run"
+        yield Problem(call.place, message, remedy)
 
 
 def _route(design: Design, name: str, call: Call, notes: list[str], problems: list[Problem]) -> Route:
@@ -54,6 +62,7 @@ def _route(design: Design, name: str, call: Call, notes: list[str], problems: li
         problems.append(
             Problem(call.place, f"{name} needs on_timeout: what becomes of a try that was given up", remedy)
         )
+    problems += _not_run_always(name, call)
     limits = list(_limits(design, call, notes))
     return Route(
         name,

@@ -7,7 +7,7 @@ all of them one after another.  Whether its own time contains theirs is not said
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -37,11 +37,6 @@ class AnswerTime:
     inside: tuple[str, ...] = ()
     unordered: tuple[str, ...] = ()
     lost: DurationInterval | None = None
-
-    @property
-    def whole(self) -> bool:
-        """Decides whether every own time in it is stated."""
-        return self.bound is not None and not self.silent
 
 
 UNSTATED = AnswerTime()
@@ -102,16 +97,11 @@ def _together(parts: Sequence[AnswerTime], low: Fraction, bound: Fraction | None
     longest = max(parts, key=lambda time: time.most)
     return AnswerTime(
         low, longest.most, bound, longest.stated, longest.way,
-        *(_each(word for part in parts for word in words(part)) for words in _WORDS),
+        _each(word for part in parts for word in part.silent),
+        _each(word for part in parts for word in part.open),
+        _each(word for part in parts for word in part.inside),
+        _each(word for part in parts for word in part.unordered),
     )  # fmt: skip
-
-
-_WORDS: tuple[Callable[[AnswerTime], tuple[str, ...]], ...] = (
-    lambda time: time.silent,
-    lambda time: time.open,
-    lambda time: time.inside,
-    lambda time: time.unordered,
-)
 
 
 def _in_turn(parts: Sequence[AnswerTime]) -> AnswerTime:

@@ -37,9 +37,12 @@ class CallsEnd:
     `path`: the limited calls of that run, one after another.
     """
 
-    known: Fraction = ZERO
-    most: TimeTerm = TimeTerm(ZERO)
+    known: Fraction
+    most: TimeTerm
     path: tuple[RetryPolicy, ...] = ()
+
+
+NO_CALLS = CallsEnd(ZERO, TimeTerm(ZERO))
 
 
 def _in_turn(parts: Sequence[CallsEnd]) -> CallsEnd:
@@ -62,17 +65,19 @@ class Work:
     `below`: the calls further down, each with the shortest limit of those between.  `answer`: when no try fails.
     `hanging`: when its calls end; `unhung`: where nothing hangs longer than it says that it needs.
     `through`: the calls without a limit on the way to them; `ordered`: their order is said.  `cyclic`: it calls itself.
+    `complete`: it says how long it works itself, and so does what it calls without a limit.
     """
 
     serve: Quantity | None = None
     calls: tuple[RetryPolicy, ...] = ()
     below: tuple[tuple[RetryPolicy, Fraction], ...] = ()
     answer: AnswerTime = UNSTATED
-    hanging: CallsEnd = CallsEnd()
-    unhung: CallsEnd = CallsEnd()
+    hanging: CallsEnd = NO_CALLS
+    unhung: CallsEnd = NO_CALLS
     through: tuple[RetryPolicy, ...] = ()
     ordered: bool = True
     cyclic: bool = False
+    complete: bool = False
 
     @property
     def own(self) -> Fraction:
@@ -98,13 +103,14 @@ class Work:
 
 @dataclass(frozen=True)
 class CallTree:
-    """Every call in numbers, the calls and the callers of each thing, its work, and the cycles."""
+    """Every call in numbers, the calls, cases and callers of each thing, its work, and the cycles."""
 
     plans: tuple[RetryPolicy, ...]
     of_caller: Mapping[str, tuple[RetryPolicy, ...]]
     callers: Mapping[str, tuple[str, ...]]
     work: Mapping[str, Work]
     cycles: tuple[tuple[str, ...], ...]
+    cases: Mapping[str, tuple[CallCase, ...]]
 
     def on_cycle(self, plan: RetryPolicy) -> bool:
         """Decides whether the call leads back to its caller."""
@@ -140,7 +146,7 @@ def _build_call_tree(design: Design) -> CallTree:
     callers: dict[str, list[str]] = {}
     for plan in plans:
         callers.setdefault(plan.callee, []).append(plan.caller)
-    return CallTree(plans, of_caller, {name: tuple(caller) for name, caller in callers.items()}, work, cycles)
+    return CallTree(plans, of_caller, {name: tuple(caller) for name, caller in callers.items()}, work, cycles, cases)
 
 
 @dataclass(frozen=True)
@@ -168,12 +174,14 @@ def _work(serve: Quantity | None, calls: CallsOfThing, work: Mapping[str, Work])
         limited |= {plan: None} if _limited(plan) else dict.fromkeys(work[plan.callee].calls)
     open_calls = [work[plan.callee] for plan in calls.plans if not _limited(plan)]
     inside = calls.composed(lambda plan: through(plan, work[plan.callee].answer), ANSWERS)
+    ordered = calls.ordered and all(inner.ordered for inner in open_calls)
     return Work(
         serve, tuple(limited), tuple(_below(calls.plans, work)),
         UNSTATED if calls.cyclic else answer_time(calls.name, serve, inside, ordered=calls.ordered),
-        calls.composed(lambda plan: _end(plan, work[plan.callee], hangs=True), ENDS) or CallsEnd(),
-        calls.composed(lambda plan: _end(plan, work[plan.callee], hangs=False), ENDS) or CallsEnd(),
-        tuple(_unlimited(calls.plans, work)), calls.ordered and all(inner.ordered for inner in open_calls), calls.cyclic,
+        calls.composed(lambda plan: _end(plan, work[plan.callee], hangs=True), ENDS) or NO_CALLS,
+        calls.composed(lambda plan: _end(plan, work[plan.callee], hangs=False), ENDS) or NO_CALLS,
+        tuple(_unlimited(calls.plans, work)), ordered, calls.cyclic,
+        serve is not None and all(inner.complete for inner in open_calls),
     )  # fmt: skip
 
 
@@ -189,7 +197,7 @@ def _limited(plan: RetryPolicy) -> bool:
 
 
 def _end(plan: RetryPolicy, inside: Work, *, hangs: bool) -> CallsEnd:
-    """Returns when one call ends: tries of which nothing else is known hang, or take as long as what they call needs."""
+    """Returns when one call ends; its tries hang, or take no longer than what they call says that it needs."""
     if _limited(plan):
         tried = plan if hangs else _as_stated(plan, inside)
         return CallsEnd(known_end(tried) or ZERO, TimeTerm(longest_end(tried)), (plan,))
@@ -199,8 +207,8 @@ def _end(plan: RetryPolicy, inside: Work, *, hangs: bool) -> CallsEnd:
 
 
 def _as_stated(plan: RetryPolicy, inside: Work) -> RetryPolicy:
-    """Returns the call, of which no try takes longer than what is behind it, where all that is stated."""
-    longest = inside.behind.high if inside.answer.whole else None
+    """Returns the call, of which no try takes longer than what is behind it, where that is stated."""
+    longest = inside.behind.high if inside.complete else None
     return as_stated(plan, longest) if longest is not None else plan
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from coherence.findings.question_input import Certificate, rational
+from coherence.language.call_cases import is_conditional, render_order
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO
 from coherence.verify.calls.call_graph import CallTree
-from coherence.verify.calls.retry_policies import RetryPolicy, tries_again
+from coherence.verify.calls.compositions import Algebra, composed
+from coherence.verify.calls.retry_policies import RetryPolicy, retry_policy_of, tries_again
 from coherence.verify.calls.sends_per_call import LayerSends, RetryLayer, most_sends
 
 Way = tuple[RetryPolicy, ...]  # calls from the first caller to the last callee
+
+Size = Fraction | int | None  # of a way, such as its sends; None is unbounded
 
 MOST_WAYS = 64
 OTHER = "any other failure"
@@ -47,6 +52,62 @@ def ways(tree: CallTree, source: str, target: str) -> Ways:
         if len(complete) + len(walk) > MOST_WAYS:
             return Ways(tuple(complete), cut=True)
     return Ways(tuple(complete))
+
+
+def heaviest(tree: CallTree, sizes: Mapping[Way, Size]) -> tuple[Way, ...]:
+    """Returns the ways that one request takes together whose sizes add up to most; all lead from one thing to one."""
+
+    def most(parts: Sequence[tuple[Way, ...]]) -> tuple[Way, ...]:
+        return max(parts, key=partial(_total, sizes))
+
+    return _together(tree, sizes, Algebra(_all, _all, most, _all, _all, _all))
+
+
+def lightest(tree: CallTree, sizes: Mapping[Way, Size]) -> tuple[Way, ...]:
+    """Returns the ways that one request takes together whose sizes add up to least; a fallback is not needed."""
+
+    def fewest(parts: Sequence[tuple[Way, ...]]) -> tuple[Way, ...]:
+        return min(parts, key=partial(_total, sizes))
+
+    return _together(tree, sizes, Algebra(_all, _all, fewest, _first, _all, _all))
+
+
+def _first(parts: Sequence[tuple[Way, ...]]) -> tuple[Way, ...]:
+    return parts[0]
+
+
+def _together(tree: CallTree, sizes: Mapping[Way, Size], by: Algebra[tuple[Way, ...]]) -> tuple[Way, ...]:
+    begun = {way[:length] for way in sizes for length in range(1, len(way) + 1)}
+
+    def onward(before: Way, name: str) -> tuple[Way, ...]:
+        return composed(tree.cases.get(name, ()), lambda call: along((*before, retry_policy_of(call))), by) or ()
+
+    def along(way: Way) -> tuple[Way, ...]:
+        return (way,) if way in sizes else onward(way, way[-1].callee) if way in begun else ()
+
+    return onward((), next(iter(sizes))[0].caller) if sizes else ()
+
+
+def _all(parts: Sequence[tuple[Way, ...]]) -> tuple[Way, ...]:
+    return tuple(way for part in parts for way in part)
+
+
+def _total(sizes: Mapping[Way, Size], taken: Sequence[Way]) -> tuple[bool, Fraction]:
+    """Returns what orders sums of sizes, of which one that is None is unbounded."""
+    bounded = [size for way in taken if (size := sizes[way]) is not None]
+    return len(bounded) < len(taken), Fraction(sum(bounded))
+
+
+def open_share(tree: CallTree, sizes: Mapping[Way, Size]) -> str:
+    """Returns what would say how much of the sizes of ways a request takes; nothing where all take equally much."""
+    same = _total(sizes, lightest(tree, sizes)) == _total(sizes, heaviest(tree, sizes))
+    return "" if same else share_of(tuple(sizes))
+
+
+def share_of(found: Sequence[Way]) -> str:
+    """Returns what would say how often the ways are taken, where some requests do without a call on them."""
+    call = next((plan.call for way in found for plan in way if is_conditional(plan.call)), None)
+    return "" if call is None else f"how many of the requests of {call.caller} make {call.name} ({render_order(call)})"
 
 
 def _leading_to(tree: CallTree, target: str) -> set[str]:

@@ -7,7 +7,7 @@ serves), a rate per member, or a mean service time.  First tries only: what retr
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.places import Place
@@ -16,8 +16,8 @@ from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Name, Tree
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.model import Interval
-from coherence.verify.calls.call_graph import call_tree
-from coherence.verify.calls.paths import ways
+from coherence.verify.calls.call_graph import CallTree, call_tree
+from coherence.verify.calls.paths import Way, heaviest, lightest, open_share, ways
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import enclosure
 
@@ -32,6 +32,7 @@ class OfferedRate:
     """Requests per second: `low` .. `high` over a long time, and `peak` while a stated burst lasts.
 
     `uneven`: bursts that come again, or rates that switch, ask for more on average than the rate that is stated.
+    `open`: what would say how much of it comes at all; the high ends are as if all of it did.
     """
 
     low: Fraction
@@ -40,6 +41,7 @@ class OfferedRate:
     places: tuple[Place, ...]
     names: tuple[str, ...] = ()
     uneven: bool = False
+    open: str = ""
 
 
 def offered(facts: DesignFacts, thing: str) -> OfferedRate | None:
@@ -58,16 +60,17 @@ def _offered(facts: DesignFacts, thing: str) -> OfferedRate | None:
         tuple(place for rate in rates for place in rate.places),
         tuple(dict.fromkeys(name for rate in rates for name in rate.names)),
         uneven=any(rate.uneven for rate in rates),
+        open=next((rate.open for rate in rates if rate.open), ""),
     )
 
 
-def _rate(workload: Workload, times: int = 1) -> OfferedRate | None:
+def _rate(workload: Workload) -> OfferedRate | None:
     rate = workload.rate
     if rate is None or not _per_second(rate):
         return None
     place, high = rate.place.labelled("so many requests come"), long_run_rate(workload)
     low, peak = least_rate(workload), peak_rate(workload)
-    return OfferedRate(times * low, times * high, times * peak, (place,), (workload.name,), uneven=high > rate.high)
+    return OfferedRate(low, high, peak, (place,), (workload.name,), uneven=high > rate.high)
 
 
 def long_run_rate(workload: Workload) -> Fraction:
@@ -115,8 +118,21 @@ def _called(design: Design, thing: str) -> Iterator[OfferedRate]:
     for workload in design.workload.values():
         if workload.name in tree.of_caller and thing in tree.work:
             paths = ways(tree, workload.name, thing)
-            rate = _rate(workload, len(paths.ways)) if paths.ways and not (paths.cyclic or paths.cut) else None
+            rate = None if paths.cyclic or paths.cut else _along(tree, workload, paths.ways)
             yield from [rate] if rate is not None else []
+
+
+def _along(tree: CallTree, workload: Workload, found: tuple[Way, ...]) -> OfferedRate | None:
+    """Returns the rate of a workload times the ways that one request takes; some requests may take fewer."""
+    each: dict[Way, Fraction | int | None] = dict.fromkeys(found, 1)
+    least, most = len(lightest(tree, each)), len(heaviest(tree, each))
+    rate = _rate(workload) if most else None
+    if rate is None:
+        return None
+    return replace(
+        rate, low=least * rate.low, high=most * rate.high, peak=most * rate.peak,
+        open=open_share(tree, each),
+    )  # fmt: skip
 
 
 def _arriving(facts: DesignFacts, thing: str) -> Iterator[OfferedRate]:

@@ -20,7 +20,7 @@ _NEVER = Fraction(10**18)
 
 
 def inner_budget(question: Question, subject: Subject, tree: CallTree, around: Enclosure) -> Iterator[Finding]:
-    """Answers whether the retries that the callee configures end before its caller's limit does.
+    """Answers whether the retries and fallbacks that the callee configures end before its caller's limit does.
 
     Retries further down that outlast a nearer limit too are told of at that one alone.
     """
@@ -31,7 +31,8 @@ def inner_budget(question: Question, subject: Subject, tree: CallTree, around: E
         if limit >= around.limit.low and plan not in work.calls and not _outlasts(plan, limit)
     ]
     retrying = [plan for plan in (*work.calls, *further) if plan.retries]
-    if not retrying or around.limit.high is None:
+    tried_else = any(plan.call.fallback_for is not None for plan in work.calls)
+    if not (retrying or tried_else) or around.limit.high is None:
         return
     late = [plan for plan in retrying if _outlasts(plan, around.limit.low)]
     unsure = [plan for plan in retrying if plan not in late and _may_be_late(plan, around.limit)]

@@ -19,7 +19,7 @@ from coherence.language.schema_kinds import Formula, Quantity
 from coherence.verify.calls.attempts import ZERO, budget_factor
 from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.claims import Numbers
-from coherence.verify.calls.paths import Way, amplification, ways
+from coherence.verify.calls.paths import Way, amplification, heaviest, open_share, ways
 from coherence.verify.calls.retry_policies import RetryPolicy, tries_again
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.patterns.calls._nested_retries import layer_places
@@ -44,6 +44,7 @@ class AmplifiedLoad:
 
     `beside`: the other workloads that go there, each with its own worst load (None: not known), in tries of the mean
     service of this one.  `often`: most first tries per second over a long time, repeated bursts and switches included.
+    `share`: what would say how many requests come there, where some do without.
     """
 
     workload: Workload
@@ -56,6 +57,7 @@ class AmplifiedLoad:
     budgets: tuple[str, ...]
     beside: tuple[tuple[str, Fraction | None], ...] = ()
     often: Fraction = ZERO
+    share: str = ""
 
     @property
     def lasting(self) -> Fraction | None:
@@ -118,19 +120,21 @@ def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> 
     if routes.cyclic or routes.cut or not retrying:
         return None
     budgets = tuple(dict.fromkeys(limit.name for plan in calls for limit in retry_limits(design, plan)))
-    total = _total(design, routes.ways, rate)
+    total = _total(design, tree, routes.ways, rate)
     beside = tuple(
         (other.name, _beside(subject, tree, other, callee, capacity))
         for other in _others(design, tree, workload, callee)
     )
     often = long_run_rate(workload)
-    return AmplifiedLoad(workload, rate, callee, capacity, routes.ways, retrying, total, budgets, beside, often)
+    share = open_share(tree, dict.fromkeys(routes.ways, 1))
+    return AmplifiedLoad(workload, rate, callee, capacity, routes.ways, retrying, total, budgets, beside, often, share)
 
 
-def _total(design: Design, found: tuple[Way, ...], rate: Quantity) -> Fraction | None:
-    """Returns sends per first try over all ways."""
-    sends = [_sends(design, way, rate.low) for way in found]
-    return None if None in sends else sum((s for s in sends if s is not None), ZERO)
+def _total(design: Design, tree: CallTree, found: tuple[Way, ...], rate: Quantity) -> Fraction | None:
+    """Returns sends per first try over all ways that it takes together."""
+    sends = {way: _sends(design, way, rate.low) for way in found}
+    taken = [sends[way] for way in heaviest(tree, sends)]
+    return None if None in taken else sum((s for s in taken if s is not None), ZERO)
 
 
 def _others(design: Design, tree: CallTree, workload: Workload, callee: str) -> Iterator[Workload]:
@@ -147,7 +151,7 @@ def _beside(
     own = capacity_of(subject, callee, other, leaf=callee not in tree.of_caller)
     if other.rate is None or own is None or not own.low or routes.cyclic or routes.cut:
         return None
-    sends = _total(subject.design, routes.ways, other.rate)
+    sends = _total(subject.design, tree, routes.ways, other.rate)
     return None if sends is None else sends * long_run_rate(other) * capacity.low / own.low
 
 

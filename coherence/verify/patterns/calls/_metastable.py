@@ -34,6 +34,8 @@ def answer(question: Question, subject: Subject, load: AmplifiedLoad) -> Finding
     within = _within(question, subject, load)
     if within is not None:
         return _leaf(question, subject, load) or within
+    if load.share:
+        return question.undecided(f"needs {load.share}", load.places, load.of)
     if load.worst is not None and load.lasting is not None and load.worst < load.capacity.low <= load.lasting:
         needs = (
             f"needs a simulation: the bursts of {load.workload.name} make {render_decimal(load.often)} req/s in "

@@ -25,7 +25,9 @@ from coherence.verify.calls.paths import (  # fmt: skip
     Ways,
     amplification,
     causes_of,
+    heaviest,
     sends_certificate,
+    share_of,
     unsaid,
     ways,
 )
@@ -79,7 +81,7 @@ def bound_answers(question: Question, subject: Subject, tree: CallTree, bound: S
         message = f"no call leads from {bound.caller} to {bound.callee}: {bound.name} says nothing"
         yield question.vacuous(message, places, of, arithmetic({}))
     elif limit.low is not None and limit.high is not None:
-        yield _answer(question, subject, bound, (limit.low, limit.high), paths.ways)
+        yield _answer(question, subject, tree, bound, (limit.low, limit.high), paths.ways)
 
 
 def _unbounded(bound: SendsBound, ways: Ways, limit: Interval, missing: Sequence[str]) -> str:
@@ -94,25 +96,32 @@ def _unbounded(bound: SendsBound, ways: Ways, limit: Interval, missing: Sequence
 
 
 def _answer(
-    question: Question, subject: Subject, bound: SendsBound, limit: tuple[Fraction, Fraction], ways: Sequence[Way]
-) -> Finding:
-    most, least = _worst(ways, abandons=True), _worst(ways, abandons=False)
+    question: Question, subject: Subject, tree: CallTree, bound: SendsBound, limit: tuple[Fraction, Fraction],
+    ways: Sequence[Way],
+) -> Finding:  # fmt: skip
+    most, least = _worst(tree, ways, abandons=True), _worst(tree, ways, abandons=False)
     of = [bound.name, *dict.fromkeys(plan.name for way in ways for plan in way)]
     if _holds(bound, limit[0], _sum(most)):
         return _proved(question, bound, limit[0], most, of)
     if _holds(bound, limit[0], _sum(least)):
         open_call = next((plan.name for way in ways if (plan := unsaid(way))), bound.caller)
         return question.undecided(f"needs on_timeout of {open_call}", _places(bound, most), of)
-    surely = _worst(ways, abandons=False, least=True)
-    certain = not _holds(bound, limit[1], max(surely, key=_total_of).sends)
+    surely = _worst(tree, ways, abandons=False, least=True)
+    certain = not share_of(ways) and not _holds(bound, limit[1], max(surely, key=_total_of).sends)
     return _broken(question, subject, (bound, limit[0]), least, of, certain=certain)
 
 
-def _worst(found: Sequence[Way], *, abandons: bool, least: bool = False) -> list[RetryAmplification]:
-    """Returns the sends of all ways by the cause that makes most of them."""
+def _worst(tree: CallTree, found: Sequence[Way], *, abandons: bool, least: bool = False) -> list[RetryAmplification]:
+    """Returns the sends of the ways that one request takes together, by the cause that makes most of them."""
     causes = dict.fromkeys(cause for way in found for cause in causes_of(way))
-    each = ([amplification(way, cause, abandons=abandons, least=least) for way in found] for cause in causes)
-    return max(each, key=_total)
+    return max((_of_cause(tree, found, cause, abandons=abandons, least=least) for cause in causes), key=_total)
+
+
+def _of_cause(
+    tree: CallTree, found: Sequence[Way], cause: str, *, abandons: bool, least: bool
+) -> list[RetryAmplification]:
+    each = {way: amplification(way, cause, abandons=abandons, least=least) for way in found}
+    return [each[way] for way in heaviest(tree, {way: part.sends for way, part in each.items()})]
 
 
 def _sum(parts: Sequence[RetryAmplification]) -> int | None:

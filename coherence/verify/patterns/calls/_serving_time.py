@@ -125,10 +125,19 @@ def _in_time(question: Question, subject: Subject, waiting: AnswerWait) -> Findi
         return question.undecided(
             f"{needs}: {render_seconds(time.most)} stated {total}", waiting.places(), waiting.whole
         )
-    needs = f"needs which of the times inside {around.inside} run at once (the algebra of calls will say it)"
+    needs = f"needs {_order(waiting)}"
     return question.undecided(
         f"{needs}: {render_seconds(time.bound or ZERO)} together {total}", waiting.places(), waiting.whole
     )
+
+
+def _order(waiting: AnswerWait) -> str:
+    """Returns what would say which of the times of an answer add up."""
+    if waiting.time.unordered:
+        return (
+            f"the order of the calls of {waiting.time.unordered[0]}: `stage` of each, `case` where it makes one of them"
+        )
+    return f"whether the own time of {waiting.around.inside} contains that of its calls, which run in it"
 
 
 def _ahead(subject: Subject, callee: str, serve: Quantity) -> list[tuple[str, Quantity]]:

@@ -51,14 +51,14 @@ from fractions import Fraction
 from coherence.base.number_text import render_quantity, render_seconds
 from coherence.base.places import Place
 from coherence.findings import repairs
-from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Design, Limit, Workload
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.expressions.tree import Name, Tree
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import CallTree, call_tree
-from coherence.verify.calls.paths import Way, ways
+from coherence.verify.calls.paths import Way, heaviest, open_share, ways
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.patterns.writers._pair import Numbers
@@ -78,6 +78,7 @@ class Quota:
     most: Fraction
     window: Fraction
     flows: tuple[tuple[Workload, Way], ...]
+    share: str = ""
 
     @property
     def rate(self) -> Fraction:
@@ -115,8 +116,10 @@ def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
     callee, caller = _counted(subject.design, counted)
     if callee is None:
         return None
-    flows = _flows(subject, tree, callee, caller)
-    return Quota(limit, callee, most.low, window.high, flows) if flows else None
+    found = list(_flows(subject, tree, callee, caller))
+    flows = tuple((workload, way) for workload, sizes in found for way in heaviest(tree, sizes))
+    share = next((share for _, sizes in found if (share := open_share(tree, sizes))), "")
+    return Quota(limit, callee, most.low, window.high, flows, share) if flows else None
 
 
 def _counted(design: Design, counted: Tree | None) -> tuple[str | None, str | None]:
@@ -136,15 +139,18 @@ def _counted(design: Design, counted: Tree | None) -> tuple[str | None, str | No
     return None, None
 
 
-def _flows(subject: Subject, tree: CallTree, callee: str, only: str | None = None) -> tuple[tuple[Workload, Way], ...]:
-    flows: list[tuple[Workload, Way]] = []
+def _flows(
+    subject: Subject, tree: CallTree, callee: str, only: str | None
+) -> tuple[tuple[Workload, dict[Way, Fraction | None]], ...]:
+    """Returns the workloads that reach the callee, with their ways and the sends of each; none where one is unknown."""
+    flows: list[tuple[Workload, dict[Way, Fraction | None]]] = []
     for workload in subject.design.workload.values():
         if only is not None and workload.name != only:
             continue
-        way = ways(tree, workload.name, callee)
-        if way.cyclic or way.cut or (way.ways and workload.rate is None):
+        found = ways(tree, workload.name, callee)
+        if found.cyclic or found.cut or (found.ways and workload.rate is None):
             return ()
-        flows += [(workload, way) for way in way.ways]
+        flows += [(workload, {way: _sends(way) for way in found.ways})] if found.ways else []
     return tuple(flows)
 
 
@@ -187,6 +193,15 @@ def _filled(quota: Quota) -> Fraction | None:
 
 
 def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
+    """Answers on all that may come; what is too much then is a question where some requests do without a call."""
+    for finding in _judged(subject, quota):
+        if quota.share and finding.verdict is not Verdict.PROVED:
+            yield QUESTION.undecided(f"needs {quota.share}", _places(quota), quota.of)
+        else:
+            yield finding
+
+
+def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
     first, again = _total(quota) or Fraction(0), _total(quota, again=True)
     peak = _total(quota, peak=True, again=True)
     if first > quota.rate and again == first:

@@ -48,7 +48,7 @@ from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.claims import Numbers, bounded_sum, call_ends
 from coherence.verify.calls.drains import Drain, drains, unlisted
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter_try
-from coherence.verify.calls.retry_policies import RetryPolicy, longest_end, serve_time
+from coherence.verify.calls.retry_policies import RetryPolicy, longest_end
 from coherence.verify.calls.retry_policies import known_end as known_end_of
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.patterns.calls._own_budget import LONGEST_PAUSES
@@ -116,12 +116,11 @@ def _unknown(plan: RetryPolicy) -> str:
 
 
 def _ends(subject: Subject, plan: RetryPolicy) -> tuple[Fraction | None, Fraction | None]:
-    """(worst known end, upper bound) of a call; one try without retries ends with its answer."""
-    serve = serve_time(subject.design, plan.callee)
-    bounds = known_end_of(plan), longest_end(plan)
-    if serve is None or plan.retries:
+    """(worst known end, upper bound) of a call; one try without retries ends with what it calls, which may wait too."""
+    inside, bounds = call_tree(subject.design).work[plan.callee], (known_end_of(plan), longest_end(plan))
+    if inside.serve is None or plan.retries:
         return bounds
-    return least(bounds[0], serve.high), least(bounds[1], serve.high)
+    return least(bounds[0], inside.behind.low), least(bounds[1], inside.behind.high)
 
 
 def _many_members(subject: Subject, plan: RetryPolicy, drain: Drain) -> Finding:

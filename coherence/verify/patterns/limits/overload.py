@@ -135,6 +135,12 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
         assumed = (f"none of {station.thing} fails",) if failing else ()
         yield QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=assumed)
         return
+    if demand.open:
+        needs = (
+            f"needs {demand.open}: {station.thing} serves {_per(station.capacity)}, {_demand_text(demand)} if all do"
+        )
+        yield QUESTION.undecided(needs, places, _of(facts, station))
+        return
     shed = next(_sheds(facts, station.thing), None)
     full = f"asked are {_demand_text(demand)}, {station.thing} serves {_per(station.capacity)}"
     if shed is not None:

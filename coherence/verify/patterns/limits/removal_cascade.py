@@ -162,6 +162,8 @@ def _judged(
     reached = [stage for stage in broken if _reached(removal, stage, fails)]
     if len(stages) < len(outcomes) or not stages:
         yield _ask(removal, f"the numbers in {' and '.join(removal.of)}")
+    elif broken and rates is not None and rates[0].open:
+        yield _ask(removal, rates[0].open)
     elif reached:
         certain = _certain(facts, removal, rates, stages)
         yield _conflict(subject, facts, removal, rates, reached[0], certain=certain)
