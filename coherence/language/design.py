@@ -55,7 +55,7 @@ from coherence.language.value_kinds import (  # fmt: skip
     quantity,
     word,
 )
-from coherence.language.words import ACTIVITIES, render_table
+from coherence.language.words import ACTIVITIES, CASE_OF_CALL, FALLBACK_FOR_CALL, STAGE_OF_CALL, render_table
 
 LAYERS = ("cluster", "orchestration", "runtime", "model", "safety")
 UNLIMITED_DURATION = or_word(DURATION, "unlimited", "absent")
@@ -166,15 +166,6 @@ class Pause(Record):
     jitter: Word | None = key(word("none", "full", "equal", "decorrelated"))
 
 
-STAGE = "the calls of a caller in one stage are made at once, its stages one after another, as they are first named"
-CASE = (
-    "a request of the caller is exactly one of its cases: this call is made in these alone; without it, in every case"
-)
-FALLBACK = (
-    "the callee of another call of this caller: this one is made when that one has failed, all its tries included"
-)
-
-
 class Call(Record):
     """One edge of the call tree with its deadline and retries.  `tries` counts the first one too."""
 
@@ -191,9 +182,9 @@ class Call(Record):
     on_timeout: Word | None = key(word("abandon", "cancel"))
     timeout_kind: Word | None = key(word("total", "first byte", "between bytes", "connect"))
     budget: Word | None = key(NAME_KIND)
-    stage: Word | None = key(described(NAME_KIND, STAGE))
-    cases: tuple[Word, ...] = key(described(listing(NAME_KIND, or_one=True), CASE), "case", many=True)
-    fallback_for: Word | None = key(described(NAME_KIND, FALLBACK))
+    stage: Word | None = key(described(NAME_KIND, STAGE_OF_CALL))
+    cases: tuple[Word, ...] = key(described(listing(NAME_KIND, or_one=True), CASE_OF_CALL), "case", many=True)
+    fallback_for: Word | None = key(described(NAME_KIND, FALLBACK_FOR_CALL))
     layer: Word | None = key(word(*LAYERS), for_people=True)
     objective: Word | None = key(TEXT, for_people=True)
     note: Word | None = key(TEXT, for_people=True)

@@ -47,6 +47,14 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+# When a call is made, for editors that read the schema.
+STAGE_OF_CALL = "calls of a caller in one stage are made at once, its stages one after another, as they are first named"
+CASE_OF_CALL = (
+    "each request of the caller is one of its cases: the call is made in these alone; without it in every one"
+)
+FALLBACK_FOR_CALL = "a callee of the same caller: this call is made when that one has failed, all its tries included"
+
+
 def render_table(table: Mapping[str, Iterable[str]]) -> str:
     """Renders a table of words, for the schema and for messages."""
     return "; ".join(f"{meaning}: {', '.join(names)}" for meaning, names in table.items())

@@ -190,6 +190,6 @@ def _calls(
         yield DrawnCall(
             name, callee, deadline, per_try, tries, pause, again, fails,
             stage=random.choice(["a", "b", "a", ""]) if shape == "stages" else "",
-            cases=(("x", "y", ())[number] and ("xy"[number],)) if shape == "cases" and number < 2 else (),
+            cases=tuple("xy"[number : number + 1]) if shape == "cases" else (),
             fallback_for=callees[0] if shape == "fallback" and number == 1 else "",
         )  # fmt: skip

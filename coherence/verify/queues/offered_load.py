@@ -122,9 +122,9 @@ def _called(design: Design, thing: str) -> Iterator[OfferedRate]:
             yield from [rate] if rate is not None else []
 
 
-def _along(tree: CallTree, workload: Workload, found: tuple[Way, ...]) -> OfferedRate | None:
+def _along(tree: CallTree, workload: Workload, routes: tuple[Way, ...]) -> OfferedRate | None:
     """Returns the rate of a workload times the ways that one request takes; some requests may take fewer."""
-    each: dict[Way, Fraction | int | None] = dict.fromkeys(found, 1)
+    each: dict[Way, Fraction | int | None] = dict.fromkeys(routes, 1)
     least, most = len(lightest(tree, each)), len(heaviest(tree, each))
     rate = _rate(workload) if most else None
     if rate is None:

@@ -116,9 +116,9 @@ def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
     callee, caller = _counted(subject.design, counted)
     if callee is None:
         return None
-    found = list(_flows(subject, tree, callee, caller))
-    flows = tuple((workload, way) for workload, sizes in found for way in heaviest(tree, sizes))
-    share = next((share for _, sizes in found if (share := open_share(tree, sizes))), "")
+    coming = _flows(subject, tree, callee, caller)
+    flows = tuple((workload, way) for workload, sizes in coming for way in heaviest(tree, sizes))
+    share = next((share for _, sizes in coming if (share := open_share(tree, sizes))), "")
     return Quota(limit, callee, most.low, window.high, flows, share) if flows else None
 
 
@@ -147,10 +147,10 @@ def _flows(
     for workload in subject.design.workload.values():
         if only is not None and workload.name != only:
             continue
-        found = ways(tree, workload.name, callee)
-        if found.cyclic or found.cut or (found.ways and workload.rate is None):
+        routes = ways(tree, workload.name, callee)
+        if routes.cyclic or routes.cut or (routes.ways and workload.rate is None):
             return ()
-        flows += [(workload, {way: _sends(way) for way in found.ways})] if found.ways else []
+        flows += [(workload, {way: _sends(way) for way in routes.ways})] if routes.ways else []
     return tuple(flows)
 
 
