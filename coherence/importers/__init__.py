@@ -1,9 +1,9 @@
 """Real configuration files as designs: one module per kind of manifest, found by walking the package.
 
-A module has `KIND`, `GROUPS` (API groups), `SPELLING` (our key -> the manifest's, for repairs),
-`add(manifest, sketch)` and, if it needs to know all others, `link(manifest, sketch)`.  Every value keeps its
-place in the manifest, a default that in the part which supplies it; what no importer reads is listed as not
-modelled; unknown kinds are listed, never guessed.  Templates are refused: render them first.
+A module has `KIND`, `GROUPS` (API groups; other formats have `recognises(root)` instead), `SPELLING` (our key -> the
+manifest's, for repairs), `add(manifest, sketch)` and, if it needs to know all others, `link(manifest, sketch)`.
+Every value keeps its place in the manifest, a default that in the part which supplies it; what no importer reads is
+listed as not modelled; unknown kinds are listed, never guessed.  Templates are refused: render them first.
 """
 
 from __future__ import annotations
@@ -52,13 +52,27 @@ def kinds() -> tuple[str, ...]:
 
 def kind_of(source: Document) -> str:
     """Returns the kind of a manifest; empty for anything else."""
-    return word(source.root, "kind") if isinstance(source.root, Table) else ""
+    root = source.root
+    if not isinstance(root, Table):
+        return ""
+    return word(root, "kind") if _is_object(root) else _kind_by_content(root)
+
+
+def _is_object(root: Table) -> bool:
+    """Returns whether a document is a Kubernetes object (of a kind that is known here or not), or a list of such."""
+    return "kind" in root and "apiVersion" in root
+
+
+def _kind_by_content(root: Table) -> str:
+    """Returns the kind of a file in a format of its own; empty where no module recognises it."""
+    formats = (module for module in _modules().values() if hasattr(module, "recognises"))
+    return next((str(module.KIND) for module in formats if module.recognises(root)), "")
 
 
 def recognises(source: Document) -> bool:
-    """Returns whether the document is a Kubernetes object (of a known kind or not), a list of such, or an overlay."""
+    """Returns whether the document is a Kubernetes object, a file of a known format, or an overlay."""
     root = source.root
-    return is_overlay(root) or (isinstance(root, Table) and "kind" in root and "apiVersion" in root)
+    return is_overlay(root) or (isinstance(root, Table) and (_is_object(root) or _kind_by_content(root) != ""))
 
 
 def design_of(documents: Sequence[Document]) -> Design:
@@ -117,13 +131,15 @@ def _assembled(documents: Sequence[Document]) -> tuple[Table, Sketch, list[Manif
 
 def _manifest(node: Node, file: str, reading: Reading, sketch: Sketch) -> Manifest | None:
     """Returns the object, if its kind is known; else it is listed."""
+    if isinstance(node, Table) and not _is_object(node) and (kind := _kind_by_content(node)):
+        return Manifest(node, file, reading, kind)
     if not isinstance(node, Table) or "kind" not in node:
         what = "a list" if isinstance(node, Items) else "a document"
         sketch.not_modelled.append((node.place, f"{what} that is no Kubernetes object"))
         return None
     manifest = Manifest(node, file, reading)
     module = _modules().get(manifest.kind)
-    if module is None or word(node, "apiVersion").partition("/")[0] not in module.GROUPS:
+    if module is None or word(node, "apiVersion").partition("/")[0] not in getattr(module, "GROUPS", ()):
         sketch.not_modelled.append((node.key_place("kind"), f"{shorten(manifest.title)} (this kind is not modelled)"))
         return None
     return manifest

@@ -18,9 +18,9 @@ RENDER = "render it first (for example `helm template`), then check the result"
 class Manifest:
     """One object: its kind, name and namespace (empty: not said), the paths that were read, remarks on the others."""
 
-    def __init__(self, root: Table, file: str, reading: Reading) -> None:
+    def __init__(self, root: Table, file: str, reading: Reading, kind: str = "") -> None:
         self.root, self.file, self.reading = root, file, reading
-        self.kind = word(root, "kind")
+        self.kind = kind or word(root, "kind")
         self.used: set[str] = {"apiVersion", "kind", "metadata.name", "metadata.namespace"}
         self.remarks: list[tuple[Place, str]] = []
         metadata = root.get("metadata")
@@ -31,7 +31,8 @@ class Manifest:
     def _name(self) -> Scalar:
         node = self.metadata.get("name")
         if not isinstance(node, Scalar) or not node.text:
-            return Scalar(self.kind, self.metadata.key_place("name"))
+            stem = self.file.rpartition("/")[2].partition(".")[0]
+            return Scalar(self.kind if "kind" in self.root else stem, self.metadata.key_place("name"))
         if "{{" in node.text:
             self.reading.problem(node.place, f"'{units.shorten(node.text)}' is a template", RENDER)
         return node
@@ -42,9 +43,14 @@ class Manifest:
         return f"{self.kind} {self.name.text}"
 
     @property
+    def top(self) -> FieldView:
+        """Returns the cursor on the whole object."""
+        return FieldView(self.root, "", self)
+
+    @property
     def spec(self) -> FieldView:
         """Returns the cursor on `spec`; empty where it is absent."""
-        return FieldView(self.root, "", self).table("spec") or FieldView(Table({}, {}, self.root.place), "spec", self)
+        return self.top.table("spec") or FieldView(Table({}, {}, self.root.place), "spec", self)
 
     def annotation(self, key: str) -> str:
         """Returns the text of an annotation, or nothing."""

@@ -1,0 +1,93 @@
+"""Envoy's words in the files of Istio and Envoy: causes of retries, pauses, durations of which 0 is no limit.
+
+SOURCE: Envoy documentation, Router filter, x-envoy-retry-on; Envoy API v3, RetryPolicy.RetryBackOff.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.importers._kubernetes import FieldView
+from coherence.importers._quantities import duration_text, respelled
+from coherence.importers._sketch import entry, listed
+from coherence.language.document import Items, Node, Scalar
+
+WORDS = re.compile(r"[A-Za-z0-9, -]*")
+CAP = 10  # Envoy API v3, RetryBackOff.max_interval: 10 times the base interval
+
+# Envoy's words -> causes of the language.  A try that exceeds perTryTimeout counts under the first three alone:
+# "does not respond at all (disconnect/reset/read timeout)"; a connect failure is of the connection, not a slow answer.
+RESETS = ("connect_failure", "reset", "refused_stream")
+CAUSES = {
+    "5xx": ("timeout", "unavailable", *RESETS),
+    "gateway-error": ("timeout", "unavailable", *RESETS),
+    "reset": ("timeout", "reset", "connect_failure", "refused_stream"),
+    "reset-before-request": ("reset_before_request",),
+    "connect-failure": ("connect_failure",),
+    "refused-stream": ("refused_stream",),
+    "retriable-4xx": ("conflict",),
+    "envoy-ratelimited": ("rate_limited",),
+    "429": ("rate_limited",),
+    "503": ("unavailable",),
+    "504": ("timeout",),  # a try that exceeds its time is answered so, where the code is listed
+}
+
+
+def limit(view: FieldView, key: str) -> Scalar | None:
+    """Returns a duration; 0s is no limit."""
+    stated = view.duration(key)
+    return None if stated is None or units.quantity(stated.text)[0] == 0 else stated
+
+
+def pause(base: Scalar, cap: Scalar | None = None) -> Node:
+    """Returns the stated base of the back-off, with its cap or the one that Envoy derives from it."""
+    longest = cap or respelled(base, duration_text(Fraction(CAP) * units.quantity(base.text)[0]))
+    return entry(base.place, {"base": base, "cap": longest})
+
+
+def retry_causes(view: FieldView, key: str) -> Items | None:
+    """Returns the causes of the words of a key, each once; None where there is none."""
+    words = view.scalar(key)
+    if words is None:
+        return None
+    if not WORDS.fullmatch(words.text):
+        view.problem(words.place, f"{view.at(key)} is '{units.shorten(words.text)}'", "write words such as 5xx,reset")
+        return None
+    causes = dict.fromkeys(_causes(words))
+    return _once(causes, words.place) if causes else None
+
+
+def _causes(words: Scalar) -> Iterator[tuple[str, Place]]:
+    """(cause, place of its word) of every word of retryOn."""
+    place, start = words.place, 0
+    shift = (place.end_column - place.column - len(words.text)) // 2 if place.line == place.end_line else -1
+    for word in words.text.split(","):
+        plain = word.strip()
+        at = start + word.find(plain)
+        start += len(word) + 1
+        column = place.column + shift + at
+        exact = Place(place.file, place.line, column, place.line, column + len(plain)) if shift in (0, 1) else place
+        if plain not in ("", "retriable-status-codes"):  # the codes themselves follow as numbers
+            yield from ((cause, exact) for cause in CAUSES.get(plain, (_own(plain),)))
+
+
+def of_code(code: Scalar) -> list[Scalar]:
+    """Returns the causes of a status code that is retried."""
+    return [respelled(code, cause) for cause in CAUSES.get(code.text, (_own(code.text),))]
+
+
+def _own(word: str) -> str:
+    """Returns a word that is a cause itself: a gRPC status, or an HTTP status code."""
+    return f"status_{word}" if word.isdigit() else word.replace("-", "_")
+
+
+def _once(places: dict[tuple[str, Place], None], place: Place) -> Items:
+    """Returns each cause once, at its first word."""
+    first: dict[str, Place] = {}
+    for cause, at in places:
+        first.setdefault(cause, at)
+    return listed([Scalar(cause, at) for cause, at in first.items()], place)

@@ -1,0 +1,206 @@
+"""Envoy: routes as calls with their time limits and retries; clusters with breakers, retry budgets and ejection.
+
+A route calls its cluster; a cluster whose endpoints share one host name is that host.  Without `timeout` a route has
+15 s over all tries, and none with 0; without a retry policy of its own or of its virtual host nothing is retried.
+
+SOURCE: Envoy API v3, route.RouteAction, route.RetryPolicy, cluster.CircuitBreakers, cluster.OutlierDetection.
+Defaults are in the parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.importers import _envoy_words as envoy
+from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._quantities import integer, respelled
+from coherence.importers._sketch import Sketch, default_scalar, entry, listed
+from coherence.language.document import Items, Node, Scalar, Table
+
+KIND = "Envoy"
+VARIANTS = True  # each proxy is one of its own
+SPELLING = {"deadline": "timeout", "per_try": "per_try_timeout", "tries": "num_retries"}
+RETRY, BREAKER, BUDGET, EJECTION = "envoy_retry", "circuit_breaker", "retry_budget", "ejection_cap"
+SECTIONS = ("listeners", "clusters")
+TYPES = ("envoy.config.route.v3.", "envoy.config.listener.v3.", "envoy.config.cluster.v3.")
+THRESHOLDS = (
+    ("max_connections", "connections", "connections", "wait"),
+    ("max_pending_requests", "pending", "pending_requests", "reject"),
+    ("max_requests", "requests in flight", "requests", "reject"),
+    ("max_retries", "retries in flight", "retries", "reject"),
+)
+
+
+def recognises(root: Table) -> bool:
+    """Returns whether a document is a bootstrap, or a list of resources, of Envoy."""
+    static, resources = root.get("static_resources"), root.get("resources")
+    if isinstance(static, Table):
+        return any(key in static for key in SECTIONS)
+    return isinstance(resources, Items) and any(_type(item).startswith(TYPES) for item in resources)
+
+
+def _type(node: Node) -> str:
+    """Returns `envoy.config.route.v3.RouteConfiguration` of a node that says its type."""
+    stated = node.get("@type") if isinstance(node, Table) else None
+    return stated.text.rpartition("/")[2] if isinstance(stated, Scalar) else ""
+
+
+def add(manifest: Manifest, sketch: Sketch) -> None:
+    """Adds the clusters, and the calls of every route to them."""
+    static = manifest.top.table("static_resources")
+    clusters = [*(static.tables("clusters") if static else ()), *_resources(manifest, "envoy.config.cluster.v3.")]
+    things = {name.text: _cluster(cluster, name, sketch) for cluster in clusters if (name := cluster.required("name"))}
+    proxy = _proxy(manifest, sketch)
+    for hosts in [*_routes(manifest, static), *_resources(manifest, "envoy.config.route.v3.")]:
+        for host in hosts.tables("virtual_hosts"):
+            for route in host.tables("routes"):
+                _calls(route, host.table("retry_policy"), proxy, things, sketch)
+
+
+def _resources(manifest: Manifest, kind: str) -> list[FieldView]:
+    """Returns the resources of one type in a file of them."""
+    return [view for view in manifest.top.tables("resources") if _type(view.node).startswith(kind)]
+
+
+def _routes(manifest: Manifest, static: FieldView | None) -> Iterator[FieldView]:
+    """Yields the route configuration of each HTTP connection manager of the listeners."""
+    listeners = static.tables("listeners") if static else []
+    for listener in [*listeners, *_resources(manifest, "envoy.config.listener.v3.")]:
+        for chain in listener.tables("filter_chains"):
+            for connection in chain.tables("filters"):
+                routes = connection.inner("typed_config", "route_config")
+                if routes is not None:
+                    yield routes
+
+
+def _proxy(manifest: Manifest, sketch: Sketch) -> Scalar:
+    """Returns the thing that the proxy is: by its node's cluster or id, else by its file."""
+    node = manifest.top.table("node")
+    stated = (node.scalar("cluster") or node.scalar("id")) if node else None
+    name = stated or manifest.name
+    thing = sketch.names.thing(name.text, "", KIND)
+    sketch.mention(thing, name.place, f"Envoy {name.text}")
+    return respelled(name, thing)
+
+
+def _cluster(cluster: FieldView, name: Scalar, sketch: Sketch) -> str:
+    """Adds what a cluster says of its hosts, and returns the thing that they are."""
+    addresses = {address.text: address for address in _addresses(cluster)}
+    host = next(iter(addresses.values())) if len(addresses) == 1 else None
+    is_name = host is not None and any(letter.isalpha() for letter in host.text) and ":" not in host.text
+    thing = sketch.names.host(host.text, "") if host is not None and is_name else sketch.names.thing(name.text, "")
+    sketch.mention(thing, name.place, f"cluster {name.text}")
+    for threshold in _default_thresholds(cluster):
+        _limits(threshold, thing, sketch)
+    outlier = cluster.table("outlier_detection")
+    if outlier is not None:
+        _ejection(outlier, thing, sketch)
+    return thing
+
+
+def _addresses(cluster: FieldView) -> Iterator[Scalar]:
+    assignment = cluster.table("load_assignment")
+    for group in assignment.tables("endpoints") if assignment else ():
+        for endpoint in group.tables("lb_endpoints"):
+            socket = endpoint.inner("endpoint", "address", "socket_address")
+            address = socket.scalar("address") if socket else None
+            if address is not None:
+                yield address
+
+
+def _default_thresholds(cluster: FieldView) -> Iterator[FieldView]:
+    """Yields the thresholds of the default priority; others are listed."""
+    breakers = cluster.table("circuit_breakers")
+    for threshold in breakers.tables("thresholds") if breakers else ():
+        priority = threshold.scalar("priority")
+        if priority is None or priority.text == "DEFAULT":
+            yield threshold
+
+
+def _limits(threshold: FieldView, thing: str, sketch: Sketch) -> None:
+    for key, counted, name, full in THRESHOLDS:
+        stated = threshold.whole(key)
+        if stated is not None:
+            values: dict[str, Node | None] = {
+                "uses": respelled(stated, BREAKER),
+                "counts": respelled(stated, f"{thing}.{counted}"),
+                "at_most": stated,
+                "when_full": respelled(stated, full),
+            }
+            sketch.put("limits", sketch.names.fresh(f"{thing}_{name}"), stated.place, values)
+    budget = threshold.table("retry_budget")
+    if budget is not None:
+        _budget(budget, thing, sketch)
+
+
+def _budget(budget: FieldView, thing: str, sketch: Sketch) -> None:
+    """Adds a retry budget; 20 % where no share is written.  SOURCE: Envoy API v3, Thresholds.RetryBudget."""
+    percent, place = budget.table("budget_percent"), budget.node.place
+    share = (percent.quantity("value") if percent else None) or Scalar("20", place)
+    values: dict[str, Node | None] = {
+        "uses": Scalar(BUDGET, place),
+        "counts": Scalar(f"{thing}.retries in flight", place),
+        "at_most": respelled(share, f"{share.text} % of {thing} in flight"),
+        "but_at_least": budget.whole("min_retry_concurrency"),
+    }
+    sketch.put("limits", sketch.names.fresh(f"{thing}_retry_budget"), place, values)
+
+
+def _ejection(outlier: FieldView, thing: str, sketch: Sketch) -> None:
+    """Adds the cap on ejected hosts; 10 % where none is written."""
+    place, stated = outlier.node.place, outlier.percent("max_ejection_percent")
+    share = stated or Scalar("10 %", place)
+    values: dict[str, Node | None] = {
+        "uses": Scalar(EJECTION, place),
+        "counts": Scalar(f"{thing}.ejected", place),
+        "at_most": respelled(share, f"{share.text} of {thing}.copies"),
+    }
+    sketch.put("limits", sketch.names.fresh(f"{thing}_ejection"), share.place, values)
+
+
+def _calls(
+    route: FieldView, inherited: FieldView | None, proxy: Scalar, things: dict[str, str], sketch: Sketch
+) -> None:  # fmt: skip
+    """Adds a call of the proxy to each cluster that a route names."""
+    action = route.table("route")
+    if action is None:
+        return
+    weighted = action.table("weighted_clusters")
+    views = [action, *(weighted.tables("clusters") if weighted else ())]
+    named = [cluster for view, key in zip(views, ["cluster", *["name"] * len(views)], strict=False)
+             if (cluster := view.scalar(key)) is not None]  # fmt: skip
+    policy = _policy(action, action.table("retry_policy") or inherited)
+    for cluster in named:
+        thing = things.get(cluster.text) or sketch.names.thing(cluster.text, "")
+        sketch.mention(thing, cluster.place, f"cluster {cluster.text}: it is not among these")
+        sketch.calls.append(entry(action.node.place, {"from": proxy, "to": respelled(cluster, thing), **policy}))
+
+
+def _policy(action: FieldView, retries: FieldView | None) -> dict[str, Node | None]:
+    """Returns the time limit of a route, and its tries."""
+    stated = action.duration("timeout")
+    none = stated is not None and envoy.limit(action, "timeout") is None
+    values: dict[str, Node | None] = {
+        "deadline": respelled(stated, "unlimited") if stated is not None and none else stated,
+    }
+    causes = envoy.retry_causes(retries, "retry_on") if retries else None
+    if retries is None or causes is None:
+        place = action.node.place
+        return {"deadline": values["deadline"] or default_scalar(RETRY, "deadline"), "tries": Scalar("1", place)}
+    number, back_off = retries.whole("num_retries"), retries.table("retry_back_off")
+    base = back_off.duration("base_interval") if back_off else None
+    values["uses"] = Scalar(RETRY, retries.node.place)
+    values["tries"] = respelled(number, str((integer(number) or 0) + 1)) if number else None
+    values["per_try"] = envoy.limit(retries, "per_try_timeout")
+    values["pause"] = envoy.pause(base, back_off.duration("max_interval")) if back_off and base else None
+    values["retry_when"] = listed([*causes, *_codes(retries)], causes.place)
+    return values
+
+
+def _codes(retries: FieldView) -> Iterator[Scalar]:
+    """Yields the status codes that are retried where the words say so."""
+    codes, words = retries.node.get("retriable_status_codes"), retries.scalar("retry_on")
+    retries.use("retriable_status_codes")
+    if words is not None and "retriable-status-codes" in words.text and isinstance(codes, Items):
+        for code in codes:
+            yield from envoy.of_code(code) if isinstance(code, Scalar) else ()

@@ -1,0 +1,72 @@
+"""HTTPRoute of the Gateway API: a call of its gateway to each backend, with the time limits of the rule.
+
+`timeouts.request` is over all tries, `timeouts.backendRequest` for one; `0s` is no limit.  `retry` is experimental:
+`attempts` counts retries.  Without it the gateway decides, and one try is taken.
+
+SOURCE: Gateway API, gateway.networking.k8s.io/v1 HTTPRouteRule, HTTPRouteTimeouts, HTTPRouteRetry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.importers import _envoy_words as envoy
+from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._quantities import integer, respelled
+from coherence.importers._sketch import Sketch, entry, listed
+from coherence.language.document import Items, Node, Scalar
+
+KIND = "HTTPRoute"
+VARIANTS = True
+GROUPS = ("gateway.networking.k8s.io",)
+SPELLING = {"deadline": "timeouts.request", "per_try": "timeouts.backendRequest", "tries": "attempts"}
+
+
+def add(manifest: Manifest, sketch: Sketch) -> None:
+    """Adds the calls."""
+    spec = manifest.spec
+    gateways = list(dict.fromkeys(_gateways(spec, sketch))) or ["clients"]
+    for rule in spec.tables("rules"):
+        policy = _policy(rule)
+        for backend in rule.tables("backendRefs"):
+            name, namespace = backend.required("name"), backend.scalar("namespace")
+            backend.use("port", "weight", "kind", "group")
+            if name is None:
+                continue
+            thing = sketch.names.thing(name.text, namespace.text if namespace else manifest.namespace)
+            sketch.mention(thing, name.place, f"backend {name.text}")
+            for gateway in gateways:
+                ends = {"from": Scalar(gateway, rule.node.place), "to": respelled(name, thing)}
+                sketch.calls.append(entry(rule.node.place, {**ends, **policy}))
+
+
+def _gateways(spec: FieldView, sketch: Sketch) -> Iterator[str]:
+    """Yields the things that the gateways of the route are."""
+    for parent in spec.tables("parentRefs"):
+        name, namespace = parent.required("name"), parent.scalar("namespace")
+        parent.use("sectionName", "port", "group", "kind")
+        if name is not None:
+            place = namespace.text if namespace else spec.manifest.namespace
+            thing = sketch.names.thing(name.text, place, "Gateway")
+            sketch.mention(thing, name.place, f"Gateway {name.text}")
+            yield thing
+
+
+def _policy(rule: FieldView) -> dict[str, Node | None]:
+    """Returns the time limits and the tries of a rule."""
+    times, retry = rule.table("timeouts"), rule.table("retry")
+    attempts = retry.whole("attempts") if retry else None
+    values: dict[str, Node | None] = {
+        "deadline": envoy.limit(times, "request") if times else None,
+        "per_try": envoy.limit(times, "backendRequest") if times else None,
+        "tries": respelled(attempts, str((integer(attempts) or 0) + 1)) if attempts else None,
+    }
+    if retry is None:
+        return {**values, "tries": Scalar("1", rule.node.place)}
+    base, codes = retry.duration("backoff"), retry.node.get("codes")
+    retry.use("codes")
+    stated = [code for code in codes if isinstance(code, Scalar)] if isinstance(codes, Items) else []
+    if stated and codes is not None:
+        words = [cause for code in stated for cause in envoy.of_code(code)]
+        values["retry_when"] = listed([*words, Scalar("connect_failure", codes.place)], codes.place)
+    return {**values, "pause": base}
