@@ -34,7 +34,7 @@ ERRORS = (
     ("consecutiveGatewayErrors", "consecutive_gateway_errors"),
     ("consecutiveErrors", "consecutive_gateway_errors"),
 )
-ROUNDING = "the share is rounded up, as older proxies do; from Envoy 1.31 on it is rounded down"
+ROUNDING = "the share is rounded up, as older proxies do; from Envoy 1.28 on it is rounded down"
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:

@@ -99,7 +99,10 @@ from coherence.simulate.requests.events_tables import append, arm, at_once, free
 
 @inlined
 def send(n: Ints, x: Floats, row: int, hedge: bool) -> None:
-    """A try, or the second copy of one, goes to the station unless it is turned away."""
+    """A try, or the second copy of one, goes to the station unless it is turned away.
+
+    What the breaker of its own route turns away is not tried again.
+    """
     route = n[row + C_ROUTE]
     now = x[NOW]
     full = n[route + N_LIVE] + 1 > x[route + BREAKER]
@@ -113,7 +116,7 @@ def send(n: Ints, x: Floats, row: int, hedge: bool) -> None:
         cause = REFUSED if where == IN_OUTAGE else REJECTED
         n[route + (N_REFUSED if cause == REFUSED else N_REJECTED)] += 1
         tell(n, x, TRY_FAILED, route, n[row + C_ROOT], n[row + C_ROUND], cause, where)
-        at_once(n, FAIL, row, n[row + STAMP], cause)
+        at_once(n, ENDED if full else FAIL, row, n[row + STAMP], cause)
         return
     attempt = new_try(n, x, row, station, now)
     if x[route + PER_TRY] < float("inf"):

@@ -107,7 +107,8 @@ class RetryPause:
 class RetryBudget:
     """Retries in flight on a route are at most max(floor, share x `of` in flight).
 
-    `of`: "requests" (all tries in flight, retries included, as Envoy counts) or "first" (first tries).
+    `of`: "requests" (all tries in flight with the one that failed, retries included, as Envoy counts) or "first"
+    (first tries).
     """
 
     share: float
@@ -122,7 +123,7 @@ class Route:
     `tries`: in total, with the first.  `per_try`: limit of one try; `deadline`: of all tries and pauses.
     `retry_on`: causes that are tried again, of timeout, rejected, failed, refused.
     `cancel`: a try given up leaves the station's queue and frees its server; else it is served to its end.
-    `breaker`: at most this many tries in flight, more are rejected without being sent.
+    `breaker`: at most this many tries in flight, more are rejected without being sent and not tried again.
     `most_retries`: at most this many retries in flight.  `hedge_after`: a second copy after this long; the
     first answer wins and the other copy is given up.
     """

@@ -39,8 +39,6 @@ def lacks(setup: SetUp) -> Iterator[tuple[str, str, str]]:
         yield "budget", "Envoy's budget is a share of all requests in flight, retries included", "leave out `.first`"
     if route.budget is not None and route.most_retries < math.inf:
         yield "budget", "a retry budget replaces Envoy's cap on retries: it has one or the other", "leave one limit"
-    if route.breaker < math.inf and route.tries > 1 and "rejected" in route.retry_on:
-        yield "retry_when", "Envoy never tries again what its breaker rejected", "state `retry_when: [timeout]`"
 
 
 def files(setup: SetUp, ports: Ports) -> dict[str, str]:

@@ -117,7 +117,6 @@ def test_other_pauses_than_its_own_are_refused(pause: RetryPause) -> None:
         ({"most_retries": 3.0}, []),
         ({"budget": RetryBudget(0.2), "most_retries": 3.0}, ["budget"]),
         ({"breaker": 9.0}, []),
-        ({"breaker": 9.0, "retry_on": ("timeout", "rejected")}, ["retry_when"]),
         ({"breaker": 9.0, "retry_on": ("timeout", "rejected"), "tries": 1}, []),
         ({"retry_on": ("timeout", "rejected")}, []),
     ],
