@@ -9,6 +9,7 @@ from __future__ import annotations
 import os.path
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from coherence.language.schema_kinds import Reading
 if TYPE_CHECKING:
     from pathlib import Path  # 5 ms of a policy check: os.path serves the hot path
 
+_DECIMAL = r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 FOLDERS = ("loops", "components", "tiers", "links", "boundaries")
 SECTION_FOLDER = {"loops": "loops", "calls": "loops", "timers": "loops", "limits": "loops", "components": "components"}
 SECTION_FOLDER |= {"tiers": "tiers", "links": "links", "boundaries": "boundaries"}
@@ -98,13 +100,24 @@ def _lay(table: Table, source: Table, reading: Reading) -> Table:
     if isinstance(gives, Table):
         _under(filled, gives, "")
     for path, where, parameter in _parameters(source):
-        default = parameter.get("default")
-        present = _find(filled, path)
+        default, present = _default(filled, parameter.get("default")), _find(filled, path)
         if present is None and default is not None:
             _put(filled, path, default, where, _text(parameter, "source"))
         elif present is None and _text(parameter, "required") == "true":
             reading.problem(table.place, f"the part '{_text(source, 'part')}' needs '{path}'", f"add `{path}: ...`")
     return filled
+
+
+def _default(filled: Table, default: Node | None) -> Node | None:
+    """Returns the default; `10 x pause.base` is so many times another value of the instance, None where it has none."""
+    times = re.fullmatch(r"(\d+) x ([a-z_.]+)", default.text) if isinstance(default, Scalar) else None
+    if times is None:
+        return default
+    other = _find(filled, times[2])
+    if not isinstance(other, Scalar):
+        return None
+    text = re.sub(_DECIMAL, lambda number: f"{Decimal(number[0]) * int(times[1]):f}", other.text)
+    return Scalar(text, other.place)
 
 
 def _parameters(source: Table) -> Iterator[tuple[str, Place, Table]]:

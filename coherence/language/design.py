@@ -157,13 +157,16 @@ class Loop(Record):
 
 
 class Pause(Record):
-    """Wait between tries: base * factor^(k-1), at most `cap`; `full` jitter draws from [0, that]."""
+    """Wait between tries: base * factor^(k-1), at most `cap`; `full` jitter draws from [0, that].
+
+    A share as jitter is how far a wait may be off: `20 %` either way, `-25 % .. 0 %` shorter only.
+    """
 
     place: Place | None = plain(compare=False)
     base: Quantity | None = key(DURATION, required=True)
     cap: Quantity | None = key(DURATION)
     factor: Quantity | None = key(quantity(ONE, low=1))
-    jitter: Word | None = key(word("none", "full", "equal", "decorrelated"))
+    jitter: Quantity | Word | None = key(or_word(quantity(ONE, low=-1), "none", "full", "equal", "decorrelated"))
 
 
 class Call(Record):

@@ -143,7 +143,7 @@ def close(mine: list[Answered], other: list[Answered]) -> bool:
     )
 
 
-@pytest.mark.parametrize("traces", [150, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("traces", [100, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_the_engine_answers_each_request_as_the_router_does(traces: int) -> None:
     rng = random.Random(7)  # noqa: S311  (the same traces in every run)
     for _ in range(traces):
@@ -171,5 +171,5 @@ def test_the_pauses_are_those_of_the_originals_tests(row: dict[str, Any], part: 
     base, most = row["base"] / 1000, row["max"] / 1000
     route = engine_route(Drawn(part, 8, 1.0, 60.0, base, most, None, 3, None, None, ("timeout",)))
     waits = [row["random"] % round(1000 * pause) for pause in pauses(route)[: len(row["waits"])]]
-    assert route.pause.jitter == "full"
+    assert route.pause.spread == (0.0, 1.0)
     assert waits == row["waits"]

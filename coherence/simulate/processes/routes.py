@@ -10,6 +10,7 @@ from coherence.language.call_cases import is_conditional, render_order
 from coherence.language.design import Call, Design, Limit, Pause
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree, walk
 from coherence.language.expressions.tree import Call as Function
+from coherence.language.pauses import is_decorrelated, spread_of
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.words import CAUSES, plain_word
 from coherence.simulate.processes.flow import RequestFlow
@@ -97,7 +98,8 @@ def _pause(call: Call, name: str, notes: list[str]) -> RetryPause:
                 lower(base, f"pause of {name}", notes),
                 lower(factor, f"factor of {name}", notes) if factor else 2.0,
                 lower(cap, f"cap of {name}", notes) if cap else math.inf,
-                jitter.text if jitter else "none",
+                (float(spread_of(jitter)[0]), float(spread_of(jitter)[1])),
+                is_decorrelated(jitter),
             )
         case Quantity() as constant:
             return RetryPause(lower(constant, f"pause of {name}", notes), 1.0)

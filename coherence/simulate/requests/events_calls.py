@@ -28,14 +28,14 @@ from coherence.simulate.requests.events_layout import (
     DENIED,
     DISTINCT_PAUSES,
     ENDED,
-    EQUAL,
     FLOOR,
-    FULL,
     H_NEXT,
     H_PREV,
     HEDGE_TIMER,
     JITTER,
     JITTER_STREAM,
+    LEAST,
+    MOST,
     MOST_RETRIES,
     N_DENIED,
     N_DROPPED,
@@ -59,6 +59,7 @@ from coherence.simulate.requests.events_layout import (
     S_NEXT,
     S_PREV,
     SHARE,
+    SPREAD,
     STAMP,
     T_CALLS,
     TRIES,
@@ -117,10 +118,8 @@ def pause_of(n: Ints, x: Floats, row: int, route: int) -> float:
     if kind == NO_JITTER:
         return pause  # type: ignore[no-any-return]
     unit = draw(n, x, n[route + JITTER_STREAM])
-    if kind == FULL:
-        return pause * unit  # type: ignore[no-any-return]
-    if kind == EQUAL:
-        return pause / 2 + pause / 2 * unit  # type: ignore[no-any-return]
+    if kind == SPREAD:
+        return pause * (x[route + LEAST] + (x[route + MOST] - x[route + LEAST]) * unit)  # type: ignore[no-any-return]
     assert kind == DECORRELATED
     before = x[row + C_PAUSE]
     x[row + C_PAUSE] = min(x[route + BASE] + (3 * before - x[route + BASE]) * unit, x[route + CAP])

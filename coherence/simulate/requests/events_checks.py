@@ -11,7 +11,6 @@ from coherence.simulate.requests.program import Arrivals, Plan, Program, Route, 
 KINDS = ("poisson", "regular", "gamma", "mmpp", "trace")
 FAMILIES = ("exponential", "constant", "gamma", "lognormal", "uniform", "hyperexponential", "values")
 DISCIPLINES = ("fifo", "lifo", "priority", "preemptive")
-JITTERS = ("none", "full", "equal", "decorrelated")
 MOST_SERVERS = 1_000_000_000
 CAUSES = ("timeout", "rejected", "failed", "refused", "deadline")
 
@@ -138,7 +137,8 @@ def _route(route: Route) -> Iterator[str]:
     pause = route.pause
     yield from _least(f"{what}: pause", {"base": pause.base, "factor": pause.factor}, finite=True)
     yield from _least(f"{what}: pause", {"cap": pause.cap})
-    yield from _known(f"{what}: pause.jitter", pause.jitter, JITTERS)
+    if not 0 <= pause.spread[0] <= pause.spread[1] < math.inf:
+        yield f"{what}: pause.spread = {pause.spread!r}; help: give the least and the most factor, 0 <= least <= most"
     for cause in route.retry_on:
         yield from _known(f"{what}: retry_on", cause, CAUSES[:4])
     if route.budget:

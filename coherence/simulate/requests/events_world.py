@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from coherence.simulate.requests import events_layout as at
 from coherence.simulate.requests.draws import BLOCK, uniform, unit_service
 from coherence.simulate.requests.events_memory import EventMemory
-from coherence.simulate.requests.program import Plan, Program, Route, Source, Station
+from coherence.simulate.requests.program import Plan, Program, RetryPause, Route, Source, Station
 
 DISCIPLINES = {"fifo": at.FIFO, "lifo": at.LIFO, "priority": at.PRIORITY, "preemptive": at.PREEMPTIVE}
-JITTERS = {"none": at.NO_JITTER, "full": at.FULL, "equal": at.EQUAL, "decorrelated": at.DECORRELATED}
 BUDGETS = {"requests": at.OF_REQUESTS, "first": at.OF_FIRST}
 CAUSES = {"timeout": at.TIMEOUT, "rejected": at.REJECTED, "failed": at.FAILED, "refused": at.REFUSED}
 
@@ -88,7 +87,7 @@ class EventWorld:
         facts = {at.STATION: self._station[route.station], at.TRIES: route.tries, at.CANCELS: int(route.cancel)}
         facts |= {at.RETRY_ON: sum(1 << CAUSES[cause] for cause in set(route.retry_on))}
         facts |= {at.BUDGET_OF: BUDGETS[route.budget.of] if route.budget else at.NO_BUDGET}
-        facts |= {at.JITTER: JITTERS[route.pause.jitter]}
+        facts |= {at.JITTER: jitter(route.pause)}
         if facts[at.JITTER]:
             facts[at.JITTER_STREAM] = self._uniform(f"jitter of {route.name}")
         for timer in (at.TRY_TIMER, at.CALL_TIMER, at.HEDGE_TIMER):
@@ -96,6 +95,7 @@ class EventWorld:
         limits = {at.PER_TRY: route.per_try, at.ROUTE_DEADLINE: route.deadline, at.BREAKER: route.breaker}
         limits |= {at.MOST_RETRIES: route.most_retries, at.HEDGE_AFTER: route.hedge_after}
         limits |= {at.BASE: route.pause.base, at.CAP: route.pause.cap}
+        limits |= {at.LEAST: route.pause.spread[0], at.MOST: route.pause.spread[1]}
         if route.budget:
             limits |= {at.SHARE: route.budget.share, at.FLOOR: route.budget.floor}
         limits |= {at.PAUSES + number: pause for number, pause in enumerate(pauses(route))}
@@ -124,6 +124,11 @@ class EventWorld:
             row = self.memory.words(self._station[outage.station], int(outage.kind == "refuse"))
             events += [(outage.start, at.PAUSE, row), (outage.start + outage.lasts, at.RESUME, row)]
         self.memory.schedule(sorted(events))
+
+
+def jitter(pause: RetryPause) -> int:
+    """Returns how chance enters the pause."""
+    return at.DECORRELATED if pause.decorrelated else at.SPREAD if pause.spread[0] < pause.spread[1] else at.NO_JITTER
 
 
 def takes(station: Station) -> float:

@@ -91,16 +91,16 @@ class Station:
 
 @dataclass(frozen=True)
 class RetryPause:
-    """Pause before retry k (k = 1, 2, ...): min(cap, base * factor^(k-1)).
+    """Pause before retry k (k = 1, 2, ...): min(cap, base * factor^(k-1)), times a number drawn from `spread`.
 
-    `jitter`: none, full (uniform in [0, pause]), equal (pause/2 + uniform in [0, pause/2]) or
-    decorrelated (uniform in [base, 3 x the pause before], at most cap).
+    `decorrelated`: uniform in [base, 3 x the pause before], at most cap, instead.
     """
 
     base: float = 0.0
     factor: float = 2.0
     cap: float = math.inf
-    jitter: str = "none"
+    spread: tuple[float, float] = (1.0, 1.0)
+    decorrelated: bool = False
 
 
 @dataclass(frozen=True)

@@ -60,13 +60,23 @@ def least(one: Fraction | None, other: Fraction | None) -> Fraction | None:
 
 @dataclass(frozen=True)
 class RetryBackoff:
-    """The pause after try k: base * factor^(k-1), at most `cap`, with jitter; `answered`: the answer says it."""
+    """The pause after try k: base * factor^(k-1), at most `cap`, times a number in `spread`; `answered`: the answer
+    says it.
+
+    `decorrelated`: drawn from [base, 3 x the pause before] instead.
+    """
 
     base: DurationInterval = NOTHING
     factor: DurationInterval = DOUBLING
     cap: DurationInterval | None = None
-    jitter: str = "none"  # none | full | equal | decorrelated
+    spread: tuple[Fraction, Fraction] = (ONE, ONE)
+    decorrelated: bool = False
     answered: bool = False
+
+    @property
+    def varies(self) -> bool:
+        """Decides whether chance is in the length of a pause."""
+        return self.decorrelated or self.spread[0] != self.spread[1]
 
 
 NO_PAUSE = RetryBackoff()
@@ -75,7 +85,7 @@ NO_PAUSE = RetryBackoff()
 def pauses(backoff: RetryBackoff, count: int, *, longest: bool) -> Fraction | None:
     """Returns the sum of the first `count` pauses, all at their largest or all at their smallest.
 
-    The largest is the capped one, whatever the jitter.  Raises TooManyTriesError.
+    Raises TooManyTriesError.
     """
     if count <= 0 or backoff is NO_PAUSE:
         return ZERO
@@ -86,19 +96,18 @@ def pauses(backoff: RetryBackoff, count: int, *, longest: bool) -> Fraction | No
     first, ratio = backoff.base.high, backoff.factor.high
     if first is None or ratio is None:
         return None
-    if backoff.jitter == "decorrelated":
+    if backoff.decorrelated:
         first, ratio = first * _DECORRELATED, _DECORRELATED
-    return _geometric(first, ratio, backoff.cap.high if backoff.cap else None, count)
+    return backoff.spread[1] * _geometric(first, ratio, backoff.cap.high if backoff.cap else None, count)
 
 
 def _shortest(backoff: RetryBackoff, count: int) -> Fraction:
     cap = backoff.cap.low if backoff.cap else None
-    if backoff.jitter == "full":
+    if backoff.spread[0] == 0:
         return ZERO
-    if backoff.jitter == "decorrelated":
+    if backoff.decorrelated:
         return count * min(backoff.base.low, cap if cap is not None else backoff.base.low)
-    total = _geometric(backoff.base.low, backoff.factor.low, cap, count)
-    return total / 2 if backoff.jitter == "equal" else total
+    return backoff.spread[0] * _geometric(backoff.base.low, backoff.factor.low, cap, count)
 
 
 def _geometric(start: Fraction, ratio: Fraction, cap: Fraction | None, count: int) -> Fraction:
@@ -250,18 +259,14 @@ def timeline(
 def _executed(backoff: RetryBackoff, *, longest: bool) -> Pauses:
     """Returns the pauses as the executor makes them, all at their largest or all at their smallest."""
     cap = None if backoff.cap is None else backoff.cap.high if longest else backoff.cap.low
-    if not longest:
-        base, factor = backoff.base.low, backoff.factor.low
-        if backoff.answered or backoff.jitter == "full":
-            return Pauses()
-        if backoff.jitter == "decorrelated":
-            return Pauses(base, ONE, cap)
-        half = ONE / 2 if backoff.jitter == "equal" else ONE
-        return Pauses(half * base, factor or ONE, None if cap is None else half * cap)
-    high, factor_high = backoff.base.high or ZERO, backoff.factor.high or ONE
-    if backoff.jitter == "decorrelated":
-        return Pauses(_DECORRELATED * high, _DECORRELATED, cap)
-    return Pauses(high, factor_high, cap)
+    share = backoff.spread[longest]
+    if backoff.answered and not longest:
+        return Pauses()
+    if backoff.decorrelated:
+        high = backoff.base.high or ZERO
+        return Pauses(_DECORRELATED * high, _DECORRELATED, cap) if longest else Pauses(backoff.base.low, ONE, cap)
+    base, factor = (x.high if longest else x.low for x in (backoff.base, backoff.factor))
+    return Pauses(share * (base or ZERO), factor or ONE, None if cap is None else share * cap)
 
 
 def expected_sends(attempts: int, p: Fraction) -> Fraction:

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from coherence.base.sends import Tries, product
 from coherence.language.design import Call, Design, Pause
+from coherence.language.pauses import is_decorrelated, spread_of
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.words import CAUSES, plain_word
@@ -165,7 +166,8 @@ def backoff_of(call: Call) -> RetryBackoff:
             return RetryBackoff(answered=True)
         case Pause(base=Quantity(low=low, high=high), factor=factor, cap=cap, jitter=jitter):
             ratio = DurationInterval(factor.low, factor.high) if factor else DOUBLING
-            return RetryBackoff(DurationInterval(low, high), ratio, _limit(cap), jitter.text if jitter else "none")
+            first, most = DurationInterval(low, high), _limit(cap)
+            return RetryBackoff(first, ratio, most, spread_of(jitter), is_decorrelated(jitter))
     return NO_PAUSE
 
 

@@ -123,7 +123,7 @@ def test_pauses_and_deadlines() -> None:
     )
     route = made(text).program.routes[0]
     assert (route.tries, route.deadline) == (6, 1.0)
-    assert route.pause == RetryPause(0.025, 3.0, 0.1, "full")
+    assert route.pause == RetryPause(0.025, 3.0, 0.1, (0.0, 1.0))
 
 
 def test_a_try_without_its_own_limit_has_the_deadline() -> None:

@@ -82,7 +82,9 @@ def test_a_try_given_up_is_cancelled_or_served_to_its_end() -> None:
         ("", RetryPause(), False),
         (", pause: 2 s", RetryPause(2.0, 1.0), False),
         (", pause: {base: 2 s}", RetryPause(2.0), False),
-        (", pause: {base: 2 s, factor: 3, cap: 9 s, jitter: full}", RetryPause(2.0, 3.0, 9.0, "full"), False),
+        (", pause: {base: 2 s, factor: 3, cap: 9 s, jitter: full}", RetryPause(2.0, 3.0, 9.0, (0.0, 1.0)), False),
+        (", pause: {base: 2 s, jitter: 20 %}", RetryPause(2.0, spread=(0.8, 1.2)), False),
+        (", pause: {base: 2 s, jitter: decorrelated}", RetryPause(2.0, decorrelated=True), False),
         (", pause: from answer", RetryPause(), True),
     ],
 )

@@ -38,7 +38,8 @@ pauses = st.builds(
     RetryPause,
     base=st.sampled_from([0.1, 0.5]),
     cap=st.sampled_from([1.0, math.inf]),
-    jitter=st.sampled_from(["none", "full", "equal", "decorrelated"]),
+    spread=st.sampled_from([(1.0, 1.0), (0.0, 1.0), (0.5, 1.0), (0.8, 1.2)]),
+    decorrelated=st.booleans(),
 )
 budgets = st.none() | st.builds(
     RetryBudget,

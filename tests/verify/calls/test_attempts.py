@@ -45,8 +45,16 @@ def constant(value: str | int) -> RetryBackoff:
     return RetryBackoff(exactly(value), exactly(1))
 
 
+ONE, HALF = Fraction(1), Fraction(1, 2)
+SPREADS = {
+    "none": (ONE, ONE), "full": (Fraction(0), ONE), "equal": (HALF, ONE), "decorrelated": (ONE, ONE),
+    "20 %": (Fraction(4, 5), Fraction(6, 5)), "-25 % .. 0 %": (Fraction(3, 4), ONE),
+}  # fmt: skip
+
+
 def growing(base: str, factor: str, cap: str | None, jitter: str = "none") -> RetryBackoff:
-    return RetryBackoff(exactly(base), exactly(factor), exactly(cap) if cap else None, jitter)
+    most = exactly(cap) if cap else None
+    return RetryBackoff(exactly(base), exactly(factor), most, SPREADS[jitter], jitter == "decorrelated")
 
 
 # --- examples
@@ -89,7 +97,14 @@ def test_streaming_pull_waits_less_than_a_second_in_all() -> None:
 
 @pytest.mark.parametrize(
     ("jitter", "shortest", "longest"),
-    [("none", 7, 7), ("full", 0, 7), ("equal", "3.5", 7), ("decorrelated", 3, 11)],  # decorrelated: 3 + 4 + 4
+    [
+        ("none", 7, 7),
+        ("full", 0, 7),
+        ("equal", "3.5", 7),
+        ("decorrelated", 3, 11),  # 3 + 4 + 4
+        ("20 %", "5.6", "8.4"),
+        ("-25 % .. 0 %", "5.25", 7),
+    ],
 )
 def test_jitter_bounds(jitter: str, shortest: str, longest: str) -> None:
     backoff = growing("1", "2", "4", jitter)
@@ -173,18 +188,19 @@ def test_least_treats_none_as_unbounded() -> None:
 times = st.fractions(min_value=0, max_value=60, max_denominator=20)
 positive = st.fractions(min_value=Fraction(1, 20), max_value=60, max_denominator=20)
 factors = st.sampled_from([Fraction(1), Fraction(13, 10), Fraction(3, 2), Fraction(2)])
-jitters = st.sampled_from(["none", "full", "equal", "decorrelated"])
+jitters = st.sampled_from(list(SPREADS))
 layers = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple)
 
 
 @st.composite
 def backoffs(draw: st.DrawFn) -> RetryBackoff:
-    cap = draw(st.none() | positive)
+    cap, jitter = draw(st.none() | positive), draw(jitters)
     return RetryBackoff(
         DurationInterval(base := draw(times), base),
         DurationInterval(f := draw(factors), f),
         DurationInterval(cap, cap) if cap else None,
-        draw(jitters),
+        SPREADS[jitter],
+        jitter == "decorrelated",
     )
 
 
@@ -192,12 +208,12 @@ def one_pause(backoff: RetryBackoff, k: int, *, longest: bool) -> Fraction:
     """The pause after try k, straight from the definition of each jitter."""
     base, factor = backoff.base.low, backoff.factor.low
     cap = backoff.cap.low if backoff.cap else None
-    if backoff.jitter == "decorrelated":
+    if backoff.decorrelated:
         value = base * 3**k if longest else base
         return value if cap is None else min(value, cap)
     value = base * factor ** (k - 1)
     whole = value if cap is None else min(value, cap)
-    return whole if longest or backoff.jitter == "none" else whole / 2 if backoff.jitter == "equal" else Fraction(0)
+    return whole * backoff.spread[longest]
 
 
 def gaps(tries: tuple[int, ...], backoff: RetryBackoff, *, longest: bool) -> Iterator[Fraction]:
@@ -244,8 +260,9 @@ def test_scaling_all_times_keeps_the_counts(
     factor = Fraction(7, 3)
     cap = DurationInterval(backoff.cap.low * factor, backoff.cap.low * factor) if backoff.cap else None
     scaled = RetryBackoff(
-        DurationInterval(backoff.base.low * factor, backoff.base.low * factor), backoff.factor, cap, backoff.jitter
-    )
+        DurationInterval(backoff.base.low * factor, backoff.base.low * factor), backoff.factor, cap, backoff.spread,
+        backoff.decorrelated,
+    )  # fmt: skip
     before, after = RetrySchedule(tries, takes, backoff), RetrySchedule(tries, takes * factor, scaled)
     assert started(before, limit) == started(after, limit * factor)
     assert completed(before, limit) == completed(after, limit * factor)

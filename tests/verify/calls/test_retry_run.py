@@ -34,7 +34,7 @@ def test_tries_without_end_go_on_and_a_try_that_never_ends_is_the_last() -> None
     assert list(sends((3,), None, Pauses())) == [(1, S(0), None)]
 
 
-@pytest.mark.parametrize("jitter", ["none", "full", "equal", "decorrelated"])
+@pytest.mark.parametrize("spread", [(S(1), S(1)), (S(0), S(1)), (S("1/2"), S(1)), (S("4/5"), S("6/5")), None])
 @pytest.mark.parametrize("longest", [True, False])
 @given(
     tries=st.lists(st.integers(1, 4), min_size=1, max_size=3),
@@ -45,7 +45,7 @@ def test_tries_without_end_go_on_and_a_try_that_never_ends_is_the_last() -> None
 )
 @settings(max_examples=40, deadline=None)
 def test_the_closed_forms_say_what_the_executed_call_does(
-    jitter: str,
+    spread: tuple[Fraction, Fraction] | None,
     longest: bool,
     tries: list[int],
     takes: Fraction,
@@ -53,7 +53,8 @@ def test_the_closed_forms_say_what_the_executed_call_does(
     factor: Fraction,
     cap: Fraction | None,
 ) -> None:
-    backoff = RetryBackoff(span(base), span(factor), None if cap is None else span(cap), jitter)
+    most = None if cap is None else span(cap)
+    backoff = RetryBackoff(span(base), span(factor), most, spread or (S(1), S(1)), decorrelated=spread is None)
     course = RetrySchedule(tuple(tries), takes, backoff, longest)
     rows = list(timeline(course, None, most=80))
     assert len(rows) == course.count

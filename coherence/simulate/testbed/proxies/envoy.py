@@ -32,7 +32,7 @@ SHORTEST = 0.001  # s, of a pause: Envoy knows no retry without one
 def lacks(setup: SetUp) -> Iterator[tuple[str, str, str]]:
     """Pauses without full jitter or with another factor than 2, and budgets of first tries only."""
     route, pause = setup.route, setup.route.pause
-    if route.tries > 1 and pause.base > 0 and (pause.jitter, pause.factor) != ("full", 2.0):
+    if route.tries > 1 and pause.base > 0 and (pause.spread, pause.factor) != ((0.0, 1.0), 2.0):
         remedy = "write `pause: {base: ..., factor: 2, jitter: full}`, or no pause"
         yield "pause", "Envoy doubles its pauses and jitters them fully", remedy
     if route.budget is not None and route.budget.of != "requests":

@@ -163,7 +163,7 @@ def _numbers(count: _Count) -> Numbers:
 
 def assumptions_of(plan: RetryPolicy) -> list[str]:
     """Returns what the worst case takes for granted about pauses."""
-    varies = plan.backoff.jitter != "none" or plan.backoff.base.low != plan.backoff.base.high
+    varies = plan.backoff.varies or plan.backoff.base.low != plan.backoff.base.high
     nested = "the nested retries of one call share its pauses, each layer beginning anew"
     return [*([LONGEST_PAUSES] if varies else []), *([nested] if len(plan.most) > 1 else [])]
 

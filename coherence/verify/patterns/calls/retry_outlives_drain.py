@@ -152,7 +152,7 @@ def _numbers(drain: Drain, busy: Fraction | None) -> Numbers:
 def _assumptions(plan: RetryPolicy, drain: Drain) -> list[str]:
     made = [NO_NEW_CALLS, *([WAITS.format(drain.thing)] if drain.waits else [])]
     made += [f"all tries of {plan.name} go to the one member"] if plan.retries else []
-    return made if plan.backoff.jitter == "none" else [*made, LONGEST_PAUSES]
+    return [*made, LONGEST_PAUSES] if plan.backoff.varies else made
 
 
 def _places(plan: RetryPolicy, drain: Drain) -> list[Place]:

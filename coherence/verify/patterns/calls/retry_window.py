@@ -280,9 +280,11 @@ def _longer_pause(subject: Subject, plan: RetryPolicy, need: Fraction) -> Repair
         case None if call.tries:
             text = repairs.duration_text(subject, nice_above(need / gaps))
             return repairs.proposal(repairs.insert(subject, call.tries[-1].place, "pause", text))
-        case Pause(base=Quantity() as base, cap=cap) if plan.backoff.jitter in ("none", "equal") and gaps <= EACH:
-            ratio, share = plan.backoff.factor.low, 2 if plan.backoff.jitter == "equal" else 1
-            first = nice_above(share * need / sum((ratio**k for k in range(gaps)), ZERO))
+        case Pause(base=Quantity() as base, cap=cap) if plan.backoff.spread[0] and gaps <= EACH:
+            if plan.backoff.decorrelated:
+                return None
+            ratio, share = plan.backoff.factor.low, plan.backoff.spread[0]
+            first = nice_above(need / share / sum((ratio**k for k in range(gaps)), ZERO))
             edits = [repairs.change(subject, base, first)]
             edits += [repairs.change(subject, cap, nice_above(first * ratio ** (gaps - 1)))] if cap else []
             return repairs.proposal(*edits)

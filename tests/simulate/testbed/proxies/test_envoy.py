@@ -81,10 +81,10 @@ def test_the_deadline_bounds_the_whole_request() -> None:
     ("pause", "base", "most"),
     [
         (RetryPause(), 0.001, 0.001),
-        (RetryPause(0.025, jitter="full"), 0.025, 0.2),  # eight times: more than either of the two pauses
-        (RetryPause(0.025, cap=0.04, jitter="full"), 0.025, 0.04),
-        (RetryPause(0.025, cap=0.01, jitter="full"), 0.025, 0.025),  # Envoy refuses a maximum below the base
-        (RetryPause(0.0002, jitter="full"), 0.001, 0.008),
+        (RetryPause(0.025, spread=(0.0, 1.0)), 0.025, 0.2),  # eight times: more than either of the two pauses
+        (RetryPause(0.025, cap=0.04, spread=(0.0, 1.0)), 0.025, 0.04),
+        (RetryPause(0.025, cap=0.01, spread=(0.0, 1.0)), 0.025, 0.025),  # Envoy refuses a maximum below the base
+        (RetryPause(0.0002, spread=(0.0, 1.0)), 0.001, 0.008),
     ],
 )
 def test_pauses(pause: RetryPause, base: float, most: float) -> None:
@@ -94,13 +94,13 @@ def test_pauses(pause: RetryPause, base: float, most: float) -> None:
 
 @given(st.integers(1, 10_000), st.integers(2, 40))
 def test_envoy_cuts_no_pause_that_the_design_leaves_open(base: int, tries: int) -> None:
-    interval = policy(pause=RetryPause(base / 1000, jitter="full"), tries=tries)["retry_back_off"]
+    interval = policy(pause=RetryPause(base / 1000, spread=(0.0, 1.0)), tries=tries)["retry_back_off"]
     longest = base / 1000 * 2.0 ** (min(tries, 20) - 2)
     assert seconds(interval["max_interval"]) >= longest
     assert seconds(interval["base_interval"]) == pytest.approx(base / 1000, abs=1e-6)
 
 
-@pytest.mark.parametrize("pause", [RetryPause(0.01), RetryPause(0.01, factor=3, jitter="full")])
+@pytest.mark.parametrize("pause", [RetryPause(0.01), RetryPause(0.01, factor=3, spread=(0.0, 1.0))])
 def test_other_pauses_than_its_own_are_refused(pause: RetryPause) -> None:
     assert lacking("envoy", routed(pause=pause)) == ["pause"]
     assert not lacking("envoy", routed(pause=pause, tries=1))  # never drawn
@@ -110,7 +110,7 @@ def test_other_pauses_than_its_own_are_refused(pause: RetryPause) -> None:
     ("changes", "keys"),
     [
         ({}, []),
-        ({"pause": RetryPause(0.01, jitter="full")}, []),
+        ({"pause": RetryPause(0.01, spread=(0.0, 1.0))}, []),
         ({"deadline": 0.3}, []),
         ({"budget": RetryBudget(0.2)}, []),
         ({"budget": RetryBudget(0.2, of="first")}, ["budget"]),
