@@ -209,7 +209,7 @@ class Timer(Record):
     every: Quantity | None = key(DURATION)
     misses: Quantity | Word | None = key(or_word(quantity(ONE, low=1, whole=True), "unlimited"))
     reply_within: Quantity | None = key(DURATION)
-    jitter: Quantity | None = key(DURATION)
+    jitter: Quantity | None = key(quantity(SECOND))
     renew: Event | Quantity | None = key(RENEWAL)
     unless: Event | None = key(EVENT)
     then: Event | None = key(EVENT)

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from coherence.base.errors import InputError, Problem
 from coherence.language.design import Component, Design, Loop, Timer
+from coherence.language.jitter import shift_of
 from coherence.language.schema_kinds import Quantity
 from coherence.simulate.jobs.job import (
     NORMAL_CV,
@@ -189,7 +190,7 @@ def _window(timer: Timer) -> tuple[float, float] | None:
     start = timer.after if timer.after is not None else timer.first
     if (start is not None and not isinstance(start, Quantity)) or (start is None and timer.every is None):
         return None
-    jitter = float(timer.jitter.high) if timer.jitter is not None else 0.0
+    early, late = map(float, shift_of(timer.jitter))
     low, high = (float(start.low), float(start.high)) if start is not None else (0.0, 0.0)
     if timer.every is not None:
         if timer.misses is not None and not isinstance(timer.misses, Quantity):
@@ -199,4 +200,4 @@ def _window(timer: Timer) -> tuple[float, float] | None:
         every = float(timer.every.high)
         low += (few - 1) * float(timer.every.low)
         high += every + (many - 1) * max(every, reply) + reply
-    return max(0.0, low - jitter), high + jitter
+    return max(0.0, low + early), high + late

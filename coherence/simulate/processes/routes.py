@@ -10,7 +10,7 @@ from coherence.language.call_cases import is_conditional, render_order
 from coherence.language.design import Call, Design, Limit, Pause
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree, walk
 from coherence.language.expressions.tree import Call as Function
-from coherence.language.pauses import is_decorrelated, spread_of
+from coherence.language.jitter import is_decorrelated, spread_of
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.words import CAUSES, plain_word
 from coherence.simulate.processes.flow import RequestFlow

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from coherence.base.places import Place
 from coherence.language.design import Design, Timer
+from coherence.language.jitter import shift_of
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval
@@ -60,8 +61,8 @@ def drains(design: Design) -> Iterator[Drain]:
     for timer in design.timers.values():
         thing = ended_by(timer)
         if thing and isinstance(timer.after, Quantity) and begins_drain(timer):
-            jitter = timer.jitter.high if timer.jitter else ZERO
-            span = DurationInterval(max(ZERO, timer.after.low - jitter), timer.after.high + jitter)
+            early, late = shift_of(timer.jitter)
+            span = DurationInterval(max(ZERO, timer.after.low + early), timer.after.high + late)
             yield Drain(timer.name, thing, span, timer.after.place, timer.after.text)
 
 

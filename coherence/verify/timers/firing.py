@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from coherence.findings.question_input import rational
 from coherence.language.design import Timer
+from coherence.language.jitter import shift_of
 from coherence.language.schema_kinds import Quantity, Word
 
 HARMLESS = frozenset({"alert", "log", "mark", "notify", "page", "record", "unlist", "warn"})
@@ -104,19 +105,21 @@ def firing(timer: Timer) -> Firing | None:
     """Returns when the timer fires after its event; None where it never does or a key is missing.
 
     With `every` it is a probe, whose first comes after `first` (or `after`); else it fires once,
-    `after` (or `first`) later.  `jitter` moves both ends outwards.
+    `after` (or `first`) later.  `jitter` moves the ends.
     """
     if never(timer) or missing(timer):
         return None
     fires = _probe(timer) if timer.every is not None else _once(timer)
-    jitter = timer.jitter.high if timer.jitter is not None else Fraction(0)
-    if not jitter:
+    early, late = shift_of(timer.jitter)
+    if not (early or late):
         return fires
-    window = FiringWindow(
-        max(Fraction(0), fires.window.earliest - jitter), (fires.window.latest or Fraction(0)) + jitter
-    )
-    lower = f"(- {fires.lower} {rational(jitter)})" if window.earliest > 0 else rational(0)
-    return Firing(window, lower, f"(+ {fires.upper} {rational(jitter)})", fires.defaults)
+    window = FiringWindow(max(Fraction(0), fires.window.earliest + early), (fires.window.latest or Fraction(0)) + late)
+    lower = _moved(fires.lower, early) if window.earliest > 0 else rational(0)
+    return Firing(window, lower, _moved(fires.upper, late), fires.defaults)
+
+
+def _moved(term: str, by: Fraction) -> str:
+    return f"({'-' if by < 0 else '+'} {term} {rational(abs(by))})"
 
 
 def _start(timer: Timer) -> Quantity | None:

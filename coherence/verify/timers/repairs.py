@@ -11,6 +11,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit, Repair
 from coherence.findings.question_input import Subject
 from coherence.language.design import Timer
+from coherence.language.jitter import shift_of
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.timers.firing import firing, misses_of
 
@@ -19,8 +20,7 @@ MARGIN = Fraction(11, 10)
 
 def later(subject: Subject, timer: Timer, than: Fraction) -> Iterator[Repair]:
     """Yields repairs after which the earliest firing lies more than a tenth above `than` seconds."""
-    jitter = timer.jitter.high if timer.jitter is not None else Fraction(0)
-    goal = than * MARGIN + jitter
+    goal = than * MARGIN - shift_of(timer.jitter)[0]
     if timer.every is None:
         key, span = _once(timer)
         yield from _set(subject, timer, key, span, repairs.upward_round(goal))

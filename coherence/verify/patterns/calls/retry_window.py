@@ -46,6 +46,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Call, Pause, Timer
+from coherence.language.jitter import shift_of
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.sentences import Promise
 from coherence.verify.calls.attempts import ZERO, DurationInterval, RetrySchedule, nice_above, pauses, start
@@ -130,10 +131,10 @@ def _plans(subject: Subject, promise: Promise, timer: Timer) -> list[RetryPolicy
 
 
 def _answer(subject: Subject, promise: Promise, timer: Timer, plan: RetryPolicy) -> Finding:
-    after, jitter = timer.after, timer.jitter.high if timer.jitter else ZERO
+    after, (early, late) = timer.after, shift_of(timer.jitter)
     known = isinstance(after, Quantity)
     rest = (
-        DurationInterval(max(ZERO, after.low - jitter), after.high + jitter)
+        DurationInterval(max(ZERO, after.low + early), after.high + late)
         if isinstance(after, Quantity)
         else DurationInterval(ZERO, None)
     )

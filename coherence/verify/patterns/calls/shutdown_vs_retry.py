@@ -42,6 +42,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Component, Timer
+from coherence.language.jitter import shift_of
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval
@@ -96,8 +97,8 @@ def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Fin
         places = (timer.after.place.labelled("it is ended after this"), component.place.labelled("needs how long?"))
         yield QUESTION.undecided(f"needs takes of {component.name}: the time that one life needs", places, of)
         return
-    jitter = timer.jitter.high if timer.jitter else ZERO
-    given = DurationInterval(max(ZERO, timer.after.low - jitter), timer.after.high + jitter)
+    early, late = shift_of(timer.jitter)
+    given = DurationInterval(max(ZERO, timer.after.low + early), timer.after.high + late)
     yield _answer(subject, Life(timer, component, given, *needed, () if returns else back), of)
 
 

@@ -40,6 +40,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Timer
+from coherence.language.jitter import shift_of
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers import firing
@@ -100,7 +101,8 @@ def _answer(subject: Subject, timer: Timer, every: Quantity, takes: Quantity) ->
 
 def _spread(timer: Timer) -> Fraction:
     """Two starts come closer by the jitter of both."""
-    return 2 * timer.jitter.high if timer.jitter is not None else Fraction(0)
+    early, late = shift_of(timer.jitter)
+    return late - early
 
 
 def _repairs(subject: Subject, every: Quantity, need: Fraction) -> Iterator[Repair]:

@@ -8,7 +8,7 @@ import pytest
 
 from coherence.base.errors import InputError
 from coherence.language.design import Pause
-from coherence.language.pauses import is_decorrelated, spread_of
+from coherence.language.jitter import is_decorrelated, shift_of, spread_of
 from coherence.language.reading import read_text
 
 
@@ -35,6 +35,17 @@ def pause(jitter: str) -> Pause:
 def test_a_pause_is_multiplied_by_a_number_between_two(jitter: str, least: str, most: str) -> None:
     assert spread_of(pause(jitter).jitter) == (Fraction(least), Fraction(most))
     assert not is_decorrelated(pause(jitter).jitter)
+
+
+@pytest.mark.parametrize(
+    ("jitter", "early", "late"),
+    [("", 0, 0), (", jitter: 2 s", -2, 2), (", jitter: 0 s .. 3 s", 0, 3), (", jitter: -2 s .. 3 s", -2, 3)],
+)
+def test_a_timer_is_early_or_late(jitter: str, early: int, late: int) -> None:
+    timer = read_text(f"coherence: 1\ntimers: {{t: {{from: a starts, after: 9 s{jitter}, then: kill a}}}}\n").timers[
+        "t"
+    ]
+    assert shift_of(timer.jitter) == (Fraction(early), Fraction(late))
 
 
 def test_a_decorrelated_pause_has_no_factor() -> None:
