@@ -110,8 +110,8 @@ def test_from_one_load_to_another_it_moves_when_and_as_far_as_the_autoscaler(tra
         plain = mine = settled
         for step in range(28):
             total = before if step < 13 else after
-            mine = decide(loop, seen(total, mine, step * PERIOD), memory, True, mine, mine).value
-            plain = serve.decision(plain, total)
-            assert mine == plain, (serve, before, after, step)
+            value = decide(loop, seen(total, mine, step * PERIOD), memory, True, mine, mine).value
+            mine = plain = serve.decision(plain, total)
+            assert value == mine, (serve, before, after, step)
             for _ in range(TICKS - 1):  # decisions on the same report, until the next one
                 plain = serve.decision(plain, total)
