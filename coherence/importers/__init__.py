@@ -115,6 +115,7 @@ def _assembled(documents: Sequence[Document]) -> tuple[Table, Sketch, list[Manif
         if link is not None:
             link(manifest, sketch)
     separate_totals(sketch)
+    sketch.tell_routes_apart()
     for manifest in manifests:
         sketch.not_modelled += [*manifest.remarks, *unread(manifest)]
     titles = shorten(", ".join(manifest.title for manifest in manifests), LONGEST_TITLE)

@@ -52,6 +52,7 @@ class Sketch:
         self.names = Names()
         self.sections: dict[str, Table] = {name: Table({}, {}, place) for name in SECTIONS if name != "calls"}
         self.calls: list[Table] = []
+        self.routers: set[str] = set()  # things that make one of their calls for each request
         self.scaled: dict[str, list[Scaling]] = {}
         self.aims: list[Aim] = []
         self.pods: list[Pods] = []
@@ -81,6 +82,15 @@ class Sketch:
         """Declare a thing that a manifest refers to; its own manifest, if there is one, says the rest."""
         if name not in self.sections["components"]:
             self.put("components", name, place, {"note": Scalar(note, place)})
+
+    def tell_routes_apart(self) -> None:
+        """Gives each call of a router a case of its own, where it has several."""
+        for router in sorted(self.routers):
+            routes = [
+                call for call in self.calls if isinstance(ends := call.get("from"), Scalar) and ends.text == router
+            ]
+            for number, call in enumerate(routes if len(routes) > 1 else (), 1):
+                call.entries["case"], call.keys["case"] = Scalar(f"route_{number}", call.place), call.place
 
     def root(self, system: str) -> Table:
         """Returns the whole design."""

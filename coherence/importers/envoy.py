@@ -80,6 +80,7 @@ def _proxy(manifest: Manifest, sketch: Sketch) -> Scalar:
     name = stated or manifest.name
     thing = sketch.names.thing(name.text, "", KIND)
     sketch.mention(thing, name.place, f"Envoy {name.text}")
+    sketch.routers.add(thing)
     return respelled(name, thing)
 
 

@@ -49,6 +49,7 @@ def _gateways(spec: FieldView, sketch: Sketch) -> Iterator[str]:
             place = namespace.text if namespace else spec.manifest.namespace
             thing = sketch.names.thing(name.text, place, "Gateway")
             sketch.mention(thing, name.place, f"Gateway {name.text}")
+            sketch.routers.add(thing)
             yield thing
 
 

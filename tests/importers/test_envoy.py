@@ -133,6 +133,12 @@ def test_weighted_clusters_are_a_call_each() -> None:
     assert [route.name for route in design.calls] == ["edge -> web", "edge -> canary"]
 
 
+def test_a_request_takes_one_of_several_routes() -> None:
+    several = config("").replace("cluster: web", "weighted_clusters: {clusters: [{name: web}, {name: canary}]}")
+    assert [text(route.cases[0]) for route in read(several).calls if route.cases] == ["route_1", "route_2"]
+    assert not read(config("")).calls[0].cases
+
+
 @pytest.mark.parametrize("route", [", timeout: soon", ", retry_policy: {retry_on: 'a;b'}", ", timeout: [1s]"])
 def test_what_envoy_would_refuse_is_told_with_its_line(route: str) -> None:
     with pytest.raises(InputError, match=r"proxies/edge.yaml:3:"):

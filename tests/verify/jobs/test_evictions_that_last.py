@@ -11,7 +11,7 @@ from coherence.findings.finding import Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
-from coherence.verify.jobs.contest import Contest, contest
+from coherence.verify.jobs.contest import Contest, State, contest
 from coherence.verify.jobs.contest_steps import nobody, steps
 from coherence.verify.jobs.fair_cycles import fair_cycle, may_last
 from coherence.verify.jobs.job_states import LEAVING, coded, is_leaving
@@ -87,7 +87,11 @@ def assert_replays(jobs: Contest, found: Livelock) -> None:
 
 
 def test_a_cycle_in_which_a_job_leaves_for_ever_is_none_and_one_that_lets_it_go_is() -> None:
-    away, back, there = ((coded(LEAVING, held=1),), (0,)), ((coded(LEAVING, held=1),), (1,)), ((0,), (1,))
+    leaving = (coded(LEAVING, held=1),)
+    away: State = (leaving, (0,))
+    back: State = (leaving, (1,))
+    there: State = ((0,), (1,))
+    edges: dict[State, list[tuple[str, State]]]
     edges = {away: [("admit", back)], back: [("take", away)]}
     spinning = explore([away], lambda state: [StateStep(k, k, to) for k, to in edges.get(state, [])], most=9)
     assert not may_last(spinning, components(spinning)[0])
