@@ -33,10 +33,11 @@ from coherence.language.sentences import (
     ADMISSION,
     EVENT,
     LINK,
+    PLACEMENT,
     PREEMPTION,
     PROMISE,
-    SPREAD,
     Admission,
+    Admittance,
     Event,
     Preemption,
     Promise,
@@ -378,7 +379,7 @@ class Design(Record):
     jobs: dict[str, Job] = key(named(Job), table=True)
     order: Order | None = key(record(Order))
     places: dict[str, dict[str, Any]] = key(mapping(mapping(VALUE)), table=True)
-    placement: dict[str, tuple[Spread, ...]] = key(mapping(listing(SPREAD, or_one=True)), table=True)
+    placement: dict[str, tuple[Spread | Admittance, ...]] = key(mapping(listing(PLACEMENT, or_one=True)), table=True)
     promises: dict[str, Promise] = key(mapping(PROMISE), table=True)
     prices: dict[str, Any] = key(mapping(VALUE), table=True)
     telemetry: dict[str, Word] = key(mapping(TEXT, names=False), table=True)

@@ -277,10 +277,13 @@ _ORDER = re.compile(r"(smallest|largest) (.+) first")
 ADMISSION: Kind[Admission] = Kind(_read_admission, {"type": "string"})
 
 
-@notes_reading("by", "at_most", "must", "together")
+@notes_reading("by", "at_most", "must", "together", "weight")
 @dataclass(frozen=True)
 class Spread:
-    """`spread by zone <= 1`: largest minus smallest count; `prefer` in front makes it soft; `together` = one zone."""
+    """`spread by zone <= 1`: largest minus smallest count; `prefer` in front makes it soft; `together` = one zone.
+
+    `weight`: what one member too many counts among the preferences of a thing; None: not stated.
+    """
 
     by: str
     at_most: int
@@ -288,24 +291,64 @@ class Spread:
     place: Place = field(compare=False)
     together: bool = False
     stated: bool = True  # is there a `<= n`?
+    weight: int | None = None
 
 
-def _read_spread(node: Node, reading: Reading) -> Spread | None:
+@notes_reading("by", "values", "must", "wanted", "weight")
+@dataclass(frozen=True)
+class Admittance:
+    """`only on zone a or b`: places with one of these labels; `not on zone a`: without; `tolerates gpu`: a taint.
+
+    `by` is `taint` for what is tolerated.  `prefer on zone a weight 3` is soft.
+    """
+
+    by: str
+    values: tuple[str, ...]
+    must: bool
+    place: Place = field(compare=False)
+    wanted: bool = True
+    weight: int | None = None
+
+    def admits(self, label: str) -> bool:
+        """Decides whether a place with this label is one of those that are meant."""
+        return (label in self.values) is self.wanted
+
+
+_NAME, _WEIGHT = "[a-z0-9][a-z0-9_.-]*", r"(?: weight (?P<weight>[1-9]\d{0,5}))?"
+_SPREAD = re.compile(rf"(prefer )?(spread|together) by ([a-z][a-z0-9_]*)(?: <= (\d{{1,9}}))?{_WEIGHT}")
+_SELECTS = re.compile(rf"(only|not|prefer|prefer not) on ([a-z][a-z0-9_]*) ({_NAME}(?: or {_NAME})*){_WEIGHT}")
+_TOLERATES = re.compile(rf"tolerates ({_NAME})")
+PLACEMENT_HELP = (
+    "write `spread by zone <= 1`, `prefer spread by node <= 1 weight 2`, `only on zone a or b`, `not on zone c`, or "
+    "`tolerates gpu`; only what is preferred has a weight"
+)
+
+
+def _read_placement(node: Node, reading: Reading) -> Spread | Admittance | None:
     leaf = scalar(node, reading, "a placement rule")
-    match = (
-        re.fullmatch(r"(prefer )?(spread|together) by ([a-z][a-z0-9_]*)(?: <= (\d{1,9}))?", " ".join(leaf.text.split()))
-        if leaf
-        else None
-    )
-    if leaf is None or match is None:
-        reading.problem(
-            node.place, "a placement rule expected", "write `spread by zone <= 1` or `prefer spread by node <= 1`"
-        )
+    rule = _placement_rule(" ".join(leaf.text.split()), leaf.place) if leaf else None
+    if rule is None or (rule.must and rule.weight is not None):
+        reading.problem(node.place, "a placement rule expected", PLACEMENT_HELP)
         return None
-    return Spread(match[3], int(match[4] or 0), not match[1], leaf.place, match[2] == "together", match[4] is not None)
+    return rule
 
 
-SPREAD: Kind[Spread] = Kind(_read_spread, {"type": "string"})
+def _placement_rule(text: str, place: Place) -> Spread | Admittance | None:
+    if match := _SPREAD.fullmatch(text):
+        weight, together = _weight(match), match[2] == "together"
+        return Spread(match[3], int(match[4] or 0), not match[1], place, together, match[4] is not None, weight)
+    if match := _SELECTS.fullmatch(text):
+        values, wanted = tuple(match[3].split(" or ")), not match[1].endswith("not")
+        return Admittance(match[2], values, not match[1].startswith("prefer"), place, wanted, _weight(match))
+    match = _TOLERATES.fullmatch(text)
+    return Admittance("taint", (match[1],), True, place) if match else None
+
+
+def _weight(match: re.Match[str]) -> int | None:
+    return int(match["weight"]) if match["weight"] else None
+
+
+PLACEMENT: Kind[Spread | Admittance] = Kind(_read_placement, {"type": "string"})
 
 
 def condition_names(condition: Formula) -> tuple[str, ...]:
@@ -316,6 +359,6 @@ def condition_names(condition: Formula) -> tuple[str, ...]:
 
 
 __all__ = [
-    "ADMISSION", "EVENT", "LINK", "NAME", "PREEMPTION", "PROMISE", "SPREAD", "Admission", "Compare", "Event",
-    "Name", "Preemption", "Promise", "SensorLink", "Spread", "event_of",
+    "ADMISSION", "EVENT", "LINK", "NAME", "PLACEMENT", "PREEMPTION", "PROMISE", "Admission", "Admittance", "Compare",
+    "Event", "Name", "Preemption", "Promise", "SensorLink", "Spread", "event_of",
 ]  # fmt: skip

@@ -13,7 +13,8 @@ from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies
 from coherence.verify.facts.writers import initial
 from coherence.verify.jobs.contest import NeedsError
 from coherence.verify.jobs.placement import BOUND, CERTAIN, NONE, POSSIBLE, UNKNOWN, placement
-from coherence.verify.jobs.sites import NODE_WORDS, Cluster, cluster
+from coherence.verify.jobs.selectors import NODE_WORDS
+from coherence.verify.jobs.sites import Cluster, cluster
 
 MOST_VARIANTS = 100
 MOST_SWEPT = 6000  # states, over all numbers of places

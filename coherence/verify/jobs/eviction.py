@@ -1,8 +1,11 @@
-"""Decides whether an evictor and a placer undo each other: after every eviction the placer answers."""
+"""Decides whether evictors and a placer undo each other: after every eviction the placer answers.
+
+Several evictors of one thing are one relation: whoever's trigger holds may act next.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -41,6 +44,7 @@ class Evictor:
     thing: str
     trigger: Tree
     labels: tuple[str, ...]
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Chase:
     first: Counts | None = None
 
 
-def evictor(thing: str, condition: Tree) -> Evictor | None:
+def evictor(thing: str, condition: Tree, name: str = "") -> Evictor | None:
     """Returns the evictor of a trigger that counts the thing by place; None where it does not."""
     tree = condition.condition if isinstance(condition, Held) else condition
     labels = tuple(
@@ -63,7 +67,7 @@ def evictor(thing: str, condition: Tree) -> Evictor | None:
             and isinstance(node.arguments[1], Name)
         )
     )  # fmt: skip
-    return Evictor(thing, _named(tree), labels) if labels else None
+    return Evictor(thing, _named(tree), labels, name) if labels else None
 
 
 def counted(thing: str, by: str) -> str:
@@ -111,16 +115,17 @@ def always_acts(evicts: Evictor, there: Cluster, members: int, constants: Values
     return truth(evicts.trigger, {**constants, **spans})
 
 
-def chase(evicts: Evictor, there: Cluster, members: int, constants: Mapping[str, Fraction]) -> Chase:
-    """Decides whether evictor and placer undo each other for ever; `certain`: from some placement on, always.
+def chase(evicts: Sequence[Evictor], there: Cluster, members: int, constants: Mapping[str, Fraction]) -> Chase:
+    """Decides whether evictors and placer undo each other for ever; `certain`: from some placement on, always.
 
     `possible`: some answers do.  `none`: it comes to rest.  `idle`: it never acts.  `blocked`: not all can be placed.
     """
     spans = {path: Interval(number, number) for path, number in constants.items()}
-    decided = always_acts(evicts, there, members, spans)
-    if decided is not None:
-        return Chase(CERTAIN if decided else IDLE, first=_placed(there, members))
-    if settles(evicts, there, members, constants):
+    decided = [always_acts(one, there, members, spans) for one in evicts]
+    active = [one for one, always in zip(evicts, decided, strict=True) if always is None]
+    if True in decided or not active:
+        return Chase(CERTAIN if True in decided else IDLE, first=_placed(there, members))
+    if all(settles(one, there, members, constants) for one in active):
         return Chase(NONE)
     placed = explore([canonical(there, empty(there))], lambda s: _fill(there, s, members), most=MOST_STATES)
     if not placed.complete:
@@ -128,7 +133,7 @@ def chase(evicts: Evictor, there: Cluster, members: int, constants: Mapping[str,
     starts = [state for state in placed.edges if total(state) == members]
     if not starts:
         return Chase(BLOCKED, placed)
-    graph = explore(starts, lambda s: canonical_edges(there, moves(evicts, there, s, constants)), most=MOST_STATES)
+    graph = explore(starts, lambda s: canonical_edges(there, moves(active, there, s, constants)), most=MOST_STATES)
     return _judged(graph) if graph.complete else Chase(UNKNOWN, graph)
 
 
@@ -143,6 +148,7 @@ def settles(evicts: Evictor, there: Cluster, members: int, constants: Mapping[st
     site, rule, by = there.sites[0], there.rules[0], evicts.labels[0]
     least = -(-members // site.number)
     even = by not in site.labels and rule.by not in site.labels and not rule.together and rule.at_most == 1
+    even = even and not there.likes
     if not even or site.most > site.number or (site.room is not None and site.room < least):
         return False
     level = {counted(evicts.thing, by): Fraction(least)}
@@ -177,22 +183,30 @@ def _judged(graph: StateGraph[Counts]) -> Chase:
 
 
 def moves(
-    evicts: Evictor, there: Cluster, state: Counts, constants: Mapping[str, Fraction], *, every: bool = False
+    evicts: Sequence[Evictor], there: Cluster, state: Counts, constants: Mapping[str, Fraction], *, every: bool = False
 ) -> Iterator[StateStep[Counts]]:
     """Yields each eviction from a fullest place, with each answer of the placer (within the musts, by its wishes)."""
+    for one in evicts:
+        for k, n in victims(one, there, state, constants, every=every):
+            for edge in places(there, put(state, k, n, -1), wishes=True, every=every):
+                by = f" by {one.name}" if len(evicts) > 1 else ""
+                yield StateStep(MOVE, partial(_moved, there, k, n, edge, by), edge.to)
+
+
+def victims(
+    evicts: Evictor, there: Cluster, state: Counts, constants: Mapping[str, Fraction], *, every: bool = False
+) -> Iterator[tuple[int, int]]:
+    """Yields the nodes from which an evictor takes one, while its trigger holds: those of a fullest place."""
     if not acts(evicts, there, state, constants):
         return
+    fullest = {by: max(domains(there, state, by)) for by in evicts.labels}
     for k, n in spots(state, every=every):
-        full = any(domain_of(there, state, by, k, n) == max(domains(there, state, by)) for by in evicts.labels)
-        if state[k][n] == 0 or not full:
-            continue
-        less = put(state, k, n, -1)
-        for edge in places(there, less, wishes=True, every=every):
-            yield StateStep(MOVE, partial(_moved, there, k, n, edge), edge.to)
+        if state[k][n] > 0 and any(domain_of(there, state, by, k, n) == fullest[by] for by in evicts.labels):
+            yield k, n
 
 
-def _moved(there: Cluster, k: int, node: int, edge: StateStep[Counts]) -> str:
-    return f"one is evicted from {name_of(there, k, node)} and {edge.text}"
+def _moved(there: Cluster, k: int, node: int, edge: StateStep[Counts], by: str) -> str:
+    return f"one is evicted{by} from {name_of(there, k, node)} and {edge.text}"
 
 
 def needs_of(evicts: Evictor, constants: Mapping[str, Fraction]) -> str | None:
@@ -205,5 +219,5 @@ def needs_of(evicts: Evictor, constants: Mapping[str, Fraction]) -> str | None:
 
 __all__ = [
     "BLOCKED", "CERTAIN", "IDLE", "MOVE", "NONE", "POSSIBLE", "UNKNOWN", "Chase", "Evictor", "NeedsError", "acts",
-    "always_acts", "chase", "counted", "evictor", "moves", "needs_of",
+    "always_acts", "chase", "counted", "evictor", "moves", "needs_of", "victims",
 ]  # fmt: skip

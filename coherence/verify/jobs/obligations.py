@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from coherence.findings.question_input import Certificate
@@ -107,14 +107,16 @@ def _sum(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"(+ {' '.join(names)})"
 
 
-def never_acts(evicts: Evictor, cluster: Cluster, members: int, constants: Values) -> str | None:
-    """Returns a script: wherever the members are, the trigger fails (one of D domains has at least members / D)."""
+def never_acts(evicts: Sequence[Evictor], cluster: Cluster, members: int, constants: Values) -> str | None:
+    """Returns a script: wherever the members are, each trigger fails (one of D domains has at least members / D)."""
     ones = tuple((1,) * site.number for site in cluster.sites)
     spans = {
-        counted(evicts.thing, by): Interval(Fraction(-(-members // len(domains(cluster, ones, by)))), Fraction(members))
-        for by in evicts.labels
-    }
-    return claimed(Logic("not", (evicts.trigger,)), {**constants, **spans}, whole=frozenset(spans))
+        counted(one.thing, by): Interval(Fraction(-(-members // len(domains(cluster, ones, by)))), Fraction(members))
+        for one in evicts for by in one.labels
+    }  # fmt: skip
+    fail = tuple(Logic("not", (one.trigger,)) for one in evicts)
+    claim = fail[0] if len(fail) == 1 else Logic("and", fail)
+    return claimed(claim, {**constants, **spans}, whole=frozenset(spans))
 
 
 def comes_to_rest(cluster: Cluster, graph: StateGraph[Counts], kind: str) -> str | None:

@@ -20,6 +20,7 @@ from coherence.verify.jobs.placing import (
     places,
     removals,
     removed,
+    taken_anywhere,
     total,
 )
 from coherence.verify.jobs.sites import Cluster
@@ -46,14 +47,16 @@ class Placement:
         return (total(self.stuck) if self.stuck is not None else self.reached) + 1
 
 
-def placement(cluster: Cluster, low: int, high: int, *, most: int = MOST_STATES) -> Placement:
+def placement(cluster: Cluster, low: int, high: int, *, most: int = MOST_STATES, evicted: bool = False) -> Placement:
     """Explores every count from 0 (the start) to `high`; scale-down goes no lower than `low`.
 
+    With `evicted`, any member may go at any time, wherever it is.
     `certain`: no choice of places ever reaches `high`.  `possible`: some reachable state has no place for the next.
     """
     graph = explore(
-        [canonical(cluster, empty(cluster))], lambda state: successors(cluster, state, low, high), most=most
-    )
+        [canonical(cluster, empty(cluster))],
+        lambda state: successors(cluster, state, low, high, evicted=evicted), most=most,
+    )  # fmt: skip
     if not graph.complete:
         return Placement(UNKNOWN, 0, None, graph)
     reached = max(total(state) for state in graph.edges)
@@ -68,12 +71,16 @@ def _onward(edges: Sequence[StateStep[Counts]]) -> bool:
     return any(edge.kind in (PLACE, ADD) for edge in edges)
 
 
-def successors(cluster: Cluster, state: Counts, low: int, high: int) -> list[StateStep[Counts]]:
+def successors(
+    cluster: Cluster, state: Counts, low: int, high: int, *, evicted: bool = False
+) -> list[StateStep[Counts]]:
     """Returns placements (a new place where there is none), and removals while there are more than `low`."""
     members = total(state)
     onward = placed(cluster, state) if members < high else []
     if members < high and not onward:
         onward = canonical_edges(cluster, additions(cluster, state))
+    if evicted:
+        return onward + taken_anywhere(cluster, state)
     return onward + (removed(cluster, state) if low < members <= high > low else [])
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
+from itertools import chain, permutations
 from typing import TypeAlias
 
 from coherence.language.sentences import Spread
@@ -87,12 +87,47 @@ def places(
 ) -> Iterator[StateStep[Counts]]:
     """Yields every placement of one more member; with `wishes` only those that break the soft rules least."""
     able = _able(cluster, counts, every=every)
-    if wishes and cluster.wishes:
-        soft = [_tally_of(cluster, counts, rule) for rule in cluster.wishes]
-        cost = {spot: sum(max(0, tally.excess(cluster, counts, *spot)) for tally in soft) for spot in able}
-        able = [spot for spot in able if cost[spot] == min(cost.values())]
+    if wishes and (cluster.wishes or cluster.likes):
+        able = preferred(cluster, counts, able)
     for k, n in able:
         yield StateStep(PLACE, partial(_goes, cluster, k, n), put(counts, k, n, 1))
+
+
+def preferred(cluster: Cluster, counts: Counts, able: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Returns the nodes that the placer may choose: those that break its preferences least.
+
+    It adds up what they exceed, times their weights.  Where the design gives no weights and `summed` is off, it may
+    also go by the number of those that are broken, or by one after the other.
+    """
+    soft = [_tally_of(cluster, counts, rule) for rule in cluster.wishes]
+    costs = {spot: _costs(cluster, counts, soft, spot) for spot in able}
+    least = [min((cost(own) for own in costs.values()), default=None) for cost in _scorings(cluster)]
+    chosen = zip(_scorings(cluster), least, strict=True)
+    best = {spot for cost, low in chosen for spot in able if cost(costs[spot]) == low}
+    return [spot for spot in able if spot in best]
+
+
+Costs: TypeAlias = tuple[int, ...]
+
+
+def _costs(cluster: Cluster, counts: Counts, soft: list[_Tally], spot: tuple[int, int]) -> Costs:
+    """Returns what each preference counts against a node: of a spread, by how much it is exceeded."""
+    labels = cluster.sites[spot[0]].labels
+    spread = [(tally.rule.weight or 1) * max(0, tally.excess(cluster, counts, *spot)) for tally in soft]
+    return (*spread, *((like.weight or 1) * (not like.admits(labels[like.by])) for like in cluster.likes))
+
+
+def _scorings(cluster: Cluster) -> list[Callable[[Costs], object]]:
+    """Returns the ways in which the placer may compare what counts against each node."""
+    if cluster.summed or cluster.weighed:
+        return [sum]
+    orders = permutations(range(len(cluster.wishes) + len(cluster.likes)))
+    by_order = [partial(_in_order, order) for order in orders]
+    return [sum, lambda costs: sum(cost > 0 for cost in costs), *by_order]
+
+
+def _in_order(order: tuple[int, ...], costs: Costs) -> object:
+    return tuple(costs[k] for k in order)
 
 
 def _able(cluster: Cluster, counts: Counts, *, every: bool = False) -> list[tuple[int, int]]:
@@ -181,6 +216,11 @@ def shown(cluster: Cluster, counts: Counts) -> str:
 
 def _tally(nodes: Sequence[int]) -> str:
     return ", ".join(f"{number} with {held}" for held, number in sorted(Counter(nodes).items(), reverse=True))
+
+
+def taken_anywhere(cluster: Cluster, counts: Counts) -> list[StateStep[Counts]]:
+    """Returns every removal of one member, wherever it is, between representatives."""
+    return _between(cluster, counts, REMOVE, [(k, n) for k, n in spots(counts) if counts[k][n] > 0], -1)
 
 
 def placed(cluster: Cluster, counts: Counts) -> list[StateStep[Counts]]:

@@ -13,12 +13,12 @@ from typing import Any
 
 from coherence.base.places import Place
 from coherence.language.design import needed
-from coherence.language.schema_kinds import Formula, Quantity, Word
-from coherence.language.sentences import Spread
+from coherence.language.schema_kinds import Quantity
+from coherence.language.sentences import Admittance, Spread
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.jobs.contest import NeedsError
+from coherence.verify.jobs.selectors import EXCLUDED, NODE_WORDS, OPEN, admissions_of, text_of
 
-NODE_WORDS = ("node", "host", "hostname", "machine", "server")
 MOST_NODES = 500
 
 
@@ -48,6 +48,8 @@ class Cluster:
     alike: tuple[tuple[tuple[int, ...], ...], ...] = ()  # groups of domains alike: their classes, in matching order
 
     chosen: tuple[tuple[str, int], ...] = ()  # numbers of places other than the stated ones
+    likes: tuple[Admittance, ...] = ()  # places that are preferred for what they are
+    summed: bool = True  # the placer adds up what its preferences exceed; else it may weigh them in any way
 
     @property
     def musts(self) -> tuple[Spread, ...]:
@@ -56,6 +58,12 @@ class Cluster:
     @property
     def wishes(self) -> tuple[Spread, ...]:
         return tuple(rule for rule in self.rules if not rule.must)
+
+    @property
+    def weighed(self) -> bool:
+        """Decides whether the design says what each of several preferences counts."""
+        soft = [*self.wishes, *self.likes]
+        return len(soft) < 2 or all(rule.weight is not None for rule in soft)
 
     @property
     def nodes(self) -> int:
@@ -84,17 +92,24 @@ def cluster(
 
     Raises NeedsError where a label, a count or a largest difference is not stated.
     """
-    rules = tuple(rule for rule in facts.design.placement.get(thing, ()) if soft or rule.must)
+    stated = [rule for rule in facts.design.placement.get(thing, ()) if soft or rule.must]
+    rules = tuple(rule for rule in stated if isinstance(rule, Spread))
+    likes = tuple(rule for rule in stated if isinstance(rule, Admittance) and not rule.must)
     for rule in rules:
         if not rule.together and not rule.stated:
             raise NeedsError(f"the largest difference that `{rule.by}` allows (spread by {rule.by} <= 1)", rule.place)
-    words = tuple(dict.fromkeys((*(rule.by for rule in rules), *by)))
-    sites = [_site(facts, thing, name, given, numbers or {}) for name, given in facts.design.places.items()]
+    words = tuple(dict.fromkeys((*(rule.by for rule in (*rules, *likes)), *by)))
+    states, anywhere = admissions_of(facts.design, thing), facts.design.places
+    selected = [name for name in anywhere if states[name] != EXCLUDED] or list(anywhere)
+    sites = [_site(facts, thing, name, anywhere[name], numbers or {}, closed=states[name] != OPEN) for name in selected]
     sites = [site for site in sites if site.most > 0]
     if not sites:
         raise NeedsError(f"a place for {thing}: there is none")
     labels = tuple(word for word in words if _is_label(facts, sites, word))
     each = len(labels) < len(words)
+    unlabelled = next((like for like in likes if like.by not in labels), None)
+    if unlabelled is not None:
+        raise NeedsError(f"a label by which {thing} prefers places (`prefer on zone a`)", unlabelled.place)
     labelled = [Site(s.name, _only(s, labels), s.number, s.most, s.room, s.place, s.counted, s.adder) for s in sites]
     for site in labelled:
         for label in labels:
@@ -103,7 +118,8 @@ def cluster(
     merged = tuple(_merged(labelled, each=each))
     rooms = [site.room * site.most if site.room is not None else None for site in merged]
     full = None if None in rooms else sum(room for room in rooms if room is not None)
-    return Cluster(thing, merged, rules, each, full, _alike(merged), tuple((numbers or {}).items()))
+    alike = () if likes else _alike(merged)
+    return Cluster(thing, merged, rules, each, full, alike, tuple((numbers or {}).items()), likes)
 
 
 def _only(site: Site, labels: tuple[str, ...]) -> dict[str, str]:
@@ -121,22 +137,21 @@ def _is_label(facts: DesignFacts, sites: list[Site], word: str) -> bool:
     )
 
 
-def _site(facts: DesignFacts, thing: str, name: str, given: Mapping[str, Any], numbers: Mapping[str, int]) -> Site:
+def _site(
+    facts: DesignFacts, thing: str, name: str, given: Mapping[str, Any], numbers: Mapping[str, int], *, closed: bool
+) -> Site:
     counted = given.get("count")
     place = next((v.place for v in given.values() if hasattr(v, "place")), None) or _nowhere(facts)
-    labels = {k: _text(v) for k, v in given.items() if k != "count"}
+    labels = {k: text_of(v) for k, v in given.items() if k != "count"}
     number, most, adder = (numbers[name], numbers[name], "") if name in numbers else _numbers(facts, name, counted)
     quantity = counted if isinstance(counted, Quantity) else None
-    return Site(name, labels, number, max(number, most), _room(facts, thing, name, given), place, quantity, adder)
+    room = 0 if closed else _room(facts, thing, name, given)
+    return Site(name, labels, number, max(number, most), room, place, quantity, adder)
 
 
 def _nowhere(facts: DesignFacts) -> Place:
     """Returns the place of a site about which nothing is written."""
     return Place(facts.design.file, 1, 1, 1, 1)
-
-
-def _text(given: Quantity | Formula | Word) -> str:
-    return given.text.strip("'\"")
 
 
 def _numbers(facts: DesignFacts, name: str, counted: object) -> tuple[int, int, str]:

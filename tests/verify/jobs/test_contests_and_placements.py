@@ -464,12 +464,14 @@ def eviction(text: str, members: int) -> str:
     one = evictor("web", loop.trigger.tree)  # type: ignore[union-attr]
     assert one is not None
     there = cluster(known(subject(text)), "web", by=one.labels)
-    found = chase(one, there, members, {})
+    found = chase((one,), there, members, {})
     if found.cycle:
         assert found.first is not None
         state = found.first
         for edge in found.cycle:
-            assert any(sorted(map(sorted, m.to)) == sorted(map(sorted, edge.to)) for m in moves(one, there, state, {}))
+            assert any(
+                sorted(map(sorted, m.to)) == sorted(map(sorted, edge.to)) for m in moves((one,), there, state, {})
+            )
             state = edge.to
         assert state == found.first
     return "quiet" if found.verdict in ("none", "idle") else found.verdict

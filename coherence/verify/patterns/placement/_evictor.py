@@ -1,4 +1,4 @@
-"""One evictor with the numbers that its trigger reads, and repairs: places for all, or a trigger that can be met."""
+"""Evictors of one thing with the numbers that their triggers read, and repairs: places for all, or other triggers."""
 
 from __future__ import annotations
 
@@ -21,28 +21,53 @@ from coherence.verify.jobs.sites import Cluster, cluster
 
 
 @dataclass(frozen=True)
-class EvictionCase:
-    """A loop that evicts by how members lie, the members there may be, and the values its trigger reads."""
+class EvictingLoop:
+    """A loop that evicts by how members lie."""
 
     loop: Loop
     trigger: Formula
     evictor: Evictor
+
+
+@dataclass(frozen=True)
+class EvictionCase:
+    """Loops that evict one thing by how its members lie, the members there may be, and the values that they read."""
+
+    loops: tuple[EvictingLoop, ...]
     low: int
     high: int
     constants: dict[str, Fraction]
 
+    @property
+    def thing(self) -> str:
+        return self.loops[0].evictor.thing
+
+    @property
+    def evictors(self) -> tuple[Evictor, ...]:
+        return tuple(one.evictor for one in self.loops)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Returns the labels by which they count."""
+        return tuple(dict.fromkeys(label for one in self.evictors for label in one.labels))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(one.loop.name for one in self.loops)
+
 
 def values_at(case: EvictionCase, there: Cluster, members: int) -> dict[str, Fraction]:
     """Returns the constants, with what follows from the number of members and of places."""
-    thing = case.evictor.thing
+    thing = case.thing
     constants = {
         **case.constants,
         **{f"{thing}.{word}": Fraction(members) for word in ("copies", "desired", "replicas")},
     }
     constants |= {f"{site.name}.count": Fraction(site.number) for site in there.sites if "," not in site.name}
-    missing = needs_of(case.evictor, constants)
-    if missing is not None:
-        raise NeedsError(missing, case.trigger.place)
+    for one in case.loops:
+        missing = needs_of(one.evictor, constants)
+        if missing is not None:
+            raise NeedsError(missing, one.trigger.place)
     return constants
 
 
@@ -50,26 +75,26 @@ def proposals(
     subject: Subject, facts: DesignFacts, case: EvictionCase, there: Cluster, members: int
 ) -> Iterator[Repair]:
     """Places for all, or a trigger that the best placement meets; with a rule by which the placer spreads."""
-    thing, by = case.evictor.thing, case.evictor.labels[0]
+    thing, by = case.thing, case.labels[0]
     rule = () if thing in subject.design.placement else (_rule(subject, thing, by),)
     counted, copies = there.sites[0].counted, facts.quantities.get(f"{thing}.copies")
     if len(there.sites) == 1 and counted is not None and _helps(facts, case, there, members, places=members):
         yield from _proposal(repairs.change(subject, counted, Fraction(members)), *rule)
-    for number in _thresholds(case.trigger.tree):
+    for trigger, number in [(one.trigger, number) for one in case.loops for number in _thresholds(one.trigger.tree)]:
         level = Fraction(math.ceil(Fraction(members, max(there.nodes, 1))))
         if not any(rule_.together for rule_ in there.rules):
-            yield from _proposal(repairs.rewrite(subject, case.trigger.at(number.span), level, number.dimension), *rule)
+            yield from _proposal(repairs.rewrite(subject, trigger.at(number.span), level, number.dimension), *rule)
     if copies is not None and copies.exact and _helps(facts, case, there, there.nodes, places=None):
         yield from _proposal(repairs.change(subject, copies, Fraction(there.nodes)), *rule)
 
 
 def _helps(facts: DesignFacts, case: EvictionCase, there: Cluster, members: int, *, places: int | None) -> bool:
     """Returns whether, under the stated placement, it comes to rest with so many members (and places)."""
-    if case.evictor.thing not in facts.design.placement:
+    if case.thing not in facts.design.placement:
         return True
     numbers = dict.fromkeys(facts.design.places, places) if places is not None else dict(there.chosen)
-    other = cluster(facts, case.evictor.thing, by=case.evictor.labels, numbers=numbers)
-    return chase(case.evictor, other, members, values_at(case, other, members)).verdict in (NONE, IDLE)
+    other = cluster(facts, case.thing, by=case.labels, numbers=numbers)
+    return chase(case.evictors, other, members, values_at(case, other, members)).verdict in (NONE, IDLE)
 
 
 def _thresholds(tree: Tree) -> Iterator[Number]:

@@ -7,6 +7,12 @@ the condition false, the two go round for ever; if only some answers do, it is p
 preferences are one finite relation, explored whole, with places alike as one; the answer is given for every number
 of places.
 
+Several loops that evict one thing are one relation, in which whoever's condition holds may act next: each may come to
+rest alone, and all together never.  Several preferences of the placer are added up, each times its weight
+(`prefer spread by node <= 1 weight 3`, `prefer on zone a weight 1`); without weights a proof holds however it weighs
+them.  Places that are not selected (`only on zone a`), or closed by a taint that is not borne (`taint: gpu` of a place,
+`tolerates gpu`), take no member.
+
 ## Why it hurts
 Twelve members on three nodes cannot lie on twelve nodes.  Every five minutes a healthy member is killed to mend what
 cannot be mended, and its replacement gives the reason for the next kill.
@@ -30,10 +36,11 @@ kubernetes-sigs/descheduler#252 and #75 (RemoveDuplicates), #994 (the member ret
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.findings.finding import Finding, Step
+from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Loop
 from coherence.language.expressions import names as used
@@ -51,7 +58,6 @@ from coherence.verify.jobs.eviction import (
     POSSIBLE,
     UNKNOWN,
     Chase,
-    Evictor,
     chase,
     evictor,
     moves,
@@ -60,7 +66,7 @@ from coherence.verify.jobs.obligations import comes_to_rest, levels_out, never_a
 from coherence.verify.jobs.placing import Counts, canonical, shown
 from coherence.verify.jobs.sites import Cluster, cluster
 from coherence.verify.jobs.state_graph import StateStep
-from coherence.verify.patterns.placement._evictor import EvictionCase, proposals, values_at
+from coherence.verify.patterns.placement._evictor import EvictingLoop, EvictionCase, proposals, values_at
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH226", "evictor-vs-placer", "ai.04 runtime control coherence")
@@ -68,35 +74,66 @@ QUESTIONS = (QUESTION,)
 MOST_MEMBERS, BOUND, MOST_SWEPT = 200, 50, 8000
 WORST = (CERTAIN, POSSIBLE, UNKNOWN, BLOCKED, NONE, IDLE)
 FULLEST = "it evicts from a place that is fullest by its own count"
+WEIGHED = "the placer adds its preferences up, each times its weight: it takes a place where what they exceed is least"
 SUMMED = "the placer adds its preferences up: it takes a place where what they exceed is least in sum"
 AT_ONCE = "an eviction takes no time: the next one begins when the member lies again"
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """Yields one answer per loop that evicts by counting members on places."""
-    evicting = [loop for loop in subject.design.loops.values() if loop.actuation and loop.actuation.evict]
-    if not evicting:
+    """Yields one answer per loop that evicts by counting members on places; one for all that evict one thing."""
+    evicting: dict[str, list[Loop]] = {}
+    for loop in subject.design.loops.values():
+        if loop.actuation and loop.actuation.evict:
+            evicting.setdefault(loop.actuation.evict.text, []).append(loop)
+    for thing, loops in evicting.items():
+        counting = [one for loop in loops if (one := _counting(thing, loop)) is not None]
+        if counting:
+            yield from _answers(subject, known(subject), thing, counting, [loop.name for loop in loops])
+
+
+def _counting(thing: str, loop: Loop) -> EvictingLoop | None:
+    """Returns a loop with its trigger, where that counts members on places."""
+    if not isinstance(loop.trigger, Formula):
+        return None
+    counts = evictor(thing, loop.trigger.tree, loop.name)
+    return EvictingLoop(loop, loop.trigger, counts) if counts is not None else None
+
+
+def _answers(
+    subject: Subject, facts: DesignFacts, thing: str, loops: list[EvictingLoop], every: list[str]
+) -> Iterator[Finding]:
+    alone = [finding for one in loops for finding in _of_loops(subject, facts, thing, (one,))]
+    if len(every) < 2 or not alone:
+        yield from alone
         return
-    facts = known(subject)
-    for loop in evicting:
-        thing = loop.actuation.evict.text if loop.actuation and loop.actuation.evict else ""
-        error = evictor(thing, loop.trigger.tree) if isinstance(loop.trigger, Formula) else None
-        if error is not None and isinstance(loop.trigger, Formula):
-            yield from _answers(subject, facts, loop, loop.trigger, error)
+    others = [name for name in every if name not in {one.loop.name for one in loops}]
+    proofs = [finding for finding in alone if finding.verdict is Verdict.PROVED]
+    if others or len(proofs) < len(alone):
+        yield from (finding for finding in alone if finding.verdict is not Verdict.PROVED)
+        yield from (_beside(finding, every) for finding in proofs)
+        return
+    yield from _of_loops(subject, facts, thing, tuple(loops))
 
 
-def _answers(subject: Subject, facts: DesignFacts, loop: Loop, trigger: Formula, evictor: Evictor) -> Iterator[Finding]:
-    where = trigger.place.labelled(f"{loop.name} evicts while this holds")
+def _beside(proof: Finding, every: list[str]) -> Finding:
+    """Returns a proof about one loop as an open answer: others evict the same members, and go on or are not counted."""
+    others = " and ".join(name for name in every if name not in proof.of)
+    needs = f"needs when {others} comes to rest, which evicts the same members; without it: {proof.message}"
+    return QUESTION.undecided(needs, proof.places, proof.of)
+
+
+def _of_loops(subject: Subject, facts: DesignFacts, thing: str, loops: tuple[EvictingLoop, ...]) -> Iterator[Finding]:
+    where = tuple(one.trigger.place.labelled(f"{one.loop.name} evicts while this holds") for one in loops)
+    of = (*(one.loop.name for one in loops), thing)
     if not subject.design.places:
-        needs = f"needs the places of {evictor.thing} (places: {{node: {{count: ...}}}})"
-        yield QUESTION.undecided(needs, (where,), (loop.name, evictor.thing))
+        yield QUESTION.undecided(f"needs the places of {thing} (places: {{node: {{count: ...}}}})", where, of)
         return
     try:
-        if _returns(subject, facts, evictor.thing):
-            yield _answer(subject, facts, _case(facts, loop, trigger, evictor))
+        if _returns(subject, facts, thing):
+            yield _answer(subject, facts, _case(facts, thing, loops))
     except NeedsError as error:
-        places = (where, *((error.place.labelled("this"),) if error.place else ()))
-        yield QUESTION.undecided(error.needs, places, (loop.name, evictor.thing))
+        places = (*where, *((error.place.labelled("this"),) if error.place else ()))
+        yield QUESTION.undecided(error.needs, places, of)
 
 
 def _returns(subject: Subject, facts: DesignFacts, thing: str) -> bool:
@@ -110,52 +147,61 @@ def _returns(subject: Subject, facts: DesignFacts, thing: str) -> bool:
     raise NeedsError(f"returns of {thing} (always, never or after a time)", component.place if component else None)
 
 
-def _case(facts: DesignFacts, loop: Loop, trigger: Formula, evictor: Evictor) -> EvictionCase:
-    low, high = count_range(facts, evictor.thing, MOST_MEMBERS, trigger.place)
-    named = {facts.bare.get(path, path) for tree in (trigger.tree, facts.tree(trigger.tree)) for path in used(tree)}
+def _case(facts: DesignFacts, thing: str, loops: tuple[EvictingLoop, ...]) -> EvictionCase:
+    low, high = count_range(facts, thing, MOST_MEMBERS, loops[0].trigger.place)
+    trees = [tree for one in loops for tree in (one.trigger.tree, facts.tree(one.trigger.tree))]
+    named = {facts.bare.get(path, path) for tree in trees for path in used(tree)}
     spans = {path: facts.values[path] for path in sorted(named) if path in facts.values}
     constants = {path: span.low for path, span in spans.items() if span.exact and span.low is not None}
     for path in [
-        p for p in constants if p.partition(".")[0] == evictor.thing and p.endswith(("copies", "desired", "replicas"))
+        p for p in constants if p.partition(".")[0] == thing and p.endswith(("copies", "desired", "replicas"))
     ]:
         del constants[path]
-    return EvictionCase(loop, trigger, evictor, low, high, constants)
+    return EvictionCase(loops, low, high, constants)
 
 
 def _answer(subject: Subject, facts: DesignFacts, case: EvictionCase) -> Finding:
-    tried = [cluster(facts, case.evictor.thing, by=case.evictor.labels, numbers=n) for n in variants(facts)]
+    tried = [cluster(facts, case.thing, by=case.labels, numbers=n) for n in variants(facts)]
     outcomes = [(there, _results(case, there)) for there in tried]
-    there, results = min(outcomes, key=lambda pair: min(WORST.index(result.verdict) for result in pair[1].values()))
+    there, results = min(outcomes, key=_worst)
     certain = all(result.verdict == CERTAIN for _, one in outcomes for result in one.values())
     places, of = _places(facts, case, there), _of(case)
     verdicts = {result.verdict for result in results.values()}
     if verdicts & {CERTAIN}:
         loop = next((site.adder for site in there.sites if site.adder), None) or adders(facts, there)
         if loop is not None and not _even_with_most(facts, case, there):
-            return QUESTION.undecided(
-                f"needs when {loop} adds places for {case.evictor.thing}, and where", places, (*of, loop)
-            )
+            return QUESTION.undecided(f"needs when {loop} adds places for {case.thing}, and where", places, (*of, loop))
         return _conflict(subject, facts, case, there, results, places, certain=certain)
     if UNKNOWN in verdicts:
         return QUESTION.undecided("more states of members on places than are tried", places, of, bound="6000 states")
     if POSSIBLE in verdicts:
-        if not there.rules:
-            needs = f"needs placement of {case.evictor.thing}: with no rule the placer may put it back where it was"
+        if not there.rules and not there.likes:
+            needs = f"needs placement of {case.thing}: with no rule the placer may put it back where it was"
             return QUESTION.undecided(needs, places, of)
         return _conflict(subject, facts, case, there, results, places, certain=certain)
     if BLOCKED in verdicts and not verdicts & {IDLE, NONE}:
-        return QUESTION.undecided(f"needs a placement of all {case.evictor.thing}: its rules leave none", places, of)
+        return QUESTION.undecided(f"needs a placement of all {case.thing}: its rules leave none", places, of)
+    if not there.weighed:
+        freely = [(one, _results(case, one)) for one in (replace(other, summed=False) for other in tried)]
+        there, results = min(freely, key=_worst)
+        if {result.verdict for result in results.values()} & {CERTAIN, POSSIBLE, UNKNOWN}:
+            needs = f"needs what each preference of {case.thing} weighs (prefer spread by node <= 1 weight 2)"
+            return QUESTION.undecided(f"{needs}: if the placer adds them up, it comes to rest", places, of)
     return _proved(case, there, results, places, of)
 
 
-def _of(case: EvictionCase) -> tuple[str, str]:
-    return case.loop.name, case.evictor.thing
+def _worst(outcome: tuple[Cluster, dict[int, Chase]]) -> int:
+    return min(WORST.index(result.verdict) for result in outcome[1].values())
+
+
+def _of(case: EvictionCase) -> tuple[str, ...]:
+    return (*case.names, case.thing)
 
 
 def _results(case: EvictionCase, there: Cluster) -> dict[int, Chase]:
     """Returns the verdict for each number of members."""
     members = range(max(1, case.low), max(1, case.high) + 1)
-    return {n: chase(case.evictor, there, n, values_at(case, there, n)) for n in members}
+    return {n: chase(case.evictors, there, n, values_at(case, there, n)) for n in members}
 
 
 def _even_with_most(facts: DesignFacts, case: EvictionCase, there: Cluster) -> bool:
@@ -163,16 +209,16 @@ def _even_with_most(facts: DesignFacts, case: EvictionCase, there: Cluster) -> b
     numbers = {site.name: site.most for site in there.sites if site.most > site.number}
     if not numbers:
         return False
-    full = cluster(facts, case.evictor.thing, by=case.evictor.labels, numbers=numbers)
-    return chase(case.evictor, full, case.high, values_at(case, full, case.high)).verdict == CERTAIN
+    full = cluster(facts, case.thing, by=case.labels, numbers=numbers)
+    return chase(case.evictors, full, case.high, values_at(case, full, case.high)).verdict == CERTAIN
 
 
 def _places(facts: DesignFacts, case: EvictionCase, there: Cluster) -> tuple[Place, ...]:
-    thing = case.evictor.thing
-    places = [case.trigger.place.labelled(f"{case.loop.name} evicts while this holds")]
+    thing = case.thing
+    places = [one.trigger.place.labelled(f"{one.loop.name} evicts while this holds") for one in case.loops]
     if f"{thing}.copies" in facts.places:
         places.append(facts.places[f"{thing}.copies"].labelled(f"so many {thing}"))
-    places += [rule.place.labelled("how they are placed") for rule in there.rules]
+    places += [rule.place.labelled("how they are placed") for rule in (*there.rules, *there.likes)]
     return (*places, *(site.place.labelled("the places") for site in there.sites[:3]))
 
 
@@ -180,7 +226,8 @@ def _proved(
     case: EvictionCase, there: Cluster, results: dict[int, Chase], places: tuple[Place, ...], of: tuple[str, ...]
 ) -> Finding:
     idle = all(result.verdict == IDLE for result in results.values())
-    what = "never acts" if idle else "comes to rest"
+    several = len(case.loops) > 1
+    what = ("never act" if several else "never acts") if idle else ("come to rest" if several else "comes to rest")
     most = max(results)
     constants = {path: Interval(v, v) for path, v in values_at(case, there, most).items()}
     script = None
@@ -188,14 +235,15 @@ def _proved(
         graph = results[most].graph
         script = comes_to_rest(there, graph, MOVE) if graph is not None else None
         if graph is None:
-            script = never_acts(case.evictor, there, most, constants) if idle else levels_out(there, most)
+            script = never_acts(case.evictors, there, most, constants) if idle else levels_out(there, most)
     numbers: Numbers = {"members": (most, ""), "places": (there.nodes, "")}
-    message = f"{case.loop.name} {what}: {most} of {case.evictor.thing} on {there.places_text}"
+    message = f"{' and '.join(case.names)} {what}: {most} of {case.thing} on {there.places_text}"
     return QUESTION.proved(message, places, of, arithmetic(numbers, certificate=script), assumptions=_assumed(there))
 
 
 def _assumed(there: Cluster) -> tuple[str, ...]:
-    return (FULLEST, *((SUMMED,) if len(there.wishes) > 1 else ()), AT_ONCE)
+    summed = len(there.wishes) + len(there.likes) > 1 and there.summed
+    return (FULLEST, *((WEIGHED if there.weighed else SUMMED,) if summed else ()), AT_ONCE)
 
 
 def _conflict(
@@ -204,12 +252,14 @@ def _conflict(
 ) -> Finding:  # fmt: skip
     bad = {n: r for n, r in results.items() if r.verdict in (CERTAIN, POSSIBLE)}
     members, chase = next(((n, r) for n, r in bad.items() if r.verdict == CERTAIN), next(iter(bad.items())))
-    thing = case.evictor.thing
+    thing = case.thing
     how = "whatever the placer answers" if chase.verdict == CERTAIN else "if the placer answers so"
     number = f"{members}" if len(results) == 1 else f"{min(bad)} to {max(bad)}"
+    triggers = " or ".join(f"`{one.trigger.text}`" for one in case.loops)
+    evict = "evict" if len(case.loops) > 1 else "evicts"
     message = (
-        f"{case.loop.name} evicts {thing} for ever, {how}: {number} of {thing} on {there.places_text} "
-        f"always meet `{case.trigger.text}` again{_by_nodes(facts, case, there, members)}"
+        f"{' and '.join(case.names)} {evict} {thing} for ever, {how}: {number} of {thing} on {there.places_text} "
+        f"always meet {triggers} again{_by_nodes(facts, case, there, members)}"
     )
     numbers: Numbers = {"members": (members, ""), "places": (there.nodes, "")}
     witness = tuple(_witness(case, there, members, chase))
@@ -228,8 +278,8 @@ def _by_nodes(facts: DesignFacts, case: EvictionCase, stated: Cluster, members: 
         verdicts: list[tuple[int, str]] = []
         for number in range(1, max(BOUND, members + 1) + 1):
             numbers = {**dict(stated.chosen), name: number}
-            there = cluster(facts, case.evictor.thing, by=case.evictor.labels, numbers=numbers)
-            chased = chase(case.evictor, there, members, values_at(case, there, members))
+            there = cluster(facts, case.thing, by=case.labels, numbers=numbers)
+            chased = chase(case.evictors, there, members, values_at(case, there, members))
             budget -= len(chased.graph.edges) if chased.graph else 1
             if budget <= 0:
                 break
@@ -244,7 +294,7 @@ def _saturated(facts: DesignFacts, case: EvictionCase, verdicts: list[tuple[int,
     """Beyond as many places alike as members, one more empty place changes nothing that the trigger reads."""
     from coherence.language.expressions import names
 
-    reads = any(path.endswith(".count") for path in names(case.evictor.trigger))
+    reads = any(path.endswith(".count") for one in case.evictors for path in names(one.trigger))
     return len(facts.design.places) == 1 and not reads and bool(verdicts) and verdicts[-1][0] > members
 
 
@@ -256,18 +306,20 @@ def _plain(verdict: str, *, stated: bool) -> str:
 
 def _witness(case: EvictionCase, there: Cluster, members: int, chase: Chase) -> Iterator[Step]:
     """Yields a placement, and a few rounds of eviction and answer with the names of the places."""
-    period = case.loop.timescale.period.high if case.loop.timescale and case.loop.timescale.period else None
+    scale = case.loops[0].loop.timescale
+    period = scale.period.high if len(case.loops) == 1 and scale is not None and scale.period is not None else None
     here, constants = chase.first, values_at(case, there, members)
     if here is None:
         return
-    yield Step(Fraction(0), f"{members} of {case.evictor.thing} lie so: {shown(there, here)}")
+    yield Step(Fraction(0), f"{members} of {case.thing} lie so: {shown(there, here)}")
     start = here
     rounds = len(chase.cycle) or 2
     for turn in range(1, rounds + 1):
         edge = _turn(case, there, here, chase, turn, constants)
         here = edge.to
         time = period * turn if period is not None else None
-        yield Step(time, f"`{case.trigger.text}` holds: {edge.text} ({shown(there, here)})")
+        holds = f"`{case.loops[0].trigger.text}` holds: " if len(case.loops) == 1 else ""
+        yield Step(time, f"{holds}{edge.text} ({shown(there, here)})")
     same = "as at the beginning" if here == start else "and it holds again"
     yield Step(None, f"{same}: no member has stayed, and the next round begins")
 
@@ -275,7 +327,7 @@ def _witness(case: EvictionCase, there: Cluster, members: int, chase: Chase) -> 
 def _turn(
     case: EvictionCase, there: Cluster, here: Counts, chase: Chase, turn: int, constants: dict[str, Fraction]
 ) -> StateStep[Counts]:
-    evictions = list(moves(case.evictor, there, here, constants, every=True))
+    evictions = list(moves(case.evictors, there, here, constants, every=True))
     if chase.cycle:
         return next(edge for edge in evictions if canonical(there, edge.to) == chase.cycle[turn - 1].to)
     return next((edge for edge in evictions if edge.to != here), evictions[0])

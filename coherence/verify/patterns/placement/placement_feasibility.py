@@ -6,6 +6,10 @@ All states that this reaches are explored, with nodes alike and zones alike as o
 the autoscaler's lowest to its highest must have a place, from every such state.  A number can have a solution on
 paper and still never be reached, because the members before it have no way there.
 
+Places that are not selected (`placement: {web: [only on zone a or b, not on node n3]}`) take no member and count for
+no rule; those closed by a taint (`taint: gpu` of a place) take none of a thing that does not bear it (`tolerates gpu`),
+and count still, as Kubernetes counts them.  Where a loop evicts members, they may go from wherever they are.
+
 ## Why it hurts
 The autoscaler says 6 and 5 run: the sixth stays pending, the load stays high, and the autoscaler asks for more.
 Each rule is sensible alone; which number they forbid together depends on how many nodes stand in which zone.
@@ -32,15 +36,18 @@ Topology Spread Constraints: maxSkew, DoNotSchedule and ScheduleAnyway.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.base.units import ONE
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
+from coherence.findings.influences import evicted
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.sentences import Spread
+from coherence.language.design import needed
+from coherence.language.schema_kinds import Formula, Word
+from coherence.language.sentences import Admittance, Spread
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, known
 from coherence.verify.jobs.contest import NeedsError
 from coherence.verify.jobs.count_ranges import adders, count_range, summary, swept_nodes, variants
@@ -59,6 +66,7 @@ from coherence.verify.jobs.placement import (
     steps_to,
 )
 from coherence.verify.jobs.placing import shown, total
+from coherence.verify.jobs.selectors import TAINT, is_selective
 from coherence.verify.jobs.sites import Cluster, cluster
 from coherence.verify.patterns.writers._pair import Numbers, quantities
 
@@ -72,34 +80,55 @@ ROOM = "nothing else takes room on these places"
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """Yields one answer per thing that has a must among its placement rules."""
+    """Yields one answer per thing that has a must among its placement rules, or that some place does not take."""
     design = subject.design
-    if not design.places or not any(rule.must for rules in design.placement.values() for rule in rules):
+    if not design.places:
         return
-    facts = known(subject)
-    for thing, rules in design.placement.items():
-        musts = [rule for rule in rules if rule.must]
-        if not musts:
+    for thing in dict.fromkeys((*design.placement, *_needing(subject))):
+        rules = design.placement.get(thing, ())
+        musts = [rule.place.labelled("a must") for rule in rules if rule.must]
+        closed = [taint.place.labelled("a taint") for taint in _taints(subject)] if is_selective(design, thing) else []
+        if not (any(isinstance(rule, Spread) and rule.must for rule in rules) or closed or _selected(rules)):
             continue
+        stated = [*musts, *closed] or [rules[0].place.labelled("how they are placed")]
         try:
-            yield _answer(subject, facts, thing, musts)
+            yield _answer(subject, known(subject), thing, stated)
         except NeedsError as error:
-            where = (error.place or musts[0].place).labelled("where its members go")
+            where = (error.place or stated[0]).labelled("where its members go")
             yield QUESTION.undecided(error.needs, (where,), (thing,))
 
 
-def _answer(subject: Subject, facts: DesignFacts, thing: str, musts: list[Spread]) -> Finding:
-    low, high = count_range(facts, thing, MOST_MEMBERS, musts[0].place)
+def _needing(subject: Subject) -> Iterator[str]:
+    """Yields components whose members need something that a place offers, where places have taints."""
+    if any(_taints(subject)):
+        offered = {resource for given in subject.design.places.values() for resource in given}
+        yield from (c.name for c in subject.design.components.values() if offered & set(needed(c)))
+
+
+def _taints(subject: Subject) -> Iterator[Formula | Word]:
+    return (given[TAINT] for given in subject.design.places.values() if TAINT in given)
+
+
+def _selected(rules: Sequence[Spread | Admittance]) -> bool:
+    return any(isinstance(rule, Admittance) and rule.must and rule.by != TAINT for rule in rules)
+
+
+def _answer(subject: Subject, facts: DesignFacts, thing: str, musts: list[Place]) -> Finding:
+    low, high = count_range(facts, thing, MOST_MEMBERS, musts[0])
     tried = [cluster(facts, thing, numbers=numbers, soft=False) for numbers in variants(facts)]
     results = [(one, placement(one, low, high)) for one in tried]
     there, placed = min(results, key=lambda pair: WORST.index(pair[1].verdict))
     certain = all(result.verdict == CERTAIN for _, result in results)
-    places = (*(rule.place.labelled("a must") for rule in musts), _chosen(facts, thing, musts[0].place))
+    places = (*musts, _chosen(facts, thing, musts[0]))
     of = _of(facts, there)
     if placed.verdict == UNKNOWN:
         bound = f"{len(placed.graph.edges)} states"
         return QUESTION.undecided(f"more than {bound} of {thing} on these places", places, of, bound=bound)
     if placed.verdict == NONE:
+        evicts = [loop.name for loop in facts.design.loops.values() if evicted(loop) == thing]
+        if evicts and any(placement(one, low, high, evicted=True).verdict != NONE for one in tried):
+            needs = f"needs which members {evicts[0]} takes: without it every number of {thing} has a place"
+            return QUESTION.undecided(needs, places, (*of, *evicts))
         return _proved(there, placed, low, high, places, of)
     loop = adders(facts, there)
     if loop is not None:
@@ -153,8 +182,9 @@ def _conflict(
     blocked = total(here) + 1
     by_nodes = swept_nodes(facts, there, low, high)
     rules = " and ".join(f"`{_rule_text(rule)}`" for rule in there.musts)
+    keeps = f"no place keeps {rules}" if rules else "no place that takes it has room"
     message = (
-        f"{blocked} of {there.thing} cannot be placed: with {shown(there, here)} no place keeps {rules}"
+        f"{blocked} of {there.thing} cannot be placed: with {shown(there, here)} {keeps}"
         f"{_paper(there, blocked, high)}{_larger(every, certain=placement.verdict == CERTAIN)}{summary(by_nodes)}"
     )
     witness = (*(Step(None, f"{there.thing} {text} ({shown(there, now)})") for text, now in run),
@@ -194,7 +224,7 @@ def _refused(there: Cluster, here: tuple[tuple[int, ...], ...]) -> str:
     for k, n in spots(here):
         room, after = there.sites[k].room, put(here, k, n, 1)
         if room is not None and here[k][n] >= room:
-            lines.append(f"{name_of(there, k, n)} is full")
+            lines.append(f"{name_of(there, k, n)} {'is full' if room else 'takes none'}")
             continue
         rule = next(rule for rule in there.musts if excess(there, after, rule, k, n) > 0)
         own, least = domain_of(there, after, rule.by, k, n), min(domains(there, after, rule.by))
@@ -210,10 +240,10 @@ def _repairs(subject: Subject, facts: DesignFacts, there: Cluster, every: Levels
     fitting = every.first if every.first is not None else every.ceiling
     if highest is not None and fitting is not None and fitting >= max(low, 1):
         yield from _proposal(repairs.rewrite(subject, highest.place, Fraction(fitting), ONE))
-    for rule in there.musts:
-        old = repairs.text_at(subject.sources, rule.place)
-        if old is not None and not old.startswith(("'", '"')):
-            yield from _proposal(Edit(rule.place, old, f"prefer {old}"))
+    for rule in facts.design.placement.get(there.thing, ()):
+        old = repairs.text_at(subject.sources, rule.place) if rule.must else None
+        if old is not None and not old.startswith(("'", '"', "tolerates")):
+            yield from _proposal(Edit(rule.place, old, f"prefer {old.removeprefix('only ')}"))
 
 
 def _proposal(edit: Edit | None) -> Iterator[Repair]:
