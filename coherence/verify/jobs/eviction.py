@@ -186,10 +186,10 @@ def moves(
     evicts: Sequence[Evictor], there: Cluster, state: Counts, constants: Mapping[str, Fraction], *, every: bool = False
 ) -> Iterator[StateStep[Counts]]:
     """Yields each eviction from a fullest place, with each answer of the placer (within the musts, by its wishes)."""
-    for one in evicts:
-        for k, n in victims(one, there, state, constants, every=every):
+    for evictor_ in evicts:
+        by = f" by {evictor_.name}" if len(evicts) > 1 else ""
+        for k, n in victims(evictor_, there, state, constants, every=every):
             for edge in places(there, put(state, k, n, -1), wishes=True, every=every):
-                by = f" by {one.name}" if len(evicts) > 1 else ""
                 yield StateStep(MOVE, partial(_moved, there, k, n, edge, by), edge.to)
 
 

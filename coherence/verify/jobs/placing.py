@@ -101,9 +101,10 @@ def preferred(cluster: Cluster, counts: Counts, able: list[tuple[int, int]]) -> 
     """
     soft = [_tally_of(cluster, counts, rule) for rule in cluster.wishes]
     costs = {spot: _costs(cluster, counts, soft, spot) for spot in able}
-    least = [min((cost(own) for own in costs.values()), default=None) for cost in _scorings(cluster)]
-    chosen = zip(_scorings(cluster), least, strict=True)
-    best = {spot for cost, low in chosen for spot in able if cost(costs[spot]) == low}
+    best: set[tuple[int, int]] = set()
+    for score in _scorings(cluster):
+        least = min((score(own) for own in costs.values()), default=())
+        best |= {spot for spot in able if score(costs[spot]) == least}
     return [spot for spot in able if spot in best]
 
 
@@ -117,16 +118,16 @@ def _costs(cluster: Cluster, counts: Counts, soft: list[_Tally], spot: tuple[int
     return (*spread, *((like.weight or 1) * (not like.admits(labels[like.by])) for like in cluster.likes))
 
 
-def _scorings(cluster: Cluster) -> list[Callable[[Costs], object]]:
+def _scorings(cluster: Cluster) -> list[Callable[[Costs], Costs]]:
     """Returns the ways in which the placer may compare what counts against each node."""
     if cluster.summed or cluster.weighed:
-        return [sum]
+        return [lambda costs: (sum(costs),)]
     orders = permutations(range(len(cluster.wishes) + len(cluster.likes)))
     by_order = [partial(_in_order, order) for order in orders]
-    return [sum, lambda costs: sum(cost > 0 for cost in costs), *by_order]
+    return [lambda costs: (sum(costs),), lambda costs: (sum(cost > 0 for cost in costs),), *by_order]
 
 
-def _in_order(order: tuple[int, ...], costs: Costs) -> object:
+def _in_order(order: tuple[int, ...], costs: Costs) -> Costs:
     return tuple(costs[k] for k in order)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from coherence.base.places import Place
@@ -62,7 +62,7 @@ class Cluster:
     @property
     def weighed(self) -> bool:
         """Decides whether the design says what each of several preferences counts."""
-        soft = [*self.wishes, *self.likes]
+        soft: list[Spread | Admittance] = [*self.wishes, *self.likes]
         return len(soft) < 2 or all(rule.weight is not None for rule in soft)
 
     @property
@@ -98,32 +98,37 @@ def cluster(
     for rule in rules:
         if not rule.together and not rule.stated:
             raise NeedsError(f"the largest difference that `{rule.by}` allows (spread by {rule.by} <= 1)", rule.place)
-    words = tuple(dict.fromkeys((*(rule.by for rule in (*rules, *likes)), *by)))
-    states, anywhere = admissions_of(facts.design, thing), facts.design.places
-    selected = [name for name in anywhere if states[name] != EXCLUDED] or list(anywhere)
-    sites = [_site(facts, thing, name, anywhere[name], numbers or {}, closed=states[name] != OPEN) for name in selected]
-    sites = [site for site in sites if site.most > 0]
-    if not sites:
-        raise NeedsError(f"a place for {thing}: there is none")
+    words = tuple(dict.fromkeys((*(rule.by for rule in rules), *(like.by for like in likes), *by)))
+    sites = _selected(facts, thing, numbers or {})
     labels = tuple(word for word in words if _is_label(facts, sites, word))
     each = len(labels) < len(words)
     unlabelled = next((like for like in likes if like.by not in labels), None)
     if unlabelled is not None:
         raise NeedsError(f"a label by which {thing} prefers places (`prefer on zone a`)", unlabelled.place)
-    labelled = [Site(s.name, _only(s, labels), s.number, s.most, s.room, s.place, s.counted, s.adder) for s in sites]
-    for site in labelled:
-        for label in labels:
-            if label not in site.labels:
-                raise NeedsError(f"{label} of {site.name}", None if site.place == _nowhere(facts) else site.place)
-    merged = tuple(_merged(labelled, each=each))
+    merged = tuple(_merged([_labelled(facts, site, labels) for site in sites], each=each))
     rooms = [site.room * site.most if site.room is not None else None for site in merged]
     full = None if None in rooms else sum(room for room in rooms if room is not None)
     alike = () if likes else _alike(merged)
     return Cluster(thing, merged, rules, each, full, alike, tuple((numbers or {}).items()), likes)
 
 
-def _only(site: Site, labels: tuple[str, ...]) -> dict[str, str]:
-    return {label: site.labels[label] for label in labels if label in site.labels}
+def _selected(facts: DesignFacts, thing: str, numbers: Mapping[str, int]) -> list[Site]:
+    """Returns the places that a thing selects (all, with no room, where it selects none)."""
+    states, anywhere = admissions_of(facts.design, thing), facts.design.places
+    selected = [name for name in anywhere if states[name] != EXCLUDED] or list(anywhere)
+    sites = [_site(facts, thing, name, anywhere[name], numbers, closed=states[name] != OPEN) for name in selected]
+    sites = [site for site in sites if site.most > 0]
+    if not sites:
+        raise NeedsError(f"a place for {thing}: there is none")
+    return sites
+
+
+def _labelled(facts: DesignFacts, site: Site, labels: tuple[str, ...]) -> Site:
+    """Returns the site with those of its labels that matter.  Raises NeedsError where it does not state one."""
+    for label in labels:
+        if label not in site.labels:
+            raise NeedsError(f"{label} of {site.name}", None if site.place == _nowhere(facts) else site.place)
+    return replace(site, labels={label: site.labels[label] for label in labels})
 
 
 def _is_label(facts: DesignFacts, sites: list[Site], word: str) -> bool:

@@ -52,9 +52,9 @@ def random_places(seed: int) -> tuple[str, NaivePlaces, int, int]:
         NaiveNode(zone, room, bool(taint) and not (borne and taint == "gpu"))
         for zone, taint in zip(zones, taints, strict=True)
     ]
-    unselected = {"only on zone a or b": lambda n: zones[n] == "c", "not on zone c": lambda n: zones[n] == "c"}
-    out = unselected.get(picks, lambda n: picks == "not on node n0" and n == 0)
-    kept = [node for n, node in enumerate(nodes) if not out(n)]
+    zoned = picks in ("only on zone a or b", "not on zone c")
+    out = {n for n, zone in enumerate(zones) if (picks == "not on node n0" and n == 0) or (zoned and zone == "c")}
+    kept = [node for n, node in enumerate(nodes) if n not in out]
     soft = [rule for rule in rules if not rule.must]
     alone = len(soft) + len(likes) < 2
     if not weighed and not alone:

@@ -64,10 +64,10 @@ def values_at(case: EvictionCase, there: Cluster, members: int) -> dict[str, Fra
         **{f"{thing}.{word}": Fraction(members) for word in ("copies", "desired", "replicas")},
     }
     constants |= {f"{site.name}.count": Fraction(site.number) for site in there.sites if "," not in site.name}
-    for one in case.loops:
-        missing = needs_of(one.evictor, constants)
+    for evicting in case.loops:
+        missing = needs_of(evicting.evictor, constants)
         if missing is not None:
-            raise NeedsError(missing, one.trigger.place)
+            raise NeedsError(missing, evicting.trigger.place)
     return constants
 
 

@@ -218,7 +218,8 @@ def _places(facts: DesignFacts, case: EvictionCase, there: Cluster) -> tuple[Pla
     places = [one.trigger.place.labelled(f"{one.loop.name} evicts while this holds") for one in case.loops]
     if f"{thing}.copies" in facts.places:
         places.append(facts.places[f"{thing}.copies"].labelled(f"so many {thing}"))
-    places += [rule.place.labelled("how they are placed") for rule in (*there.rules, *there.likes)]
+    places += [rule.place.labelled("how they are placed") for rule in there.rules]
+    places += [like.place.labelled("what is preferred") for like in there.likes]
     return (*places, *(site.place.labelled("the places") for site in there.sites[:3]))
 
 
