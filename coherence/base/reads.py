@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, Generic, TypeVar, cast
 
 from coherence.base.places import Place
@@ -167,6 +168,15 @@ def rebuilt(instance: T, **attributes: Callable[[], Any]) -> T:
         copy = replace(cast("Any", instance), **{name: content for name, (content, _) in parts.items()})
     copy.__dict__[BASIS] = {**instance.__dict__.get(BASIS, {}), **{name: reads for name, (_, reads) in parts.items()}}
     return cast("T", copy)
+
+
+def with_changes(instance: T, **attributes: Any) -> T:
+    """Returns a copy of what was built, with some attributes that are known; the others are not read with that."""
+    return rebuilt(instance, **{name: partial(_same, content) for name, content in attributes.items()})
+
+
+def _same(content: T) -> T:
+    return content
 
 
 class kept_property(Generic[T]):  # noqa: N801  (written like `property`)

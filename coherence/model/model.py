@@ -86,7 +86,9 @@ class Constant:
     place: Place
 
 
-EXPRESSIONS = ("trigger", "enter", "leave", "measured", "setpoint", "by", "to")  # of a sampled loop, beside its rules
+CONDITIONS, AIM, CHANGES = ("trigger", "enter", "leave"), ("measured", "setpoint"), ("by", "to")
+EXPRESSIONS = (*CONDITIONS, *AIM, *CHANGES)  # of a sampled loop, beside its rules
+AMOUNTS: Mapping[str, tuple[str, ...]] = {"none": (), "rules": (), "proportional": AIM}  # that a law evaluates
 
 
 @keeps_reads
@@ -155,12 +157,12 @@ class SampledLoop:
 
     @property
     def trees(self) -> tuple[Tree, ...]:
-        """Returns every expression that the loop evaluates."""
+        """Returns every expression that the loop evaluates: of what it aims at, only what its law compares."""
         return tuple(tree for take in self.expressions() if (tree := take()) is not None)
 
     def expressions(self) -> Iterator[Callable[[], Tree | None]]:
-        """Yields what takes each expression that the loop may evaluate; whoever takes one has read no other."""
-        yield from (partial(getattr, self, name) for name in EXPRESSIONS)
+        """Yields what takes each expression that the loop evaluates; whoever takes one has read no other."""
+        yield from (partial(getattr, self, name) for name in (*CONDITIONS, *AMOUNTS.get(self.law, CHANGES)))
         yield from (partial(getattr, rule, name) for rule in self.rules for name in ("when", "by", "to"))
 
 

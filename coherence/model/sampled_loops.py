@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
-from coherence.base.reads import built
+from coherence.base.reads import built, with_changes
 from coherence.base.units import ONE, Dimension
 from coherence.language.design import Loop, Rate, Relay
-from coherence.language.expressions.tree import Call, Name, Number, Tree, rename
+from coherence.language.expressions.tree import Call, Name, Number, Tree, names, rename
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model import laws
 from coherence.model.draft import ModelDraft
@@ -136,9 +135,13 @@ def _trigger(draft: ModelDraft, loop: Loop) -> Tree | None:
 def _read(draft: ModelDraft, loop: Loop, condition: Tree) -> Tree:
     """Returns a condition of the loop: where it names the target's signal, what the sensor shows of it."""
     condition = draft.resolved(condition)
-    signal = draft.resolved(loop.target.signal.tree) if loop.target and loop.target.signal else None
+    if loop.target is None or loop.target.signal is None or not loop.target.sensor:
+        return condition
+    signal = draft.resolved(loop.target.signal.tree)
+    if not isinstance(signal, Name) or signal.path not in names(condition):
+        return condition
     sensed = _sensed(draft, loop)
-    if not isinstance(signal, Name) or sensed is None or sensed == signal:
+    if sensed is None or sensed == signal:
         return condition
     return rename(condition, lambda path: sensed if path == signal.path else path)
 
@@ -179,7 +182,7 @@ def add_commands(draft: ModelDraft, loops: tuple[SampledLoop, ...]) -> None:
         draft.commands[path] = _command(draft.commands.get(path), constant, writers)
     for path, command in draft.commands.items():
         if path not in written and command.initial == EVERYTHING:
-            draft.commands[path] = replace(command, initial=_bounded(()))
+            draft.commands[path] = with_changes(command, initial=_bounded(()))
 
 
 def _command(known: Command | None, constant: Constant | None, writers: Sequence[SampledLoop]) -> Command:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coherence.base.queries import QueryTable
-from coherence.base.reads import built, keeps_reads, kept_property, note, rebuilt, recorded, unnoted
+from coherence.base.reads import built, keeps_reads, kept_property, note, rebuilt, recorded, unnoted, with_changes
 from coherence.language.reading import read_text
 from coherence.language.schema_kinds import Quantity
 
@@ -95,3 +95,13 @@ def test_what_is_rebuilt_keeps_what_each_attribute_was_made_of() -> None:
         assert wide.width == 6
     assert reads.all() == {number("width").place}
     assert wide.area == 24
+
+
+def test_what_is_changed_to_a_known_value_is_not_read_and_the_rest_keeps_what_it_was_made_of() -> None:
+    with recorded() as whole:
+        wide = with_changes(box(), width=7)
+        assert wide.width == 7
+    assert not whole.all()
+    with recorded() as reads:
+        assert wide.area == 28
+    assert reads.all() == {number("size").place}

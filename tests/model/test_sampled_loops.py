@@ -7,12 +7,16 @@ from fractions import Fraction
 
 import pytest
 
+from coherence.base.reads import recorded
 from coherence.language.expressions.tree import Call, Name
+from coherence.language.leaves import leaves
 from coherence.language.reading import read_text
+from coherence.loops.designs.feedback_groups import structure
 from coherence.model.draft import ModelDraft
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Interval
 from coherence.model.sampled_loops import add_commands, sampled_loop
+from coherence.simulate.execute.exact import execute
 
 TEXT = """\
 coherence: 1
@@ -55,6 +59,40 @@ def test_a_sensor_that_takes_no_time_shows_the_signal_as_it_is() -> None:
     (loop,) = elaborate(read_text(text, "d.yaml")).loops
     assert isinstance(loop.measured, Call)
     assert isinstance(loop.measured.arguments[0], Name)
+
+
+STEP = """\
+coherence: 1
+components: {pool: {idle: 24 - pool.running, queue: pool.running / 2}}
+loops:
+  filler:
+    target: {signal: pool.idle, setpoint: 3, sensor: [SENSOR]}
+    timescale: {period: 15 s}
+    trigger: CONDITION
+    actuation: {signal: pool.running, law: step, by: 8, bounds: [0, 24], from: 0}
+"""
+
+
+@pytest.mark.parametrize(
+    ("sensor", "condition", "target"),
+    [
+        ("", "pool.idle > 2", []),
+        ("mean 1 min", "pool.idle > 2", ["signal", "sensor"]),
+        ("mean 1 min", "pool.queue < 9", ["signal"]),
+    ],
+    ids=["the signal itself", "the signal through its sensor", "another signal"],
+)
+def test_of_what_a_loop_with_a_threshold_aims_at_a_run_reads_only_how_its_condition_is_sensed(
+    sensor: str, condition: str, target: list[str]
+) -> None:
+    design = read_text(STEP.replace("SENSOR", sensor).replace("CONDITION", condition), "d.yaml")
+    (loop,) = elaborate(design).loops
+    with recorded() as reads:
+        execute(elaborate(design), instants=3)
+        assert structure(elaborate(design)).groups
+    read = {leaf.key for leaf in leaves(design) if leaf.place in reads.all() and leaf.key.startswith("target")}
+    assert read == {f"target.{key}" for key in target}
+    assert loop.measured is not None
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def main(
     supplied: bool, pairs: bool, doubt: bool,
 ) -> None:  # fmt: skip
     """Prints every silent value of the designs under PATHS, and how many take part in which way."""
-    known = dict(_known(results, again)) if results else {}
+    known = {row: part for row, part in _known(results).items() if part not in again} if results else {}
     counts: Counter[str] = Counter()
     for path in sorted(file for name in paths for file in _files(name)):
         own = dict(
@@ -54,11 +54,10 @@ NEEDLESS = "named though read"
 Row = tuple[str, str, str]
 
 
-def _known(results: Path, again: tuple[str, ...]) -> Iterator[tuple[Row, str]]:
-    for line in results.read_text(encoding="utf-8").splitlines() if results.exists() else ():
-        row = json.loads(line)
-        if row["part"] not in again:
-            yield (row["command"], row["design"], row["value"]), row["part"]
+def _known(results: Path) -> dict[Row, str]:
+    """Returns what was judged before; of a value that was judged several times the last."""
+    rows = map(json.loads, results.read_text(encoding="utf-8").splitlines() if results.exists() else ())
+    return {(row["command"], row["design"], row["value"]): row["part"] for row in rows}
 
 
 def _judged(

@@ -16,6 +16,7 @@ QUANTITY = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?: [A-Za-z%][\w/]*)?")
 WORD = re.compile(r"(?<![\w.])(?<!\d )[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)?")
 NEAR = (Fraction(3), Fraction(1, 3))
 FAR = (Fraction(1000), Fraction(1, 1000), Fraction(0))
+SLIGHT = (Fraction(6, 5), Fraction(4, 5))  # within reach of a tolerance
 OPPOSITES = (
     ("<", ">"),
     (">", "<"),
@@ -47,6 +48,7 @@ def _changes(leaf: WrittenLeaf, others: Sequence[WrittenLeaf]) -> Iterator[str |
     yield None
     if numbers:
         yield from (scaled(leaf.text, factor) for factor in FAR)
+        yield from (scaled(leaf.text, factor) for factor in SLIGHT)
     if len(numbers) > 1:
         for match in numbers:
             begin, end = match.span()
@@ -66,6 +68,11 @@ def _scaled(factor: Fraction, match: re.Match[str]) -> str:
     if "." not in number and round(value) != Fraction(number) and (round(value) or factor > 1):
         return str(round(value))
     return f"{float(value):.9f}".rstrip("0").rstrip(".") if value else "0"
+
+
+def other_words(old: str, new: str | None) -> bool:
+    """Decides whether a text differs from another in more than its numbers."""
+    return new is not None and NUMBER.sub("0", new) != NUMBER.sub("0", old)
 
 
 def _words(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 A value takes part in an output where
 - it is named as not read; or
-- a change of it has an effect: the output is another one; or
+- a change of it has an effect: the output is another one, or for another word the command says what it needs; or
 - an answer points at it, as one of the places that it stands on; or
 - another value binds: in the design with one other value changed, a change of it has an effect.
 Any other value is silent; of one of which the command takes no change nothing can be told.
@@ -17,7 +17,7 @@ from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.perturbation.changes import changes
+from tests.perturbation.changes import changes, other_words
 from tests.perturbation.outputs import COMMANDS, Asked, Output, output
 from tests.perturbation.written_leaves import Change, WrittenLeaf, edited, leaves, overlap
 
@@ -71,8 +71,9 @@ class Judge:
     outputs: dict[tuple[int, tuple[tuple[str, str | None], ...]], Output | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.others = leaves(self.text)
-        self.before = self._output(len(self.asked) - 1)
+        self.others, self.supplied = leaves(self.text), leaves(self.text, supplied=True)
+        before = self._output(len(self.asked) - 1)
+        self.before = None if before is None or before.refused else before
 
     def part(self, leaf: WrittenLeaf) -> Part:
         """Returns how a value takes part."""
@@ -91,13 +92,15 @@ class Judge:
         taken = False
         for step in range(len(self.asked)):
             before = self._output(step, *beside)
-            if before is None:
+            if before is None or before.refused:
                 continue
             for new in changes(leaf, self.others):
                 after = self._output(step, *beside, (leaf, new))
-                if after is not None and after.shown != before.shown:
+                if after is None or (after.refused and not other_words(leaf.text, new)):
+                    continue
+                if after.shown != before.shown:
                     return Part.EFFECT
-                taken = taken or after is not None
+                taken = True
         return Part.SILENT if taken else Part.FIXED
 
     def changes_answers(self, leaf: WrittenLeaf) -> bool:
@@ -105,7 +108,8 @@ class Judge:
         assert self.before is not None
         last = len(self.asked) - 1
         outputs = (self._output(last, (leaf, new)) for new in changes(leaf, self.others) if new is not None)
-        return any(after is not None and after.answers != self.before.answers for after in outputs)
+        given = (after for after in outputs if after is not None and not after.refused)
+        return any(after.answers != self.before.answers for after in given)
 
     def bound(self, leaf: WrittenLeaf) -> Change | None:
         """Returns a change of another value beside which a change of this one has an effect, if there is one."""
@@ -115,8 +119,12 @@ class Judge:
         return None
 
     def _beside(self, leaf: WrittenLeaf) -> Iterator[Change]:
-        """Yields changes of other values, the likely ones first, and first of those of the same entry."""
-        others = sorted(self.others, key=lambda other: other.path[:2] != leaf.path[:2])
+        """Yields changes of other values, the likely ones first, and first of those of the same entry.
+
+        Beside a value of a part those of parts are changed, too.
+        """
+        known = self.others if leaf in self.others else self.supplied
+        others = sorted(known, key=lambda other: other.path[:2] != leaf.path[:2])
         ways = [[(other, new) for new in changes(other, self.others)] for other in others if not overlap(leaf, other)]
         yield from (change for row in zip_longest(*ways) for change in row if change is not None)
 

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from coherence.base.errors import CoherenceError, InputError
+from coherence.base.errors import CoherenceError
 from coherence.cli._run import run
 from coherence.language import catalogue, document
 from coherence.language.document import Table
 from coherence.language.leaves import FOREIGN
+from coherence.language.reading import read_text
 from tests.perturbation.written_leaves import NAME, Texts, WrittenLeaf
 
 MOVING = frozenset({"column", "end_column", "sha256", "fingerprint", "old", "new"})  # follow the text, not its meaning
@@ -31,13 +32,14 @@ class Output:
     """What a command printed about a design, without what follows the text alone.
 
     `answers`: the same without the lines about what is not read; `not_read`: the values that these lines name;
-    `pointed`: those at which an answer points.
+    `pointed`: those at which an answer points; `refused`: it says instead why it cannot take a design that is in order.
     """
 
     shown: str
     answers: str
-    not_read: frozenset[Spot]
-    pointed: frozenset[Spot]
+    not_read: frozenset[Spot] = frozenset()
+    pointed: frozenset[Spot] = frozenset()
+    refused: bool = False
 
     def names(self, leaf: WrittenLeaf) -> bool:
         """Decides whether a line names a value as not read."""
@@ -85,14 +87,14 @@ COMMANDS: dict[str, tuple[Asked, ...]] = {
 
 
 def output(ask: Asked, texts: Texts, folder: Path) -> Output | None:
-    """Returns what a command prints of a design, or None where it refuses it."""
+    """Returns what a command prints of a design, or None where the design is not in order."""
     path = folder / f"{NAME}.yaml"
     path.write_text(texts[NAME], encoding="utf-8")
     try:
         with _parts(texts):
             printed = json.loads(ask(path))
-    except (InputError, CoherenceError):
-        return None
+    except CoherenceError as error:
+        return Output(str(error), str(error), refused=True) if _in_order(texts) else None
     not_read = [row["place"] for row in _below(printed, "not_read")]
     return Output(
         json.dumps(_still(printed), sort_keys=True),
@@ -100,6 +102,16 @@ def output(ask: Asked, texts: Texts, folder: Path) -> Output | None:
         frozenset(_spots(not_read, path)),
         frozenset(_spots(_below(printed, "places"), path)),
     )
+
+
+def _in_order(texts: Texts) -> bool:
+    """Decides whether a design can be read, whatever a command needs of it."""
+    try:
+        with _parts(texts):
+            read_text(texts[NAME], NAME)
+    except CoherenceError:
+        return False
+    return True
 
 
 def _spots(rows: Iterable[dict[str, Any]], path: Path) -> Iterator[Spot]:

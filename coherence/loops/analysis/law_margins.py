@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from coherence.base.bisection import halved
+from coherence.base.reads import with_changes
 from coherence.loops.designs.feedback_groups import Deadline
 from coherence.loops.designs.kinks import Branch
 from coherence.loops.designs.lap_matrices import Closed, Lap, LapError, closed, opened
@@ -186,7 +187,7 @@ def _stable_with(
     """Decides whether every branch is stable with the loop's command landing later."""
     for part in parts:
         late = tuple(
-            replace(one, lands=one.lands + delay) if one.name == loop.name else one for one in part.model.loops
+            with_changes(one, lands=one.lands + delay) if one.name == loop.name else one for one in part.model.loops
         )
         if not is_stable(closed(opened(replace(part.model, loops=late), point, deadline), paths)):
             return False

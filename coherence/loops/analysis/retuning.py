@@ -14,6 +14,7 @@ from typing import Any
 
 from coherence.base.errors import CoherenceError
 from coherence.base.number_text import render_decimal, render_seconds
+from coherence.base.reads import with_changes
 from coherence.findings import repairs
 from coherence.findings.edited_designs import Rebuild, edited_subject
 from coherence.findings.finding import Edit, Repair
@@ -91,7 +92,7 @@ def settles(model: Model, deadline: Deadline) -> bool | None:
 
 
 def _with(model: Model, name: str, **change: Any) -> Model:
-    loops = tuple(replace(loop, **change) if loop.name == name else loop for loop in model.loops)
+    loops = tuple(with_changes(loop, **change) if loop.name == name else loop for loop in model.loops)
     return replace(model, loops=loops)
 
 

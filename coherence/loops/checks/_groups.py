@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from coherence.base.reads import with_changes
 from coherence.findings.finding import Evidence, Grade
 from coherence.findings.question_input import Subject
 from coherence.language.expressions import names as names_of
@@ -91,13 +92,13 @@ def without(model: Model, stopped: tuple[SampledLoop, ...], spans: dict[str, Int
     """Returns the model in which these loops do not act; their commands stand somewhere in `spans` (where they
     began)."""
     names = {loop.name for loop in stopped}
-    commands = {p: replace(c, initial=(spans or {}).get(p, c.initial)) for p, c in model.commands.items()}
+    commands = {p: with_changes(c, initial=(spans or {}).get(p, c.initial)) for p, c in model.commands.items()}
     return replace(model, loops=tuple(loop for loop in model.loops if loop.name not in names), commands=commands)
 
 
 def altered(model: Model, loop: SampledLoop, **changes: Any) -> Model:
     """Returns the model in which one loop is different."""
-    loops = tuple(replace(one, **changes) if one.name == loop.name else one for one in model.loops)
+    loops = tuple(with_changes(one, **changes) if one.name == loop.name else one for one in model.loops)
     return replace(model, loops=loops)
 
 

@@ -20,6 +20,7 @@ from fractions import Fraction
 
 from coherence.base import sturm
 from coherence.base.polynomials import characteristic_polynomial
+from coherence.base.reads import with_changes
 from coherence.base.units import ONE
 from coherence.language.expressions.tree import Arithmetic, Name
 from coherence.loops.designs.linear import operating_point, shortened, skeleton
@@ -61,7 +62,7 @@ def disturbed(model: Model, loop: SampledLoop) -> tuple[Model, str, str]:
     assert loop.measured is not None
     noise, seen = f"disturbance of {loop.name}", f"reading of {loop.name}"
     read = Arithmetic("+", loop.measured, Name(noise))
-    probe = replace(
+    probe = with_changes(
         loop,
         name=f"probe of {loop.name}",
         law="set",
@@ -72,7 +73,9 @@ def disturbed(model: Model, loop: SampledLoop) -> tuple[Model, str, str]:
         lands=Fraction(0),
     )
     loops = [
-        x for one in model.loops for x in ([probe, replace(one, measured=read)] if one.name == loop.name else [one])
+        x
+        for one in model.loops
+        for x in ([probe, with_changes(one, measured=read)] if one.name == loop.name else [one])
     ]
     signals = {path: free_command(path, loop) for path in (noise, seen)}
     return replace(model, loops=tuple(loops), commands={**model.commands, **signals}), noise, seen

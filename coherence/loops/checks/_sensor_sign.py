@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Evidence, Finding, Grade, Repair
 from coherence.findings.question_input import Question, Subject
+from coherence.language.expressions import names as names_of
 from coherence.language.expressions.tree import Tree
 from coherence.language.schema_kinds import Quantity
 from coherence.loops.checks._groups import Numbers, groups, reading, tried, witnessed
@@ -20,6 +21,7 @@ from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Choices, Execution, Instant
 from coherence.simulate.execute.orbits import hyperperiod
+from coherence.simulate.execute.slices import sliced
 from coherence.simulate.execute.starts import corner_count, corners
 from coherence.simulate.execute.timeline import shown, told_choices
 from coherence.verify.facts.signs import BOTH, NONE, plant_sign
@@ -40,7 +42,7 @@ class Away:
 
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:
     """Yields one answer per loop with a setpoint whose effect on its own reading has one direction."""
-    for group in groups(subject):
+    for group in (_with_aims(subject, group) for group in groups(subject)):
         for loop in group.loops:
             if loop.measured is None or loop.setpoint is None or not loop.signal:
                 continue
@@ -54,6 +56,14 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
                 yield _positive(question, subject, group, loop)
             elif loop.law == "proportional":
                 yield _negative(question, group.model, loop, judged)
+
+
+def _with_aims(subject: Subject, group: Group) -> Group:
+    """Returns a group whose model has what its loops aim at, too, which only a proportional law compares."""
+    others = [loop for loop in group.loops if loop.law != "proportional"]
+    aims = {name for loop in others for tree in (loop.measured, loop.setpoint) if tree for name in names_of(tree)}
+    written = {loop.signal for loop in group.loops if loop.signal}
+    return replace(group, model=sliced(subject.model, written | aims)) if aims else group
 
 
 def _negative(question: Question, model: Model, loop: SampledLoop, judged: Tree) -> Finding:

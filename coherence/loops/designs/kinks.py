@@ -81,7 +81,7 @@ def _kinks(model: Model) -> Iterator[Tree]:
     """Yields every min, max and choice, once."""
     trees: list[Tree] = [*model.outputs.values()]
     trees += [t for s in model.states.values() for t in (s.next, s.flow) if t is not None]
-    trees += [t for loop in model.loops for t in (loop.measured, loop.setpoint, loop.by, loop.to) if t is not None]
+    trees += [t for loop in model.loops for t in loop.trees]
     nodes = (node for tree in trees for node in walk(tree))
     kinks = (n for n in nodes if isinstance(n, Choose) or (isinstance(n, Call) and n.function in ("min", "max")))
     yield from dict.fromkeys(kinks)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from coherence.base.reads import with_changes
 from coherence.loops.designs.kinks import branches
 from coherence.loops.networks.sampled_verdict import SampledVerdict, verdict
 from coherence.model.model import EVERYTHING, Model, SampledLoop
@@ -62,7 +63,7 @@ def _smooth(loop: SampledLoop, dropped: list[str]) -> SampledLoop:
         ("threshold", loop.relay or loop.trigger is not None or bool(loop.rules)),
     ]  # fmt: skip
     dropped += [f"{what} of {loop.name}" for what, present in named if present]
-    return replace(
+    return with_changes(
         loop,
         integer=False,
         tolerance=Fraction(-1),

@@ -124,7 +124,7 @@ def _read_retry_policy(call: Call) -> RetryPolicy:
     stated = _limit(call.per_try)
     limit = deadline if stated is None else stated.within(deadline)
     fewest = tuple(_tries(t, low=True) for t in call.tries) or (1,)
-    most = tuple(_tries(t, low=False) for t in call.tries) or (1,)
+    most = _most(call)
     causes = tuple(_causes(call, limit, deadline, whole=stated is None))
     bounds_answer = call.timeout_kind is None or call.timeout_kind.text != "connect"
     return RetryPolicy(call, fewest, most, deadline, limit if bounds_answer else deadline, _summed(call, most), causes)
@@ -209,6 +209,15 @@ def _timeouts(
             name, what = UNBOUNDED[kind]
             ask = f"timeout_kind: total of {call.name} ({kind} bounds no {what})"
             yield FailureCause(name, longest, known=False, ask=ask)
+
+
+def most_tries(call: Call) -> int | None:
+    """Returns the most tries of one call, whatever else it states; None is unlimited."""
+    return product(_most(call))
+
+
+def _most(call: Call) -> Tries:
+    return tuple(_tries(t, low=False) for t in call.tries) or (1,)
 
 
 def tries_again(call: Call, cause: str) -> bool:
