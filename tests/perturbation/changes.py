@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache, partial
 from typing import Any
 
+from coherence.language.catalogue import FOLDERS, parts
 from coherence.language.schema import design_schema
 from tests.perturbation.written_leaves import WrittenLeaf
 
@@ -45,6 +47,10 @@ def _changes(leaf: WrittenLeaf, others: Sequence[WrittenLeaf]) -> Iterator[str |
     yield from (leaf.text.replace(old, new) for old, new in OPPOSITES if old in leaf.text)
     if leaf.path[-1] == "then":
         yield "page oncall"
+    if leaf.path[-1] == "trigger":
+        yield "1 > 2"
+    if leaf.path[-1] == "uses":
+        yield from _parts_like(leaf.text)
     yield None
     if numbers:
         yield from (scaled(leaf.text, factor) for factor in FAR)
@@ -68,6 +74,12 @@ def _scaled(factor: Fraction, match: re.Match[str]) -> str:
     if "." not in number and round(value) != Fraction(number) and (round(value) or factor > 1):
         return str(round(value))
     return f"{float(value):.9f}".rstrip("0").rstrip(".") if value else "0"
+
+
+def _parts_like(name: str) -> list[str]:
+    """Returns the two parts of the same folder whose names are the nearest."""
+    others = {other for folder in FOLDERS if name in parts(folder) for other in parts(folder)} - {name}
+    return get_close_matches(name, sorted(others), 2, 0)
 
 
 def other_words(old: str, new: str | None) -> bool:
