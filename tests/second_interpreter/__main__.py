@@ -13,14 +13,19 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.second_interpreter.designs import KINDS
+from tests.second_interpreter.events import EVENTS
+from tests.second_interpreter.jobs import JOBS
 from tests.second_interpreter.laid import runs_contradicted, sums_contradicted
 from tests.second_interpreter.laid_calls import calls_contradicted
+from tests.second_interpreter.loads import LOADS
+from tests.second_interpreter.numbers import NUMBERS
+from tests.second_interpreter.sends import SENDS
 from tests.second_interpreter.sums import ARITHMETIC
 from tests.second_interpreter.timers import TIMERS
 from tests.second_interpreter.writers import WRITERS
 
 CALLS = "call_graphs"
-FAMILIES = {draw.__name__: draw for draw in (*ARITHMETIC, *WRITERS, *TIMERS)}
+FAMILIES = {draw.__name__: draw for draw in (*ARITHMETIC, *WRITERS, *TIMERS, *SENDS, *EVENTS, *JOBS, *LOADS, *NUMBERS)}
 Lines = Callable[[range, "Counter[str]"], Iterator[str]]
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from random import Random
 from typing import Any
 
+from coherence.checking.design_check import analyse
+from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import question_modules
 from coherence.language.design import Design
@@ -21,30 +23,64 @@ from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.promises.responses import Late, Never, answered, conditions_of
 from tests.second_interpreter.deciding import seconds, signal_of
 from tests.second_interpreter.designs import KINDS, plant_design, promise_near
+from tests.second_interpreter.drawn import Drawn
 from tests.second_interpreter.runs import SecondRun, truths
-from tests.second_interpreter.sums import Drawn
 
 LONG, SHORT = Fraction(150), Fraction(30)  # seconds of a run, for what comes at last and for what always holds
 MODULES = {question.code: module for module in question_modules() for question in module.questions}
 
 
-def answer(text: str, codes: tuple[str, ...]) -> str:
-    """Returns the verdict of questions on a design: conflict before undecided before proved."""
-    subject = Subject(read_text(text, "case.yaml"), {"case.yaml": text})
-    verdicts = {f.code: str(f.verdict) for code in codes for f in MODULES[code].ask(subject) if f.code in codes}
-    if "conflict" in verdicts.values() or "undecided" in verdicts.values():
-        return "conflict" if "conflict" in verdicts.values() else "undecided"
-    return verdicts.get(codes[-1], "silent")  # of several questions the last one decides
+def answer(drawn: Drawn) -> str:
+    """Returns the verdict of a family's questions: conflict before undecided before proved; `certain` of a conflict."""
+    if drawn.of:
+        return answer_of_all(drawn)
+    subject = Subject(read_text(drawn.text, "case.yaml"), {"case.yaml": drawn.text})
+    return _of_findings((f for code in drawn.codes for f in MODULES[code].ask(subject)), drawn)
+
+
+def answer_of_all(drawn: Drawn) -> str:
+    """Returns the verdict where all questions are asked, so that proofs fall over what nobody has read."""
+    design = read_text(drawn.text, "case.yaml")
+    sources = {"case.yaml": drawn.text}
+    return _of_findings(
+        analyse(design, sources, lambda texts: read_text(texts["case.yaml"], "case.yaml")).findings, drawn
+    )
+
+
+def _of_findings(findings: Iterable[Finding], drawn: Drawn) -> str:
+    own = [
+        f
+        for f in findings
+        if (drawn.of in f.of if drawn.of else f.code in drawn.codes) and f.verdict is not Verdict.NOTE
+    ]
+    verdicts = [f.verdict for f in own]
+    if Verdict.CONFLICT in verdicts:
+        return "conflict, certain" if any(f.certainty == "certain" for f in own) else "conflict"
+    if Verdict.UNDECIDED in verdicts:
+        return "undecided"
+    last = [str(f.verdict) for f in own if drawn.of or f.code == drawn.codes[-1]]
+    return last[0] if last else "silent"  # of several questions the last one decides
 
 
 def sums_contradicted(family: Callable[[Random], Drawn], seeds: range, counts: Counter[str]) -> Iterator[str]:
     """Yields one line for each answer that the list of all cases contradicts; a silent question contradicts both."""
     for seed in seeds:
-        text, codes, breaks = family(Random(f"{family.__name__} {seed}"))  # noqa: S311  (the same designs in every run)
-        verdict = answer(text, codes)
-        counts[f"{verdict}, {'breaks' if breaks else 'holds'}"] += 1
-        if verdict in ("silent", "proved" if breaks else "conflict"):
-            yield f"{family.__name__} {seed}: {verdict}, but it {'breaks' if breaks else 'holds'}\n{text}"
+        drawn = family(Random(f"{family.__name__} {seed}"))  # noqa: S311  (the same designs in every run)
+        verdict, truth = answer(drawn), {True: "breaks", False: "holds", None: "open"}[drawn.breaks]
+        wrong = _contradicted(verdict, drawn)
+        if wrong and verdict == "proved":
+            verdict = answer_of_all(drawn)
+            wrong = _contradicted(verdict, drawn)
+        counts[f"{verdict.partition(',')[0]}, {truth}"] += 1
+        if wrong:
+            yield f"{family.__name__} {seed}: {verdict}, but it {truth}\n{drawn.text}"
+
+
+def _contradicted(verdict: str, drawn: Drawn) -> bool:
+    if verdict == "conflict, certain" and drawn.always is False:
+        return True
+    wrong = {True: ("proved", "silent"), False: ("conflict", "silent"), None: ()}[drawn.breaks]
+    return verdict.partition(",")[0] in wrong and (drawn.speaks or verdict != "silent")
 
 
 # -- loops and plants --------------------------------------------------------------------------------------

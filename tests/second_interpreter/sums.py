@@ -1,7 +1,7 @@
 # ruff: noqa: E501
 """Draws designs of each arithmetic family with their truth, found by listing what can happen, one by one.
 
-The lines of designs are long, as in YAML.  Each family returns (design, codes of the questions that decide it, whether it breaks); None: both answers may stand.
+The lines of designs are long, as in YAML.  Each family returns what `drawn` says.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from random import Random
 
-Drawn = tuple[str, tuple[str, ...], bool | None]
+from tests.second_interpreter.drawn import Drawn
+
 State = tuple[int, ...]
 
 
@@ -47,7 +48,7 @@ places: {{{places}}}
 placement: {{web: [{", ".join(f"spread by {by} <= {k}" for by, k in rules)}]}}
 loops: {{hpa: {{uses: kubernetes_hpa, target: {{signal: web.cpu, setpoint: 50 %}}, actuation: {{signal: web.desired, bounds: [1, {most}]}}}}}}
 """
-    return text, ("COH227",), breaks
+    return Drawn(text, ("COH227",), breaks)
 
 
 def _skew(state: State, domains: list[int], node: int) -> int:
@@ -70,7 +71,7 @@ def nested_retries(random: Random) -> Drawn:
         for a, b, n, own in zip(names, names[1:], tries, causes, strict=False)
     ]
     promise = f"promises: {{p: attempts({names[-1]}) per call({names[0]}) <= {limit}}}"
-    return "\n".join(["coherence: 1", "calls:", *calls, promise]), ("COH202",), most > limit
+    return Drawn("\n".join(["coherence: 1", "calls:", *calls, promise]), ("COH202",), most > limit)
 
 
 def deadline_of_tries(random: Random) -> Drawn:
@@ -81,7 +82,7 @@ def deadline_of_tries(random: Random) -> Drawn:
     text = f"""coherence: 1
 calls: [{{from: a, to: b, deadline: {float(deadline)} s, per_try: {per_try} s, tries: {tries}, pause: {float(pause)} s, retry_when: [timeout]}}]
 """
-    return text, ("COH201",), needed > deadline
+    return Drawn(text, ("COH201",), needed > deadline)
 
 
 def probe_against_start(random: Random) -> Drawn:
@@ -95,7 +96,7 @@ components: {{server: {{takes: {{load: {shortest} s .. {longest} s}}}}}}
 timers:
   live: {{from: server starts, first: {first} s, every: {every} s, misses: {misses}, unless: server.load ends, then: restart server}}
 """
-    return text, ("COH206",), longest >= earliest
+    return Drawn(text, ("COH206",), longest >= earliest)
 
 
 def counted_limit(random: Random) -> Drawn:
@@ -109,7 +110,7 @@ def counted_limit(random: Random) -> Drawn:
 components: {{agent: {{turns: {low} .. {high}}}}}
 limits: {{steps: {{counts: {factor} * agent.turns + {more}, at_most: {max(cap, 0)}, per: run, when_full: fail and lose}}}}
 """
-        return text, ("COH209",), factor * high + more > max(cap, 0)
+        return Drawn(text, ("COH209",), factor * high + more > max(cap, 0))
     percent, way = random.choice([10, 25, 30, 34, 50, 51, 75, 90, 100]), random.choice(["available", "unavailable"])
     share = {n: math.ceil(Fraction(percent * n, 100)) for n in range(low, high + 1)}
     free = min(n - share[n] if way == "available" else share[n] for n in share)
@@ -118,7 +119,7 @@ limits: {{steps: {{counts: {factor} * agent.turns + {more}, at_most: {max(cap, 0
 components: {{web: {{copies: {low} .. {high}}}}}
 limits: {{pdb: {{uses: pod_disruption_budget, counts: web.{way}, {bound}}}}}
 """
-    return text, ("COH209",), free < 1
+    return Drawn(text, ("COH209",), free < 1)
 
 
 def evictor_against_placer(random: Random) -> Drawn:
@@ -145,7 +146,7 @@ components: {{web: {{copies: {members}, returns: always}}}}
 places: {{node: {{count: {nodes}}}}}{place}
 loops: {{ev: {{timescale: {{period: 5 min}}, trigger: count of web by node > {limit}, actuation: {{evict: web}}}}}}
 """
-    return text, ("COH226",), has_lap(starts, moved)
+    return Drawn(text, ("COH226",), has_lap(starts, moved))
 
 
 def has_lap(starts: set[State], moved: Callable[[State], list[State]]) -> bool:

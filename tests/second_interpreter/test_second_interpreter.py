@@ -8,27 +8,29 @@ from random import Random
 
 import pytest
 
+from tests.second_interpreter.__main__ import FAMILIES
 from tests.second_interpreter.designs import KINDS
+from tests.second_interpreter.drawn import Drawn
 from tests.second_interpreter.laid import runs_contradicted, sums_contradicted
 from tests.second_interpreter.laid_calls import calls_contradicted
-from tests.second_interpreter.sums import ARITHMETIC, Drawn
-from tests.second_interpreter.timers import TIMERS
-from tests.second_interpreter.writers import WRITERS
+
+every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
 
-@pytest.mark.parametrize("family", [*ARITHMETIC, *WRITERS, *TIMERS], ids=lambda family: family.__name__)
+@every_family
 def test_a_few_designs_of_each_family_have_the_answer_of_a_list_of_all_cases(family: Callable[[Random], Drawn]) -> None:
     counts = Counter[str]()
-    assert not list(sums_contradicted(family, range(25), counts))
+    assert not list(sums_contradicted(family, range(12), counts))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", [*ARITHMETIC, *WRITERS, *TIMERS], ids=lambda family: family.__name__)
+@every_family
 def test_designs_of_each_family_have_the_answer_of_a_list_of_all_cases(family: Callable[[Random], Drawn]) -> None:
     counts = Counter[str]()
     assert not list(sums_contradicted(family, range(1000, 1300), counts))
     answers = {line.split(",")[0] for line in counts}
-    assert {"proved", "conflict"} <= answers  # else the family says nothing
+    assert "conflict" in answers  # else the family says nothing
+    assert answers & {"proved", "silent"}
 
 
 def test_a_few_call_graphs_take_as_long_as_the_list_of_their_runs_says() -> None:

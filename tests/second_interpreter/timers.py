@@ -1,7 +1,7 @@
 # ruff: noqa: E501
 """Draws designs of timers with ranges, with their truth: every moment of a grid, one by one.
 
-The lines of designs are long, as in YAML.  Each family returns (design, codes, whether it breaks), as in `sums`.
+The lines of designs are long, as in YAML.  Each family returns what `drawn` says.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import itertools
 from fractions import Fraction
 from random import Random
 
-from tests.second_interpreter.sums import Drawn
+from tests.second_interpreter.drawn import Drawn
 
 
 def order_of_timers(random: Random) -> Drawn:
@@ -25,7 +25,7 @@ timers:
   stop: {{from: step hangs, after: {_stated(limit)}, then: abort job}}
 promises: {{evidence: rank.dump ends before stop}}
 """
-    return text, ("COH208",), breaks
+    return Drawn(text, ("COH208",), breaks)
 
 
 def lives_of_a_run(random: Random) -> Drawn:
@@ -38,7 +38,7 @@ components: {{runner: {{returns: always}}}}
 limits: {{failures: {{counts: runner.failures, at_most: {lives}, window: {window} s, when_full: fail and lose}}}}
 timers: {{spot: {{from: runner starts, after: {_stated(apart)}, then: evict runner}}}}
 """
-    return text, ("COH241",), breaks
+    return Drawn(text, ("COH241",), breaks)
 
 
 def starts_of_one_timer(random: Random) -> Drawn:
@@ -51,7 +51,7 @@ def starts_of_one_timer(random: Random) -> Drawn:
 components: {{rank: {{takes: {{save: {_stated(takes)}}}}}}}
 timers: {{clock: {{from: job starts, every: {every} s{more}, then: rank.save starts}}}}
 """
-    return text, ("COH246",), breaks
+    return Drawn(text, ("COH246",), breaks)
 
 
 def _span(random: Random, low: int, high: int) -> tuple[Fraction, Fraction]:

@@ -1,7 +1,7 @@
 # ruff: noqa: E501
 """Draws designs of two loops that write one signal, with their truth: every value of it, one by one.
 
-The lines of designs are long, as in YAML.  Each family returns (design, codes, whether it breaks), as in `sums`.
+The lines of designs are long, as in YAML.  Each family returns what `drawn` says.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import partial
 from random import Random
 
-from tests.second_interpreter.sums import Drawn
+from tests.second_interpreter.drawn import Drawn
 
 
 def two_writers(random: Random) -> Drawn:
@@ -38,7 +38,7 @@ loops:
   up: {{trigger: pool.n {strict[0]} {float(below)}, actuation: {{signal: pool.n, law: step, by: {up}, bounds: [0, {high_up}]{more}}}}}
   down: {{trigger: pool.n {strict[1]} {float(above)}, actuation: {{signal: pool.n, law: step, by: -{down}, bounds: [0, {high_down}]{more}}}}}
 """
-    return text, ("COH230", "COH232"), breaks
+    return Drawn(text, ("COH230", "COH232"), breaks)
 
 
 def both_for_ever(start: Fraction, moves: Callable[[Fraction], dict[str, Fraction]]) -> bool:
@@ -109,7 +109,7 @@ loops:
 """
     loads = (Fraction(k, 20) for k in range(20 * load, 20 * (load + more) + 1))  # tolerances end at tenths
     breaks = any(not rest(load) for load in loads)
-    return text, ("COH205",), breaks
+    return Drawn(text, ("COH205",), breaks)
 
 
 def writers_of_work(random: Random) -> Drawn:
@@ -141,7 +141,7 @@ def writers_of_work(random: Random) -> Drawn:
   up: {{trigger: web.work / pool.n >= {float(above)}, actuation: {{signal: pool.n, law: step, by: {up}, bounds: [{low}, {high_up}], from: {start}}}}}
   down: {{trigger: web.work / pool.n <= {float(below)}, actuation: {{signal: pool.n, law: step, by: -{down}, bounds: [{low}, {high_down}], from: {start}}}}}
 """
-    return text, ("COH230", "COH232"), breaks
+    return Drawn(text, ("COH230", "COH232"), breaks)
 
 
 WRITERS = (two_writers, two_scalers, writers_of_work)

@@ -22,6 +22,7 @@ Size = Fraction | int | None  # of a way, such as its sends; None is unbounded
 
 MOST_WAYS = 64
 OTHER = "any other failure"
+QUICK, SLOW, ANY = "quick", "slow", "any"
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ def _leading_to(tree: CallTree, target: str) -> set[str]:
 def causes_of(way: Sequence[RetryPolicy]) -> tuple[str, ...]:
     """Returns the causes by which all sends of a way may fail together."""
     named = [cause.name for plan in way for cause in plan.causes if cause.name != "a slow stream"]
-    return tuple(dict.fromkeys([*named, OTHER]))
+    answered = ["timeout" for plan in way if plan.call.retry_when and tries_again(plan.call, "timeout")]
+    return tuple(dict.fromkeys([*named, *answered, OTHER]))
 
 
 @dataclass(frozen=True)
@@ -135,30 +137,39 @@ class RetryAmplification:
     rows: tuple[LayerSends, ...]
 
 
-def amplification(way: Sequence[RetryPolicy], cause: str, *, abandons: bool, least: bool = False) -> RetryAmplification:
-    """Returns the most sends by one cause.  `abandons`: without `on_timeout`; `least`: the smallest of ranges."""
+def amplification(
+    way: Sequence[RetryPolicy], cause: str, *, abandons: bool, least: bool = False, pace: str = QUICK
+) -> RetryAmplification:
+    """Returns the most sends by one cause.  `abandons`: without `on_timeout`; `least`: the smallest of ranges.
+
+    `pace`: failures as fast as they can be, as slow as they are stated, or anything between (then a bound).
+    """
     layers = tuple(_layer(plan, cause, abandons=abandons, least=least) for plan in way)
-    sends, rows = most_sends(layers, _takes(way[-1], cause, least=least))
+    quick, slow = _takes(way[-1], cause)
+    bounded = pace == ANY and slow is not None
+    sends, rows = most_sends(layers, slow if pace == SLOW and slow is not None else quick, slow if bounded else None)
     return RetryAmplification(tuple(way), cause, sends, rows)
 
 
 def _layer(plan: RetryPolicy, cause: str, *, abandons: bool, least: bool) -> RetryLayer:
-    tries = (plan.fewest if least else plan.most) if tries_again(plan.call, cause) else (1,)
+    tries = plan.fewest if least else plan.most
     word = plan.call.on_timeout
     limit = (plan.limit.low if least else plan.limit.high) if plan.limit else None
     deadline = (plan.deadline.low if least else plan.deadline.high) if plan.deadline else None
     return RetryLayer(
-        tries, plan.backoff, limit, deadline, cancels=not abandons if word is None else word.text == "cancel"
-    )
+        tries if tries_again(plan.call, cause) else (1,), plan.backoff, limit, deadline,
+        cancels=not abandons if word is None else word.text == "cancel",
+        timed_tries=tries if tries_again(plan.call, "timeout") else (1,),
+    )  # fmt: skip
 
 
-def _takes(plan: RetryPolicy, cause: str, *, least: bool) -> Fraction:
-    """Returns the seconds of one send that fails so: as fast as it can be (of unknown causes: at once)."""
+def _takes(plan: RetryPolicy, cause: str) -> tuple[Fraction, Fraction | None]:
+    """Returns the seconds of one send that fails so: as fast as it can be (of unknown causes: at once), and as slow."""
     stated = {name.replace(" ", "_"): quantity for name, quantity in (plan.call.fails or {}).items()}.get(cause)
     if isinstance(stated, Quantity):
-        return stated.high if least else stated.low
+        return stated.low, stated.high
     hangs = cause == "timeout" and plan.limit is not None
-    return (plan.limit.low if hangs and plan.limit else None) or ZERO
+    return (plan.limit.low if hangs and plan.limit else None) or ZERO, plan.limit.high if hangs and plan.limit else None
 
 
 def unsaid(way: Sequence[RetryPolicy]) -> RetryPolicy | None:

@@ -1,15 +1,17 @@
 """Counts the sends that nested retries make, exactly: what one call at the top causes at the bottom.
 
 All sends fail for one shared cause after the same time, as fast as that cause can be; then most of
-them fit before the deadlines, so the count is the largest one.
+them fit before the deadlines, so the count is the largest one.  A try that a limit ends has timed out, whatever
+fails behind it: its caller tries again where it does so after a timeout, and not by the shared cause.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf
 
-from coherence.base.sends import Tries
+from coherence.base.sends import Tries, product
 from coherence.verify.calls.attempts import (
     NO_PAUSE,
     ZERO,
@@ -28,7 +30,8 @@ class RetryLayer:
     """One call of a chain: its tries, pauses and limits, and what a timeout stops.
 
     `limit` = seconds that one try may take, `deadline` = seconds for all tries; `cancels`: when a
-    limit of this layer ends a try, the work below ends too, else it goes on.
+    limit of this layer ends a try, the work below ends too, else it goes on.  `timed_tries`: the tries where they
+    time out (None: the same).
     """
 
     tries: Tries
@@ -36,6 +39,7 @@ class RetryLayer:
     limit: Fraction | None = None
     deadline: Fraction | None = None
     cancels: bool = True
+    timed_tries: Tries | None = None
 
 
 Outcome = tuple[int | None, Fraction | None]  # (sends, seconds); None is unbounded
@@ -45,31 +49,42 @@ Outcome = tuple[int | None, Fraction | None]  # (sends, seconds); None is unboun
 class LayerSends:
     """Sends of one call of a layer: `done` whole tries of `each` sends, and `part` of one that is cut.
 
-    `inner`: a whole try is a whole call of the next layer.
+    `inner`: a whole try is a whole call of the next layer; `tries` that are made of it.
     """
 
     done: int | None
     each: int | None
     part: int | None
     inner: bool
+    tries: Tries = ()
 
     @property
     def total(self) -> int | None:
         return _plus(_times(self.done, self.each), self.part)
 
 
-class _Chain:
-    """`whole[i]`: one call at layer i that nothing interrupts from above; `tried[i]`: one of its tries."""
+CAUSE, TIMEOUT = frozenset({False}), frozenset({True})  # by which a try may fail: the shared cause, a timeout
 
-    def __init__(self, layers: tuple[RetryLayer, ...], takes: Fraction) -> None:
-        self.layers = layers
+
+class _Chain:
+    """`whole[i]`: one call at layer i that nothing interrupts from above; `tried[i]`: one of its tries.
+
+    `longest[i]`, seconds: more than the call may take (None: unbounded), which decides what may time out; `failed[i]`:
+    by what the call may fail; `causes[i]`: by what its tries may.
+    """
+
+    def __init__(self, layers: tuple[RetryLayer, ...], takes: Fraction, slowest: Fraction | None) -> None:
+        self.layers, self.ranges = layers, slowest is not None
         self.whole: list[Outcome] = [(1, takes)] * (len(layers) + 1)
         self.tried: list[Outcome] = [(1, takes)] * len(layers)
+        self.longest: list[Fraction | None] = [takes if slowest is None else slowest] * (len(layers) + 1)
+        self.failed, self.causes = [CAUSE] * (len(layers) + 1), [CAUSE] * len(layers)
 
     def one_try(self, depth: int) -> Outcome:
         """Returns the outcome of one try at layer `depth`, within the layer's own limit."""
         sends, takes = self.whole[depth + 1]
         layer = self.layers[depth]
+        self.causes[depth] = _causes(self.failed[depth + 1], takes, self.longest[depth + 1], layer.limit)
         if layer.limit is None or (takes is not None and takes <= layer.limit):
             return sends, takes
         return (self.cut(depth + 1, layer.limit) if layer.cancels else sends), layer.limit
@@ -79,11 +94,20 @@ class _Chain:
         layer, course = self.layers[depth], self._course(depth)
         each = self.tried[depth][0]
         inner = each == self.whole[depth + 1][0]
+        end = last_end(course)
+        self.longest[depth] = self._longest(depth) if self.ranges else end
+        self.failed[depth] = _causes(self.causes[depth], end, self.longest[depth], layer.deadline)
+        self.longest[depth] = least(self.longest[depth], layer.deadline)
         if layer.deadline is None:
-            return LayerSends(course.count, each, 0, inner), last_end(course)
+            return LayerSends(course.count, each, 0, inner, course.tries), end
         done, rest = self._until(depth, layer.deadline)
         part = 0 if rest is None else self.cut(depth + 1, rest) if layer.cancels else each
-        return LayerSends(done, each, part, inner), least(layer.deadline, last_end(course))
+        return LayerSends(done, each, part, inner, course.tries), least(layer.deadline, end)
+
+    def _longest(self, depth: int) -> Fraction | None:
+        layer = self.layers[depth]
+        takes = least(self.longest[depth + 1], layer.limit)
+        return last_end(RetrySchedule(self._tries(depth), takes, layer.backoff))
 
     def cut(self, depth: int, end: Fraction) -> int | None:
         """Returns sends of one call at layer `depth` that is cancelled from above at `end`."""
@@ -109,16 +133,36 @@ class _Chain:
         return done, end - (start(course, begun) or ZERO) if begun > done else None
 
     def _course(self, depth: int) -> RetrySchedule:
+        return RetrySchedule(self._tries(depth), self.tried[depth][1], self.layers[depth].backoff, longest=False)
+
+    def _tries(self, depth: int) -> Tries:
+        """Returns the tries of a call at layer `depth`; the most of them where its tries may fail in either way."""
         layer = self.layers[depth]
-        return RetrySchedule(layer.tries, self.tried[depth][1], layer.backoff, longest=False)
+        timed = layer.tries if layer.timed_tries is None else layer.timed_tries
+        if self.causes[depth] == CAUSE or timed == layer.tries:
+            return layer.tries
+        more = self.causes[depth] == TIMEOUT or (product(timed) or inf) > (product(layer.tries) or inf)
+        return timed if more else layer.tries
 
 
-def most_sends(layers: tuple[RetryLayer, ...], takes: Fraction) -> tuple[int | None, tuple[LayerSends, ...]]:
+def _causes(
+    inside: frozenset[bool], takes: Fraction | None, longest: Fraction | None, limit: Fraction | None
+) -> frozenset[bool]:
+    """Returns by what something may fail that a limit may end; at equality the two race."""
+    if limit is None or (takes is not None and longest is not None and longest < limit):
+        return inside
+    return TIMEOUT if takes is None or takes > limit else inside | TIMEOUT
+
+
+def most_sends(
+    layers: tuple[RetryLayer, ...], takes: Fraction, slowest: Fraction | None = None
+) -> tuple[int | None, tuple[LayerSends, ...]]:
     """Returns the most sends to the last callee that one call of the first layer causes (None: unbounded), by layer.
 
-    `takes` = seconds after which each send fails.
+    `takes` = seconds after which each send fails; `slowest`: it may take up to so long, and pauses their longest: then
+    the sends are no more than what is returned.
     """
-    chain, rows = _Chain(layers, takes), list[LayerSends]()
+    chain, rows = _Chain(layers, takes, slowest), list[LayerSends]()
     for depth in range(len(layers) - 1, -1, -1):
         chain.tried[depth] = chain.one_try(depth)
         row, seconds = chain.call(depth)

@@ -21,6 +21,7 @@ from coherence.verify.timers import firing
 from coherence.verify.timers.firing import NOW, FiringWindow
 
 MOST_CHAINS = 32
+MAY_END = "may end"
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,10 @@ def _gathered(design: Design) -> Causes:
 
 
 def with_ends(design: Design) -> Causes:
-    """Returns the causes with those of timers that end an activity, each a way to its end beside its own time."""
+    """Returns the causes with those of timers that end an activity, each a way to its end beside its own time.
+
+    Kind `may end`: the timer does not end each run of it, since something else lifts the timer or starts it.
+    """
     return design.queries.get(with_ends, lambda: _with_ends(design))
 
 
@@ -107,11 +111,19 @@ def _with_ends(design: Design) -> Causes:
     for timer in design.timers.values():
         if timer.then is not None and timer.then.kind == "ends" and timer.then.activity and not firing.never(timer):
             effect = key_of(timer.then, design)
-            place = timer.then.place.labelled(f"{timer.name} ends it")
-            links_to.setdefault(effect, []).append(
-                EventLink("begins", effect, f"{timer.name} fires", effect, NOW, places=(place,))
-            )
+            links_to.setdefault(effect, []).append(_ending(design, timer, effect))
     return {effect: tuple(links) for effect, links in links_to.items()}
+
+
+def _ending(design: Design, timer: Timer, effect: str) -> EventLink:
+    """Returns how a timer brings the end of an activity about."""
+    place = timer.then.place.labelled(f"{timer.name} ends it") if timer.then is not None else timer.place
+    begins = f"{effect.removesuffix(' ends')} starts"
+    runs = timer.start is not None and key_of(timer.start, design) == begins
+    certain = runs and (timer.unless is None or key_of(timer.unless, design) == effect)
+    missing = "" if runs else f"whether {timer.name} fires after '{begins}'"
+    kind = "begins" if certain else MAY_END
+    return EventLink(kind, effect, f"{timer.name} fires", effect, NOW, places=(place,), missing=missing)
 
 
 def _fired(design: Design) -> Iterator[EventLink]:

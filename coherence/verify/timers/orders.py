@@ -6,7 +6,6 @@ no link is on both, so they vary independently of each other.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +15,7 @@ from coherence.findings.finding import Step
 from coherence.findings.question_input import Certificate
 from coherence.language.design import Design
 from coherence.verify.timers.firing import NOW, FiringWindow
-from coherence.verify.timers.occurrences import Causes, Chain, EventLink, chains, set_by_loops
+from coherence.verify.timers.occurrences import MAY_END, Causes, Chain, EventLink, chains, set_by_loops
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,34 @@ def total(chain: Chain) -> FiringWindow:
 
 def comparisons(first: str, second: str, links_to: Causes) -> tuple[EventOrder | None, ...]:
     """Returns one comparison for each pair of ways back; None where the two never meet."""
-    pairs = itertools.product(chains(first, links_to), chains(second, links_to))
-    return tuple(dict.fromkeys(_meet(first, left, second, right) for left, right in pairs))
+    return tuple(dict.fromkeys(order for together in alternatives(first, second, links_to) for order in together))
+
+
+def alternatives(first: str, second: str, links_to: Causes) -> tuple[tuple[EventOrder | None, ...], ...]:
+    """Returns the comparisons of every way back from the second event with the ways back from the first.
+
+    Ways that part at the end of an activity stand together: whichever is over soonest ends it, in its own time or by
+    a timer.  A timer that may not fire makes no end sooner.
+    """
+    ends: dict[tuple[str, ...], list[Chain]] = {}
+    for chain in chains(first, links_to):
+        if not any(link.kind == MAY_END for link in chain):
+            ends.setdefault(_starts(chain, links_to), []).append(chain)
+    ways = chains(second, links_to)
+    return tuple(
+        tuple(dict.fromkeys(_meet(first, left, second, right) for left in lefts))
+        for right in ways
+        for lefts in ends.values()
+    )
+
+
+def _starts(chain: Chain, links_to: Causes) -> tuple[str, ...]:
+    """Returns which of several causes a way takes, ends of activities apart."""
+    apart = (links_to.get(link.effect, ()) for link in chain)
+    return tuple(
+        link.cause for link, links in zip(chain, apart, strict=True)
+        if len(links) > 1 and not any(other.kind == "activity" for other in links)
+    )  # fmt: skip
 
 
 def _meet(first: str, left: Chain, second: str, right: Chain) -> EventOrder | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
+from coherence.base.sends import product
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Question, arithmetic
 from coherence.verify.calls.attempts import expected_sends
@@ -92,8 +93,8 @@ def _note(question: Question, amplification: RetryAmplification) -> Finding:
 
 
 def retrying(found: RetryAmplification) -> list[RetryPolicy]:
-    """Returns the layers that try the cause again."""
-    return [plan for plan in found.way if plan.tries != 1 and tries_again(plan.call, found.cause)]
+    """Returns the layers that try again."""
+    return [plan for plan, row in zip(found.way, found.rows, strict=True) if product(row.tries) != 1]
 
 
 def layer_places(layers: list[RetryPolicy]) -> list[Place]:

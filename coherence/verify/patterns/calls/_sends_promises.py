@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from coherence.base.places import Place
 from coherence.findings import repairs
@@ -19,7 +20,10 @@ from coherence.model.model import Interval
 from coherence.verify.calls.call_graph import IN_TURN, CallTree
 from coherence.verify.calls.claims import Numbers
 from coherence.verify.calls.paths import (  # fmt: skip
+    ANY,
     MOST_WAYS,
+    QUICK,
+    SLOW,
     RetryAmplification,
     Way,
     Ways,
@@ -36,6 +40,7 @@ from coherence.verify.facts.design_facts import known
 from coherence.verify.patterns.calls._nested_retries import figures, layer_places, retrying, steps
 
 SHARED = "all tries of a run fail by one shared cause"
+TIMES = "one time of each failure of {} (`fails`): where it ends beside a limit above it, more or fewer tries are made"
 
 
 @dataclass(frozen=True)
@@ -99,28 +104,30 @@ def _answer(
     question: Question, subject: Subject, tree: CallTree, bound: SendsBound, limit: tuple[Fraction, Fraction],
     ways: Sequence[Way],
 ) -> Finding:  # fmt: skip
-    most, least = _worst(tree, ways, abandons=True), _worst(tree, ways, abandons=False)
+    most = _worst(tree, ways, abandons=True, pace=ANY)
+    least = max((_worst(tree, ways, abandons=False, pace=pace) for pace in (QUICK, SLOW)), key=_total)
     of = [bound.name, *dict.fromkeys(plan.name for way in ways for plan in way)]
     if _holds(bound, limit[0], _sum(most)):
         return _proved(question, bound, limit[0], most, of)
     if _holds(bound, limit[0], _sum(least)):
-        open_call = next((plan.name for way in ways if (plan := unsaid(way))), bound.caller)
-        return question.undecided(f"needs on_timeout of {open_call}", _places(bound, most), of)
-    surely = _worst(tree, ways, abandons=False, least=True)
-    certain = not share_of(ways) and not _holds(bound, limit[1], max(surely, key=_total_of).sends)
-    return _broken(question, subject, (bound, limit[0]), least, of, certain=certain)
+        open_call = next((plan.name for way in ways if (plan := unsaid(way))), None)
+        missing = TIMES.format(bound.callee) if open_call is None else f"on_timeout of {open_call}"
+        return question.undecided(f"needs {missing}", _places(bound, most), of)
+    surely = [_worst(tree, ways, abandons=False, least=True, pace=pace) for pace in (QUICK, SLOW)]
+    bearable = any(_holds(bound, limit[1], max(parts, key=_total_of).sends) for parts in surely)
+    return _broken(question, subject, (bound, limit[0]), least, of, certain=not bearable and not share_of(ways))
 
 
-def _worst(tree: CallTree, found: Sequence[Way], *, abandons: bool, least: bool = False) -> list[RetryAmplification]:
+def _worst(
+    tree: CallTree, found: Sequence[Way], *, abandons: bool, least: bool = False, pace: str = QUICK
+) -> list[RetryAmplification]:
     """Returns the sends of the ways that one request takes together, by the cause that makes most of them."""
     causes = dict.fromkeys(cause for way in found for cause in causes_of(way))
-    return max((_of_cause(tree, found, cause, abandons=abandons, least=least) for cause in causes), key=_total)
+    count = partial(amplification, abandons=abandons, least=least, pace=pace)
+    return max((_of_cause(tree, {way: count(way, cause) for way in found}) for cause in causes), key=_total)
 
 
-def _of_cause(
-    tree: CallTree, found: Sequence[Way], cause: str, *, abandons: bool, least: bool
-) -> list[RetryAmplification]:
-    each = {way: amplification(way, cause, abandons=abandons, least=least) for way in found}
+def _of_cause(tree: CallTree, each: Mapping[Way, RetryAmplification]) -> list[RetryAmplification]:
     return [each[way] for way in heaviest(tree, {way: part.sends for way, part in each.items()})]
 
 

@@ -3,7 +3,8 @@
 ## What
 A caller waits `per_try` (or its deadline) for a callee, and the callee may need longer: for its own answer, for
 its calls, for their retries. With `on_timeout: abandon` the callee goes on after the caller has left, and each
-retry of the caller starts another copy beside it. With `cancel` the work ends with the try. Without `on_timeout`
+retry of the caller starts another copy beside it. A later try that a deadline of all tries ends is left behind as
+well, however short the work. With `cancel` the work ends with the try. Without `on_timeout`
 the question stays open wherever the times alone do not settle it.
 
 ## Why it hurts
@@ -35,7 +36,7 @@ travels along.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
@@ -45,11 +46,11 @@ from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, RetrySchedule, started, timeline
+from coherence.verify.calls.attempts import ZERO, RetrySchedule, last_start, least, start, started, timeline
 from coherence.verify.calls.call_graph import Enclosure, Work, call_tree, enclosure_of, in_turn
 from coherence.verify.calls.claims import Numbers, bounded_sum, term_fits
 from coherence.verify.calls.repairs import longer, offered, shorter
-from coherence.verify.calls.retry_policies import RetryPolicy
+from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy
 from coherence.verify.patterns.calls._serving_time import first_byte_of
 
 QUESTION = Question("COH204", "orphaned-work", "ai.04 runtime control coherence")
@@ -136,6 +137,8 @@ def _in_time(left: Left) -> Finding:
     if work.behind.high is None or work.behind.high > limit or (work.calls and work.behind.high == limit):
         needs = f"needs a bound on {_unbounded(left)}: {plan.name} abandons it after {render_seconds(limit)}"
         return QUESTION.undecided(needs, _places(left), left.of)
+    if (late := next(_cut_tries(left, work.behind.high), None)) is not None:
+        return _cut(left, *late)
     gives_up = f"{plan.name} gives up after {render_seconds(limit)}"
     message = f"{left.callee} is done after {render_seconds(work.behind.high)} at most, before {gives_up}"
     certificate = term_fits(work.spent(work.unhung), limit, strict=bool(work.calls))
@@ -143,6 +146,50 @@ def _in_time(left: Left) -> Finding:
     own = [] if work.serve else [f"the own time of {left.callee} is not stated and counts as 0 s"]
     margin, assumed = work.behind.high < limit, left.in_turn + own
     return QUESTION.proved(message, _places(left), left.of, evidence, assumptions=assumed, margin=margin)
+
+
+def _cut_tries(left: Left, longest: Fraction) -> Iterator[tuple[FailureCause, Step | None]]:
+    """Yields the failures after which the deadline of all tries may end a later one that the callee still works on.
+
+    With the step at which it starts, where that is known.  What the callee says of its own calls takes as long as it.
+    """
+    plan, strict = left.plan, bool(left.work.calls)
+    deadline = plan.deadline.low if plan.deadline is not None else None
+    if deadline is None or not plan.retries:
+        return
+    for cause in plan.causes:
+        if cause.name == "timeout" and not left.work.calls:
+            continue  # the callee answers in time
+        course = replace(plan.worst(cause), takes=least(cause.takes.high, longest))
+        ran, last = started(course, deadline), None
+        if ran is not None and ran == plan.tries and not plan.backoff.answered:
+            last = last_start(course)
+        if last is not None and (last + longest < deadline or (last + longest == deadline and not strict)):
+            continue
+        begun = start(course, ran) if ran is not None and ran > 1 and cause.known and cause.name != "timeout" else None
+        late = begun is not None and begun + left.work.behind.low > deadline
+        yield cause, Step(begun, f"{plan.name}: try {ran} starts") if late else None
+
+
+def _cut(left: Left, cause: FailureCause, begins: Step | None) -> Finding:
+    plan, word, deadline = left.plan, cause.name, left.plan.deadline
+    assert deadline is not None
+    ends = f"its deadline of {render_seconds(deadline.low)}"
+    if begins is None or begins.time is None:
+        needs = f"needs when a try of {plan.name} fails ({word}): one that starts shortly before {ends} is left behind"
+        return QUESTION.undecided(needs, _places(left), left.of)
+    more = begins.time + left.work.behind.low - deadline.low
+    message = (
+        f"{left.callee} may work for {render_seconds(more)} more after {plan.name} has given up and left it: "
+        f"a try after failures ({word}) starts at {render_seconds(begins.time)}, before {ends}"
+    )
+    witness = (begins, Step(deadline.low, "the caller gives up; the work goes on"))
+    evidence = arithmetic({**left.numbers, "it starts": (begins.time, "s")}, witness=witness)
+    word_of = plan.call.on_timeout
+    cancel = repairs.proposal(Edit(word_of.place, word_of.text, "cancel")) if word_of else None
+    return QUESTION.conflict(
+        message, _places(left), left.of, evidence, certain=False, assumptions=left.in_turn, repairs=offered(cancel)
+    )
 
 
 def _unbounded(left: Left) -> str:

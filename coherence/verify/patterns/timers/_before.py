@@ -25,14 +25,20 @@ ELSEWHERE = ("last try", "attempts")  # events of calls, compared by the questio
 class OrderPromise:
     """A promise, the keys of its events, and every comparison of them (None: nothing orders the two).
 
+    Of comparisons that stand together the best counts, since whatever is over soonest ends an activity.
     `activities`: both events are starts or ends of declared things.
     """
 
     promise: Promise
     first: str
     second: str
-    ways: tuple[EventOrder | None, ...]
+    alternatives: tuple[tuple[EventOrder | None, ...], ...]
     activities: bool
+
+    @property
+    def ways(self) -> tuple[EventOrder | None, ...]:
+        """Returns every comparison."""
+        return tuple(dict.fromkeys(order for together in self.alternatives for order in together))
 
     @property
     def apart(self) -> bool:
@@ -48,11 +54,18 @@ class OrderPromise:
     @property
     def worst(self) -> tuple[EventOrder, str]:
         """Returns the comparison that decides, and its relation (`after` only where every way says so)."""
-        known = [order for order in self.ways if order is not None]
-        relations = [orders.relation(order) for order in known]
-        index = max(range(len(known)), key=lambda i: RANKS.index(relations[i]))
-        relation = relations[index]
-        return known[index], "possible" if relation == "after" and set(relations) != {"after"} else relation
+        best = [
+            min((order for order in together if order is not None), key=_rank)
+            for together in self.alternatives
+            if any(order is not None for order in together)
+        ]
+        worst = max(best, key=_rank)
+        relation, certain = orders.relation(worst), {orders.relation(order) for order in best} == {"after"}
+        return worst, "possible" if relation == "after" and not certain else relation
+
+
+def _rank(order: EventOrder) -> int:
+    return RANKS.index(orders.relation(order))
 
 
 def pairs(design: Design) -> tuple[OrderPromise, ...]:
@@ -61,7 +74,7 @@ def pairs(design: Design) -> tuple[OrderPromise, ...]:
 
 
 def _pairs(design: Design) -> Iterator[OrderPromise]:
-    causes = occurrences.causes(design)
+    causes = occurrences.with_ends(design)
     for promise in design.promises.values():
         if promise.kind != "before" or promise.first is None or promise.second is None:
             continue
@@ -70,19 +83,19 @@ def _pairs(design: Design) -> Iterator[OrderPromise]:
         first, second = (occurrences.key_of(event, design) for event in (promise.first, promise.second))
         activities = all(_is_activity(event, design) for event in (promise.first, promise.second))
         if activities or first in causes or second in causes:
-            yield OrderPromise(promise, first, second, orders.comparisons(first, second, causes), activities)
+            yield OrderPromise(promise, first, second, orders.alternatives(first, second, causes), activities)
 
 
 def gentle(design: Design) -> Iterator[OrderPromise]:
     """Yields an overloaded thing is unlisted before it is ended, where no promise says so and one event times both."""
     sparing, ending = list(_acting(design, SPARING)), list(_acting(design, ENDING))
     promised = {frozenset((p.first.text, p.second.text)) for p in design.promises.values() if p.first and p.second}
-    causes = occurrences.causes(design) if sparing and ending else {}
+    causes = occurrences.with_ends(design) if sparing and ending else {}
     for (first, thing), (second, same) in itertools.product(sparing, ending):
         if thing == same and first.start == second.start and frozenset((first.name, second.name)) not in promised:
             promise = Promise("before", f"{first.name} before {second.name}", second.place)
             keys = f"{first.name} fires", f"{second.name} fires"
-            yield OrderPromise(promise, *keys, orders.comparisons(*keys, causes), False)
+            yield OrderPromise(promise, *keys, orders.alternatives(*keys, causes), False)
 
 
 def _acting(design: Design, verbs: tuple[str, ...]) -> Iterator[tuple[Timer, str]]:

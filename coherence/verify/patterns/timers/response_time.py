@@ -94,7 +94,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         first, second = (occurrences.key_of(event, design) for event in (promise.first, promise.second))
         if second in by_event:
             ways = [_ways(subject, promise, causes, first, second) for causes in (by_event, kind)]
-            yield _answer(subject, promise, *ways)
+            yield _answer(subject, promise, *ways, beside=_beside(by_event, first, second))
 
 
 def _ways(
@@ -113,12 +113,24 @@ def _ways(
     return reached
 
 
+def _beside(by_event: occurrences.Causes, first: str, second: str) -> str:
+    """Returns what brings the second event about beside the first one, from a cause that both have; nothing if none."""
+    before = {link.cause for chain in occurrences.chains(first, by_event) for link in chain}
+    for chain in occurrences.chains(second, by_event):
+        passed = [link.cause for link in chain]
+        if first not in passed and not before.isdisjoint(passed):
+            return next(link.effect for link in reversed(chain) if link.cause in before)
+    return ""
+
+
 def _may_fail(subject: Subject, timer: Timer, second: str) -> bool:
     """Decides whether a timer on the way may be ended first, by another event than the promised one."""
     return timer.unless is not None and occurrences.key_of(timer.unless, subject.design) != second
 
 
-def _answer(subject: Subject, promise: Promise, ways: list[ResponsePath], kind: list[ResponsePath]) -> Finding:
+def _answer(
+    subject: Subject, promise: Promise, ways: list[ResponsePath], kind: list[ResponsePath], *, beside: str
+) -> Finding:
     if not ways or promise.first is None or promise.second is None:
         needs = f"needs what makes '{promise.second.text if promise.second else ''}' follow"
         first = promise.first.text if promise.first else ""
@@ -128,6 +140,8 @@ def _answer(subject: Subject, promise: Promise, ways: list[ResponsePath], kind: 
     quick = min(kind, key=lambda way: way.window.latest or way.window.earliest)
     missing = next((link.missing for link in way.chain if link.missing), "")
     late = all(w.window.latest is not None and w.window.latest > w.limit for w in kind)
+    if late and beside:
+        return _undecided(quick, f"needs when '{beside}' brings it about without '{way.start}'")
     if late and not any(link.missing for w in kind for link in w.chain):
         return _conflict(subject, quick, certain=all(w.window.earliest > w.limit for w in kind))
     if missing:
