@@ -17,9 +17,10 @@ from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Admittance, Spread
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.jobs.contest import NeedsError
-from coherence.verify.jobs.selectors import EXCLUDED, NODE_WORDS, OPEN, admissions_of, text_of
+from coherence.verify.jobs.selectors import EXCLUDED, NODE_WORDS, OPEN, admissions_of, may_go, text_of
 
 MOST_NODES = 500
+STAY = "every place is there: none is lost or drained (COH229 asks what follows where one goes)"
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Cluster:
 
     chosen: tuple[tuple[str, int], ...] = ()  # numbers of places other than the stated ones
     likes: tuple[Admittance, ...] = ()  # places that are preferred for what they are
+    may_go: bool = False  # some places may go away
     summed: bool = True  # the placer adds up what its preferences exceed; else it may weigh them in any way
 
     @property
@@ -109,7 +111,17 @@ def cluster(
     rooms = [site.room * site.most if site.room is not None else None for site in merged]
     full = None if None in rooms else sum(room for room in rooms if room is not None)
     alike = () if likes else _alike(merged)
-    return Cluster(thing, merged, rules, each, full, alike, tuple((numbers or {}).items()), likes)
+    return Cluster(thing, merged, rules, each, full, alike, tuple((numbers or {}).items()), likes, may_go(facts.design))
+
+
+def without(there: Cluster, k: int, number: int, *, drained: bool) -> Cluster:
+    """Returns the cluster after so many nodes of a class went: away, or (drained) with no room, as the last class."""
+    site = there.sites[k]
+    rest = replace(site, number=site.number - number, most=site.most - number)
+    sites = [*there.sites[:k], *([rest] if rest.number else []), *there.sites[k + 1 :]]
+    if drained:
+        sites.append(replace(site, name=f"{site.name} (drained)", number=number, most=number, room=0))
+    return replace(there, sites=tuple(sites), alike=() if drained else _alike(tuple(sites)))
 
 
 def _selected(facts: DesignFacts, thing: str, numbers: Mapping[str, int]) -> list[Site]:

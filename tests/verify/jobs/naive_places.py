@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
@@ -17,6 +17,7 @@ class NaiveNode:
     zone: str
     room: int | None = None
     closed: bool = False
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,43 @@ class NaivePlaces:
         graph = reachable([(0,) * len(self.nodes)], following)
         stuck = any(sum(state) < high and not self.put(state) for state in graph)
         return "none" if not stuck else "certain" if max(map(sum, graph)) < high else "possible"
+
+    def loss(self, low: int, high: int, going: Sequence[tuple[str, str]]) -> str:
+        """Each of the named nodes may go, `lost` or `drained`: does every member find a place again?"""
+        if self.placement(low, high) != "none":
+            return "blocked"
+        graph = reachable([(0,) * len(self.nodes)], lambda s: self.moves(s, low, high))
+        worst = []
+        for state in graph:
+            if max(low, 1) <= sum(state) <= high:
+                named = [(n, kind) for n, node in enumerate(self.nodes) for name, kind in going if node.name == name]
+                ends = [self.ends(state, n, kind) for n, kind in named]
+                worst.append(min(ends, key=["certain", "possible", "none"].index, default="none"))
+        if not worst or set(worst) == {"none"}:
+            return "none"
+        return "certain" if set(worst) == {"certain"} else "possible"
+
+    def moves(self, state: Placed, low: int, high: int) -> list[Placed]:
+        onward = self.put(state) if sum(state) < high else []
+        gone = [n for n, x in enumerate(state) if x and x == max(state) and low < sum(state) and low < high]
+        return onward + [(*state[:n], state[n] - 1, *state[n + 1 :]) for n in gone]
+
+    def ends(self, state: Placed, node: int, kind: str) -> str:
+        members = sum(state)
+        if kind == "lost":
+            rest = replace(self, nodes=(*self.nodes[:node], *self.nodes[node + 1 :]))
+            graph = reachable([(*state[:node], *state[node + 1 :])], lambda s: rest.put(s) if sum(s) < members else [])
+        else:
+            shut = replace(self.nodes[node], closed=True)
+            rest = replace(self, nodes=(*self.nodes[:node], shut, *self.nodes[node + 1 :]))
+
+            def following(s: Placed) -> list[Placed]:
+                less = [(*s[:node], s[node] - 1, *s[node + 1 :])] if s[node] else []
+                return less + (rest.put(s) if sum(s) < members else [])
+
+            graph = reachable([state], following)
+        quiet = [sum(s) < members for s, after in graph.items() if not after]
+        return "none" if not any(quiet) else "certain" if all(quiet) else "possible"
 
     def chase(self, members: int, evictors: Sequence[tuple[str, int]]) -> str:
         """Evictors act while some domain has more than they allow, and take from a fullest domain."""

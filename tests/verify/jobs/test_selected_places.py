@@ -12,6 +12,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
 from coherence.verify.jobs.eviction import chase, evictor, moves
+from coherence.verify.jobs.losses import losses
 from coherence.verify.jobs.placement import placement
 from coherence.verify.jobs.selectors import admissions_of
 from coherence.verify.jobs.sites import cluster
@@ -49,8 +50,8 @@ def random_places(seed: int) -> tuple[str, NaivePlaces, int, int]:
     ]  # fmt: skip
     likes = [NaiveLike(draw.choice("ab"), draw.random() < 0.7, draw.randint(1, 3))] if draw.random() < 0.4 else []
     nodes = [
-        NaiveNode(zone, room, bool(taint) and not (borne and taint == "gpu"))
-        for zone, taint in zip(zones, taints, strict=True)
+        NaiveNode(zone, room, bool(taint) and not (borne and taint == "gpu"), f"n{n}")
+        for n, (zone, taint) in enumerate(zip(zones, taints, strict=True))
     ]
     zoned = picks in ("only on zone a or b", "not on zone c")
     out = {n for n, zone in enumerate(zones) if (picks == "not on node n0" and n == 0) or (zoned and zone == "c")}
@@ -118,6 +119,30 @@ def chase_difference(seed: int) -> str:
         state = edge.to
     verdict = "quiet" if found.verdict in ("none", "idle") else found.verdict
     return "" if verdict == wanted else f"{seed}: {verdict}, not {wanted}\n{text}{pairs}"
+
+
+def loss_difference(seed: int) -> str:
+    text, naive, low, high = random_places(seed)
+    draw = random.Random(seed + 20_000)  # noqa: S311
+    going = {f"n{n}": draw.choice(["lost", "drained"]) for n in range(4) if draw.random() < 0.5}
+    for name, kind in going.items():
+        text = text.replace(f"{name}: {{zone", f"{name}: {{{kind}: 1, zone")
+    there, facts = cluster(known(subject(text)), "web", by=("node",), soft=False), known(subject(text))
+    classes = {
+        (k, kind): 1
+        for k, site in enumerate(there.sites) if site.room != 0
+        for kind in ("lost", "drained") if any(kind in facts.design.places[name] for name in site.name.split(", "))
+    }  # fmt: skip
+    found, wanted = (
+        losses(there, classes, max(low, 1), high).verdict,
+        naive.loss(max(low, 1), high, list(going.items())),
+    )
+    return "" if found == wanted else f"{seed}: {found}, not {wanted}\n{text}"
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_random_losses_and_drains_agree_with_plain_enumeration(block: int) -> None:
+    assert not list(filter(None, map(loss_difference, range(50 * block, 50 * block + 50))))
 
 
 @pytest.mark.parametrize("block", range(4))

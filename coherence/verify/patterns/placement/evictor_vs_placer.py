@@ -64,7 +64,7 @@ from coherence.verify.jobs.eviction import (
 )
 from coherence.verify.jobs.obligations import comes_to_rest, levels_out, never_acts
 from coherence.verify.jobs.placing import Counts, canonical, shown
-from coherence.verify.jobs.sites import Cluster, cluster
+from coherence.verify.jobs.sites import STAY, Cluster, cluster
 from coherence.verify.jobs.state_graph import StateStep
 from coherence.verify.patterns.placement._evictor import EvictingLoop, EvictionCase, proposals, values_at
 from coherence.verify.patterns.writers._pair import Numbers
@@ -244,7 +244,12 @@ def _proved(
 
 def _assumed(there: Cluster) -> tuple[str, ...]:
     summed = len(there.wishes) + len(there.likes) > 1 and there.summed
-    return (FULLEST, *((WEIGHED if there.weighed else SUMMED,) if summed else ()), AT_ONCE)
+    return (
+        FULLEST,
+        *((STAY,) if there.may_go else ()),
+        *((WEIGHED if there.weighed else SUMMED,) if summed else ()),
+        AT_ONCE,
+    )
 
 
 def _conflict(

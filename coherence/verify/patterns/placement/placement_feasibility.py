@@ -30,8 +30,9 @@ loops:
 `prefer spread by zone <= 1`, or `bounds: [1, 5]`.
 
 ## Source
-bingzheliu/Kivi, failure case C3 (this example, run on a real cluster by its authors).  Kubernetes documentation, Pod
-Topology Spread Constraints: maxSkew, DoNotSchedule and ScheduleAnyway.
+bingzheliu/Kivi, failure case C3 (this example, run on a real cluster by its authors).  kubernetes/kubernetes#116118
+(a node that is tainted counts).  Kubernetes documentation, Pod Topology Spread Constraints: maxSkew, DoNotSchedule and
+ScheduleAnyway.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ from coherence.verify.jobs.placement import (
 )
 from coherence.verify.jobs.placing import shown, total
 from coherence.verify.jobs.selectors import TAINT, is_selective
-from coherence.verify.jobs.sites import Cluster, cluster
+from coherence.verify.jobs.sites import STAY, Cluster, cluster
 from coherence.verify.patterns.writers._pair import Numbers, quantities
 
 QUESTION = Question("COH227", "placement-feasibility", "ai.04 runtime control coherence")
@@ -150,7 +151,8 @@ def _of(facts: DesignFacts, there: Cluster) -> tuple[str, ...]:
 def _assumed(there: Cluster, low: int, high: int) -> tuple[str, ...]:
     adds = any(site.most > site.number for site in there.sites)
     return (
-        *((DOWN,) if low < high else ()), *((ROOM,) if there.full is not None else ()), *((ADDED,) if adds else ()),
+        *((STAY,) if there.may_go else ()), *((DOWN,) if low < high else ()),
+        *((ROOM,) if there.full is not None else ()), *((ADDED,) if adds else ()),
     )  # fmt: skip
 
 

@@ -1,0 +1,112 @@
+"""Decides whether members find places again when some go away: lost with all that lies there, or drained one by one.
+
+A place that is drained takes nobody and counts for the rules still (as a cordoned node does); one that is lost counts
+no more.  Members look for a place one at a time, in any order with the evictions of a drain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN, placement
+from coherence.verify.jobs.placing import (
+    EVICT,
+    Counts,
+    canonical,
+    canonical_edges,
+    placed,
+    put,
+    total,
+)
+from coherence.verify.jobs.selectors import DRAINED
+from coherence.verify.jobs.sites import Cluster, without
+from coherence.verify.jobs.state_graph import StateStep, explore
+
+BLOCKED = "blocked"  # not all members find a place while every place is there
+
+
+@dataclass(frozen=True)
+class PlaceLoss:
+    """How so many places of a class go at once, and where members lay when they did; `stuck`: where they lie at last.
+
+    `verdict`: `certain` = whatever is chosen some member finds no place; `possible` = by some choices.
+    """
+
+    verdict: str
+    kind: str = ""
+    before: Counts = ()
+    gone: tuple[int, ...] = ()  # nodes of the class that go
+    site: int = 0
+    after: Cluster | None = None
+    stuck: Counts = ()
+    states: int = 0
+
+
+def losses(there: Cluster, going: dict[tuple[int, str], int], low: int, high: int) -> PlaceLoss:
+    """Returns the worst outcome over all reachable placements of `low` to `high` members and all places that may go.
+
+    `going`: (class, kind) -> how many places go at once at most; places of different classes do not.
+    """
+    placements = placement(there, low, high)
+    if placements.verdict != NONE:
+        return PlaceLoss(UNKNOWN if placements.verdict == UNKNOWN else BLOCKED)
+    starts = [state for state in placements.graph.edges if low <= total(state) <= high and total(state) > 0]
+    outcomes, budget = [], MOST_STATES
+    for state in starts:
+        worst = PlaceLoss(NONE)
+        for outcome in _outcomes(there, state, going):
+            budget -= outcome.states
+            if budget < 0 or outcome.verdict == UNKNOWN:
+                return PlaceLoss(UNKNOWN)
+            worst = min(worst, outcome, key=lambda loss: (CERTAIN, POSSIBLE, NONE).index(loss.verdict))
+        outcomes.append(worst)
+    return _over_all(outcomes)
+
+
+def _over_all(outcomes: list[PlaceLoss]) -> PlaceLoss:
+    """Returns the worst outcome; certain where every placement has one that is."""
+    bad = [outcome for outcome in outcomes if outcome.verdict != NONE]
+    if not bad:
+        return PlaceLoss(NONE)
+    certain = all(outcome.verdict == CERTAIN for outcome in outcomes)
+    return replace(bad[0], verdict=CERTAIN if certain else POSSIBLE)
+
+
+def _outcomes(there: Cluster, state: Counts, going: dict[tuple[int, str], int]) -> Iterator[PlaceLoss]:
+    for (k, kind), most in going.items():
+        for number in range(1, most + 1):
+            seen = set()
+            for nodes in combinations(range(len(state[k])), number):
+                members = tuple(sorted(state[k][n] for n in nodes))
+                if members not in seen:
+                    seen.add(members)
+                    yield _outcome(there, state, k, nodes, kind)
+
+
+def _outcome(there: Cluster, state: Counts, k: int, nodes: tuple[int, ...], kind: str) -> PlaceLoss:
+    """Returns whether every member finds a place once these nodes go."""
+    after, members = without(there, k, len(nodes), drained=kind == DRAINED), total(state)
+    rest = [tuple(held for n, held in enumerate(row) if j != k or n not in nodes) for j, row in enumerate(state)]
+    rows = [row for j, row in enumerate(rest) if j != k or len(nodes) < there.sites[k].number]
+    if kind == DRAINED:
+        rows.append(tuple(state[k][n] for n in nodes))
+    drains = len(rows) - 1 if kind == DRAINED else None
+    here = canonical(after, tuple(rows))
+    graph = explore([here], lambda s: _following(after, s, members, drains), most=MOST_STATES)
+    if not graph.complete:
+        return PlaceLoss(UNKNOWN)
+    stuck = [quiet for quiet in graph.quiet if total(quiet) < members]
+    verdict = NONE if not stuck else CERTAIN if len(stuck) == len(graph.quiet) else POSSIBLE
+    return PlaceLoss(verdict, kind, state, nodes, k, after, stuck[0] if stuck else (), len(graph.edges))
+
+
+def _following(after: Cluster, state: Counts, members: int, drains: int | None) -> list[StateStep[Counts]]:
+    """Returns the next evictions from places that are drained, and the next member to find a place."""
+    onward = placed(after, state) if total(state) < members else []
+    if drains is None:
+        return onward
+    nodes = [n for n, held in enumerate(state[drains]) if held]
+    evictions = (StateStep(EVICT, "", put(state, drains, n, -1)) for n in nodes)
+    return onward + canonical_edges(after, evictions)

@@ -1,0 +1,193 @@
+"""place loss: some places go away, and members that lay there find no other.
+
+## What
+`lost: 1` of a place (or of a kind of places with a `count`) says that one may go at once, with all that lies there;
+`drained: 1`, that one is emptied for maintenance: it takes nobody more, and its members are evicted one at a time.
+From every placement that is reachable, with every number of members, each member must find a place again within the
+musts and the room.  A place that is drained counts for the rules still, as a cordoned node does in Kubernetes
+(nodeTaintsPolicy Ignore); one that is lost counts no more.  The answer is given for every number of places.
+
+## Why it hurts
+Everything fits, until the first node is upgraded.  Then its members wait: the others are full, or the empty node
+makes every other one the fullest, and the drain never comes to an end.
+
+## Example
+```yaml
+coherence: 1
+components: {web: {copies: 6}}
+places: {node: {count: 3, drained: 1}}
+placement: {web: [spread by node <= 1]}
+```
+
+## Instead
+`prefer spread by node <= 1`; or, where room is what is short, one more place.
+
+## Source
+Kubernetes documentation, Pod Topology Spread Constraints (nodeTaintsPolicy) and Safely Drain a Node;
+kubernetes/kubernetes#106127 (cordoned nodes count for the skew).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import needed
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.jobs.contest import NeedsError
+from coherence.verify.jobs.count_ranges import adders, count_range, render_verdicts, variants
+from coherence.verify.jobs.losses import BLOCKED, PlaceLoss, losses
+from coherence.verify.jobs.placement import CERTAIN, NONE, POSSIBLE, UNKNOWN
+from coherence.verify.jobs.placing import name_of, shown, total
+from coherence.verify.jobs.selectors import DRAINED, LOST
+from coherence.verify.jobs.sites import Cluster, cluster
+from coherence.verify.patterns.writers._pair import Numbers
+
+QUESTION = Question("COH229", "place-loss", "ai.04 runtime control coherence")
+QUESTIONS = (QUESTION,)
+MOST_MEMBERS, BOUND, MOST_SWEPT = 60, 20, 4000
+WORST = (BLOCKED, CERTAIN, POSSIBLE, UNKNOWN, NONE)
+COUNTS = "a place that is drained counts for the rules still (nodeTaintsPolicy: Ignore); one that is lost does not"
+ALONE = "nothing else takes room on these places, and no budget holds an eviction back (COH209)"
+ONE_KIND = "places of one entry go at once, and come back before others go"
+
+
+def ask(subject: Subject) -> Iterator[Finding]:
+    """Yields one answer per thing whose members lie on places that may go away."""
+    going = list(_stated(subject))
+    offered = {resource for given in subject.design.places.values() for resource in given}
+    held = (name for name, thing in subject.design.components.items() if offered & set(needed(thing)))
+    for thing in dict.fromkeys((*subject.design.placement, *held)) if going else ():
+        try:
+            yield _answer(subject, known(subject), thing, going)
+        except NeedsError as error:
+            where = (error.place or going[0]).labelled("so many places may go")
+            yield QUESTION.undecided(error.needs, (where,), (thing,))
+
+
+def _stated(subject: Subject) -> Iterator[Place]:
+    for given in subject.design.places.values():
+        yield from (given[kind].place.labelled("may go away") for kind in (LOST, DRAINED) if kind in given)
+
+
+def _answer(subject: Subject, facts: DesignFacts, thing: str, going: list[Place]) -> Finding:
+    low, high = count_range(facts, thing, MOST_MEMBERS, going[0])
+    tried = [_cluster(facts, thing, numbers) for numbers in variants(facts)]
+    outcomes = [(there, losses(there, _going(facts, there), max(low, 1), high)) for there in tried]
+    there, loss = min(outcomes, key=lambda pair: WORST.index(pair[1].verdict))
+    places = (*going, *(rule.place.labelled("a must") for rule in there.musts))
+    if loss.verdict == BLOCKED:
+        return QUESTION.undecided(f"needs a place for every one of {thing} before any place goes", places, (thing,))
+    if loss.verdict == UNKNOWN:
+        bound = "20000 states"
+        return QUESTION.undecided(f"more than {bound} of {thing} on these places", places, (thing,), bound=bound)
+    if loss.verdict == NONE:
+        return _proved(facts, there, (low, high), places)
+    loop = _adder(facts, there)
+    if loop is not None:
+        needs = f"needs when {loop} adds places: {_lost_text(there, loss)}, and some of {thing} find none"
+        return QUESTION.undecided(needs, places, (thing, loop))
+    certain = all(outcome.verdict == CERTAIN for _, outcome in outcomes)
+    return _conflict(subject, facts, there, loss, (low, high), places, certain=certain)
+
+
+def _cluster(facts: DesignFacts, thing: str, numbers: dict[str, int]) -> Cluster:
+    """Returns the places one by one: each may go, and none is added."""
+    there = cluster(facts, thing, by=("node",), numbers=numbers, soft=False)
+    return replace(there, sites=tuple(replace(site, most=site.number) for site in there.sites))
+
+
+def _adder(facts: DesignFacts, there: Cluster) -> str | None:
+    """Returns a loop that may add places."""
+    return next((site.adder for site in there.sites if site.adder), None) or adders(facts, there)
+
+
+def _going(facts: DesignFacts, there: Cluster) -> dict[tuple[int, str], int]:
+    """Returns how many places of each class go at once at most, lost or drained.  Raises NeedsError."""
+    going: dict[tuple[int, str], int] = {}
+    for k, site in enumerate(there.sites):
+        for kind in (LOST, DRAINED):
+            most = max(_number(facts, name, kind) for name in site.name.split(", "))
+            if most and site.room != 0:
+                going[k, kind] = min(most, site.number)
+    return going
+
+
+def _number(facts: DesignFacts, name: str, kind: str) -> int:
+    value = facts.design.places[name].get(kind)
+    if value is None:
+        return 0
+    if not isinstance(value, Quantity) or value.high.denominator != 1 or value.low < 0:
+        raise NeedsError(f"how many of {name} are {kind} at once ({kind}: 1)", value.place)
+    return int(value.high)
+
+
+def _lost_text(there: Cluster, loss: PlaceLoss) -> str:
+    names = " and ".join(name_of(there, loss.site, node) for node in loss.gone)
+    verb = "are" if len(loss.gone) > 1 else "is"
+    return f"with {shown(there, loss.before)} {names} {verb} {loss.kind}"
+
+
+def _proved(facts: DesignFacts, there: Cluster, span: tuple[int, int], places: tuple[Place, ...]) -> Finding:
+    low, high = span
+    number = f"every number of {there.thing} from {low} to {high}" if low < high else f"{high} of {there.thing}"
+    message = f"{number}: each finds a place again, whichever place goes{_by_places(facts, there, span)[0]}"
+    numbers: Numbers = {"fewest": (low, ""), "most": (high, ""), "places": (there.nodes, "")}
+    return QUESTION.proved(message, places, (there.thing,), arithmetic(numbers), assumptions=(COUNTS, ALONE, ONE_KIND))
+
+
+def _conflict(
+    subject: Subject, facts: DesignFacts, there: Cluster, loss: PlaceLoss, span: tuple[int, int],
+    places: tuple[Place, ...], *, certain: bool,
+) -> Finding:  # fmt: skip
+    assert loss.after is not None
+    members, left = total(loss.before), total(loss.stuck)
+    by_places, enough = _by_places(facts, there, span)
+    lies = shown(loss.after, loss.stuck) if loss.after.sites else "no place left"
+    message = f"{members - left} of {members} {there.thing} find no place: {_lost_text(there, loss)}{by_places}"
+    witness = (
+        Step(None, f"{members} of {there.thing} lie so: {shown(there, loss.before)}"),
+        Step(None, _lost_text(there, loss)),
+        Step(None, f"in the end {left} lie so: {lies}; no place takes the next one"),
+    )
+    numbers: Numbers = {"members": (members, ""), "placed": (left, ""), "places": (there.nodes, "")}
+    return QUESTION.conflict(
+        message, places, (there.thing,), arithmetic(numbers, witness=witness), certain=certain,
+        assumptions=(COUNTS, ALONE, ONE_KIND), repairs=_repairs(subject, facts, there, enough),
+    )  # fmt: skip
+
+
+def _by_places(facts: DesignFacts, there: Cluster, span: tuple[int, int]) -> tuple[str, dict[str, int]]:
+    """Returns the verdict for each number of places of a kind whose count is stated, and the least that is enough."""
+    text, enough, budget = "", dict[str, int](), MOST_SWEPT
+    for name in [name for name, given in facts.design.places.items() if "count" in given]:
+        verdicts: list[tuple[int, str]] = []
+        for number in range(1, BOUND + 1):
+            other = _cluster(facts, there.thing, {**dict(there.chosen), name: number})
+            loss = losses(other, _going(facts, other), max(span[0], 1), span[1])
+            budget -= loss.states + other.nodes * span[1]
+            if budget <= 0 or loss.verdict == UNKNOWN:
+                break
+            verdicts.append((number, CERTAIN if loss.verdict == BLOCKED else loss.verdict))
+        text += f"; {name}: {render_verdicts(verdicts)}" if verdicts else ""
+        above = [number for number, verdict in verdicts if verdict == NONE and number > there.nodes]
+        enough |= {name: above[0]} if above else {}
+    return text, enough
+
+
+def _repairs(subject: Subject, facts: DesignFacts, there: Cluster, enough: dict[str, int]) -> Iterator[Repair]:
+    """Yields a preference in place of a must, or as many places as are enough."""
+    edits: list[Edit | None] = []
+    for rule in there.musts:
+        old = repairs.text_at(subject.sources, rule.place)
+        edits += [Edit(rule.place, old, f"prefer {old}")] if old is not None and not old.startswith(("'", '"')) else []
+    for name, number in enough.items():
+        count = facts.design.places[name].get("count")
+        edits += [repairs.change(subject, count, Fraction(number))] if isinstance(count, Quantity) else []
+    yield from (repair for edit in edits if (repair := repairs.proposal(edit)) is not None)
