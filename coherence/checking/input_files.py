@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path  # 5 ms of a policy check: os.path serves the hot path
 
 SUFFIXES = (".yaml", ".yml", ".json")
+OTHERS = (".conf",)  # files of a syntax that an importer reads
 TEMPLATES = (".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".gotmpl", ".erb", ".mustache")
 EXPECTED = "expected.yaml"
 FOREIGN = "neither a design nor a manifest"
@@ -65,7 +66,7 @@ def _reason(path: str) -> tuple[str, str] | tuple[()] | None:
     stem, suffix = os.path.splitext(path.lower())
     if suffix in TEMPLATES and stem.endswith(SUFFIXES):
         return "template", "render it first"
-    if suffix not in SUFFIXES:
+    if suffix not in SUFFIXES + OTHERS:
         return ()
     if os.path.basename(path) == EXPECTED:
         return "file of expected answers", "`check --expect` compares it"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.checking.design_check import Answers, analyse, order_key, passes
-from coherence.checking.input_files import foreign, input_files, refuse_near_miss, refuse_nothing
+from coherence.checking.input_files import OTHERS, foreign, input_files, refuse_near_miss, refuse_nothing
 from coherence.findings.edited_designs import Rebuild
 from coherence.findings.finding import Accounting, InputFile, Report, SkippedFile, setting
 from coherence.findings.suppressions import apply as apply_suppressions
@@ -116,20 +116,25 @@ def _unknown_kind(roots: Sequence[Document], name: str) -> Problem:
 
 
 def _documents(workspace: Workspace, data: bytes, name: str, *, explicit: bool) -> list[Document] | None:
-    """Returns the documents of a file, None of one of a folder that is no YAML.  A manifest may repeat a key."""
+    """Returns the documents of a file, None of one of a folder that cannot be read.  A manifest may repeat a key."""
     try:
+        if name.endswith(OTHERS):
+            from coherence import importers
+
+            return importers.documents_of(document.decode(data, name), name)
         return document.read(data, name)
     except InputError as error:
         if b"coherence:" in data[:4000]:
             raise
         try:
+            if name.endswith(OTHERS):
+                raise
             again = document.read(data, name, last_key_counts=True)
         except InputError:
             if explicit:
                 raise error from None
-            workspace.skipped.append(
-                SkippedFile(name, "file that is no YAML", str(error.problems[0]).partition("\n")[0])
-            )
+            kind = "file of another syntax" if name.endswith(OTHERS) else "file that is no YAML"
+            workspace.skipped.append(SkippedFile(name, kind, str(error.problems[0]).partition("\n")[0]))
             return None
         workspace.notes += [note for d in again[:1] for note in d.notes]
         return again

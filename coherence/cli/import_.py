@@ -25,7 +25,7 @@ def command(kind: str, files: Sequence[Path]) -> int:
     problems: list[Problem] = []
     for path in files:
         try:
-            documents += document.read(read_bytes(path, str(path)), str(path), last_key_counts=True)
+            documents += importers.documents_of(document.decode(read_bytes(path, str(path)), str(path)), str(path))
         except InputError as error:
             problems += error.problems
     if problems:

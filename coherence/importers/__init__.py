@@ -75,6 +75,16 @@ def recognises(source: Document) -> bool:
     return is_overlay(root) or (isinstance(root, Table) and (_is_object(root) or _kind_by_content(root) != ""))
 
 
+def documents_of(text: str, file: str) -> list[Document]:
+    """Returns the documents of a file, in the syntax that its name shows.  Raises InputError.
+
+    Of a key of YAML that is written twice the last counts, as for Kubernetes.
+    """
+    formats = (module for module in _modules().values() if hasattr(module, "SUFFIX"))
+    own = next((module for module in formats if file.endswith(module.SUFFIX)), None)
+    return document.read_text(text, file, last_key_counts=True) if own is None else [own.read(text, file)]
+
+
 def design_of(documents: Sequence[Document]) -> Design:
     """Returns one design from manifests that are applied together.  Raises InputError with every problem."""
     root, sketch, manifests = _assembled(documents)
@@ -87,8 +97,7 @@ def design_of(documents: Sequence[Document]) -> Design:
 
 def design_from_sources(sources: Mapping[str, str]) -> Design:
     """Returns the same from the texts of the files, for the check of repairs."""
-    documents = [d for file, text in sources.items() for d in document.read_text(text, file, last_key_counts=True)]
-    return design_of(documents)
+    return design_of([read for file, text in sources.items() for read in documents_of(text, file)])
 
 
 def design_yaml(documents: Sequence[Document]) -> str:

@@ -1,0 +1,189 @@
+"""nginx: a call to the upstream of each location, with its time limits and what is passed to the next server.
+
+A try ends where nothing comes for `*_read_timeout` between two reads.  It is passed on to the next server of its
+upstream, as often as there are servers and `*_next_upstream_tries` allows; a host without an `upstream` is one server.  Directives of `http` and `server` hold in the locations in them.
+
+SOURCE: nginx documentation, ngx_http_proxy_module, ngx_http_upstream_module.  Defaults are in the part
+nginx_next_upstream.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._nginx_syntax import ROOT, WORDS, read_text
+from coherence.importers._quantities import duration_text, integer, respelled
+from coherence.importers._sketch import Sketch, default_scalar, entry, listed
+from coherence.language.document import Document, Items, Node, Scalar, Table
+
+KIND = "nginx"
+VARIANTS = True
+SUFFIX = ".conf"
+SPELLING = {"per_try": "proxy_read_timeout"}
+PART = "nginx_next_upstream"
+PROTOCOLS = ("proxy", "fastcgi", "uwsgi", "scgi", "grpc")
+UNITS = {"ms": Fraction(1, 1000), "s": 1, "": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+CAUSES = {
+    "error": "error", "timeout": "timeout", "invalid_header": "invalid_header", "http_502": "bad_gateway",
+    "http_503": "unavailable", "http_504": "timeout", "http_429": "rate_limited",
+}  # fmt: skip
+Setting = tuple[FieldView, str]  # where a directive is written, and its name
+
+
+def read(text: str, file: str) -> Document:
+    """Returns the document of a configuration file."""
+    return read_text(text, file)
+
+
+def recognises(root: Table) -> bool:
+    """Returns whether a document is a configuration of nginx that serves HTTP."""
+    block = root.get(ROOT) if root.place.file.endswith(SUFFIX) else None
+    return isinstance(block, Table) and ("http" in block or "server" in block)
+
+
+def add(manifest: Manifest, sketch: Sketch) -> None:
+    """Adds a call for each location that passes its requests on."""
+    top = manifest.top.table(ROOT)
+    if top is None:
+        return
+    proxy = respelled(manifest.name, sketch.names.thing(manifest.name.text, "", KIND))
+    sketch.mention(proxy.text, proxy.place, f"nginx of {manifest.file}")
+    sketch.routers.add(proxy.text)
+    for outer in (top, *_blocks(top, "http")):
+        named = {_words(group): group for group in _blocks(outer, "upstream")}
+        for server in _blocks(outer, "server"):
+            for scope in _scopes(server, (top, outer) if outer is not top else (outer,)):
+                _pass(scope, named, proxy, sketch)
+
+
+def _blocks(view: FieldView, name: str) -> list[FieldView]:
+    """Returns the blocks of a name, whether there is one or several."""
+    if isinstance(view.node.get(name), Items):
+        return view.tables(name)
+    block = view.table(name) if isinstance(view.node.get(name), Table) else None
+    return [block] if block is not None else []
+
+
+def _words(view: FieldView) -> str:
+    words = view.scalar(WORDS)
+    return words.text if words else ""
+
+
+def _scopes(block: FieldView, outer: tuple[FieldView, ...]) -> Iterator[tuple[FieldView, ...]]:
+    """Yields each block that may pass requests on, innermost first, with those around it."""
+    chain = (block, *outer)
+    yield chain
+    for name in ("location", "if"):
+        for inner in _blocks(block, name):
+            inner.use(WORDS)
+            yield from _scopes(inner, chain)
+
+
+def _pass(scope: tuple[FieldView, ...], groups: Mapping[str, FieldView], proxy: Scalar, sketch: Sketch) -> None:
+    """Adds the call of one block that has a `proxy_pass` or the like."""
+    block = scope[0]
+    protocol = next((name for name in PROTOCOLS if f"{name}_pass" in block), None)
+    target = block.scalar(f"{protocol}_pass") if protocol else None
+    if protocol is None or target is None:
+        return
+    host = _host(_substituted(target.text, scope))
+    if not host or "$" in host:
+        block.remark(f"{protocol}_pass", "its host is known at run time")
+        return
+    group = groups.get(host)
+    thing = sketch.names.host(host.partition(":")[0], "") if group is None else sketch.names.thing(host, "")
+    sketch.mention(thing, target.place, f"upstream {host}")
+    policy = _policy(scope, protocol, _servers(group) if group is not None else 1)
+    sketch.calls.append(entry(target.place, {"from": proxy, "to": respelled(target, thing), **policy}))
+
+
+def _substituted(text: str, scope: tuple[FieldView, ...]) -> str:
+    """Returns a text with the variables that a `set` around it gives a plain value."""
+    for view in scope:
+        node = view.node.get("set")
+        for one in node if isinstance(node, Items) else (node,):
+            name, _, value = one.text.partition(" ") if isinstance(one, Scalar) else ("", "", "")
+            if name and "$" not in value and re.search(rf"{re.escape(name)}\b", text):
+                view.use("set")
+                text = re.sub(rf"{re.escape(name)}\b", lambda _, value=value: value, text)  # type: ignore[misc]
+    return text
+
+
+def _host(address: str) -> str:
+    """`http://gateway:8001/api` -> `gateway:8001`; a socket has none."""
+    host = re.sub(r"^[a-z]+://", "", address).partition("/")[0]
+    return "" if host.startswith("unix:") else host.removesuffix(":80").removesuffix(":443")
+
+
+def _servers(group: FieldView) -> int:
+    """Returns how many servers an upstream may pass a request to; a `backup` counts, one that is `down` does not."""
+    group.use("server")
+    node = group.node.get("server")
+    servers = [one.text.split() for one in (node if isinstance(node, Items) else (node,)) if isinstance(one, Scalar)]
+    return sum("down" not in words[1:] for words in servers)
+
+
+def _policy(scope: tuple[FieldView, ...], protocol: str, servers: int) -> dict[str, Node | None]:
+    place = scope[0].node.place
+    per_try, most = _time(scope, f"{protocol}_read_timeout"), _setting(scope, f"{protocol}_next_upstream_tries")
+    _time(scope, f"{protocol}_connect_timeout")
+    stated = _whole(most) if most else None
+    limit = integer(stated) if stated else 0
+    tries = min(servers, limit) if limit else servers
+    values: dict[str, Node | None] = {
+        "per_try": per_try,
+        "tries": Scalar(str(max(tries, 1)), stated.place if stated and limit and limit <= servers else place),
+    }
+    causes = _causes(scope, f"{protocol}_next_upstream")
+    if tries <= 1 or (causes is not None and not causes.items):
+        values["per_try"] = per_try or default_scalar(PART, "per_try")
+        return {**values, "tries": Scalar("1", place), "timeout_kind": Scalar("between bytes", place)}
+    whole = _setting(scope, f"{protocol}_next_upstream_timeout")
+    if whole is not None:
+        whole[0].remark(whole[1], "after it no other server is tried, and the running try goes on: no limit is taken")
+    return {**values, "uses": Scalar(PART, place), "retry_when": causes}
+
+
+def _setting(scope: tuple[FieldView, ...], name: str) -> Setting | None:
+    """Returns the innermost block in which a directive is written."""
+    return next(((view, name) for view in scope if name in view), None)
+
+
+def _time(scope: tuple[FieldView, ...], name: str) -> Scalar | None:
+    """Returns a time of nginx: `60`, `60s`, `1m 30s`, `500ms`."""
+    setting = _setting(scope, name)
+    stated = setting[0].scalar(name) if setting else None
+    if stated is None or setting is None:
+        return None
+    seconds = _seconds(stated.text)
+    if seconds is None:
+        setting[0].problem(stated.place, f"{name} is '{units.shorten(stated.text)}'", "write for example 60s or 1m")
+        return None
+    return respelled(stated, duration_text(seconds))
+
+
+def _seconds(text: str) -> Fraction | None:
+    if not re.fullmatch(r"(\d{1,9}(ms|[smhdw])?\s*)+", text):
+        return None
+    parts = re.findall(r"(\d{1,9})(ms|[smhdw])?", text)
+    return sum((int(number) * Fraction(UNITS[unit]) for number, unit in parts), Fraction(0))
+
+
+def _whole(setting: Setting) -> Scalar | None:
+    return setting[0].whole(setting[1])
+
+
+def _causes(scope: tuple[FieldView, ...], name: str) -> Items | None:
+    """Returns what is passed to the next server; empty for `off`, None where nothing is written."""
+    setting = _setting(scope, name)
+    words = setting[0].scalar(name) if setting else None
+    if words is None:
+        return None
+    listing = [] if words.text == "off" else words.text.split()
+    listing = [word for word in listing if word != "non_idempotent"]
+    causes = dict.fromkeys(CAUSES.get(word, word.replace("http_", "status_")) for word in listing)
+    return listed([respelled(words, cause) for cause in causes], words.place)
