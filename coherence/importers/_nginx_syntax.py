@@ -21,7 +21,7 @@ ROOT = "nginx"
 WORDS = "of"  # what stands between a directive and its block
 DEEPEST = 64
 _TOKEN = re.compile(
-    r"""\s+|\#[^\n]*|(?P<mark>[;{}])|(?P<quoted>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(?P<word>(?:\\.|\$\{|[^\s;{}"'\\])+)""",
+    r"""\s+|\#[^\n]*|(?P<mark>[;{}])|(?P<quoted>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(?P<word>(?:\\.|\$\{[^}]*\}|[^\s;{}"'\\])+)""",
     re.DOTALL,
 )
 

@@ -1,7 +1,8 @@
 """nginx: a call to the upstream of each location, with its time limits and what is passed to the next server.
 
 A try ends where nothing comes for `*_read_timeout` between two reads.  It is passed on to the next server of its
-upstream, as often as there are servers and `*_next_upstream_tries` allows; a host without an `upstream` is one server.  Directives of `http` and `server` hold in the locations in them.
+upstream, as often as there are servers and `*_next_upstream_tries` allows; a host without an `upstream` is one server.
+Directives of `http` and `server` hold in the locations in them.
 
 SOURCE: nginx documentation, ngx_http_proxy_module, ngx_http_upstream_module.  Defaults are in the part
 nginx_next_upstream.
@@ -26,7 +27,7 @@ SUFFIX = ".conf"
 SPELLING = {"per_try": "proxy_read_timeout"}
 PART = "nginx_next_upstream"
 PROTOCOLS = ("proxy", "fastcgi", "uwsgi", "scgi", "grpc")
-UNITS = {"ms": Fraction(1, 1000), "s": 1, "": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+MILLISECONDS = {"ms": 1, "s": 1000, "": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 CAUSES = {
     "error": "error", "timeout": "timeout", "invalid_header": "invalid_header", "http_502": "bad_gateway",
     "http_503": "unavailable", "http_504": "timeout", "http_429": "rate_limited",
@@ -105,8 +106,8 @@ def _substituted(text: str, scope: tuple[FieldView, ...]) -> str:
     """Returns a text with the variables that a `set` around it gives a plain value."""
     for view in scope:
         node = view.node.get("set")
-        for one in node if isinstance(node, Items) else (node,):
-            name, _, value = one.text.partition(" ") if isinstance(one, Scalar) else ("", "", "")
+        for setting in node if isinstance(node, Items) else (node,):
+            name, _, value = setting.text.partition(" ") if isinstance(setting, Scalar) else ("", "", "")
             if name and "$" not in value and re.search(rf"{re.escape(name)}\b", text):
                 view.use("set")
                 text = re.sub(rf"{re.escape(name)}\b", lambda _, value=value: value, text)  # type: ignore[misc]
@@ -170,7 +171,7 @@ def _seconds(text: str) -> Fraction | None:
     if not re.fullmatch(r"(\d{1,9}(ms|[smhdw])?\s*)+", text):
         return None
     parts = re.findall(r"(\d{1,9})(ms|[smhdw])?", text)
-    return sum((int(number) * Fraction(UNITS[unit]) for number, unit in parts), Fraction(0))
+    return Fraction(sum(int(number) * MILLISECONDS[unit] for number, unit in parts), 1000)
 
 
 def _whole(setting: Setting) -> Scalar | None:

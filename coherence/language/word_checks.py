@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from coherence.base.places import Place
 from coherence.base.units import shorten
-from coherence.language.design import Call, Component, Design, Job, Randomness, Workload, needed
+from coherence.language.design import Call, Component, Design, Job, needed
 from coherence.language.expressions import names as names_in
 from coherence.language.names import component_formulas, distance, events, formulas, nearest, related
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity, Reading
 from coherence.language.sentences import Event
 from coherence.language.words import ACTIVITIES, CAUSES, EVENTS, plain_word
+from coherence.language.workloads import Randomness, Workload
 
 KNOWN_CAUSES: tuple[str, ...] = sum(CAUSES.values(), ())
 KNOWN_ACTIVITIES: tuple[str, ...] = sum(ACTIVITIES.values(), ())

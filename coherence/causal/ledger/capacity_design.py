@@ -21,8 +21,9 @@ from coherence.base.errors import InputError
 from coherence.base.places import NOWHERE, Place
 from coherence.base.units import ONE, SECOND, Dimension
 from coherence.causal.ledger.capacity import Fleet, fleet
-from coherence.language.design import Component, Design, Workload
+from coherence.language.design import Component, Design
 from coherence.language.schema_kinds import Quantity, Word
+from coherence.language.workloads import Workload
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,10 @@ from coherence.causal.ledger.loss_ledger import LossLedger, ledger
 from coherence.causal.ledger.of_series import signals, times_of_series
 from coherence.causal.ledger.states import SLACK, UNLABELLED, USEFUL, columns
 from coherence.causal.ledger.times import ROUNDING, Times, unbalanced, with_rest_unlabelled
-from coherence.language.design import Design, Workload
+from coherence.language.design import Design
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree
 from coherence.language.schema_kinds import Quantity
+from coherence.language.workloads import Workload
 
 SUMS = ("held", "idle")  # signals of a tier that add up several states: for the audit, never for the ledger
 OTHERS = ("count", "work", *SUMS)  # further signals of a tier

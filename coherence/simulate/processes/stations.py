@@ -8,10 +8,11 @@ from dataclasses import replace
 
 from coherence.base.errors import Problem
 from coherence.base.places import Place
-from coherence.language.design import Component, Design, Spread2, Workload
+from coherence.language.design import Component, Design
 from coherence.language.expressions.tree import Name
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Formula, Quantity
+from coherence.language.workloads import Spread2, Workload
 from coherence.simulate.processes.agents import is_agent
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coherence.base.errors import InputError, Problem
-from coherence.language.design import Component, Design, Spread2, Workload
+from coherence.language.design import Component, Design
 from coherence.language.schema_kinds import Quantity
+from coherence.language.workloads import Spread2, Workload
 from coherence.simulate.processes.flow import flow_of
 from coherence.simulate.processes.numbers import lower
 from coherence.simulate.processes.sources import sources_of

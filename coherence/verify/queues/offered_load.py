@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.language.design import Component, Design, Randomness, Spread2, Workload
+from coherence.language.design import Component, Design
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Name, Tree
 from coherence.language.schema_kinds import Formula, Quantity
+from coherence.language.workloads import Randomness, Spread2, Workload
 from coherence.model.model import Interval
 from coherence.verify.calls.call_graph import CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, lightest, open_share, ways

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.findings.question_input import Subject
-from coherence.language.design import Design, Limit, Spread2, Workload
+from coherence.language.design import Design, Limit
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
+from coherence.language.workloads import Spread2, Workload
 from coherence.simulate.metastability.load_map import Retrying
 from coherence.simulate.metastability.waits import Server
 from coherence.verify.calls.attempts import pauses

@@ -78,13 +78,17 @@ def serving_time(question: Question, subject: Subject, tree: CallTree, around: E
 
 
 def _waiting(subject: Subject, around: Enclosure, time: AnswerTime) -> AnswerWait:
-    """Returns what is waited for: a whole answer, or its first byte where that is stated."""
+    """Returns what is waited for: a whole answer, or its first byte where that is stated.
+
+    A limit between bytes counts to the first one too; one that comes in time says nothing of the others.
+    """
     kind = around.plan.call.timeout_kind if around.plan is not None else None
-    if kind is not None and kind.text == "first byte":
-        first = time_of(subject.design.components.get(around.inside), "first byte")
-        if first is not None:
-            return AnswerWait(around, AnswerTime(first.low, first.high, first.high, (first,)), "send its first byte")
-    return AnswerWait(around, time)
+    first = time_of(subject.design.components.get(around.inside), "first byte") if kind is not None else None
+    if kind is None or first is None or kind.text not in ("first byte", "between bytes"):
+        return AnswerWait(around, time)
+    if kind.text == "between bytes" and first.high <= around.limit.low:
+        return AnswerWait(around, time)
+    return AnswerWait(around, AnswerTime(first.low, first.high, first.high, (first,)), "send its first byte")
 
 
 def first_byte_of(plan: RetryPolicy) -> str:
@@ -144,7 +148,9 @@ def _ahead(subject: Subject, callee: str, serve: Quantity) -> list[tuple[str, Qu
     """Activities of the callee listed before its answer, other than its start: a batch that is collected, a lock."""
     component = subject.design.components[callee]
     before = itertools.takewhile(lambda item: item[1] is not serve, (component.takes or {}).items())
-    return [(name, span) for name, span in before if role(component, name) not in ("start", "drain", "apart")]
+    return [
+        (name, span) for name, span in before if role(component, name) not in ("start", "drain", "apart", "first byte")
+    ]
 
 
 def _enough(question: Question, waiting: AnswerWait, bound: Fraction) -> Finding:

@@ -53,10 +53,11 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
-from coherence.language.design import Design, Limit, Workload
+from coherence.language.design import Design, Limit
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.expressions.tree import Name, Tree
 from coherence.language.schema_kinds import Quantity
+from coherence.language.workloads import Workload
 from coherence.verify.calls.call_graph import CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, open_share, ways
 from coherence.verify.calls.retry_policies import RetryPolicy

@@ -10,12 +10,13 @@ from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.design import Limit, Loop, Workload
+from coherence.language.design import Limit, Loop
 from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Compare, Name, Number, Tree, rename
 from coherence.language.schema_kinds import Formula, Quantity
+from coherence.language.workloads import Workload
 from coherence.model.model import EVERYTHING, Interval
 from coherence.verify.actions.loop_directions import loop_trigger, seen
 from coherence.verify.facts import satisfiability

@@ -8,11 +8,12 @@ from fractions import Fraction
 from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
-from coherence.language.design import Loop, Workload
+from coherence.language.design import Loop
 from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
 from coherence.language.expressions.tree import Held, Tree
 from coherence.language.schema_kinds import Formula
+from coherence.language.workloads import Workload
 from coherence.model.model import Interval
 from coherence.verify.actions.loop_directions import loop_trigger, seen
 from coherence.verify.facts.design_facts import DesignFacts

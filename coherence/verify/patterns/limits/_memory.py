@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.language.design import Limit, Spread2, Workload
+from coherence.language.design import Limit
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree
 from coherence.language.schema_kinds import Quantity
+from coherence.language.workloads import Spread2, Workload
 from coherence.model.model import Interval, interval
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import place_of

@@ -38,13 +38,14 @@ from coherence.base.number_text import render_quantity
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic
-from coherence.language.design import Design, Limit, Workload
+from coherence.language.design import Design, Limit
 from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
 from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Call, Name, Tree
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Promise
+from coherence.language.workloads import Workload
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.limits._memory import (

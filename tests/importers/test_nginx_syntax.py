@@ -1,0 +1,78 @@
+"""The syntax of nginx: words, quotes, comments and blocks, each with its place, and what does not end."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coherence.base.errors import InputError
+from coherence.importers._nginx_syntax import DEEPEST, read_text
+from coherence.language.document import Items, Node, Scalar, Table
+
+
+def plain(node: Node) -> object:
+    if isinstance(node, Scalar):
+        return node.text
+    if isinstance(node, Items):
+        return [plain(item) for item in node]
+    return {key: plain(value) for key, value in node.entries.items()}
+
+
+def block(text: str) -> Table:
+    root = read_text(text, "a.conf").root
+    assert isinstance(root, Table)
+    inner = root.entries["nginx"]
+    assert isinstance(inner, Table)
+    return inner
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("", {}),
+        ("a b c; # d;\n", {"a": "b c"}),
+        ("a;b{}", {"a": "", "b": {"of": ""}}),
+        ("location ~ /x { a 1; a 2; }", {"location": {"of": "~ /x", "a": ["1", "2"]}}),
+        ("a 'b;{}' \"c d\";", {"a": "b;{} c d"}),
+        ("a b\\;c;", {"a": "b\\;c"}),
+        ("a ${b}c;", {"a": "${b}c"}),
+        ("a x#y;", {"a": "x#y"}),
+    ],
+)
+def test_directives_are_a_tree(text: str, tree: object) -> None:
+    assert plain(block(text)) == tree
+
+
+def test_a_value_stands_where_it_is_written() -> None:
+    value = block("http {\n  proxy_read_timeout  1m 30s;\n}").entries["http"]
+    assert isinstance(value, Table)
+    assert str(value.entries["proxy_read_timeout"].place) == "a.conf:2:23"
+    assert value.entries["proxy_read_timeout"].place.end_column == 29
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a {", "a.conf:1:3: this block does not end"),
+        ("a }", "a.conf:1:1: 'a' is not ended"),
+        ("}", "a.conf:1:1: this } closes no block"),
+        ("a\nb", "a.conf:1:1: 'a' is not ended"),
+        ("a 'b", "a.conf:1:3: a quote or an escape does not end"),
+        (";", "a.conf:1:1: a directive is missing here"),
+        ("a { " * (DEEPEST + 2), "blocks inside each other"),
+    ],
+)
+def test_what_does_not_end_is_told_with_its_place(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_text(text, "a.conf")
+
+
+@given(st.text("ab;{}#'\"\\ \n$", max_size=40))
+def test_any_text_is_a_tree_or_an_error_of_input(text: str) -> None:
+    try:
+        read_text(text, "a.conf")
+    except InputError as error:
+        assert error.problems  # noqa: PT017
