@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from coherence.base.errors import InputError
 from coherence.language.reading import read_text
+from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
 
 
@@ -14,9 +17,9 @@ def users(text: str) -> Workload:
 
 
 def test_a_rate_is_a_number_for_each_second() -> None:
-    assert users("rate: 600 req/min").rate is not None
     rate = users("rate: 600 req/min").rate
-    assert (getattr(rate, "low", None), getattr(rate, "high", None)) == (10, 10)
+    assert isinstance(rate, Quantity)
+    assert (rate.low, rate.high) == (Fraction(10), Fraction(10))
 
 
 def test_a_burst_has_its_own_rate_and_length() -> None:
@@ -28,7 +31,7 @@ def test_a_burst_has_its_own_rate_and_length() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["rate: 5 s", "burst: {lasts: 1 s}", "rate: 5 req/s, burst: {rate: 9 req/s, lasts: 1}", "speed: 5 req/s"]
+    "text", ["burst: {lasts: 1 s}", "rate: 5 req/s, burst: {rate: 9 req/s, lasts: 1}", "rate: 5 req/s, switches: {}"]
 )
 def test_what_says_no_rate_is_refused(text: str) -> None:
     with pytest.raises(InputError):
