@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import TypeVar
 
+from coherence.base.errors import InternalError
 from coherence.findings.question_input import Certificate, rational
 from coherence.verify.calls.attempts import ZERO, RetrySchedule, pauses, start
 from coherence.verify.calls.compositions import TimeTerm
 from coherence.verify.calls.retry_policies import RetryPolicy
 
 Numbers = dict[str, tuple[Fraction | float | int, str]]  # name -> (value, unit), as evidence has them
+Bound = TypeVar("Bound", int, Fraction)
 EACH = 12  # up to here every try has its own variables, beyond their sums
 
 
 def tries_fit(course: RetrySchedule, limit: Fraction, *, strict: bool = False) -> str:
-    """Returns a script: every run of the tries, each as slow as it may be or faster, ends within the limit."""
-    count, takes = course.count or 1, course.takes or ZERO
+    """Returns a script: every run of the tries, each as slow as it may be or faster, ends within the limit.
+
+    Raises InternalError for tries without a number, or of any length: they end within no limit.
+    """
+    count, takes = _bounded(course.count, "tries"), _bounded(course.takes, "the time of a try")
     relation = "<" if strict else "<="
     if len(course.tries) == 1 and count <= EACH:
         tries = {f"try_{k}": takes for k in range(1, count + 1)}
@@ -32,10 +38,16 @@ def call_ends(plan: RetryPolicy, longest: Fraction, limit: Fraction) -> str:
     own = plan.deadline is not None and plan.deadline.high == longest
     if own or slowest is None or not plan.retries or plan.limit is None:
         return bounded_sum({"call": longest}, limit)
-    course = plan.worst(slowest)
-    waits = (start(course, plan.tries or 1) or ZERO) - ((plan.tries or 1) - 1) * (course.takes or ZERO)
+    course, tries = plan.worst(slowest), _bounded(plan.tries, "tries")
+    waits = (start(course, tries) or ZERO) - (tries - 1) * (course.takes or ZERO)
     failing = longest - waits - (plan.limit.high or ZERO)
     return bounded_sum({"failing_tries": failing, "pauses": waits, "last_try": plan.limit.high or ZERO}, limit)
+
+
+def _bounded(number: Bound | None, of: str) -> Bound:
+    if number is None:
+        raise InternalError(f"a claim that all tries end, and {of} have no bound")
+    return number
 
 
 def _pause(course: RetrySchedule, k: int) -> Fraction:

@@ -99,10 +99,28 @@ def test_a_sampled_network_has_safe_factors_and_multipliers(tmp_path: Path) -> N
     analysis = analysis_of(tmp_path, "0.05", ", rate: 15 s")
     assert (analysis.verdict, analysis.delayed) == ("stable", None)
     assert [name for name, _, _ in analysis.factors] == ["queue", "scaler"]
+    for _, low, high in analysis.factors:  # a gain that only falls is always stable; one that rises is not
+        assert (low, math.isinf(high)) == (0.0, False)
+        assert (
+            judged(read_network(write(tmp_path, CHAIN % (str(0.05 * high * 0.99), ", rate: 15 s")))).verdict == "stable"
+        )
+        assert (
+            judged(read_network(write(tmp_path, CHAIN % (str(0.05 * high * 1.01), ", rate: 15 s")))).verdict != "stable"
+        )
     data = as_json("net.yaml", analysis)
     assert data["rightmost"] == []
     assert data["multipliers"]
     assert "growth per lap" in text("net.yaml", analysis)
+
+
+def test_the_gain_of_an_unstable_block_may_fall_only_so_far() -> None:
+    """x' = x / 100 s - g u, held for 10 s and fed back: stable from g = 1 / 100 on (a gain of 2 is twice that)."""
+    plant = Block("plant", (2.0,), (100.0, -1.0), 0.0)
+    hold = Block("hold", (1.0,), (1.0,), 0.0, rate=10.0)
+    net = network([plant, hold], [Coupling("plant", "hold", 1), Coupling("hold", "plant", -1)])
+    factors = {name: (low, high) for name, low, high in analysed(net).factors}
+    assert factors["plant"][0] == pytest.approx(0.5, rel=1e-6)
+    assert factors["hold"] == pytest.approx(factors["plant"])
 
 
 def test_no_verdict_carries_its_reason() -> None:
@@ -125,6 +143,9 @@ def test_the_roots_and_the_sensitivity_of_a_network_are_drawn(tmp_path: Path) ->
     assert max(curve.values()) == pytest.approx(1.59, abs=0.005)  # Ms of k T = 0.5 (SIMC)
     sampled = render_pictures.of_network("net.yaml", analysis_of(tmp_path, "0.05", ", rate: 15 s"))
     assert [panel.title for panel in sampled.panels] == ["multipliers of one lap"]
+    assert [(dots.name, dots.mark) for dots in sampled.panels[0].dots] == [("stable", "o")]
+    swinging = render_pictures.of_network("net.yaml", analysis_of(tmp_path, "0.5", ", rate: 15 s"))
+    assert [(dots.name, dots.mark) for dots in swinging.panels[0].dots] == [("unstable", "x")]
 
 
 def test_a_root_that_is_not_shown_to_be_the_rightmost_and_a_search_that_was_cut_are_told(tmp_path: Path) -> None:

@@ -225,3 +225,10 @@ def test_a_lap_that_remembers_too_much_is_refused() -> None:
     lap = opened(laws, {"web.desired": Fraction(200)}, LONG)
     with pytest.raises(LapError, match="more than"):
         closed(lap)
+
+
+def test_a_loop_without_a_signal_is_switched_off_as_well() -> None:
+    more = "  guard: {timescale: {period: 60 s}, trigger: web.usage > 1, actuation: {law: ignore}}\n"
+    both = model(SCALER.format(delay=30, more="").rstrip("\n") + "\n" + more)
+    assert [(loop.name, loop.signal) for loop in both.loops] == [("hpa", "web.desired"), ("guard", "")]
+    assert [loop.name for loop in frozen(both, {}, ["guard"]).loops] == ["hpa"]

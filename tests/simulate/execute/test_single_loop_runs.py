@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coherence.cli._run import run
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.simulate.execute.schedules import schedules
+from coherence.simulate.execute.single_loop_runs import every
 from tests.paths import SPECS
 
 if TYPE_CHECKING:
@@ -20,3 +24,18 @@ def test_a_phase_far_beyond_the_period_ends_no_check(tmp_path: Path, capsys: pyt
     (tmp_path / "design.yaml").write_text(late, encoding="utf-8")
     assert run(["check", str(tmp_path / "design.yaml"), "--no-cache"]) == 0
     assert "undecided" in capsys.readouterr().out
+
+
+def test_every_order_of_samples_and_scrapes_is_a_choice_of_its_own() -> None:
+    text = """coherence: 1
+components: {web: {load: 100, usage: load / desired}}
+loops:
+  hpa:
+    timescale: {period: 10 s}
+    target: {signal: web.usage, setpoint: 0.5, sensor: [scrape 15 s]}
+    actuation: {signal: web.desired, law: proportional, bounds: [1, 1000], from: 120}
+"""
+    model = elaborate(read_text(text))
+    patterns = [schedule.phases["hpa"] for schedule in schedules(model)]
+    assert len(set(patterns)) == len(patterns) > 1
+    assert [choices.phases.get("hpa", 0) for choices in every(model, 100)] == patterns

@@ -226,6 +226,18 @@ def test_slack_is_the_time_to_the_next_scrape() -> None:
     assert slack(set_up(read_design(LAG)).plant) == Fraction(1, 2)  # 0.5 s to 1 s; replicas come at 2.2 s
 
 
+@pytest.mark.parametrize(
+    ("phase", "refused"), [("150 ms", False), ("850 ms", False), ("149 ms", True), ("851 ms", True)]
+)
+def test_a_decision_keeps_fifteen_hundredths_of_a_second_from_a_scrape(phase: str, refused: bool) -> None:
+    late = changed(("phase: 500 ms", f"phase: {phase}"))
+    if not refused:
+        assert set_up(late).plant.scrape == 1
+        return
+    with pytest.raises(UsageError, match="at least 150 ms lie between"):
+        set_up(late)
+
+
 # -- what is refused ----------------------------------------------------------------------------------
 
 READY = "min(pool.replicas, delayed(pool.replicas, pool.boot))"

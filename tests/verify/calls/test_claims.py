@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coherence.base.errors import InternalError
 from coherence.base.solver import unsat
 from coherence.language.reading import read_text
 from coherence.verify.calls.attempts import NO_PAUSE, DurationInterval, RetryBackoff, RetrySchedule
@@ -46,6 +47,12 @@ def test_all_tries_and_pauses_end_within_the_limit(
     course = RetrySchedule(tries, Fraction(takes), backoff)
     assert least_limit(lambda limit: tries_fit(course, limit), range(end - 2, end + 3)) == end
     assert least_limit(lambda limit: tries_fit(course, limit, strict=True), range(end - 2, end + 3)) == end + 1
+
+
+@pytest.mark.parametrize("course", [RetrySchedule((None,), Fraction(1), NO_PAUSE), RetrySchedule((3,), None, NO_PAUSE)])
+def test_tries_without_a_bound_are_not_claimed_to_end(course: RetrySchedule) -> None:
+    with pytest.raises(InternalError, match="have no bound"):
+        tries_fit(course, Fraction(10**6))
 
 
 def test_few_tries_have_variables_of_their_own_and_many_have_sums() -> None:

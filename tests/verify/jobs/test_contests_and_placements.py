@@ -436,6 +436,12 @@ def test_the_answer_about_duplicates_names_the_numbers_of_nodes() -> None:
     assert not list(hopeless_eviction.ask(subject(text)))
 
 
+def test_beside_other_places_up_to_fifty_nodes_are_tried() -> None:
+    text = DUPLICATES.format(copies=4, nodes=2, rule="", above=1).replace("places: {", "places: {rack: {count: 1}, ")
+    message = the_answer(evictor_vs_placer, text).message
+    assert "node: conflict at 1 to 2, left to the placer at 3 to 50 (checked up to 50)" in message
+
+
 def test_without_a_word_about_the_placer_enough_nodes_are_undecided() -> None:
     finding = the_answer(evictor_vs_placer, DUPLICATES.format(copies=12, nodes=12, rule="", above=1))
     assert finding.verdict is Verdict.UNDECIDED

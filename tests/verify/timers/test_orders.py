@@ -182,3 +182,13 @@ def test_a_loop_that_may_prolong_an_activity_stops_a_proof(after: str, verdict: 
 
 def test_promises_about_tries_belong_to_another_question() -> None:
     assert not ask("timers: {cool: {from: limited, after: 60 s, then: resume}}\npromises: {p: cool before last try}")
+
+
+def test_the_witness_of_a_missing_gate_begins_with_the_activities_whose_length_is_stated() -> None:
+    gated = "promises: {gate: node.partition ends before pod.start ends}"
+    both = "components: {node: {takes: {partition: 30 s .. 90 s}}, pod: {takes: {start: 5 s .. 20 s}}}"
+    (finding,) = ask(f"{both}\n{gated}")
+    assert [(step.time, step.text) for step in finding.evidence.witness] == [
+        (0, "pod.start starts"), (0, "node.partition starts"),
+        (5, "pod.start ends"), (90, "node.partition ends only now"),
+    ]  # fmt: skip
