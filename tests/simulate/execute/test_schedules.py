@@ -74,7 +74,7 @@ def loops(*timescales: str) -> Model:
 def test_one_free_phase_beside_a_stated_one_is_at_between_or_after_each_instant() -> None:
     """Periods of 2 s and 1 s: the second acts at 0 s and 1 s; the first with one of these or between two of them."""
     model = loops("period: 2 s", "period: 1 s, phase: 0 s")
-    assert grid(model) == (1, 2)
+    assert grid(model) == (F(1), F(2))
     patterns = list(schedules(model))
     assert [pattern.phases["l0"] for pattern in patterns] == [0, F(1, 2), 1, F(3, 2)]
     assert [[(i.time, [loop.name for loop in i.loops]) for i in pattern.instants] for pattern in patterns[:2]] == [

@@ -110,3 +110,31 @@ timers:
     assert listed.low == Fraction(3)
     assert unlisted(stated, "pool") is None
     assert [ended_by(timer) for timer in stated.timers.values()] == ["spot", ""]
+
+
+@pytest.mark.parametrize(
+    ("begins", "bounds"),
+    [
+        ("middle starts", True),
+        ("middle.serve starts", True),
+        ("middle.drain starts", False),  # a grace bounds what is in flight at the shutdown, not each call
+        ("middle.tidy starts", False),  # work apart from the calls
+        ("middle.warm starts", True),
+        ("back starts", False),
+    ],
+)
+def test_a_timer_encloses_calls_where_it_may_run_from_their_work(begins: str, bounds: bool) -> None:
+    takes = "takes: {serve: 2 s, drain: 5 s, tidy: 9 s, warm: 3 s}, roles: {drain: drain, tidy: apart, warm: start}"
+    text = CHAIN.replace("middle: {takes: {serve: 2 s}}", f"middle: {{{takes}}}")
+    timers = f"timers: {{guard: {{from: {begins}, after: 6 s, then: kill middle}}}}\n"
+    stated = design(text + timers)
+    assert ("guard" in [limit.name for limit in enclosures(stated, call_tree(stated))]) is bounds
+
+
+def test_a_timer_that_the_end_of_a_start_lifts_bounds_no_call() -> None:
+    text = CHAIN.replace(
+        "middle: {takes: {serve: 2 s}}", "middle: {takes: {serve: 2 s, warm: 3 s}, roles: {warm: start}}"
+    )
+    timers = "timers: {guard: {from: middle.warm starts, after: 6 s, unless: middle.warm ends, then: kill middle}}\n"
+    stated = design(text + timers)
+    assert "guard" not in [limit.name for limit in enclosures(stated, call_tree(stated))]

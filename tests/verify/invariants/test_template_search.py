@@ -95,6 +95,37 @@ def test_any_bound_within_its_room_is_kept_and_safe() -> None:
         assert bound / 2 + 1 <= bound + 1e-6
 
 
+def ring(modes: int) -> TransitionSystem:
+    """Returns a cycle of modes that halves x and adds 1, and hands y round as it is; both have a bound in mode 2."""
+    halved = (linear(("1/2", 0), 1), linear((0, 1)))
+    edges = tuple(AffineEdge(f"m{k}", f"m{(k + 1) % modes}", (), halved, f"e{k}") for k in range(modes))
+    start = (*between(2, 0, 0, 1), *between(2, 1, 0, 3))
+    bad = (("m2", (row((1, 0), ">=", 10),)), ("m2", (row((0, 1), ">=", 7),)))
+    return TransitionSystem(("x", "y"), (), (("m0", start),), edges, bad)
+
+
+@pytest.mark.parametrize("modes", [3, 5, 9])
+def test_a_value_that_is_handed_round_unchanged_has_one_bound_with_room_in_every_mode(modes: int) -> None:
+    abstraction = Abstraction(lower(ring(modes), CoordinateFrame(np.zeros(2), np.ones(2)), tighten=TIGHTEN),
+                              np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), apart=APART, deadline=now() + 20)  # fmt: skip
+    fixpoint = post_fixpoint(abstraction, np.full((modes, 3), -np.inf), 0.02)
+    assert fixpoint is not None
+    bounds, image = fixpoint
+    template_of = (direction(1, 0), direction(0, 1), direction(0, -1))
+    around = InvariantGuess(abstraction, template_of, bounds, image, abstraction.unsafe(bounds))
+    need = needed(around)
+    assert need.tolist() == [[True, True, False]] * modes
+    intervals = room(around, need)
+    assert intervals is not None
+    low, high = intervals
+    assert low[:, 1] == pytest.approx(np.full(modes, low[0, 1]))
+    assert high[:, 1] == pytest.approx(np.full(modes, high[0, 1]))
+    assert 3 - 1e-6 <= low[0, 1] < high[0, 1] - 0.05 < 7
+    following = np.roll(low[:, 0], -1)  # the least bound after a step holds what the largest before it leads to
+    assert (high[:, 0] / 2 + 1 <= following + 1e-6).all()
+    assert (low[:, 0] < high[:, 0] - 0.05).all()
+
+
 @pytest.mark.parametrize("style", ["roomy", "tight", "strict"])
 def test_a_guess_is_rounded_to_an_invariant_that_z3_confirms(style: str) -> None:
     invariant = rational(guess(), style)  # type: ignore[arg-type]

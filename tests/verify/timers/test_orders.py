@@ -188,7 +188,7 @@ def test_the_witness_of_a_missing_gate_begins_with_the_activities_whose_length_i
     gated = "promises: {gate: node.partition ends before pod.start ends}"
     both = "components: {node: {takes: {partition: 30 s .. 90 s}}, pod: {takes: {start: 5 s .. 20 s}}}"
     (finding,) = ask(f"{both}\n{gated}")
-    assert [(step.time, step.text) for step in finding.evidence.witness] == [
+    assert [(float(step.time or 0), step.text) for step in finding.evidence.witness] == [
         (0, "pod.start starts"), (0, "node.partition starts"),
         (5, "pod.start ends"), (90, "node.partition ends only now"),
     ]  # fmt: skip
