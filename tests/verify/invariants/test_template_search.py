@@ -106,8 +106,9 @@ def ring(modes: int) -> TransitionSystem:
 
 @pytest.mark.parametrize("modes", [3, 5, 9])
 def test_a_value_that_is_handed_round_unchanged_has_one_bound_with_room_in_every_mode(modes: int) -> None:
-    abstraction = Abstraction(lower(ring(modes), CoordinateFrame(np.zeros(2), np.ones(2)), tighten=TIGHTEN),
-                              np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), apart=APART, deadline=now() + 20)  # fmt: skip
+    numeric = lower(ring(modes), CoordinateFrame(np.zeros(2), np.ones(2)), tighten=TIGHTEN)
+    rows = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    abstraction = Abstraction(numeric, rows, apart=APART, deadline=now() + 20)
     fixpoint = post_fixpoint(abstraction, np.full((modes, 3), -np.inf), 0.02)
     assert fixpoint is not None
     bounds, image = fixpoint
@@ -124,6 +125,24 @@ def test_a_value_that_is_handed_round_unchanged_has_one_bound_with_room_in_every
     following = np.roll(low[:, 0], -1)  # the least bound after a step holds what the largest before it leads to
     assert (high[:, 0] / 2 + 1 <= following + 1e-6).all()
     assert (low[:, 0] < high[:, 0] - 0.05).all()
+
+
+def test_a_value_that_is_handed_on_one_way_only_has_a_bound_of_its_own_in_each_mode() -> None:
+    """In m0 it stays below 5, in m1, where it may begin at 6, below 9: one bound for both there is none."""
+    start = (("m0", between(1, 0, 0, 3)), ("m1", between(1, 0, 0, 6)))
+    bad = (("m0", (row((1,), ">=", 5),)), ("m1", (row((1,), ">=", 9),)))
+    edge = AffineEdge("m0", "m1", (), (linear((1,)),), "on")
+    abstraction = Abstraction(lower(TransitionSystem(("x",), (), start, (edge,), bad), IDENTITY, tighten=TIGHTEN),
+                              np.array([[1.0]]), apart=APART, deadline=now() + 20)  # fmt: skip
+    fixpoint = post_fixpoint(abstraction, np.full((2, 1), -np.inf), 0.02)
+    assert fixpoint is not None
+    bounds, image = fixpoint
+    handed = InvariantGuess(abstraction, (direction(1),), bounds, image, abstraction.unsafe(bounds))
+    intervals = room(handed, needed(handed))
+    assert intervals is not None
+    low, high = intervals
+    assert 3 - 1e-6 <= low[0, 0] < high[0, 0] < 5
+    assert 6 - 1e-6 <= low[1, 0] < high[1, 0] < 9
 
 
 @pytest.mark.parametrize("style", ["roomy", "tight", "strict"])
