@@ -6,13 +6,15 @@ import http.client
 import inspect
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
 
 from coherence.base.errors import InputError, UsageError
+from coherence.simulate.requests.program import RetryBudget
 from coherence.simulate.testbed import proxies
 from coherence.simulate.testbed.processes import LOOPBACK, ProcessGroup, listening
 from coherence.simulate.testbed.proxy import Proxy
@@ -134,3 +136,26 @@ def test_a_real_proxy_sends_a_request_as_often_as_the_design_says(name: str, tri
             client.request("GET", "/0")
             assert client.getresponse().status == 504
         assert backend.requests == tries
+
+
+@pytest.mark.parametrize(("requests", "retries"), [(3, 0), (4, 1)])
+def test_envoys_budget_counts_the_request_that_just_timed_out(requests: int, retries: int, tmp_path: Path) -> None:
+    """A budget of 25 % lets one of four be tried again: the first that fails is still one of the four."""
+    path, ports = installed("envoy"), new_ports()
+    setup = routed(tries=2, per_try=1.0, budget=RetryBudget(0.25, 0.0))
+    with silent_backend() as backend, ProcessGroup(tmp_path) as processes, ExitStack() as open_:
+        (tmp_path / "tmp").mkdir()
+        chosen = proxies.proxy("envoy")
+        for file, text in chosen.files(setup, type(ports)(ports.proxy, backend.port, ports.control)).items():
+            (tmp_path / file).write_text(text, encoding="utf-8")
+        processes.start("proxy", chosen.command(path))
+        processes.until(lambda: listening(ports.proxy), "the proxy")
+        clients = [
+            open_.enter_context(closing(http.client.HTTPConnection(LOOPBACK, ports.proxy, timeout=10)))
+            for _ in range(requests)
+        ]
+        for client in clients:
+            client.request("GET", "/0")
+            time.sleep(0.05)
+        assert [client.getresponse().status for client in clients] == [504] * requests
+        assert backend.requests == requests + retries
