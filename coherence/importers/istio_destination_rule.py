@@ -34,7 +34,7 @@ ERRORS = (
     ("consecutiveGatewayErrors", "consecutive_gateway_errors"),
     ("consecutiveErrors", "consecutive_gateway_errors"),
 )
-ROUNDING = "the share is rounded up, as older proxies do; from Envoy 1.28 on it is rounded down"
+ROUNDING = "the share is rounded down, as Envoy does from 1.28 on; before 1.27 it is rounded up"
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
@@ -84,7 +84,7 @@ def _ejection(outlier: FieldView, key: Place, thing: str, sketch: Sketch) -> Non
     stated, place = outlier.percent("maxEjectionPercent"), outlier.node.place
     _, absent = default_of(PART, "actuation.bounds")
     most = stated or Scalar("10 %", absent)
-    cap, counted = respelled(most, f"{most.text} of {thing}.copies round up"), Scalar(f"{thing}.ejected", place)
+    cap, counted = respelled(most, f"{most.text} of {thing}.copies round down"), Scalar(f"{thing}.ejected", place)
     limit = {"layer": Scalar("runtime", place), "counts": counted, "at_most": cap, "note": Scalar(ROUNDING, place)}
     sketch.put("limits", sketch.names.fresh(f"{thing}_ejection"), stated.place if stated else key, limit)
     trigger, interval = _trigger(outlier, thing), outlier.duration("interval")

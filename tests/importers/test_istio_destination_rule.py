@@ -38,12 +38,12 @@ def test_limits_stand_where_they_are_written() -> None:
     made = read(RULE)
     assert limit(made, "web_connections") == ("7", "dr.yaml:9:29")
     assert limit(made, "web_pending_requests") == ("3", "dr.yaml:10:39")
-    assert limit(made, "web_ejection") == ("40 % of web.copies round up", "dr.yaml:13:27")
+    assert limit(made, "web_ejection") == ("40 % of web.copies round down", "dr.yaml:13:27")
 
 
 def test_ejection_is_capped_by_default() -> None:
     made = read(RULE.replace("      maxEjectionPercent: 40\n", ""))
-    assert limit(made, "web_ejection")[0] == "10 % of web.copies round up"
+    assert limit(made, "web_ejection")[0] == "10 % of web.copies round down"
 
 
 def test_panic_is_a_loop_only_where_it_is_on() -> None:
