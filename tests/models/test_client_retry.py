@@ -4,7 +4,8 @@ Each formula is written from the client's source and takes the random numbers th
 between the shortest and the longest schedule by which questions about calls judge.
 SOURCE: gRFC A6, Retry Policy, Exponential Backoff, before and after grpc/proposal 452; botocore 1.34,
 retries/standard.py, ExponentialBackoff (2.0); Boto3 documentation, Retries, legacy mode; openai-python 1.x,
-_base_client.py, _calculate_retry_timeout; Envoy 1.40, JitteredExponentialBackOffStrategy, in whole milliseconds there.
+_base_client.py, _calculate_retry_timeout; Envoy 1.40, JitteredExponentialBackOffStrategy, in whole milliseconds there;
+nginx 1.27, ngx_http_upstream_next: at once.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ def formula(part: str, base: float, factor: float, cap: float) -> Formula:
         return lambda n, u: u * 2 ** (n - 1)
     if part == "openai_sdk_retry":
         return lambda n, u: min(0.5 * 2.0 ** (n - 1), 8.0) * (1 - 0.25 * (1 - u))
+    if part == "nginx_next_upstream":
+        return lambda _n, _u: 0.0
     return lambda n, u: u * min(base * 2 ** (n - 1), 10 * base)
 
 
@@ -54,14 +57,9 @@ def stated(part: str, base: float, factor: float, cap: float) -> str:
 
 
 PARTS = (
-    "grpc_retry",
-    "grpc_retry_2024",
-    "sdk_retry",
-    "sdk_retry_legacy",
-    "openai_sdk_retry",
-    "envoy_retry",
-    "istio_retry",
-)
+    "grpc_retry", "grpc_retry_2024", "sdk_retry", "sdk_retry_legacy", "openai_sdk_retry", "envoy_retry", "istio_retry",
+    "nginx_next_upstream",
+)  # fmt: skip
 
 
 def sends(route: Route, takes: float) -> list[float]:
