@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +97,7 @@ def _studies(names: Sequence[str], setting: Setting) -> tuple[list[Study], list[
     """Runs each design; returns the studies, and what each of them did not read."""
     from coherence.base.reads import recorded
     from coherence.cli._progress import Progress
+    from coherence.cli._relations import with_relations
     from coherence.cli._unread import unread
     from coherence.simulate.study.samples import study
 
@@ -105,7 +107,7 @@ def _studies(names: Sequence[str], setting: Setting) -> tuple[list[Study], list[
         for name in names:
             design = _design(name)
             with recorded() as reads:
-                studies.append(study(design, setting, bar))
+                studies.append(with_relations(design, setting, partial(study, design, setting, bar)))
             unread_lines.append(unread("simulate", design, reads))
             if studies[-1].stopped:
                 break

@@ -242,8 +242,12 @@ def _for_ever(model: Model, setting: Setting) -> tuple[str, ...]:
     )
 
 
-def _nothing(model: Model) -> InputError:
-    return InputError([
+class NothingRunsError(InputError):
+    """Says that a design has nothing that a run of requests, jobs at a barrier or loops could show."""
+
+
+def _nothing(model: Model) -> NothingRunsError:
+    return NothingRunsError([
         Problem(
             Place(model.design.file, 1, 1, 1, 1),
             "nothing here runs: no requests, no loop, no plant and no job",

@@ -21,7 +21,7 @@ def fair_cycle(graph: StateGraph[State], first: State, inside: Collection[State]
     cycle = round_trip(graph, first, inside)
     for k in range(len(first)):
         states = [first, *(edge.to for edge in cycle)]
-        if all(_leaving(s, k) for s in states) and not any(map(_goes, cycle, states, [k] * len(cycle))):
+        if all(_leaving(s, k) for s in states) and not any(map(goes, cycle, states, [k] * len(cycle))):
             cycle += _detour(graph, first, k, inside)
     return cycle
 
@@ -39,10 +39,11 @@ def _detour(graph: StateGraph[State], first: State, k: int, inside: Collection[S
 
 def _next(graph: StateGraph[State], state: State, k: int, inside: Collection[State]) -> StateStep[State] | None:
     """Returns a step by which a member of a kind goes and the run stays in these states."""
-    return next((edge for edge in graph.edges[state] if _goes(edge, state, k) and edge.to in inside), None)
+    return next((edge for edge in graph.edges[state] if goes(edge, state, k) and edge.to in inside), None)
 
 
-def _goes(edge: StateStep[State], state: State, k: int) -> bool:
+def goes(edge: StateStep[State], state: State, k: int) -> bool:
+    """Decides whether a member of a kind goes by a step."""
     return edge.kind == FREES and _leaving(edge.to, k) != _leaving(state, k)
 
 

@@ -1,74 +1,20 @@
-"""Evictors of one thing with the numbers that their triggers read, and repairs: places for all, or other triggers."""
+"""Repairs of evictions that never end: places for all members, or triggers that the best placement meets."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Repair
 from coherence.findings.question_input import Subject
-from coherence.language.design import Loop
 from coherence.language.expressions.tree import Call, Compare, Number, Tree
-from coherence.language.schema_kinds import Formula
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.jobs.contest import NeedsError
-from coherence.verify.jobs.eviction import IDLE, NONE, Evictor, chase, needs_of
+from coherence.verify.jobs.eviction import IDLE, NONE, chase
+from coherence.verify.jobs.eviction_case import EvictionCase, values_at
 from coherence.verify.jobs.sites import Cluster, cluster
-
-
-@dataclass(frozen=True)
-class EvictingLoop:
-    """A loop that evicts by how members lie."""
-
-    loop: Loop
-    trigger: Formula
-    evictor: Evictor
-
-
-@dataclass(frozen=True)
-class EvictionCase:
-    """Loops that evict one thing by how its members lie, the members there may be, and the values that they read."""
-
-    loops: tuple[EvictingLoop, ...]
-    low: int
-    high: int
-    constants: dict[str, Fraction]
-
-    @property
-    def thing(self) -> str:
-        return self.loops[0].evictor.thing
-
-    @property
-    def evictors(self) -> tuple[Evictor, ...]:
-        return tuple(one.evictor for one in self.loops)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Returns the labels by which they count."""
-        return tuple(dict.fromkeys(label for one in self.evictors for label in one.labels))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(one.loop.name for one in self.loops)
-
-
-def values_at(case: EvictionCase, there: Cluster, members: int) -> dict[str, Fraction]:
-    """Returns the constants, with what follows from the number of members and of places."""
-    thing = case.thing
-    constants = {
-        **case.constants,
-        **{f"{thing}.{word}": Fraction(members) for word in ("copies", "desired", "replicas")},
-    }
-    constants |= {f"{site.name}.count": Fraction(site.number) for site in there.sites if "," not in site.name}
-    for evicting in case.loops:
-        missing = needs_of(evicting.evictor, constants)
-        if missing is not None:
-            raise NeedsError(missing, evicting.trigger.place)
-    return constants
 
 
 def proposals(

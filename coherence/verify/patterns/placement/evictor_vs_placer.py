@@ -42,13 +42,10 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.design import Loop
-from coherence.language.expressions import names as used
-from coherence.language.schema_kinds import Formula
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.contest import NeedsError
-from coherence.verify.jobs.count_ranges import adders, count_range, render_verdicts, variants
+from coherence.verify.jobs.count_ranges import adders, render_verdicts, variants
 from coherence.verify.jobs.eviction import (
     BLOCKED,
     CERTAIN,
@@ -59,19 +56,26 @@ from coherence.verify.jobs.eviction import (
     UNKNOWN,
     Chase,
     chase,
-    evictor,
     moves,
+)
+from coherence.verify.jobs.eviction_case import (
+    EvictingLoop,
+    EvictionCase,
+    counting_loops,
+    evicting,
+    eviction_case,
+    values_at,
 )
 from coherence.verify.jobs.obligations import comes_to_rest, levels_out, never_acts
 from coherence.verify.jobs.placing import Counts, canonical, shown
 from coherence.verify.jobs.sites import STAY, Cluster, cluster
 from coherence.verify.jobs.state_graph import StateStep
-from coherence.verify.patterns.placement._evictor import EvictingLoop, EvictionCase, proposals, values_at
+from coherence.verify.patterns.placement._evictor import proposals
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH226", "evictor-vs-placer", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
-MOST_MEMBERS, BOUND, MOST_SWEPT = 200, 50, 8000
+BOUND, MOST_SWEPT = 50, 8000
 WORST = (CERTAIN, POSSIBLE, UNKNOWN, BLOCKED, NONE, IDLE)
 FULLEST = "it evicts from a place that is fullest by its own count"
 WEIGHED = "the placer adds its preferences up, each times its weight: it takes a place where what they exceed is least"
@@ -81,22 +85,10 @@ AT_ONCE = "an eviction takes no time: the next one begins when the member lies a
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per loop that evicts by counting members on places; one for all that evict one thing."""
-    evicting: dict[str, list[Loop]] = {}
-    for loop in subject.design.loops.values():
-        if loop.actuation and loop.actuation.evict:
-            evicting.setdefault(loop.actuation.evict.text, []).append(loop)
-    for thing, loops in evicting.items():
-        counting = [one for loop in loops if (one := _counting(thing, loop)) is not None]
+    for thing, loops in evicting(subject.design).items():
+        counting = list(counting_loops(thing, loops))
         if counting:
             yield from _answers(subject, known(subject), thing, counting, [loop.name for loop in loops])
-
-
-def _counting(thing: str, loop: Loop) -> EvictingLoop | None:
-    """Returns a loop with its trigger, where that counts members on places."""
-    if not isinstance(loop.trigger, Formula):
-        return None
-    counts = evictor(thing, loop.trigger.tree, loop.name)
-    return EvictingLoop(loop, loop.trigger, counts) if counts is not None else None
 
 
 def _answers(
@@ -130,7 +122,7 @@ def _of_loops(subject: Subject, facts: DesignFacts, thing: str, loops: tuple[Evi
         return
     try:
         if _returns(subject, facts, thing):
-            yield _answer(subject, facts, _case(facts, thing, loops))
+            yield _answer(subject, facts, eviction_case(facts, thing, loops))
     except NeedsError as error:
         places = (*where, *((error.place.labelled("this"),) if error.place else ()))
         yield QUESTION.undecided(error.needs, places, of)
@@ -145,19 +137,6 @@ def _returns(subject: Subject, facts: DesignFacts, thing: str) -> bool:
     if any(facts.written.get(f"{thing}.{word}") for word in ("desired", "replicas", "copies")):
         return True
     raise NeedsError(f"returns of {thing} (always, never or after a time)", component.place if component else None)
-
-
-def _case(facts: DesignFacts, thing: str, loops: tuple[EvictingLoop, ...]) -> EvictionCase:
-    low, high = count_range(facts, thing, MOST_MEMBERS, loops[0].trigger.place)
-    trees = [tree for one in loops for tree in (one.trigger.tree, facts.tree(one.trigger.tree))]
-    named = {facts.bare.get(path, path) for tree in trees for path in used(tree)}
-    spans = {path: facts.values[path] for path in sorted(named) if path in facts.values}
-    constants = {path: span.low for path, span in spans.items() if span.exact and span.low is not None}
-    for path in [
-        p for p in constants if p.partition(".")[0] == thing and p.endswith(("copies", "desired", "replicas"))
-    ]:
-        del constants[path]
-    return EvictionCase(loops, low, high, constants)
 
 
 def _answer(subject: Subject, facts: DesignFacts, case: EvictionCase) -> Finding:

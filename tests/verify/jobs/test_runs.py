@@ -1,0 +1,111 @@
+"""Runs of jobs and evictors: what is proved to come to rest does, witnesses replay, and what is not run is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from coherence.findings.question_input import Subject
+from coherence.language.reading import read_text
+from coherence.verify.facts.design_facts import known
+from coherence.verify.jobs.contest import contest
+from coherence.verify.jobs.contest_steps import nobody, steps
+from coherence.verify.jobs.eviction import CERTAIN, IDLE, NONE, chase
+from coherence.verify.jobs.eviction_case import counting_loops, evicting, eviction_case, values_at
+from coherence.verify.jobs.livelock import livelock
+from coherence.verify.jobs.run_samples import has_relations, relation_samples
+from coherence.verify.jobs.runs import eviction_run, job_run, replay
+from coherence.verify.jobs.sites import cluster
+from coherence.verify.jobs.state_graph import trapped
+from coherence.verify.patterns.placement import preempt_vs_admit
+from tests.verify.jobs.test_evictions_that_last import SLOW, jobs_of, random_jobs, unreserved
+from tests.verify.jobs.test_selected_places import random_places
+
+LONG = 1e6
+EVICTOR = """coherence: 1
+components: {{web: {{copies: {copies}, returns: always}}}}
+places: {{node: {{count: 3}}}}
+placement: {{web: [prefer spread by node <= 1]}}
+loops: {{dup: {{timescale: {{period: 5 min}}, trigger: count of web by node > {above}, actuation: {{evict: web}}}}}}
+"""
+
+
+def test_two_that_leave_one_by_one_take_turns_until_the_run_ends_and_a_reservation_ends_it() -> None:
+    jobs = jobs_of(unreserved(SLOW))
+    runs = [job_run(jobs, seed=seed, until=3600)[0] for seed in range(1, 21)]
+    endless = [run for run in runs if not run.at_rest]
+    assert endless
+    assert all(run.count("take") > 20 for run in endless)
+    kept = jobs_of(unreserved(SLOW, victim="returns, reservation"))
+    assert all(job_run(kept, seed=seed, until=3600)[0].at_rest for seed in range(1, 21))
+
+
+def test_an_eviction_takes_what_the_design_states() -> None:
+    jobs = jobs_of(unreserved(SLOW, victim="returns, reservation"))
+    events = next(run.events for seed in range(99) if (run := job_run(jobs, seed=seed, until=LONG)[0]).count("take"))
+    taken = next(time for time, kind, _ in events if kind == "take")
+    assert {round(time - taken, 6) for time, kind, _ in events if kind == "frees"} == {60}
+
+
+@pytest.mark.parametrize("block", range(2))
+def test_what_is_proved_to_come_to_rest_does_and_what_is_caught_never_does(block: int) -> None:
+    for seed in range(20 * block, 20 * block + 20):
+        jobs = jobs_of(random_jobs(seed)[0])
+        found = livelock(jobs)
+        caught = set(trapped(found.graph))
+        for chance in range(2):
+            run, state = job_run(jobs, seed=chance, until=LONG)
+            assert state in found.graph.edges
+            assert run.at_rest == (state in found.graph.quiet), seed
+            assert run.at_rest or found.verdict != NONE, seed
+            assert not (run.at_rest and state in caught)
+
+
+def test_the_witness_of_a_finding_replays_by_its_words() -> None:
+    text = unreserved(SLOW)
+    (finding,) = preempt_vs_admit.ask(Subject(read_text(text), {"<design>": text}))
+    jobs, found = jobs_of(text), livelock(jobs_of(text))
+    words = [step.text for step in finding.evidence.witness[:-1]]
+    turn = len(found.way)
+    before = replay(nobody(jobs), lambda state: steps(jobs, state), words[:turn])
+    assert replay(before, lambda state: steps(jobs, state), words[turn:]) == before
+    with pytest.raises(ValueError, match="cannot happen"):
+        replay(before, lambda state: steps(jobs, state), ["pigs fly"])
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_evictors_that_are_proved_to_come_to_rest_do_and_those_that_go_on_from_everywhere_do(block: int) -> None:
+    for seed in range(30 * block, 30 * block + 30):
+        text, _, _, high = random_places(seed)
+        loop = "loops: {dup: {trigger: count of web by node > 1, actuation: {evict: web}}}\n"
+        text = text.replace(f"copies: {text.split('copies: ')[1].split(',')[0]}", f"copies: {min(high, 4)}") + loop
+        facts = known(Subject(read_text(text)))
+        case = eviction_case(facts, "web", tuple(counting_loops("web", evicting(facts.design)["web"])))
+        there = cluster(facts, "web", by=case.labels)
+        found = chase(case.evictors, there, case.high, values_at(case, there, case.high))
+        result = eviction_run(case, there, case.high, seed=seed, until=LONG)
+        if result is not None and found.verdict in (NONE, IDLE):
+            assert result[0].at_rest, text
+        if result is not None and found.verdict == CERTAIN and found.graph is None:
+            assert not result[0].at_rest, text
+
+
+def test_an_evictor_that_can_never_be_content_acts_once_a_period() -> None:
+    design = read_text(EVICTOR.format(copies=6, above=1))
+    shown = relation_samples(design, (1, 2), 3600.0)
+    assert [sample["dup", "evictions of web", ""] for sample in shown.samples] == [12, 12]
+    assert [sample["web", "at rest at the end", "%"] for sample in shown.samples] == [0, 0]
+    content = relation_samples(read_text(EVICTOR.format(copies=6, above=2)), (1, 2), 3600.0)
+    assert [sample["web", "at rest at the end", "%"] for sample in content.samples] == [100, 100]
+
+
+def test_what_is_not_run_is_said_with_the_reason() -> None:
+    text = EVICTOR.format(copies="2 .. 6", above=1)
+    shown = relation_samples(read_text(text), (1,), 60.0)
+    assert shown.samples == ()
+    assert shown.refused == ("evictions of web are not run: needs one number of web and of places",)
+    hot = EVICTOR.format(copies=6, above=1).replace("count of web by node > 1", "web.load > 5")
+    assert "a trigger of dup that counts members" in relation_samples(read_text(hot), (1,), 60.0).refused[0]
+    short = unreserved(SLOW).replace("needs: 8 gpu, ", "")
+    assert "needs needs of p" in relation_samples(read_text(short), (1,), 60.0).refused[0]
+    assert not has_relations(read_text("coherence: 1\ncomponents: {web: {copies: 2}}\n"))
+    assert contest(known(Subject(read_text(unreserved(SLOW))))).queues
