@@ -19,6 +19,7 @@ from coherence.language.schema_kinds import Quantity
 
 _BREAK = re.compile("\r\n?|\n")  # as coherence.language.document counts lines
 _WRITTEN = re.compile(r"""(["']?)[-+]?[0-9][0-9A-Za-z.%+ ]*\1""")  # a number as manifests write it
+_DURATION = re.compile(r"""(["']?)(?:[0-9]+(?:\.[0-9]*)?(?:ns|us|µs|ms|[smhdw])\s*)+\1""")  # of several parts
 _GO_UNITS = ("ms", "s", "m", "h")
 
 
@@ -162,7 +163,8 @@ def respelled(old: str, now: Fraction, value: Fraction, dimension: Dimension) ->
     """
     match = re.fullmatch(r"""(["']?)([0-9]+(?:\.[0-9]+)?)([A-Za-z]*|%)\1""", old)
     if match is None:
-        return render_like(old, value, dimension)  # a Go duration of several parts
+        several = _DURATION.fullmatch(old) if dimension == SECOND else None
+        return f"{several[1]}{_go(value)}{several[1]}" if several else None  # what else it is, such as a schedule
     quote, digits, suffix = match[1], Fraction(match[2]), match[3]
     if suffix in _GO_UNITS and dimension == SECOND:
         return f"{quote}{_go(value)}{quote}"

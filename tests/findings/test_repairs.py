@@ -146,3 +146,11 @@ def test_edits_that_overlap_or_do_not_fit_are_refused() -> None:
     assert repairs.apply([one, other], {"f": "a: 123\n"}) is None
     assert repairs.apply([one], {"f": "a: 999\n"}) is None
     assert repairs.apply([one], {"g": "a: 123\n"}) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("1m30s", "150s"), ("'1h0m'", "'150s'"), ("1m 30s", "150s"), ('"*/5 * * * *"', None), ("@daily", None)],
+)
+def test_of_what_is_no_number_only_durations_are_written_anew(old: str, new: str | None) -> None:
+    assert repairs.respelled(old, Fraction(90), Fraction(150), SECOND) == new

@@ -1,0 +1,91 @@
+"""CronJob: a timer that starts its jobs, and the time limit of a job.
+
+With `concurrencyPolicy: Allow`, the default, a job that still runs is no reason to wait; `Forbid` skips its turn and
+`Replace` ends it, so neither overlaps itself.  How long a job runs is not in the manifest: `<name>.run`.
+
+SOURCE: Kubernetes API, batch/v1 CronJobSpec, JobSpec; documentation, CronJob.
+"""
+
+from __future__ import annotations
+
+import re
+
+from coherence.base import units
+from coherence.importers import _pods as pods
+from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._quantities import duration_text, respelled
+from coherence.importers._sketch import Sketch
+from coherence.language.document import Node, Scalar
+
+KIND = "CronJob"
+GROUPS = ("batch",)
+SPELLING = {"every": "schedule", "after": "activeDeadlineSeconds"}
+POLICIES = ("Allow", "Forbid", "Replace")
+EVERY = {"@hourly": 3600, "@daily": 86400, "@midnight": 86400, "@weekly": 604800}
+REGULAR = re.compile(r"(?:(?P<minutes>\*|\*/\d+|\d+)\s+(?P<hours>\*|\*/\d+|\d+))\s+\*\s+\*\s+\*")
+
+
+def add(manifest: Manifest, sketch: Sketch) -> None:
+    """Adds the component, the timer that starts its jobs, and their time limit."""
+    spec = manifest.spec
+    job = spec.inner("jobTemplate", "spec")
+    thing = pods.add_pods(manifest, sketch, job.table("template") if job else None, copies=None)
+    schedule, policy = spec.required("schedule"), spec.scalar("concurrencyPolicy")
+    if policy is not None and policy.text not in POLICIES:
+        words = f"{spec.at('concurrencyPolicy')} is '{units.shorten(policy.text)}'"
+        spec.problem(policy.place, words, f"write one of {', '.join(POLICIES)}")
+    limit = job.seconds("activeDeadlineSeconds") if job else None
+    if limit is not None:
+        _limit(limit, thing, sketch)
+    if policy is not None and policy.text in POLICIES[1:]:
+        spec.remark("schedule", f"concurrencyPolicy {policy.text}: a job does not overlap the one before")
+    elif schedule is not None:
+        _starts(spec, schedule, thing, sketch)
+
+
+def _starts(spec: FieldView, schedule: Scalar, thing: str, sketch: Sketch) -> None:
+    seconds = least_gap(schedule.text)
+    if seconds is None:
+        spec.remark("schedule", "the time between its starts is not regular, and not modelled")
+        return
+    values: dict[str, Node | None] = {
+        "from": respelled(schedule, f"{thing} created"),
+        "every": respelled(schedule, duration_text(units.quantity(f"{seconds} s")[0])),
+        "then": respelled(schedule, f"{thing}.run starts"),
+    }
+    sketch.put("timers", sketch.names.fresh(f"{thing}_schedule"), schedule.place, values)
+
+
+def _limit(limit: Scalar, thing: str, sketch: Sketch) -> None:
+    values: dict[str, Node | None] = {
+        "from": respelled(limit, f"{thing}.run starts"),
+        "after": limit,
+        "unless": respelled(limit, f"{thing}.run ends"),
+        "then": respelled(limit, f"{thing}.run ends"),
+    }
+    sketch.put("timers", sketch.names.fresh(f"{thing}_deadline"), limit.place, values)
+
+
+def least_gap(schedule: str) -> int | None:
+    """Returns the seconds between two starts of a regular schedule: `*/5 * * * *` -> 300; None for any other."""
+    text = schedule.strip()
+    if text in EVERY:
+        return EVERY[text]
+    match = REGULAR.fullmatch(text)
+    if match is None:
+        return None
+    minutes, hours = match["minutes"], match["hours"]
+    if minutes.isdigit():
+        return _step(hours, 24, 3600)
+    return _step(minutes, 60, 60)
+
+
+def _step(field: str, cycle: int, unit: int) -> int | None:
+    """Returns the least time between two values of a field: the last step of a cycle may be shorter."""
+    if field.isdigit():
+        return cycle * unit
+    step = int(field.partition("/")[2] or 1)
+    if step == 0:
+        return None
+    rest = cycle % step
+    return min(step, rest or step) * unit if step < cycle else cycle * unit

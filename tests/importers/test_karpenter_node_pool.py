@@ -1,0 +1,86 @@
+"""NodePool: budgets with their windows, consolidation, and one that is never allowed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coherence import importers
+from coherence.base.errors import InputError
+from coherence.checking.workspace import check
+from coherence.findings.finding import Verdict
+from coherence.language.design import Design
+from tests.paths import DATA
+
+POOL = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: spot}\nspec: {disruption: {%s}}\n"
+
+
+def read(disruption: str) -> Design:
+    return importers.design_from_sources({"pool.yaml": POOL.replace("%s", disruption)})
+
+
+def text(value: object) -> str:
+    return str(getattr(value, "text", value))
+
+
+def test_without_budgets_a_tenth_of_the_nodes_may_go() -> None:
+    (limit,) = read("consolidateAfter: 1m").limits.values()
+    assert (text(limit.counts), text(limit.at_most)) == ("spot.disrupted", "10 % of spot.copies round up")
+
+
+def test_each_budget_is_a_limit() -> None:
+    night = '{nodes: "0", schedule: "0 20 * * *", duration: 12h}'
+    limits = read(f'budgets: [{{nodes: "20%"}}, {night}]').limits.values()
+    assert [(text(limit.at_most), text(limit.during) if limit.during else "") for limit in limits] == [
+        ("20 % of spot.copies round up", ""), ("0", "0 20 * * * for 12 h"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("disruption", "trigger"),
+    [
+        ("consolidationPolicy: WhenEmpty, consolidateAfter: 5m", "spot.empty for 5 min"),
+        ("consolidationPolicy: WhenEmptyOrUnderutilized", "spot.underused for 0 s"),
+    ],
+)
+def test_consolidation_is_a_loop(disruption: str, trigger: str) -> None:
+    (loop,) = read(disruption).loops.values()
+    assert text(loop.trigger) == trigger
+
+
+def test_never_switches_consolidation_off() -> None:
+    design = read("consolidateAfter: Never")
+    assert not design.loops
+    assert any("consolidation is off" in words for _, words in design.not_modelled)
+
+
+def test_a_budget_for_some_reasons_is_named() -> None:
+    design = read('budgets: [{nodes: "1", reasons: [Drifted]}]')
+    assert not design.limits
+    assert any("for some reasons" in words for _, words in design.not_modelled)
+
+
+@pytest.mark.parametrize(
+    ("duration", "verdicts"), [("24h", [Verdict.CONFLICT]), ("23h59m", [Verdict.PROVED]), ("48h", [Verdict.CONFLICT])]
+)
+def test_no_node_may_ever_go(duration: str, verdicts: list[Verdict], tmp_path: Path) -> None:
+    budget = f'consolidateAfter: 1m, budgets: [{{nodes: "0", schedule: "0 0 * * *", duration: {duration}}}]'
+    (tmp_path / "pool.yaml").write_text(POOL.replace("%s", budget))
+    assert [f.verdict for f in check(tmp_path).findings if f.code == "COH213"] == verdicts
+
+
+@pytest.mark.parametrize(
+    "budget", ["nodes: -1", "nodes: many", "nodes: 1%%", '{nodes: "1", schedule: "@daily"}', "duration: 1h"]
+)
+def test_what_karpenter_refuses_is_told(budget: str) -> None:
+    written = budget if budget.startswith("{") else f"{{{budget}}}"
+    with pytest.raises(InputError, match=r"pool.yaml:4:"):
+        read(f"budgets: [{written}]")
+
+
+def test_of_the_published_pools_one_may_never_consolidate() -> None:
+    conflicts = [f for f in check(DATA / "manifests" / "karpenter").findings if f.verdict is Verdict.CONFLICT]
+    assert [(f.code, Path(f.places[0].file).name, f.places[0].line) for f in conflicts] == [
+        ("COH213", "disruption-budgets.yaml", 36)
+    ]
