@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,7 @@ def test_other_schedules_are_not_guessed(schedule: str) -> None:
 @given(st.integers(1, 90))
 def test_the_gap_is_the_least_that_the_minutes_have(step: int) -> None:
     minutes = [minute + 60 * hour for hour in range(3) for minute in range(0, 60, step)]
-    assert least_gap(f"*/{step} * * * *") == min(b - a for a, b in zip(minutes, minutes[1:], strict=False)) * 60
+    assert least_gap(f"*/{step} * * * *") == min(b - a for a, b in itertools.pairwise(minutes)) * 60
 
 
 @pytest.mark.parametrize(("policy", "timers"), [("Allow", 1), ("Forbid", 0), ("Replace", 0)])

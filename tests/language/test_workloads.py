@@ -27,7 +27,7 @@ def test_a_burst_has_its_own_rate_and_length() -> None:
     assert burst is not None
     assert burst.lasts is not None
     assert burst.every is not None
-    assert (burst.lasts.low, burst.every.low) == (120, 3600)
+    assert (burst.lasts.low, burst.every.low) == (Fraction(120), Fraction(3600))
 
 
 @pytest.mark.parametrize(
