@@ -29,7 +29,7 @@ class Host:
 
     def returns(self, rng: random.Random, ejections: int) -> Iterator[Fraction]:
         """Yields how long each ejection lasts; between two of them the host is healthy for a while."""
-        now = Fraction(rng.randint(0, 1000), 100)
+        now, calm = Fraction(rng.randint(0, 1000), 100), rng.choice([500, 20_000])
         for _ in range(ejections):
             ejected = now
             if self.backoff * self.base < self.longest + self.base:
@@ -38,15 +38,14 @@ class Host:
             while min(self.base * self.backoff, self.longest) > sweep - ejected:
                 sweep += self.interval
             yield sweep - ejected
-            now = self._healthy(sweep, rng)
+            now = self._healthy(sweep, Fraction(rng.randint(1, calm), 100))
 
     def _next(self, now: Fraction) -> Fraction:
         return (now // self.interval + 1) * self.interval + Fraction(0)
 
-    def _healthy(self, returned: Fraction, rng: random.Random) -> Fraction:
+    def _healthy(self, returned: Fraction, calm: Fraction) -> Fraction:
         """Returns when it fails again; the sweeps before have taken backoffs away."""
-        fails = returned + Fraction(rng.choice([rng.randint(1, 500), rng.randint(1, 20_000)]), 100)
-        sweep = returned + self.interval
+        fails, sweep = returned + calm, returned + self.interval
         while sweep < fails:
             self.backoff = max(0, self.backoff - 1)
             sweep += self.interval
