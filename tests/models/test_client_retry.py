@@ -86,7 +86,7 @@ def plain(tries: int, takes: float, pause: Formula) -> Iterator[float]:
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("traces", [30, pytest.param(1500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("traces", [30, pytest.param(300, marks=pytest.mark.slow)])
 def test_the_tries_are_sent_when_the_client_sends_them(part: str, traces: int) -> None:
     rng = random.Random(11)  # noqa: S311  (the same traces in every run)
     for _ in range(traces):

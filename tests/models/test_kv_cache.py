@@ -49,7 +49,7 @@ class Allocator:
         return needs
 
 
-@pytest.mark.parametrize("traces", [60, pytest.param(3000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("traces", [60, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_lengths_uniform_modulo_the_block_want_and_use_what_the_part_says(traces: int) -> None:
     rng = random.Random(9)  # noqa: S311  (the same traces in every run)
     for _ in range(traces):

@@ -85,7 +85,7 @@ def drawn(rng: random.Random, *, delays: tuple[int, ...]) -> Serve:
     return Serve(lowest, lowest + rng.randint(0, 30), rng.randint(1, 20), rng.choice(delays), rng.choice(delays))
 
 
-@pytest.mark.parametrize("traces", [60, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("traces", [60, pytest.param(3_000, marks=pytest.mark.slow)])
 def test_without_delays_each_decision_is_the_autoscalers(traces: int) -> None:
     rng = random.Random(4)  # noqa: S311  (the same traces in every run)
     for number in range(traces):
@@ -99,7 +99,7 @@ def test_without_delays_each_decision_is_the_autoscalers(traces: int) -> None:
             replicas = wanted
 
 
-@pytest.mark.parametrize("traces", [60, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("traces", [60, pytest.param(3_000, marks=pytest.mark.slow)])
 def test_from_one_load_to_another_it_moves_when_and_as_far_as_the_autoscaler(traces: int) -> None:
     rng = random.Random(5)  # noqa: S311  (the same traces in every run)
     for number in range(traces):
