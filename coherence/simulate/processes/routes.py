@@ -128,6 +128,10 @@ def _limits(design: Design, call: Call, notes: list[str]) -> Iterator[Limit]:
             if why:
                 notes.append(f"{limit.name} is not run: {why}")
             else:
+                if not named and _of_retries(limit):
+                    notes.append(
+                        f"{call.name} keeps {limit.name}, which counts its retries and is not named as its budget"
+                    )
                 yield limit
 
 

@@ -136,8 +136,23 @@ def test_limits_in_flight_are_breakers_and_budgets(
 ) -> None:
     route, notes, _ = made(", tries: 2", f"l: {{{limit}}}")
     assert (route.breaker, route.most_retries, route.budget) == (breaker, most_retries, budget)
-    assert bool(notes) is bool(note)
-    assert not note or (notes[0].startswith("l is not run: ") and note in notes[0])
+    if not note:
+        assert notes == ([KEPT] if "web.retries" in limit else [])
+    else:
+        assert notes[0].startswith("l is not run: ")
+        assert note in notes[0]
+
+
+KEPT = f"{NAME} keeps l, which counts its retries and is not named as its budget"
+
+
+@pytest.mark.parametrize(("words", "notes"), [("", [KEPT]), (", budget: l", [])])
+def test_a_limit_of_retries_that_a_call_does_not_name_as_its_budget_is_kept_and_told(
+    words: str, notes: list[str]
+) -> None:
+    route, lines, _ = made(f", tries: 2{words}", "l: {counts: web.retries in flight, at_most: 3}")
+    assert route.most_retries == 3
+    assert lines == notes
 
 
 def test_a_limit_that_several_calls_keep_is_kept_by_each() -> None:
