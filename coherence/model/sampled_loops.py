@@ -56,7 +56,8 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
     assert timescale is not None
     period = timescale.period
     assert period is not None
-    relay = loop.trigger if isinstance(loop.trigger, Relay) else None
+    triggered = not loop.rules  # rules decide by themselves
+    relay = loop.trigger if triggered and isinstance(loop.trigger, Relay) else None
     return built(
         SampledLoop,
         name=lambda: loop.name,
@@ -64,7 +65,7 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
         phase=lambda: timescale.phase.low if timescale.phase else None,
         rank=lambda: loop.rank.low if loop.rank else Fraction(1000),
         order=lambda: order,
-        trigger=lambda: _trigger(draft, loop),
+        trigger=lambda: _trigger(draft, loop) if triggered else None,
         enter=lambda: _read(draft, loop, relay.enter.tree) if relay and relay.enter else None,
         leave=lambda: _read(draft, loop, relay.leave.tree) if relay and relay.leave else None,
         rules=lambda: _rules(draft, loop),

@@ -73,6 +73,16 @@ loops:
 """
 
 
+def test_a_loop_with_rules_has_no_other_trigger() -> None:
+    rules = "    rules: [{when: pool.idle > 2, by: 8}]\n    actuation"
+    ruled = STEP.replace(", by: 8,", ",").replace("    actuation", rules)
+    design = read_text(ruled.replace("SENSOR", "").replace("CONDITION", "always"), "d.yaml")
+    with recorded() as reads:
+        execute(elaborate(design), instants=3)
+    assert {leaf.key for leaf in leaves(design) if leaf.place in reads.all()} >= {"rules.when", "rules.by"}
+    assert not any(leaf.key == "trigger" for leaf in leaves(design) if leaf.place in reads.all())
+
+
 @pytest.mark.parametrize(
     ("sensor", "condition", "target"),
     [

@@ -8,7 +8,7 @@ signal that scales a station is given back as that station's number of servers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -18,8 +18,9 @@ from coherence.base.units import ONE
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Number
 from coherence.model.elaborate import elaborate
-from coherence.model.model import EVERYTHING, Interval, Model, State
+from coherence.model.model import EVERYTHING, Interval, Model, State, some_outputs
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
+from coherence.simulate.execute.slices import sliced
 from coherence.simulate.processes import Processes
 from coherence.simulate.requests.program import Program
 
@@ -90,7 +91,7 @@ def cut(model: Model, program: Program) -> LoopCut:
     return LoopCut(
         replace(
             model,
-            outputs={path: tree for path, tree in model.outputs.items() if path not in taken},
+            outputs=some_outputs(model, [path for path in model.outputs if path not in taken]),
             states={p: s for p, s in model.states.items() if p not in taken} | {_CLOCK.path: _CLOCK},
             inputs={**model.inputs, **dict.fromkeys(taken)},
         ),
@@ -135,6 +136,13 @@ def run_model(design: Design) -> Model:
     return replace(elaborate(design), promises={})
 
 
+def _shown(whole: LoopCut, scaled: Iterable[str]) -> LoopCut:
+    """Returns the cut with only the constants and outputs on which loops, servers and what is shown depend."""
+    model = whole.model
+    loops = (loop.name for loop in model.loops)
+    return replace(whole, model=sliced(model, [*loops, *model.states, *model.commands, *model.inputs, *scaled]))
+
+
 class Coupled:
     """A run of requests under the design's loops.  `instants` are those of the executor."""
 
@@ -142,7 +150,7 @@ class Coupled:
         self, design: Design, processes: Processes, run: RequestRun, values: Mapping[str, Fraction] | None = None
     ) -> None:
         self.processes, self.run = processes, run
-        self.cut = cut(run_model(design), processes.program)
+        self.cut = _shown(cut(run_model(design), processes.program), processes.scaled.values())
         start: dict[str, Any] = {path: Fraction(0) for path in self.cut.measured}
         self.execution = Execution(self.cut.model, Choices({**(values or {}), **start}))
         self.meter = Meter(processes.program)

@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from coherence.base.reads import recorded
+from coherence.language.leaves import leaves
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.simulate.processes import processes
@@ -93,6 +95,17 @@ def test_what_requests_carry_out_becomes_a_measured_input() -> None:
     assert taken <= set(model.outputs) | set(model.states)  # nothing that the model does not speak of
     kept = (set(model.outputs) | set(model.states)) - taken
     assert kept <= set(loops.model.outputs) | set(loops.model.states)
+
+
+def test_of_numbers_and_expressions_only_those_are_read_that_a_loop_or_a_server_depends_on() -> None:
+    spare = "  pool: {spare: 7, room: pool.desired * pool.spare, "
+    design = read_text(DESIGN.replace("  pool: {", spare))
+    made = processes(design)
+    with recorded() as reads:
+        Coupled(design, made, RequestRun(made.program, seed=1)).advance(30)
+    read = {leaf.key for leaf in leaves(design) if leaf.place in reads.all() and leaf.entry == "pool"}
+    assert "takes.start" in read
+    assert not read & {"spare", "room"}
 
 
 def test_the_cut_model_has_an_instant_every_second() -> None:
