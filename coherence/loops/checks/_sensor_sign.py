@@ -17,7 +17,7 @@ from coherence.loops.checks._groups import Numbers, groups, reading, tried, witn
 from coherence.loops.checks._law_signs import law_sign
 from coherence.loops.checks._sign_certificates import certificate
 from coherence.loops.designs.groups import LAPS, Group, place
-from coherence.model.model import Model, SampledLoop
+from coherence.model.model import AIM, Model, SampledLoop
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Choices, Execution, Instant
 from coherence.simulate.execute.orbits import hyperperiod
@@ -61,9 +61,11 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
 def _with_aims(subject: Subject, group: Group) -> Group:
     """Returns a group whose model has what its loops aim at, too, which only a proportional law compares."""
     others = [loop for loop in group.loops if loop.law != "proportional"]
-    aims = {name for loop in others for tree in (loop.measured, loop.setpoint) if tree for name in names_of(tree)}
+    trees = {f"{name} of {loop.name}": getattr(loop, name) for loop in others for name in AIM}
+    aims = {path: tree for path, tree in trees.items() if tree is not None}
     written = {loop.signal for loop in group.loops if loop.signal}
-    return replace(group, model=sliced(subject.model, written | aims)) if aims else group
+    model = sliced(subject.model, written | {name for tree in aims.values() for name in names_of(tree)})
+    return replace(group, model=replace(model, outputs={**model.outputs, **aims})) if aims else group
 
 
 def _negative(question: Question, model: Model, loop: SampledLoop, judged: Tree) -> Finding:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from coherence.base.errors import UsageError
-from coherence.language.design import Design
+from coherence.language.design import Boundary, Design
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application, Inputs
 from coherence.minimums.fabric.cuts import all_gather, capacity
@@ -104,14 +104,17 @@ def _not(tier: str) -> High:
     return lambda name: name != tier
 
 
+def _is_virtual(boundary: Boundary) -> bool:
+    return boundary.kind is not None and boundary.kind.text == "virtualization"
+
+
 def shares(design: Design) -> Iterator[Application]:
     """Compute and memory behind each boundary that says how many slices of which share there are."""
     for boundary in design.boundaries.values():
         constants = boundary.constants
-        virtual = boundary.kind is not None and boundary.kind.text == "virtualization"
         for what, key in (("compute", "capacity_fraction"), ("memory", "memory_fraction")):
             share = constants.get(key)
-            if not isinstance(share, Quantity) and not (virtual and what == "compute"):
+            if not isinstance(share, Quantity) and not (what == "compute" and _is_virtual(boundary)):
                 continue
             around = ", ".join(end.text for end in boundary.around)
             gathered = Gathered(f"{what} of {around} behind {boundary.name}")
@@ -119,7 +122,7 @@ def shares(design: Design) -> Iterator[Application]:
             instances = constants.get("instances")
             if isinstance(share, Quantity) and share.low >= 1:
                 continue  # the whole device can be used
-            if isinstance(instances, Quantity) or virtual:
+            if isinstance(instances, Quantity) or _is_virtual(boundary):
                 gathered.quantity("instances", instances, f"instances of boundary {boundary.name} ({boundary.place})")
             else:
                 gathered.span("instances", Fraction(1))
