@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import Any, cast
 
 from coherence.base.errors import UsageError
-from coherence.language.design import Boundary, Design
+from coherence.language.design import Design
+from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.bound import Application, Inputs
 from coherence.minimums.fabric.cuts import all_gather, capacity
