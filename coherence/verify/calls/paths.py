@@ -10,7 +10,7 @@ from functools import partial
 from coherence.findings.question_input import Certificate, rational
 from coherence.language.call_cases import is_conditional, render_order
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO
+from coherence.verify.calls.attempts import NOTHING
 from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.compositions import Algebra, composed
 from coherence.verify.calls.retry_policies import RetryPolicy, retry_policy_of, tries_again
@@ -146,8 +146,7 @@ def amplification(
     """
     layers = tuple(_layer(plan, cause, abandons=abandons, least=least) for plan in way)
     quick, slow = _takes(way[-1], cause)
-    bounded = pace == ANY and slow is not None
-    sends, rows = most_sends(layers, slow if pace == SLOW and slow is not None else quick, slow if bounded else None)
+    sends, rows = most_sends(layers, slow if pace == SLOW else quick, slow if pace == ANY else None)
     return RetryAmplification(tuple(way), cause, sends, rows)
 
 
@@ -163,13 +162,13 @@ def _layer(plan: RetryPolicy, cause: str, *, abandons: bool, least: bool) -> Ret
     )  # fmt: skip
 
 
-def _takes(plan: RetryPolicy, cause: str) -> tuple[Fraction, Fraction | None]:
+def _takes(plan: RetryPolicy, cause: str) -> tuple[Fraction, Fraction]:
     """Returns the seconds of one send that fails so: as fast as it can be (of unknown causes: at once), and as slow."""
     stated = {name.replace(" ", "_"): quantity for name, quantity in (plan.call.fails or {}).items()}.get(cause)
     if isinstance(stated, Quantity):
         return stated.low, stated.high
-    hangs = cause == "timeout" and plan.limit is not None
-    return (plan.limit.low if hangs and plan.limit else None) or ZERO, plan.limit.high if hangs and plan.limit else None
+    hangs = plan.limit if cause == "timeout" and plan.limit is not None else NOTHING
+    return hangs.low, hangs.low if hangs.high is None else hangs.high
 
 
 def unsaid(way: Sequence[RetryPolicy]) -> RetryPolicy | None:

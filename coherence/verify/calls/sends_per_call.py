@@ -74,7 +74,7 @@ class _Chain:
     """
 
     def __init__(self, layers: tuple[RetryLayer, ...], takes: Fraction, slowest: Fraction | None) -> None:
-        self.layers, self.ranges = layers, slowest is not None
+        self.layers, self.bounds = layers, slowest is not None
         self.whole: list[Outcome] = [(1, takes)] * (len(layers) + 1)
         self.tried: list[Outcome] = [(1, takes)] * len(layers)
         self.longest: list[Fraction | None] = [takes if slowest is None else slowest] * (len(layers) + 1)
@@ -84,7 +84,7 @@ class _Chain:
         """Returns the outcome of one try at layer `depth`, within the layer's own limit."""
         sends, takes = self.whole[depth + 1]
         layer = self.layers[depth]
-        self.causes[depth] = _causes(self.failed[depth + 1], takes, self.longest[depth + 1], layer.limit)
+        self.causes[depth] = self._causes(self.failed[depth + 1], takes, self.longest[depth + 1], layer.limit)
         if layer.limit is None or (takes is not None and takes <= layer.limit):
             return sends, takes
         return (self.cut(depth + 1, layer.limit) if layer.cancels else sends), layer.limit
@@ -94,9 +94,9 @@ class _Chain:
         layer, course = self.layers[depth], self._course(depth)
         each = self.tried[depth][0]
         inner = each == self.whole[depth + 1][0]
-        end = last_end(course)
-        self.longest[depth] = self._longest(depth) if self.ranges else end
-        self.failed[depth] = _causes(self.causes[depth], end, self.longest[depth], layer.deadline)
+        end = last_end(self._course(depth, fewest=True))
+        self.longest[depth] = self._longest(depth) if self.bounds else end
+        self.failed[depth] = self._causes(self.causes[depth], end, self.longest[depth], layer.deadline)
         self.longest[depth] = least(self.longest[depth], layer.deadline)
         if layer.deadline is None:
             return LayerSends(course.count, each, 0, inner, course.tries), end
@@ -124,34 +124,35 @@ class _Chain:
         return _plus(total, 1) if room is not None and room > 0 else total
 
     def _until(self, depth: int, end: Fraction) -> tuple[int | None, Fraction | None]:
-        """Returns tries that end by `end`, and the time that is left for the one that has begun (None: none has)."""
+        """Returns tries that end before `end`, and the time that is left for the one that has begun (None: none has).
+
+        What ends with it is counted send by send: one of no length that would begin then does not begin.
+        """
         course = self._course(depth)
-        begun, done = started(course, end), completed(course, end)
+        begun, done = started(course, end), completed(course, end, strict=True)
         if begun is None or done is None:
             return None, None
-        done = min(done, begun)  # a try of no length that would begin at the end does not begin
         return done, end - (start(course, begun) or ZERO) if begun > done else None
 
-    def _course(self, depth: int) -> RetrySchedule:
-        return RetrySchedule(self._tries(depth), self.tried[depth][1], self.layers[depth].backoff, longest=False)
+    def _course(self, depth: int, *, fewest: bool = False) -> RetrySchedule:
+        tries = self._tries(depth, fewest=fewest)
+        return RetrySchedule(tries, self.tried[depth][1], self.layers[depth].backoff, longest=False)
 
-    def _tries(self, depth: int) -> Tries:
-        """Returns the tries of a call at layer `depth`; the most of them where its tries may fail in either way."""
+    def _tries(self, depth: int, *, fewest: bool = False) -> Tries:
+        """Returns the tries of a call at layer `depth`: the most, or fewest, where its tries may fail in either way."""
         layer = self.layers[depth]
         timed = layer.tries if layer.timed_tries is None else layer.timed_tries
-        if self.causes[depth] == CAUSE or timed == layer.tries:
-            return layer.tries
-        more = self.causes[depth] == TIMEOUT or (product(timed) or inf) > (product(layer.tries) or inf)
-        return timed if more else layer.tries
+        both = [timed if late else layer.tries for late in sorted(self.causes[depth])]
+        return (min if fewest else max)(both, key=lambda tries: product(tries) or inf)
 
-
-def _causes(
-    inside: frozenset[bool], takes: Fraction | None, longest: Fraction | None, limit: Fraction | None
-) -> frozenset[bool]:
-    """Returns by what something may fail that a limit may end; at equality the two race."""
-    if limit is None or (takes is not None and longest is not None and longest < limit):
-        return inside
-    return TIMEOUT if takes is None or takes > limit else inside | TIMEOUT
+    def _causes(
+        self, inside: frozenset[bool], takes: Fraction | None, longest: Fraction | None, limit: Fraction | None
+    ) -> frozenset[bool]:
+        """Returns by what something may fail that a limit may end; at equality the two race."""
+        if limit is not None and (takes is None or takes > limit):
+            return TIMEOUT
+        may_be_late = limit is not None and self.bounds and (longest is None or longest >= limit)
+        return inside | TIMEOUT if may_be_late else inside
 
 
 def most_sends(
