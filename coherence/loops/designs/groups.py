@@ -28,6 +28,7 @@ from coherence.simulate.execute.starts import corner_count, corners
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
+LONGER = 4  # times the laps for a run that neither settles nor repeats in them: a slow cycle has many laps
 ONE_WAY_SHARE = 1 / 3  # of the time that is left: the proof is also tried of each repair
 
 
@@ -86,7 +87,17 @@ def _runs(model: Model, deadline: float) -> tuple[LongRun, ...]:
         if corner_runs and wall_is_over(deadline):
             break
         corner_runs.append(long_run(model, choices, laps=LAPS, most=MOST_INSTANTS))
+    if corner_runs and all(run.orbit is None for run in corner_runs) and not wall_is_over(deadline):
+        corner_runs[0] = _longer(model, corner_runs[0])
     return tuple(corner_runs)
+
+
+def _longer(model: Model, run: LongRun) -> LongRun:
+    """Returns the run over more laps, where its numbers stay short enough; else the run."""
+    try:
+        return long_run(model, run.choices, laps=LONGER * LAPS, most=MOST_INSTANTS)
+    except NotExactError:
+        return run
 
 
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:

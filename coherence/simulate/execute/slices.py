@@ -49,10 +49,11 @@ def _loops_by_name(model: Model) -> dict[str, SampledLoop]:
 
 @cached
 def _loops_by_signal(model: Model) -> dict[str, tuple[str, ...]]:
-    """Returns the names of the loops that write each signal."""
+    """Returns the names of the loops that write each signal; one that leaves it alone (`to: unset`) writes nothing."""
     writers: dict[str, tuple[str, ...]] = {}
     for loop in model.loops:
-        writers[loop.signal] = (*writers.get(loop.signal, ()), loop.name)
+        if loop.law != "unset":
+            writers[loop.signal] = (*writers.get(loop.signal, ()), loop.name)
     return writers
 
 
