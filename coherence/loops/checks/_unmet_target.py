@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.findings.finding import Finding
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject
 from coherence.language.expressions.evaluate import Constants, evaluate
 from coherence.language.expressions.tree import Tree, rename
+from coherence.language.schema_kinds import Quantity
 from coherence.loops.checks._groups import Numbers, groups, runs, settled, tried, witnessed
 from coherence.loops.designs.groups import Group, place
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.orbits import LongRun
-from coherence.simulate.execute.timeline import shown
+from coherence.simulate.execute.starts import corner_count
+from coherence.simulate.execute.timeline import shown, told_choices
 from coherence.verify.facts.satisfiability import plain as steady
 
 SHOWN = 60  # instants of a run
 
 
-def answers(question: Question, subject: Subject) -> Iterator[Finding]:
-    """Yields a note per loop that rests at its upper bound while it reads more than it wants."""
+def answers(question: Question, subject: Subject, but: frozenset[str] = frozenset()) -> Iterator[Finding]:
+    """Yields a conflict per loop, but for these, that rests at its upper bound while it reads more than it wants."""
     for group in groups(subject):
-        still = [run for run in runs(subject, group) if settled(run)]
-        for loop in group.loops:
+        every = runs(subject, group)
+        still = [run for run in every if settled(run)]
+        for loop in group.loops if but.isdisjoint(group.names) else ():
             unmet = [(run, reading) for run in still if (reading := tried(_unmet, group.model, loop, run)) is not None]
-            if unmet and (finding := _answer(question, group, loop, *unmet[0])) is not None:
+            certain = len(unmet) == len(every) == corner_count(group.model)
+            if unmet and (finding := _answer(question, subject, group, loop, unmet[0], certain=certain)) is not None:
                 yield finding
 
 
@@ -40,9 +46,12 @@ def _unmet(model: Model, loop: SampledLoop, run: LongRun) -> tuple[Fraction, Fra
     if plain(after[loop.signal]) != loop.bounds.high:
         return None
     world = Constants({**{path: c.range.low for path, c in model.constants.items()}, **run.choices.values, **after})
-    reading, setpoint = (plain(evaluate(_at_rest(model, tree), world)) for tree in (loop.measured, loop.setpoint))
+    measured = _at_rest(model, loop.measured)
+    reading, setpoint = (plain(evaluate(tree, world)) for tree in (measured, _at_rest(model, loop.setpoint)))
+    higher = Constants({**world.at, loop.signal: 2 * loop.bounds.high})
+    away = plain(evaluate(measured, higher)) > reading  # its own action is to blame: `sensor-sign`
     above = setpoint > 0 and reading > setpoint * (1 + loop.tolerance)
-    return (reading, setpoint) if above else None
+    return (reading, setpoint) if above and not away else None
 
 
 def _at_rest(model: Model, tree: Tree) -> Tree:
@@ -55,9 +64,10 @@ def _at_rest(model: Model, tree: Tree) -> Tree:
 
 
 def _answer(
-    question: Question, group: Group, loop: SampledLoop, run: LongRun, reading: tuple[Fraction, Fraction]
-) -> Finding | None:
-    bound = loop.bounds.high
+    question: Question, subject: Subject, group: Group, loop: SampledLoop,
+    unmet: tuple[LongRun, tuple[Fraction, Fraction]], *, certain: bool,
+) -> Finding | None:  # fmt: skip
+    (run, reading), bound = unmet, loop.bounds.high
     assert bound is not None
     numbers: Numbers = {"reading": (reading[0], ""), "wanted": (reading[1], ""), "upper bound": (bound, "")}
     evidence = witnessed(group.model, run.choices, tuple(run.instants[:SHOWN]), "exact execution to rest", numbers)
@@ -69,7 +79,19 @@ def _answer(
         f"{shown(group.model, loop.signal, bound)} and the target of {loop.name} unmet: "
         f"it reads {float(reading[0]):.4g}, wanted {float(reading[1]):.4g}"
     )
-    return question.note(message, (place(loop), *_bounds(loop)), group.names, evidence)
+    return question.conflict(
+        message, (place(loop), *_bounds(loop)), group.names, evidence, certain=certain,
+        assumptions=told_choices(group.model, run.choices), repairs=_room(subject, loop, reading[0] / reading[1]),
+    )  # fmt: skip
+
+
+def _room(subject: Subject, loop: SampledLoop, times: Fraction) -> Iterator[Repair]:
+    """Yields an upper bound so many times as high: enough where the reading falls with what is written."""
+    ends = loop.source.actuation.bounds if loop.source.actuation is not None else ()
+    end = ends[-1] if len(ends) > 1 else None
+    if isinstance(end, Quantity) and end.exact:
+        repair = repairs.proposal(repairs.change(subject, end, Fraction(math.ceil(end.high * times))))
+        yield from [repair] if repair is not None else []
 
 
 def _bounds(loop: SampledLoop) -> Iterator[Place]:

@@ -28,7 +28,7 @@ from coherence.simulate.execute.starts import corner_count, corners
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
-LONGER = 4  # times the laps for a run that neither settles nor repeats in them: a slow cycle has many laps
+LONGER = 3  # times the laps for a run that neither settles nor repeats in them: a slow cycle has many laps
 ONE_WAY_SHARE = 1 / 3  # of the time that is left: the proof is also tried of each repair
 
 
