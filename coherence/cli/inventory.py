@@ -14,7 +14,8 @@ from coherence.language.call_cases import render_order
 from coherence.language.design import Call, Design, Limit, Loop, Timer
 
 if TYPE_CHECKING:
-    from coherence.checking.workspace import Entry as WorkspaceEntry
+    from coherence.checking.default_promises import PromiseKind
+    from coherence.checking.design_check import Analysis
 
 COLUMNS = ("name", "kind", "layer", "objective", "target", "timescale", "trigger", "actuation", "place")
 SHOWN = (*COLUMNS[:-1], "read by", "place")
@@ -27,28 +28,34 @@ def command(paths: Sequence[Path], form: str) -> int:
     """List every policy of the designs: objective, target, timescale, trigger, actuation; `?` = not stated.
 
     `read by` has the codes of the questions that answer about the policy (`coherence explain CODE`), or `nobody`.
+    Below stands what the policies promise without a word, counted by kind; `check --ignore CODE` does not ask a kind.
     """
+    from coherence.checking.default_promises import default_promises, render_counts
+    from coherence.checking.design_check import Options, analysis
     from coherence.checking.workspace import open_workspace
 
-    rows = [
-        {**row, "read by": read_by}
-        for entry in open_workspace(paths).entries
-        for row, read_by in zip(inventory(entry.design), _read_by(entry), strict=True)
-    ]
+    rows: list[dict[str, str]] = []
+    promised: list[tuple[PromiseKind, str]] = []
+    for entry in open_workspace(paths).entries:
+        answers = analysis(entry.design, entry.sources, entry.rebuild, options=Options(verify_repairs=False))
+        pairs = zip(inventory(entry.design), _read_by(entry.design, answers), strict=True)
+        rows += [{**row, "read by": read_by} for row, read_by in pairs]
+        promised += [(p.kind, p.state(answers.answers.findings)) for p in default_promises(entry.design)]
     if form == "json":
         click.echo(json.dumps(rows, indent=2))
-    else:
-        click.echo(_table(rows, markdown=form == "markdown"), nl=False)
+        return 0
+    click.echo(_table(rows, markdown=form == "markdown"), nl=False)
+    if promised:
+        click.echo("\nDefault promises:")
+        click.echo("".join(f"- {line}\n" for line in render_counts(promised)), nl=False)
     return 0
 
 
-def _read_by(entry: WorkspaceEntry) -> Iterator[str]:
+def _read_by(design: Design, answers: Analysis) -> Iterator[str]:
     """Yields the codes of the questions that answer about each policy, in the order of the rows."""
-    from coherence.checking.design_check import Options, analysis, readers_of
+    from coherence.checking.design_check import readers_of
 
-    asked_once = Options(verify_repairs=False)
-    readers = readers_of(analysis(entry.design, entry.sources, entry.rebuild, options=asked_once))
-    design = entry.design
+    readers = readers_of(answers)
     sections = {"loops": design.loops, "calls": [call.name for call in design.calls]}
     policies = {**sections, "timers": design.timers, "limits": design.limits}
     for section, names in policies.items():
