@@ -21,11 +21,13 @@ from coherence.language import names
 from coherence.language.design import Component, Design, Job, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event, Promise
+from coherence.language.words import STATES
 
 SECTIONS = (
     "workload", "components", "claims", "loops", "calls", "timers", "limits", "jobs", "placement", "promises",
 )  # fmt: skip
 JOBS, PLACES = "<jobs>", "<places>"  # what all jobs share, and all placements where places have capacities
+TRIES = "<tries>"  # what all calls share with a promise about the last try of one that it does not name
 MEMORY = "<memory>"  # what limits on the sum of what requests hold share with admission and what is redone
 _WORDS = re.compile(r"[a-z][a-z0-9_]*")
 _BEFORE_A_DOT = re.compile(r"([a-z][a-z0-9_]*)\s*\.\s*[a-z]")
@@ -83,7 +85,7 @@ def carry(previous: Design, edited: Design, touched: Iterable[Unit]) -> None:
     For designs that declare the same names and differ in entries alone.
     """
     old, new = _shared(previous), [(unit, getattr(edited, unit.section)[unit.name]) for unit in touched]
-    if any(query(previous) != query(edited) for query in (_redoes, _capacities, _resources)):
+    if any(query(previous) != query(edited) for query in (_redoes, _capacities, _resources, _last_tries)):
         return
     for unit, entry in new:
         before, after = words_of(getattr(previous, unit.section)[unit.name]), words_of(entry)
@@ -162,6 +164,8 @@ def _own(section: str, name: str | int, design: Design) -> frozenset[str]:
         shared.add(JOBS)
     if section in ("jobs", "placement") and _capacities(design):
         shared.add(PLACES)
+    if section in ("calls", "promises") and _last_tries(design):
+        shared.add(TRIES)
     return frozenset(shared)
 
 
@@ -170,7 +174,7 @@ def _memory(section: str, words: Words, design: Design) -> frozenset[str]:
     if not _redoes(design):
         return frozenset()
     many = {f"{head}s" for head in words.heads if f"{head}s" in design.workload}
-    shared = {"sum", "running", "ongoing", "admitted"} if section == "limits" else {"redone"}
+    shared = {"sum", "running", *STATES["in work"]} if section == "limits" else {"redone"}
     return frozenset(many | ({MEMORY} if shared & words.words else set()))
 
 
@@ -187,6 +191,13 @@ def _resources(design: Design) -> frozenset[str]:
     """Returns what members of components and jobs need."""
     owners: list[Component | Job] = [*design.components.values(), *design.jobs.values()]
     return frozenset(name for owner in owners for name in needed(owner))
+
+
+@cached
+def _last_tries(design: Design) -> bool:
+    """Returns whether a promise speaks of the last try of a call without saying of which."""
+    ends = (promise.second for promise in design.promises.values())
+    return any(end is not None and end.of == "last" and end.subject in ("try", "attempt") for end in ends)
 
 
 @cached

@@ -45,6 +45,7 @@ from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Call, Name, Tree
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Promise
+from coherence.language.words import STATES
 from coherence.language.workloads import Workload
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, place_of
@@ -60,7 +61,7 @@ from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH215", "memory-admission", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
-RUNNING = ("running", "ongoing", "admitted")
+RUNNING = ("running", *STATES["in work"])
 ASSUMED = ("no prefix is shared between requests", "each request holds all of its tokens while it runs")
 
 
@@ -145,6 +146,9 @@ def _judged(subject: Subject, facts: DesignFacts, memory: RequestMemory) -> Find
     demand = number * mean.low
     if demand > memory.blocks:
         return _overfull(subject, facts, memory, offered, number, demand)
+    worst = number * mean.high if mean.high is not None else demand
+    if worst > memory.blocks:
+        return _overfull(subject, facts, memory, offered, number, worst, hold="may hold")
     bound = f"{render_quantity(demand)} of {render_quantity(memory.blocks)} held on average"
     return QUESTION.undecided(
         f"needs the longest request (`max` of tokens) of {memory.workload.name}: {bound}",
@@ -192,13 +196,14 @@ def _proved(memory: RequestMemory, longest: Fraction) -> Finding:
 
 
 def _overfull(
-    subject: Subject, facts: DesignFacts, memory: RequestMemory, offered: Fraction, number: Fraction, demand: Fraction
-) -> Finding:
-    """Answers that the mean demand alone is above the memory."""
+    subject: Subject, facts: DesignFacts, memory: RequestMemory, offered: Fraction, number: Fraction, demand: Fraction,
+    hold: str = "hold",
+) -> Finding:  # fmt: skip
+    """Answers that the mean demand alone is above the memory, or may be."""
     promise = _promise_of_redone(subject.design)
     there = f"{memory.limit.name} has {render_quantity(memory.blocks)}"
     message = (
-        f"{render_quantity(number)} requests hold {render_quantity(demand)} on average, {there}: work is thrown "
+        f"{render_quantity(number)} requests {hold} {render_quantity(demand)} on average, {there}: work is thrown "
         "away and redone"
     )
     numbers: Numbers = {
