@@ -127,6 +127,14 @@ def conditions(design: Design) -> Iterator[Formula]:
         yield from promise.conditions
 
 
+@cached
+def used_names(design: Design) -> frozenset[str]:
+    """Returns the names that a formula or an event of the design reads, as they are written."""
+    own = (formula for component in design.components.values() for formula in component_formulas(component))
+    read = (node.path for formula in (*formulas(design), *own) for node in _plain_names(formula.tree))
+    return frozenset({*read, *(event.subject for event in events(design))})
+
+
 def component_formulas(component: Component) -> Iterator[Formula]:
     """Yields the output expressions of a component."""
     yield from (value for value in component.constants.values() if isinstance(value, Formula))

@@ -8,8 +8,7 @@ from __future__ import annotations
 from coherence.base.places import Place
 from coherence.base.units import shorten
 from coherence.language.design import Call, Component, Design, Job, needed
-from coherence.language.expressions import names as names_in
-from coherence.language.names import component_formulas, distance, events, formulas, nearest, related
+from coherence.language.names import distance, events, nearest, related, used_names
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity, Reading
 from coherence.language.sentences import Event
@@ -25,7 +24,7 @@ def check(design: Design, reading: Reading) -> None:
     """Reports every near miss with what may be meant."""
     for workload in design.workload.values():
         _bursts(workload, reading)
-    used = _used(design)
+    used = used_names(design)
     for component in design.components.values():
         _roles(component, reading)
         _takes(component, used, reading)
@@ -55,16 +54,6 @@ def _roles(component: Component, reading: Reading) -> None:
             near = nearest(activity, takes)
             remedy = f"did you mean '{near}'?" if near else f"add `takes: {{{activity}: ...}}`"
             reading.problem(word.place, f"'{component.name}' has no activity '{shorten(activity)}'", remedy)
-
-
-def _used(design: Design) -> frozenset[str]:
-    """Returns the activities that something else of the design names: an event, or a formula."""
-    every = (
-        *formulas(design),
-        *(own for component in design.components.values() for own in component_formulas(component)),
-    )
-    named = {name for formula in every for name in names_in(formula.tree)}
-    return frozenset(named | {event.subject for event in events(design)})
 
 
 def _takes(component: Component, used: frozenset[str], reading: Reading) -> None:

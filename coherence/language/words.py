@@ -33,12 +33,49 @@ COUNTS: Mapping[str, tuple[str, ...]] = {
     "unavailable": ("unavailable", "disrupted", "down", "evicted", "missing", "gone"),
 }
 
+# What else a limit or a loop counts of a thing: its members in other states, and what it has to do.
+STATES: Mapping[str, tuple[str, ...]] = {
+    "wanted": (
+        "desired", "replicas", "copies", "instances", "replica_count", "num_replicas", "desired_replicas", "wanted",
+    ),
+    "extra": ("extra", "surge", "surplus"),
+    "old": ("old", "outdated"),
+    "out of service": ("removed", "ejected", "unlisted", "unready", "out", "drained", "cordoned"),
+    "left in service": ("listed", "left"),
+    "failing": ("failing", "bad", "faulty", "failed"),
+    "in work": ("ongoing", "admitted", "in_flight", "busy"),
+    "waiting": ("waiting", "backlog", "pending", "queue", "queued"),
+    "sent": ("attempts", "calls", "requests", "sends"),
+    "sent again": ("retries",),
+    "failures": (
+        "failures", "crashes", "evictions", "interruptions", "kills", "losses", "preemptions", "restarts", "starts",
+    ),
+}  # fmt: skip
 
 # What counts the members of a thing that there are to be, as the last word of a signal that a loop writes.
 MEMBERS = frozenset({
-    "desired", "replicas", "copies", "count", "members", "size", "workers", "instances", "nodes", "servers", "jobs",
-    *COUNTS["available"],
+    *STATES["wanted"], "count", "members", "size", "workers", "nodes", "servers", "jobs", *COUNTS["available"],
 })  # fmt: skip
+
+# What a timer does, by the first word of `then`.
+ACTIONS: Mapping[str, tuple[str, ...]] = {
+    "ends": (
+        "restart", "stop", "kill", "evict", "delete", "terminate", "abort", "cancel", "crash", "fail", "interrupt",
+        "preempt", "reclaim", "remove", "destroy", "recreate", "replace", "reboot", "recycle", "reap", "end",
+    ),
+    "takes off the list": ("unlist", "deregister", "delist", "eject", "drain"),
+    "tells": (
+        "alert", "log", "mark", "notify", "page", "record", "warn", "inform", "tell", "report", "announce", "email",
+        "mail", "ping", "print", "show", "flag", "tag", "label", "annotate",
+    ),
+    "hands out again": ("reassign", "redeliver", "redispatch", "release", "requeue", "resend", "retry"),
+}  # fmt: skip
+
+# What a member is in, as a word of an event: overload brings it about, or something of this one member does.
+CONDITIONS: Mapping[str, tuple[str, ...]] = {
+    "overloaded": ("slow", "busy", "congested", "full", "late", "overloaded", "queueing", "saturated"),
+    "hung": ("hangs", "hang", "crashes", "dies", "stuck", "down", "gone", "starts"),
+}
 
 # What happens to a thing or one of its activities: `server started` is the event `server starts`.
 EVENTS: Mapping[str, tuple[str, ...]] = {

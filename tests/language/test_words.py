@@ -8,10 +8,20 @@ from pathlib import Path
 import pytest
 
 from coherence.language.schema import design_schema
-from coherence.language.words import ACTIVITIES, CAUSES, COUNTS, EVENTS, plain_word, render_table
+from coherence.language.words import (  # fmt: skip
+    ACTIONS,
+    ACTIVITIES,
+    CAUSES,
+    CONDITIONS,
+    COUNTS,
+    EVENTS,
+    STATES,
+    plain_word,
+    render_table,
+)
 
 PAGE = Path(__file__).parents[2] / "docs" / "words.md"
-TABLES = (ACTIVITIES, CAUSES, COUNTS, EVENTS)
+TABLES = (ACTIVITIES, CAUSES, COUNTS, EVENTS, STATES, ACTIONS, CONDITIONS)
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -17,15 +17,14 @@ from coherence.language.call_cases import CallCase, cases_of_callers
 from coherence.language.design import Design, Timer
 from coherence.language.roles import role, unknown_activities
 from coherence.language.schema_kinds import Quantity
+from coherence.language.words import ACTIONS
 from coherence.verify.calls.answer_times import ANSWERS, UNSTATED, AnswerTime, answer_time, as_stated, through
 from coherence.verify.calls.attempts import ZERO, DurationInterval, least
 from coherence.verify.calls.compositions import LONGEST, Algebra, TimeTerm, composed
 from coherence.verify.calls.retry_policies import RetryPolicy, known_end, longest_end, retry_policy_of, serve_time
 
 T = TypeVar("T")
-ENDINGS = frozenset(
-    ["abort", "cancel", "delete", "end", "evict", "kill", "preempt", "reclaim", "remove", "stop", "terminate"]
-)
+ENDINGS = frozenset(ACTIONS["ends"])
 IN_TURN = "the calls of {} run one after another"
 NO_WAIT = "{} begins at once: a wait for a free member is not counted"
 

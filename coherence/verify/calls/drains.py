@@ -14,10 +14,11 @@ from coherence.language.design import Design, Timer
 from coherence.language.jitter import shift_of
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
+from coherence.language.words import ACTIVITIES
 from coherence.verify.calls.attempts import ZERO, DurationInterval
 from coherence.verify.calls.call_graph import ended_by
 
-DRAIN_KEYS = ("drain", "grace")
+DRAIN_KEYS = ACTIVITIES["drain"]
 _DRAINING = (
     "drain",
     "stop",

@@ -14,11 +14,12 @@ from coherence.language import names
 from coherence.language.design import Component, Design, Limit
 from coherence.language.expressions.tree import Name, Tree, rename
 from coherence.language.schema_kinds import Formula, Quantity
+from coherence.language.words import STATES
 from coherence.model.model import Interval, interval
 from coherence.verify.facts.ranges import Values, enclosure, hull, point, unknown
 from coherence.verify.facts.writers import TRANSIENT, Writer, initial, interval_of, writers
 
-COPIES = ("desired", "replicas", "copies")  # what an autoscaler writes to choose how many members a thing has
+COPIES = STATES["wanted"]  # what an autoscaler writes to choose how many members a thing has
 
 
 @dataclass(frozen=True)

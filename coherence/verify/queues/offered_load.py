@@ -14,7 +14,9 @@ from coherence.base.places import Place
 from coherence.language.design import Component, Design
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Name, Tree
+from coherence.language.names import used_names
 from coherence.language.schema_kinds import Formula, Quantity
+from coherence.language.words import STATES
 from coherence.language.workloads import Randomness, Spread2, Workload
 from coherence.model.model import Interval
 from coherence.verify.calls.call_graph import CallTree, call_tree
@@ -24,7 +26,7 @@ from coherence.verify.facts.ranges import enclosure
 
 ARRIVING = ("arrivals", "load")
 PLAIN = ("replica_pool", "retrying_clients")  # parts whose members serve one request at a time
-RUNNING = ("running", "ongoing", "admitted", "in_flight")  # a cap on these lets a member serve several
+RUNNING = ("running", *STATES["in work"])  # a cap on these lets a member serve several
 EACH = ("rate_per_", "service_rate")
 
 
@@ -217,6 +219,16 @@ def each_serves(facts: DesignFacts, thing: str) -> tuple[Quantity, bool] | None:
     means = [mean for workload in reaching if (mean := _mean(workload)) is not None and mean.low > 0]
     alone = len(means) == len(reaching) == 1 and _one_by_one(facts, thing) and _only_server(facts, reaching[0], thing)
     return (means[0], False) if alone else None
+
+
+def unread_rates(design: Design, thing: str) -> list[tuple[str, Quantity]]:
+    """Returns the rates of a thing that are not understood by name and that nothing else of the design names."""
+    component = design.components[thing]
+    own = component.constants.items() if component.part is None else ()
+    stated = ((key, given) for key, given in own if key not in ARRIVING)
+    rates = [(key, given) for key, given in stated if isinstance(given, Quantity) and _per_second(given)]
+    named = used_names(design) if rates else frozenset[str]()
+    return [(key, given) for key, given in rates if named.isdisjoint((key, f"{thing}.{key}"))]
 
 
 def _only_server(facts: DesignFacts, workload: Workload, thing: str) -> bool:

@@ -9,12 +9,13 @@ from coherence.base.places import Place
 from coherence.language.design import Component, Limit, Loop, Timer
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
+from coherence.language.words import ACTIONS, STATES
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.timers import firing
 
-VERBS = frozenset({"crash", "evict", "fail", "interrupt", "kill", "preempt", "reclaim", "remove", "restart", "stop"})
-COUNTED = ("crashes", "evictions", "failures", "interruptions", "kills", "losses", "preemptions", "restarts", "starts")
+VERBS = frozenset(ACTIONS["ends"])
+COUNTED = STATES["failures"]
 
 
 def counts_events(limit: Limit) -> bool:

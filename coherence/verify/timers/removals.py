@@ -16,21 +16,22 @@ from coherence.language.design import Limit, Loop, Relay, Timer
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Tree
 from coherence.language.schema_kinds import Formula
+from coherence.language.words import ACTIONS, CONDITIONS, STATES
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import at_members, cap, floor, place_of
 from coherence.verify.facts.ranges import Values, point, with_ranges
 from coherence.verify.facts.writers import Writer
+from coherence.verify.timers.firing import action_of
 
-OUT = ("removed", "ejected", "unlisted", "unready", "down", "out", "unavailable", "drained", "cordoned", "failed")
+OUT = (*STATES["out of service"], "down", "unavailable", "failed")
 CAPPED = ("ejected", "removed", "unlisted")  # a cap on these alone says that something takes members out
-LEFT = ("healthy", "available", "ready", "up", "listed", "left")
-FAILING = ("failing", "bad", "faulty", "failed")
-VERBS = frozenset({"drain", "eject", "evict", "kill", "remove", "restart", "stop", "unlist"})
-HUNG = frozenset(
-    {"crashes", "dies", "hang", "hangs", "stuck", "down", "gone", "starts"}
-)  # of one member, whatever the load
-LOADED = frozenset({"busy", "congested", "full", "late", "overloaded", "queueing", "saturated", "slow"})
+LEFT = ("healthy", "available", "ready", "up", *STATES["left in service"])
+FAILING = STATES["failing"]
+REMOVING = ("ends", "takes off the list")
+VERBS = frozenset(verb for action in REMOVING for verb in ACTIONS[action])
+HUNG = frozenset(CONDITIONS["hung"])  # of one member, whatever the load
+LOADED = frozenset(CONDITIONS["overloaded"])
 
 
 @dataclass(frozen=True)
@@ -138,9 +139,10 @@ def caps_on(facts: DesignFacts, thing: str) -> Iterator[Limit]:
 def _by_timer(facts: DesignFacts, timer: Timer) -> Iterator[Removal]:
     words = timer.then.text.split() if timer.then is not None else []
     start = timer.start
-    if len(words) < 2 or words[0] not in VERBS or start is None or start.kind != "outside":
+    removes = len(words) > 1 and (words[0] in VERBS or action_of(timer) in REMOVING)
+    if not removes or start is None or start.kind != "outside":
         return
-    thing = words[1]
+    thing = words[1] if words[1] in facts.design.components else words[-1]
     if thing not in facts.design.components or timer.unless is not None:
         return
     event_words = set(start.text.split())

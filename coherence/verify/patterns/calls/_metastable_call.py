@@ -10,6 +10,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
+from coherence.language.words import STATES
 from coherence.language.workloads import Spread2, Workload
 from coherence.simulate.metastability.load_map import Retrying
 from coherence.simulate.metastability.waits import Server
@@ -18,7 +19,7 @@ from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.patterns.calls._load_amplification import AmplifiedLoad, in_flight_limit, retry_limits, share_of
 
-WAITING = ("backlog", "queue", "waiting", "queued")
+WAITING = STATES["waiting"]
 MOST_PAUSES = 16  # of more tries the first pauses stand for all
 MOST_SERVERS = 1_000_000  # beyond, the closed forms of waiting take too long
 LONGEST_PAUSE = 20  # limits of a try: a longer pause leaves the tries of one request far apart

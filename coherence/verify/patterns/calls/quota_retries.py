@@ -57,6 +57,7 @@ from coherence.language.design import Design, Limit
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.expressions.tree import Name, Tree
 from coherence.language.schema_kinds import Quantity
+from coherence.language.words import STATES
 from coherence.language.workloads import Workload
 from coherence.verify.calls.call_graph import CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, open_share, ways
@@ -67,7 +68,7 @@ from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak
 
 QUESTION = Question("COH247", "quota-retries", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
-SENT = ("attempts", "calls", "requests", "sends")  # of a callee: every send to it counts
+SENT = STATES["sent"]  # of a callee: every send to it counts
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from coherence.base.units import SECOND
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.design import Component, Timer
+from coherence.language.design import Component, Design, Timer
 from coherence.language.jitter import shift_of
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity
@@ -112,6 +112,15 @@ def _is_afterwards(component: Component, activity: str) -> bool:
     return activity in SAVES or role(component, activity) == "drain"
 
 
+def _perhaps_saves(design: Design, component: Component) -> Iterator[str]:
+    """Yields activities that may save the work of a life: apart from it, with an interval, or started by a timer."""
+    started = {t.then.activity for t in design.timers.values() if t.then is not None and t.then.kind == "starts"}
+    for activity in component.takes or {}:
+        what, again = role(component, activity), isinstance(component.constants.get(activity), Quantity)
+        if what == "apart" or (what == "" and (again or activity in started)):
+            yield activity
+
+
 def _needed(timer: Timer, component: Component) -> tuple[DurationInterval, DurationInterval] | None:
     """(start-up, work) of one life, from the timer's start event to the end of what it waits for."""
     takes = _working(component)
@@ -141,6 +150,10 @@ def _answer(subject: Subject, life: Life, of: tuple[str, ...]) -> Finding:
     checkpointed = _progress(life)
     if checkpointed is not None and checkpointed[0] > 0:
         return _goes_on(life, of, numbers, checkpointed)
+    saves = next(_perhaps_saves(subject.design, life.component), "")
+    if saves and checkpointed is None:
+        keeps = "one that keeps its work is `checkpoint: 15 min` and `takes: {checkpoint: ...}`"
+        return QUESTION.undecided(f"needs what {saves} of {life.component.name} is: {keeps}", _places(life), of)
     never = least >= _high(life.given) and _most_progress(life) == 0
     return _never(subject, life, of, numbers, certain=never)
 

@@ -10,9 +10,10 @@ from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic
 from coherence.language.design import Timer
+from coherence.language.words import ACTIONS
 from coherence.verify.timers.firing import LEASES, Firing, firing
 
-ENDS = ("restart", "stop", "kill", "evict", "delete", "terminate", "abort", "cancel")
+ENDS = ACTIONS["ends"]
 
 
 def answers(ask: Question, subject: Subject) -> Iterator[Finding]:

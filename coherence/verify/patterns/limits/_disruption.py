@@ -16,6 +16,7 @@ from coherence.language.design import Design, Limit
 from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Number, Tree
 from coherence.language.roles import counts
+from coherence.language.words import STATES
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies
 from coherence.verify.facts.limits import at_members, cap, floor, place_of, raised
@@ -34,8 +35,9 @@ def is_budget(facts: DesignFacts, limit: Limit) -> bool:
         return False
     word = limit.counts.tree.path.partition(".")[2]
     if limit.at_least is not None:
-        return _is_part(limit) or counts(word, "available")
-    return limit.at_most is not None and (_is_part(limit) or counts(word, "unavailable")) and _evicts(facts, limit)
+        return _is_part(limit) or counts(word, "available") or word in STATES["left in service"]
+    gone = _is_part(limit) or counts(word, "unavailable") or word in STATES["out of service"]
+    return limit.at_most is not None and gone and _evicts(facts, limit)
 
 
 def _evicts(facts: DesignFacts, limit: Limit) -> bool:

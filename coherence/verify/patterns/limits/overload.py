@@ -52,15 +52,16 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Call, Limit
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
+from coherence.language.words import STATES
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.queues.offered_load import RUNNING, OfferedRate, member_rate, offered
+from coherence.verify.queues.offered_load import RUNNING, OfferedRate, member_rate, offered, unread_rates
 from coherence.verify.timers.removals import paths
 
 QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence", regardless=frozenset({"time", "members"}))
 QUESTIONS = (QUESTION,)
-WAITING = ("backlog", "pending", "queue", "queued", "waiting")
+WAITING = STATES["waiting"]
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
         if station is not None:
             yield from _load(subject, facts, station)
             yield from _queues(subject, facts, station)
+        else:
+            yield from _perhaps(facts, thing)
 
 
 def _station(facts: DesignFacts, thing: str) -> LoadedThing | None:
@@ -110,6 +113,16 @@ def _station(facts: DesignFacts, thing: str) -> LoadedThing | None:
     scaled = any(f"{thing}.{word}" in facts.written for word in COPIES)
     few, many = math.ceil(members.low), math.floor(members.high)
     return LoadedThing(thing, demand, each, few, many, scaled) if many >= 1 else None
+
+
+def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
+    """Asks whether a rate of a loaded thing that nothing reads is what one member serves."""
+    stated = unread_rates(facts.design, thing)
+    if not stated or offered(facts, thing) is None or member_rate(facts, thing) is not None:
+        return
+    key, rate = stated[0]
+    needs = f"needs what {thing}.{key} is: what one member serves is `rate_per_member: {rate}`"
+    yield QUESTION.undecided(needs, (rate.place.labelled("nothing reads this rate"),), (thing,))
 
 
 def _places(facts: DesignFacts, station: LoadedThing) -> tuple[Place, ...]:

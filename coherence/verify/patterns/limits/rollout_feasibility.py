@@ -43,6 +43,7 @@ from coherence.language.design import Limit
 from coherence.language.expressions import names as used
 from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Name
+from coherence.language.words import STATES
 from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import at_members, cap, place_of
 from coherence.verify.jobs.capacity import Room, room_for_one
@@ -50,7 +51,8 @@ from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH212", "rollout-feasibility", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
-EXTRA, AWAY, OLD = ("extra", "surge", "surplus"), ("down", "unavailable", "gone"), ("old", "outdated")
+EXTRA, AWAY, OLD = STATES["extra"], ("down", "unavailable", "gone"), STATES["old"]
+PARTS = {EXTRA: "rolling_update_surge", AWAY: "rolling_update_unavailable"}  # which say what they count
 MOST_COPIES = 10_000
 FENCEPOST = "where both caps round to 0, one copy may go (as Kubernetes does)"
 
@@ -70,18 +72,26 @@ class Rollout:
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per thing whose updates are limited."""
-    if not any(_counted(limit, AWAY) for limit in subject.design.limits.values()):
-        return
-    facts = known(subject)
-    for rollout in _rollouts(subject):
-        yield from _answer(subject, facts, rollout)
+    limits = subject.design.limits.values()
+    away = {thing for limit in limits if (thing := _counted(limit, AWAY))}
+    for surge in limits:
+        if (thing := _counted(surge, EXTRA)) and thing not in away:
+            place = place_of(surge.at_most, surge).labelled("so many extra may start")
+            yield QUESTION.undecided(
+                f"needs how many copies of {thing} may be missing ({thing}.down)", (place,), (surge.name,)
+            )
+    if away:
+        facts = known(subject)
+        for rollout in _rollouts(subject):
+            yield from _answer(subject, facts, rollout)
 
 
 def _counted(limit: Limit, words: tuple[str, ...]) -> str:
     """Returns the thing of which the limit counts members of this kind."""
     tree = limit.counts.tree if limit.counts else None
     thing, _, word = tree.path.partition(".") if isinstance(tree, Name) else ("", "", "")
-    return thing if word in words and limit.at_most is not None else ""
+    by_part = limit.part is not None and limit.part.text == PARTS[words]
+    return thing if (by_part or word in words) and limit.at_most is not None else ""
 
 
 def _rollouts(subject: Subject) -> Iterator[Rollout]:

@@ -12,12 +12,13 @@ from coherence.findings.finding import Step
 from coherence.language.design import Design, Timer
 from coherence.language.sentences import Event, Promise
 from coherence.verify.timers import occurrences, orders
+from coherence.verify.timers.firing import action_of
 from coherence.verify.timers.occurrences import Chain
 from coherence.verify.timers.orders import EventOrder
-from coherence.verify.timers.removals import LOADED
+from coherence.verify.timers.removals import HUNG, LOADED
 
 RANKS = ("before", "touches", "unknown", "possible", "after")
-SPARING, ENDING = ("unlist", "eject", "drain"), ("restart", "kill", "stop", "evict")
+SPARING, ENDING = "takes off the list", "ends"
 ELSEWHERE = ("last try", "attempts")  # events of calls, compared by the questions about retries
 
 
@@ -88,28 +89,56 @@ def _pairs(design: Design) -> Iterator[OrderPromise]:
 
 def gentle(design: Design) -> Iterator[OrderPromise]:
     """Yields an overloaded thing is unlisted before it is ended, where no promise says so and one event times both."""
-    sparing, ending = list(_acting(design, SPARING)), list(_acting(design, ENDING))
+    ordered = [order for pair in _pairs_of_one_event(design) if (order := _unlisted_first(*pair)) is not None]
+    causes = occurrences.with_ends(design) if ordered else {}
+    for first, second in ordered:
+        promise = Promise("before", f"{first.name} before {second.name}", second.place)
+        keys = f"{first.name} fires", f"{second.name} fires"
+        yield OrderPromise(promise, *keys, orders.alternatives(*keys, causes), False)
+
+
+def unclear(design: Design) -> Iterator[tuple[Timer, Timer, str]]:
+    """Yields two timers of one event on one thing, and a word of theirs that decides whether their order matters."""
+    for timer, other in _pairs_of_one_event(design):
+        if word := _unknown_word(timer, other):
+            yield timer, other, word
+
+
+def _pairs_of_one_event(design: Design) -> Iterator[tuple[Timer, Timer]]:
+    """Yields timers that an outside event starts, that act on one thing, and whose order no promise states."""
     promised = {frozenset((p.first.text, p.second.text)) for p in design.promises.values() if p.first and p.second}
-    causes = occurrences.with_ends(design) if sparing and ending else {}
-    for (first, thing), (second, same) in itertools.product(sparing, ending):
-        if thing == same and first.start == second.start and frozenset((first.name, second.name)) not in promised:
-            promise = Promise("before", f"{first.name} before {second.name}", second.place)
-            keys = f"{first.name} fires", f"{second.name} fires"
-            yield OrderPromise(promise, *keys, orders.alternatives(*keys, causes), False)
+    acting = [t for t in design.timers.values() if _thing(t) in {*design.components, *_start_words(t)}]
+    for timer, other in itertools.combinations(acting, 2):
+        same = timer.start == other.start and timer.start is not None and timer.start.kind == "outside"
+        if same and _thing(timer) == _thing(other) and frozenset((timer.name, other.name)) not in promised:
+            yield timer, other
 
 
-def _acting(design: Design, verbs: tuple[str, ...]) -> Iterator[tuple[Timer, str]]:
-    """(timer, thing) of those that do one of these to an overloaded thing."""
-    for timer in design.timers.values():
-        words = timer.then.text.split() if timer.then is not None else []
-        if len(words) > 1 and words[0] in verbs and _overloaded(timer):
-            yield timer, words[1]
+def _unlisted_first(timer: Timer, other: Timer) -> tuple[Timer, Timer] | None:
+    """Returns the timer that takes an overloaded thing off the list, and the one that ends it, where they are these."""
+    first, second = (timer, other) if action_of(timer) == SPARING else (other, timer)
+    decided = action_of(first) == SPARING and action_of(second) == ENDING and _start_words(timer) & LOADED
+    return (first, second) if decided else None
 
 
-def _overloaded(timer: Timer) -> bool:
-    """Returns whether it runs from an event that an overloaded member is in."""
-    start = timer.start
-    return start is not None and start.kind == "outside" and bool(LOADED & set(start.text.split()))
+def _unknown_word(timer: Timer, other: Timer) -> str:
+    """Returns what is not understood by name of two timers of one event; empty where nothing of it matters."""
+    actions, words = (action_of(timer), action_of(other)), _start_words(timer)
+    if words & HUNG or {"tells", "hands out again"} & {*actions} or actions[0] == actions[1] != "":
+        return ""
+    if "" in actions:
+        unknown = other if actions[0] else timer
+        return unknown.then.text.partition(" ")[0] if unknown.then is not None else ""
+    return "" if words & LOADED or timer.start is None else timer.start.text
+
+
+def _thing(timer: Timer) -> str:
+    """Returns the last word of what a timer does: what it acts on."""
+    return timer.then.text.rpartition(" ")[2] if timer.then is not None and " " in timer.then.text else ""
+
+
+def _start_words(timer: Timer) -> frozenset[str]:
+    return frozenset(timer.start.text.split()) if timer.start is not None else frozenset()
 
 
 def _is_activity(event: Event, design: Design) -> bool:

@@ -13,6 +13,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Design, Timer
 from coherence.verify.timers import firing, occurrences, orders
 from coherence.verify.timers import repairs as timer_repairs
+from coherence.verify.timers.firing import unknown_action
 from coherence.verify.timers.occurrences import Causes, Chain, EventLink
 from coherence.verify.timers.orders import EventOrder, between
 
@@ -165,9 +166,15 @@ def conflict(
         names_of(case),
         evidence,
         certain=certain,
-        assumptions=order.assumptions,
+        assumptions=(*order.assumptions, *_taken_to_end(timer)),
         repairs=repairs,
     )
+
+
+def _taken_to_end(timer: Timer) -> tuple[str, ...]:
+    """Returns the assumption about an action that is not understood by name."""
+    word = unknown_action(timer)
+    return (f"'{word}' ends or repeats what runs (a timer that only tells begins with `alert`)",) if word else ()
 
 
 def evidence_of(

@@ -11,7 +11,8 @@ with the warning "no margin".  `last ping` and `last ping seen` are one occurren
 probes with different `sees` do not look at the same event, so their numbers are not compared.
 
 One order needs no promise: where an overloaded member (`server slow`) is both unlisted and restarted by timers that
-run from the same event, it must be unlisted first.
+run from the same event, it must be unlisted first.  The parts of probes say what they do; a word that is not understood
+by name (docs/words.md) is asked about.
 
 ## Why it hurts
 The order is the whole point of the second timer: dump before abort, unlist before restart, the
@@ -50,6 +51,7 @@ from collections.abc import Iterator
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Repair
 from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import Timer
 from coherence.verify.patterns.timers import _before, _overrun
 from coherence.verify.patterns.timers._before import OrderPromise
 from coherence.verify.timers import orders, repairs
@@ -65,6 +67,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         if pair.activities and (pair.apart or pair.gated):
             continue
         yield _apart(pair) if pair.apart else _answer(subject, pair)
+    yield from (_unclear(*case) for case in _before.unclear(subject.design))
 
 
 def _apart(pair: OrderPromise) -> Finding:
@@ -74,6 +77,16 @@ def _apart(pair: OrderPromise) -> Finding:
     needs = f"needs one event that starts both '{promise.first.text}' and '{promise.second.text}'"
     place = promise.place.labelled("nothing in the design times the two together")
     return QUESTION.undecided(needs, (place,), (pair.first, pair.second, promise.name))
+
+
+def _unclear(timer: Timer, other: Timer, word: str) -> Finding:
+    """Asks for a word that decides whether an overloaded thing has to be unlisted before it is ended."""
+    meant = f"'{word}' is a load that passes (`overloaded`) or one member that `hangs`"
+    if timer.start is None or word != timer.start.text:
+        meant = f"'{word}' takes a thing off the list (`unlist`) or ends it (`restart`)"
+    needs = f"needs whether {meant}: an overloaded thing is to be unlisted first ({timer.name} and {other.name})"
+    places = tuple(each.place.labelled("does it act on what is only overloaded?") for each in (timer, other))
+    return QUESTION.undecided(needs, places, (timer.name, other.name))
 
 
 def _answer(subject: Subject, pair: OrderPromise) -> Finding:
