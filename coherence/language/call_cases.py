@@ -63,36 +63,38 @@ def _end(word: Word | None) -> str:
 
 
 def _cases(calls: Sequence[Call]) -> tuple[CallCase, ...]:
-    names = _names(calls)
+    names, chains = _names(calls), _chains(calls)
     staged = any(call.stage is not None for call in calls)
-    return tuple(_case(name, calls, staged=staged, all_made=staged or bool(names)) for name in names or ("",))
+    return tuple(_case(name, chains, staged=staged, all_made=staged or bool(names)) for name in names or ("",))
 
 
 def _names(calls: Sequence[Call]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.text for call in calls for word in call.cases))
 
 
-def _case(name: str, calls: Sequence[Call], *, staged: bool, all_made: bool) -> CallCase:
-    stages: dict[tuple[str, int], list[CallChain]] = {}
-    for number, call in enumerate(calls):
-        if call.fallback_for is None and (not call.cases or name in {word.text for word in call.cases}):
-            key = (call.stage.text, 0) if call.stage is not None else ("", number)
-            stages.setdefault(key, []).append((call, *_fallbacks(call, calls)))
-    chains = sum(len(stage) for stage in stages.values())
-    return CallCase(
-        name, tuple(tuple(stage) for stage in stages.values()), all_made or chains <= 1, staged or chains <= 1
-    )
+def _chains(calls: Sequence[Call]) -> tuple[CallChain, ...]:
+    """Returns each call that is no fallback, with its fallback, that one's, and so on."""
+    standing_for = {call.fallback_for.text: call for call in reversed(calls) if call.fallback_for is not None}
+    return tuple((call, *_following(call, standing_for)) for call in calls if call.fallback_for is None)
 
 
-def _fallbacks(call: Call, calls: Sequence[Call]) -> Iterator[Call]:
-    """Yields the fallback of a call, the fallback of that one, and so on."""
+def _following(call: Call, standing_for: Mapping[str, Call]) -> Iterator[Call]:
     seen = {_end(call.callee)}
-    while following := [other for other in calls if _end(other.fallback_for) == _end(call.callee)]:
-        call = following[0]
-        if _end(call.callee) in seen:
-            return
-        seen.add(_end(call.callee))
-        yield call
+    while (fallback := standing_for.get(_end(call.callee))) is not None and _end(fallback.callee) not in seen:
+        seen.add(_end(fallback.callee))
+        yield fallback
+        call = fallback
+
+
+def _case(name: str, chains: Sequence[CallChain], *, staged: bool, all_made: bool) -> CallCase:
+    stages: dict[tuple[str, int], list[CallChain]] = {}
+    for number, chain in enumerate(chains):
+        call = chain[0]
+        if not call.cases or name in {word.text for word in call.cases}:
+            key = (call.stage.text, 0) if call.stage is not None else ("", number)
+            stages.setdefault(key, []).append(chain)
+    few = sum(len(stage) for stage in stages.values()) <= 1
+    return CallCase(name, tuple(tuple(stage) for stage in stages.values()), all_made or few, staged or few)
 
 
 def check(design: Design, reading: Reading) -> None:

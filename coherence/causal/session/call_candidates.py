@@ -31,6 +31,8 @@ def _of(call: Call, caller: str, callee: str) -> Iterator[Influence]:
 
     name, queue = call.name, f"{callee}.queue"
     yield acts(f"{caller}.arrivals", f"{name}.tries", 1)
+    if call.fallback_for is not None:
+        yield from (acts(f"{caller} -> {call.fallback_for}.{why}", f"{name}.tries", 1) for why in FAILURES)
     if _retries(call):
         yield from (acts(f"{name}.{why}", f"{name}.retries", 1, late=_pause(call)) for why in _causes(call))
         yield acts(f"{name}.retries", f"{name}.tries", 1)

@@ -68,9 +68,11 @@ class TimeTerm:
 
 
 def _total(parts: Sequence[TimeTerm]) -> TimeTerm:
+    """Returns the sum, flat: a long chain of calls is no deep term."""
+    flat = [inner for part in parts for inner in (part.parts if part.how == "in turn" else (part,)) if inner.bound != 0]
     bounds = [part.bound for part in parts]
     total = None if None in bounds else sum((b for b in bounds if b is not None), Fraction(0))
-    return TimeTerm(total, "in turn", tuple(parts))
+    return TimeTerm(total, "in turn", tuple(flat)) if len(flat) > 1 else flat[0] if flat else TimeTerm(Fraction(0))
 
 
 def _largest(parts: Sequence[TimeTerm]) -> TimeTerm:
