@@ -28,6 +28,12 @@ def test_a_stage_is_a_call_of_a_workload() -> None:
     assert list(shop()) == ["shoppers", "robots"]
 
 
+def test_a_call_that_some_requests_do_without_is_no_stage() -> None:
+    calls = "calls: [{from: w, to: a, case: x}, {from: w, to: b, case: y}, {from: w, to: c}]"
+    design = read_text(f"coherence: 1\nworkload: {{w: {{rate: 5 req/s}}}}\n{calls}\n")
+    assert [stage.name for stage in stages(design)] == ["w -> c"]
+
+
 def test_a_stage_tells_servers_service_and_variation() -> None:
     stage = shop()["shoppers"]
     assert stage.servers is not None

@@ -77,3 +77,13 @@ def test_quotes_are_escaped() -> None:
     assert '"a#quot;b\\"' in mermaid(odd)
     assert '|"x#quot; y"|' in mermaid(odd)
     assert '"a\\"b\\\\"' in dot(odd)
+
+
+def test_when_a_call_is_made_stands_at_its_edge() -> None:
+    calls = (
+        "{from: a, to: b, case: hit}, {from: a, to: c, case: [miss, hit], stage: s}, {from: a, to: d, fallback_for: b}"
+    )
+    edges = graph(read_text(f"coherence: 1\ncalls: [{calls}, {{from: a, to: e, case: miss}}]\n")).edges
+    assert [edge.label for edge in edges[:3]] == [
+        "calls, 1 tries, in case hit", "calls, 1 tries, stage s, in case miss or hit", "calls, 1 tries, fallback for b",
+    ]  # fmt: skip

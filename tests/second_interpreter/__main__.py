@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.second_interpreter.call_cases import CALL_CASES
 from tests.second_interpreter.designs import KINDS
 from tests.second_interpreter.events import EVENTS
 from tests.second_interpreter.jobs import JOBS
@@ -25,7 +26,8 @@ from tests.second_interpreter.timers import TIMERS
 from tests.second_interpreter.writers import WRITERS
 
 CALLS = "call_graphs"
-FAMILIES = {draw.__name__: draw for draw in (*ARITHMETIC, *WRITERS, *TIMERS, *SENDS, *EVENTS, *JOBS, *LOADS, *NUMBERS)}
+DRAWN = (*ARITHMETIC, *WRITERS, *TIMERS, *SENDS, *CALL_CASES, *EVENTS, *JOBS, *LOADS, *NUMBERS)
+FAMILIES = {draw.__name__: draw for draw in DRAWN}
 Lines = Callable[[range, "Counter[str]"], Iterator[str]]
 
 

@@ -81,3 +81,9 @@ def test_a_retry_follows_its_cause_after_the_pause_at_the_latest(pause: str, lat
     late = {one.high for one in of(f", tries: 2{pause}") if one.effect == f"{CALL}.retries"}
     assert late == {Fraction(latest)}
     assert {one.high for one in of(f", tries: 2{pause}") if one.effect != f"{CALL}.retries"} == {0}
+
+
+def test_failures_of_a_call_lead_to_the_tries_of_its_fallback() -> None:
+    text = TEXT.format(call="") + "  - {from: app, to: copy, fallback_for: db}\n"
+    tries = {one.cause for one in influences_of_calls(read_text(text)) if one.effect == "app -> copy.tries"}
+    assert tries == {"app.arrivals", *(f"{CALL}.{why}" for why in ("timeouts", "refused", "rejected", "failed"))}

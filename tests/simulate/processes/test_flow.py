@@ -60,3 +60,9 @@ def test_workloads_that_reach_a_station_leave_with_it() -> None:
     assert rest.stations == ("web",)
     assert without(flow, ["web"]).plans == {}
     assert without(flow, []) == flow
+
+
+def test_the_calls_of_one_stage_are_made_at_once() -> None:
+    text = TREE.replace("to: db}\n  - {from: web", "to: db, stage: both}\n  - {from: web")
+    flow = of(text.replace("to: cache}", "to: cache, stage: both}") + "  - {from: web, to: alone}\n")
+    assert flow.onward["web"] == (("web -> db", "web -> cache"), ("web -> alone",))

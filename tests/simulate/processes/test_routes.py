@@ -166,3 +166,27 @@ def test_a_limit_that_several_calls_keep_is_kept_by_each() -> None:
         "l is kept by each of users -> web, users -> web for itself",
         "users calls web, web one after another",
     ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "refused"),
+    [
+        (", case: hit", ", case: miss", ["users -> web (in case hit)", "users -> other (in case miss)"]),
+        ("", ", fallback_for: web", ["users -> other (fallback for web)"]),
+        (", stage: both", ", stage: both", []),
+    ],
+)
+def test_calls_that_some_requests_do_without_are_refused_and_stages_are_run(
+    first: str, second: str, refused: list[str]
+) -> None:
+    text = TEXT.format(call=f"{first}}}, {{from: users, to: other{second}", limits="")
+    design, notes, problems = read_text(text), list[str](), list[Problem]()
+    routes_of(design, flow_of(design), notes, problems)
+    assert [problem.message.partition(" is not run")[0] for problem in problems] == refused
+
+
+def test_stages_say_the_order_and_no_note_is_needed() -> None:
+    text = TEXT.format(call="}, {from: users, to: other, stage: second", limits="")
+    design, notes = read_text(text), list[str]()
+    routes_of(design, flow_of(design), notes, [])
+    assert notes == []
