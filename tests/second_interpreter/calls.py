@@ -72,9 +72,9 @@ class CallGraph:
         return [call for call in self.calls if call.caller == name]
 
     def stated(self, name: str) -> bool:
-        """Decides whether the thing says how long it works, and so does all that it calls without a limit."""
+        """Decides whether the thing says how long it works or calls on, and so does what it calls without a limit."""
         behind = (call.callee for call in self.of(name) if call.limit is None)
-        return self.own[name] is not None and all(self.stated(callee) for callee in behind)
+        return (self.own[name] is not None or bool(self.of(name))) and all(self.stated(callee) for callee in behind)
 
     # -- the ways in which a caller may make its calls -----------------------------------------------------------
 

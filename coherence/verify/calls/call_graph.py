@@ -26,6 +26,7 @@ from coherence.verify.calls.retry_policies import RetryPolicy, known_end, longes
 T = TypeVar("T")
 ENDINGS = frozenset(ACTIONS["ends"])
 IN_TURN = "the calls of {} run one after another"
+NO_OWN_TIME = "the own time of {} is not stated and counts as 0 s"
 NO_WAIT = "{} begins at once: a wait for a free member is not counted"
 
 
@@ -64,7 +65,8 @@ class Work:
     `below`: the calls further down, each with the shortest limit of those between.  `answer`: when no try fails.
     `hanging`: when its calls end; `unhung`: where nothing hangs longer than it says that it needs.
     `through`: the calls without a limit on the way to them; `ordered`: their order is said.  `cyclic`: it calls itself.
-    `complete`: it says how long it works itself, and so does what it calls without a limit.
+    `complete`: it says how long it works, or makes calls (its own time then counts as 0 s), and so does what it calls
+    without a limit.
     """
 
     serve: Quantity | None = None
@@ -180,7 +182,7 @@ def _work(serve: Quantity | None, calls: CallsOfThing, work: Mapping[str, Work])
         calls.composed(lambda plan: _end(plan, work[plan.callee], hangs=True), ENDS) or NO_CALLS,
         calls.composed(lambda plan: _end(plan, work[plan.callee], hangs=False), ENDS) or NO_CALLS,
         tuple(_unlimited(calls.plans, work)), ordered, calls.cyclic,
-        serve is not None and all(inner.complete for inner in open_calls),
+        (serve is not None or bool(calls.plans)) and all(inner.complete for inner in open_calls),
     )  # fmt: skip
 
 
@@ -198,17 +200,19 @@ def _limited(plan: RetryPolicy) -> bool:
 def _end(plan: RetryPolicy, inside: Work, *, hangs: bool) -> CallsEnd:
     """Returns when one call ends; its tries hang, or take no longer than what they call says that it needs."""
     if _limited(plan):
-        tried = plan if hangs else _as_stated(plan, inside)
-        return CallsEnd(known_end(tried) or ZERO, TimeTerm(longest_end(tried)), (plan,))
+        low, high = (plan, plan) if hangs else _as_stated(plan, inside)
+        return CallsEnd(known_end(low) or ZERO, TimeTerm(longest_end(high)), (plan,))
     end = inside.hanging if hangs else inside.unhung
     bounded = plan.tries == 1 and inside.answer.bound is not None
     return CallsEnd(max(end.known, inside.own), inside.spent(end) if bounded else TimeTerm(None), end.path)
 
 
-def _as_stated(plan: RetryPolicy, inside: Work) -> RetryPolicy:
-    """Returns the call, of which no try takes longer than what is behind it, where that is stated."""
-    longest = inside.behind.high if inside.complete else None
-    return as_stated(plan, longest) if longest is not None else plan
+def _as_stated(plan: RetryPolicy, inside: Work) -> tuple[RetryPolicy, RetryPolicy]:
+    """Returns the call, of which no try takes longer than what is behind it: in a known run, and at most."""
+    behind = inside.behind
+    if not inside.complete or behind.high is None:
+        return plan, plan
+    return as_stated(plan, behind.low), as_stated(plan, behind.high)
 
 
 def _below(outward: tuple[RetryPolicy, ...], work: Mapping[str, Work]) -> Iterator[tuple[RetryPolicy, Fraction]]:

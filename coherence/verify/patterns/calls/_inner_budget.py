@@ -11,7 +11,7 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval, completed, last_end, least, start, started, timeline
-from coherence.verify.calls.call_graph import NO_WAIT, CallTree, Enclosure, Work, in_turn
+from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Enclosure, Work, in_turn
 from coherence.verify.calls.claims import Numbers, term_fits
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter, shorter_try
 from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy, known_end, longest_end, retry_end
@@ -147,7 +147,7 @@ def _contained(question: Question, work: Work, around: Enclosure, longest: Fract
     numbers: Numbers = {"limit around": (around.limit.low, "s"), "calls at their longest": (longest, "s")}
     evidence = arithmetic(numbers, certificate=term_fits(work.spent(work.hanging), around.limit.low))
     assumed = in_turn(work, around.inside)
-    assumed += [] if work.serve else [f"the own time of {around.inside} is not stated and counts as 0 s"]
+    assumed += [] if work.serve else [NO_OWN_TIME.format(around.inside)]
     assumed.append(NO_WAIT.format(around.inside))
     places = _all_places(work.calls, around)
     return question.proved(message, places, _names(work, around), evidence, assumptions=assumed)

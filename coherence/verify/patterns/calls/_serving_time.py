@@ -16,7 +16,7 @@ from coherence.language.roles import role, time_of, unknown_activities
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.answer_times import AnswerTime
 from coherence.verify.calls.attempts import ZERO, nice_above
-from coherence.verify.calls.call_graph import NO_WAIT, CallTree, Enclosure
+from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Enclosure
 from coherence.verify.calls.claims import Numbers, at_most
 from coherence.verify.calls.repairs import longer, offered, waits, with_limit
 from coherence.verify.calls.retry_policies import RetryPolicy
@@ -160,7 +160,7 @@ def _enough(question: Question, waiting: AnswerWait, bound: Fraction) -> Finding
     waits_long = f"a try of {around.name}" if around.plan is not None else around.name
     message = f"{waits_long} leaves {around.inside} the {render_seconds(bound)} that it may need{which}{inside}"
     evidence = arithmetic(waiting.numbers(), certificate=at_most(bound, around.limit.low))
-    assumed = [f"the own time of {name} is not stated and counts as 0 s" for name in time.silent]
+    assumed = [NO_OWN_TIME.format(name) for name in time.silent]
     assumed += ["no try inside fails"] if waiting.nested else []
     assumed.append(NO_WAIT.format(around.inside))
     margin = bound < around.limit.low

@@ -47,7 +47,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, RetrySchedule, last_start, least, start, started, timeline
-from coherence.verify.calls.call_graph import Enclosure, Work, call_tree, enclosure_of, in_turn
+from coherence.verify.calls.call_graph import NO_OWN_TIME, Enclosure, Work, call_tree, enclosure_of, in_turn
 from coherence.verify.calls.claims import Numbers, bounded_sum, term_fits
 from coherence.verify.calls.repairs import longer, offered, shorter
 from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy
@@ -63,7 +63,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
     for plan in tree.plans:
         work, around = tree.work[plan.callee], enclosure_of(plan)
         if around is not None and (work.serve or work.calls or work.answer.stated) and not tree.on_cycle(plan):
-            yield from _answer(subject, Left(plan, work, around))
+            silent = tuple(name for name in work.answer.silent if name in tree.of_caller)
+            yield from _answer(subject, Left(plan, work, around, silent))
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class Left:
     plan: RetryPolicy
     work: Work
     around: Enclosure
+    silent: tuple[str, ...] = ()  # what calls on without saying how long it works itself
 
     @property
     def limit(self) -> Fraction:
@@ -143,7 +145,7 @@ def _in_time(left: Left) -> Finding:
     message = f"{left.callee} is done after {render_seconds(work.behind.high)} at most, before {gives_up}"
     certificate = term_fits(work.spent(work.unhung), limit, strict=bool(work.calls))
     evidence = arithmetic(left.numbers, certificate=certificate)
-    own = [] if work.serve else [f"the own time of {left.callee} is not stated and counts as 0 s"]
+    own = [NO_OWN_TIME.format(name) for name in left.silent]
     margin, assumed = work.behind.high < limit, left.in_turn + own
     return QUESTION.proved(message, _places(left), left.of, evidence, assumptions=assumed, margin=margin)
 

@@ -44,7 +44,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval
 from coherence.verify.calls.attempts import ZERO, RetrySchedule, last_end, least, timeline
-from coherence.verify.calls.call_graph import call_tree
+from coherence.verify.calls.call_graph import NO_OWN_TIME, call_tree
 from coherence.verify.calls.claims import Numbers, bounded_sum, call_ends
 from coherence.verify.calls.drains import Drain, drains, unlisted
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter_try
@@ -101,7 +101,7 @@ def _one_member(subject: Subject, plan: RetryPolicy, drain: Drain, members: Inte
     busy = delay + longest
     message = f"the tries of {plan.name} end after {render_seconds(busy)}, {drain.thing} is gone after {drain.text}"
     evidence = arithmetic(_numbers(drain, busy), certificate=call_ends(plan, longest, drain.lasts.low - delay))
-    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(plan, drain))
+    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(subject, plan, drain))
 
 
 def _delay(subject: Subject, drain: Drain) -> Fraction:
@@ -118,7 +118,7 @@ def _unknown(plan: RetryPolicy) -> str:
 def _ends(subject: Subject, plan: RetryPolicy) -> tuple[Fraction | None, Fraction | None]:
     """(worst known end, upper bound) of a call; one try without retries ends with what it calls, which may wait too."""
     inside, bounds = call_tree(subject.design).work[plan.callee], (known_end_of(plan), longest_end(plan))
-    if inside.serve is None or plan.retries:
+    if not inside.complete or plan.retries:
         return bounds
     return least(bounds[0], inside.behind.low), least(bounds[1], inside.behind.high)
 
@@ -142,16 +142,20 @@ def _many_members(subject: Subject, plan: RetryPolicy, drain: Drain) -> Finding:
     )
     certificate = bounded_sum({"until_unlisted": delay, "try_1": longest}, drain.lasts.low)
     evidence = arithmetic(_numbers(drain, busy), certificate=certificate)
-    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(plan, drain))
+    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(subject, plan, drain))
 
 
 def _numbers(drain: Drain, busy: Fraction | None) -> Numbers:
     return {"drain": (drain.lasts.low, "s"), **({"tries go on for": (busy, "s")} if busy is not None else {})}
 
 
-def _assumptions(plan: RetryPolicy, drain: Drain) -> list[str]:
+def _assumptions(subject: Subject, plan: RetryPolicy, drain: Drain) -> list[str]:
+    """Returns what is taken for granted; of what calls on only where it is waited for, in one try."""
+    tree = call_tree(subject.design)
+    silent = [name for name in tree.work[plan.callee].answer.silent if name in tree.of_caller]
     made = [NO_NEW_CALLS, *([WAITS.format(drain.thing)] if drain.waits else [])]
     made += [f"all tries of {plan.name} go to the one member"] if plan.retries else []
+    made += [] if plan.retries else [NO_OWN_TIME.format(name) for name in silent]
     return [*made, LONGEST_PAUSES] if plan.backoff.varies else made
 
 
@@ -176,7 +180,7 @@ def _outlives(subject: Subject, plan: RetryPolicy, drain: Drain, busy: Fraction 
     evidence = arithmetic(_numbers(drain, busy), witness=_witness(plan, drain, busy), replayed=True)
     return QUESTION.conflict(
         f"{what} {how_long}, but {gone}", _places(plan, drain), (plan.name, drain.name, drain.thing), evidence,
-        certain=alone and _surely(plan, drain), assumptions=_assumptions(plan, drain),
+        certain=alone and _surely(plan, drain), assumptions=_assumptions(subject, plan, drain),
         repairs=_repairs(subject, plan, drain, busy),
     )  # fmt: skip
 
