@@ -127,6 +127,9 @@ def _together(question: Question, subject: Subject, work: Work, around: Enclosur
         yield _too_many(question, subject, work, around)
     elif work.longest is not None and work.longest < limit:
         yield _contained(question, work, around, work.longest)
+    elif work.longest is None and work.answer.open and not work.cyclic:
+        needs = f"needs {work.answer.open[0]}, or a limit of the call: nothing bounds what {around.inside} spends on it"
+        yield question.undecided(f"{needs}, and {around.text}", _all_places(work.calls, around), _names(work, around))
 
 
 def _too_many(question: Question, subject: Subject, work: Work, around: Enclosure) -> Finding:
