@@ -28,9 +28,7 @@ def load_of_all_requests(random: Random) -> Drawn:
     capacity = random.choice([max(1, 10 * least - 5), 10 * least + 5, 10 * most + 5, 10 * most - 5])
     thing = f"components: {{{last}: {{copies: 1, rate_per_replica: {max(capacity, 1)} req/s}}}}\n"
     text = f"workload: {{t0: {{rate: 10 req/s}}}}\n{thing}"
-    breaks = (
-        True if 10 * least >= max(capacity, 1) else False if 10 * most < max(capacity, 1) and least == most else None
-    )
+    breaks = True if 10 * least >= max(capacity, 1) else False if 10 * most < max(capacity, 1) else None
     return Drawn(graph.text().replace("components: {}\n", text), ("COH245",), breaks)
 
 

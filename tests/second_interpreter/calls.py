@@ -115,6 +115,25 @@ class CallGraph:
             own if not inside else {x for a, b in itertools.product(own, inside) for x in (a + b, max(a, b))}
         )
 
+    def left_behind(self, call: DrawnCall, *, touches: bool) -> bool:
+        """Decides whether the caller may leave while a try is worked on; `touches`: ending at its limit is too late.
+
+        A later try comes after failures that each take any time of their range, and has what the deadline leaves it.
+        """
+        work, limit = max(self.ends(call.callee, hang=False)), call.limit
+        if limit is None:
+            return False
+        if work > limit or (touches and work == limit):
+            return True
+        if call.deadline is None or "unavailable" not in call.again:
+            return False
+        for k in range(1, call.tries):
+            early, late = (k * (min(d, limit) + call.pause) for d in call.fails)
+            begins = call.deadline - work  # a try that begins later than this is cut
+            if early < call.deadline and (late > begins or (touches and late == begins)) and work > 0:
+                return True
+        return False
+
     # -- runs in which no try fails, but by its limit ----------------------------------------------------------------
 
     def answers(self, name: str) -> Times:

@@ -90,11 +90,11 @@ def _verdicts(drawn: CallGraph, subject: Subject, counts: Counter[str]) -> Itera
         limit, name = Fraction(call.limit), f"{call.caller} -> {call.callee}"
         answer, first = drawn.answers(call.callee), drawn.own[call.callee]
         inner = any(_limited(drawn, call.callee))
-        hanging, unhung = (max(drawn.ends(call.callee, hang=hang)) for hang in (True, False))
+        hanging, left = max(drawn.ends(call.callee, hang=True)), drawn.left_behind(call, touches=inner)
         for finding in (f for f in findings if f.of[0] == name):
             breaks = None
             if finding.code == "COH204":
-                breaks = unhung >= limit if inner else unhung > limit
+                breaks = left
             elif "to answer" in finding.message or "it may need" in finding.message:
                 breaks = max(answer) > limit
                 if finding.certainty == "certain" and min(answer) <= limit and first is not None:

@@ -119,12 +119,12 @@ def _answer(
 
 
 def _worst(
-    tree: CallTree, found: Sequence[Way], *, abandons: bool, least: bool = False, pace: str = QUICK
+    tree: CallTree, routes: Sequence[Way], *, abandons: bool, least: bool = False, pace: str = QUICK
 ) -> list[RetryAmplification]:
     """Returns the sends of the ways that one request takes together, by the cause that makes most of them."""
-    causes = dict.fromkeys(cause for way in found for cause in causes_of(way))
+    causes = dict.fromkeys(cause for way in routes for cause in causes_of(way))
     count = partial(amplification, abandons=abandons, least=least, pace=pace)
-    return max((_of_cause(tree, {way: count(way, cause) for way in found}) for cause in causes), key=_total)
+    return max((_of_cause(tree, {way: count(way, cause) for way in routes}) for cause in causes), key=_total)
 
 
 def _of_cause(tree: CallTree, each: Mapping[Way, RetryAmplification]) -> list[RetryAmplification]:

@@ -153,10 +153,13 @@ def _assumptions(subject: Subject, plan: RetryPolicy, drain: Drain) -> list[str]
     """Returns what is taken for granted; of what calls on only where it is waited for, in one try."""
     tree = call_tree(subject.design)
     silent = [name for name in tree.work[plan.callee].answer.silent if name in tree.of_caller]
-    made = [NO_NEW_CALLS, *([WAITS.format(drain.thing)] if drain.waits else [])]
-    made += [f"all tries of {plan.name} go to the one member"] if plan.retries else []
-    made += [] if plan.retries else [NO_OWN_TIME.format(name) for name in silent]
-    return [*made, LONGEST_PAUSES] if plan.backoff.varies else made
+    drained = [WAITS.format(drain.thing)] if drain.waits else []
+    alone = (
+        [f"all tries of {plan.name} go to the one member"]
+        if plan.retries
+        else [NO_OWN_TIME.format(name) for name in silent]
+    )
+    return [NO_NEW_CALLS, *drained, *alone, *([LONGEST_PAUSES] if plan.backoff.varies else [])]
 
 
 def _places(plan: RetryPolicy, drain: Drain) -> list[Place]:
