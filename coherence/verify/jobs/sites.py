@@ -101,7 +101,7 @@ def cluster(
         if not rule.together and not rule.stated:
             raise NeedsError(f"the largest difference that `{rule.by}` allows (spread by {rule.by} <= 1)", rule.place)
     words = tuple(dict.fromkeys((*(rule.by for rule in rules), *(like.by for like in likes), *by)))
-    sites = _selected(facts, thing, numbers or {})
+    sites = _selected(facts, thing, numbers or {}, words)
     labels = tuple(word for word in words if _is_label(facts, sites, word))
     each = len(labels) < len(words)
     unlabelled = next((like for like in likes if like.by not in labels), None)
@@ -124,11 +124,11 @@ def without(there: Cluster, k: int, number: int, *, drained: bool) -> Cluster:
     return replace(there, sites=tuple(sites), alike=() if drained else _alike(tuple(sites)))
 
 
-def _selected(facts: DesignFacts, thing: str, numbers: Mapping[str, int]) -> list[Site]:
+def _selected(facts: DesignFacts, thing: str, numbers: Mapping[str, int], words: tuple[str, ...]) -> list[Site]:
     """Returns the places that a thing selects (all, with no room, where it selects none)."""
     states, anywhere = admissions_of(facts.design, thing), facts.design.places
     selected = [name for name in anywhere if states[name] != EXCLUDED] or list(anywhere)
-    sites = [_site(facts, thing, name, anywhere[name], numbers, closed=states[name] != OPEN) for name in selected]
+    sites = [_site(facts, thing, name, words, numbers, closed=states[name] != OPEN) for name in selected]
     sites = [site for site in sites if site.most > 0]
     if not sites:
         raise NeedsError(f"a place for {thing}: there is none")
@@ -155,11 +155,12 @@ def _is_label(facts: DesignFacts, sites: list[Site], word: str) -> bool:
 
 
 def _site(
-    facts: DesignFacts, thing: str, name: str, given: Mapping[str, Any], numbers: Mapping[str, int], *, closed: bool
+    facts: DesignFacts, thing: str, name: str, words: tuple[str, ...], numbers: Mapping[str, int], *, closed: bool
 ) -> Site:
+    given = facts.design.places[name]
     counted = given.get("count")
     place = next((v.place for v in given.values() if hasattr(v, "place")), None) or _nowhere(facts)
-    labels = {k: text_of(v) for k, v in given.items() if k != "count"}
+    labels = {word: text_of(given[word]) for word in words if word in given and word != "count"}
     number, most, adder = (numbers[name], numbers[name], "") if name in numbers else _numbers(facts, name, counted)
     quantity = counted if isinstance(counted, Quantity) else None
     room = 0 if closed else _room(facts, thing, name, given)

@@ -75,7 +75,7 @@ from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH226", "evictor-vs-placer", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
-BOUND, MOST_SWEPT = 50, 8000
+BOUND, BY_MEMBERS, MOST_SWEPT = 50, 20, 8000
 WORST = (CERTAIN, POSSIBLE, UNKNOWN, BLOCKED, NONE, IDLE)
 FULLEST = "it evicts from a place that is fullest by its own count"
 WEIGHED = "the placer adds its preferences up, each times its weight: it takes a place where what they exceed is least"
@@ -217,7 +217,9 @@ def _proved(
         if graph is None:
             script = never_acts(case.evictors, there, most, constants) if idle else levels_out(there, most)
     numbers: Numbers = {"members": (most, ""), "places": (there.nodes, "")}
-    message = f"{' and '.join(case.names)} {what}: {most} of {case.thing} on {there.places_text}"
+    message = (
+        f"{' and '.join(case.names)} {what}: {most} of {case.thing} on {there.places_text}{_by_members(case, there)}"
+    )
     return QUESTION.proved(message, places, of, arithmetic(numbers, certificate=script), assumptions=_assumed(there))
 
 
@@ -244,7 +246,7 @@ def _conflict(
     evict = "evict" if len(case.loops) > 1 else "evicts"
     message = (
         f"{' and '.join(case.names)} {evict} {thing} for ever, {how}: {number} of {thing} on {there.places_text} "
-        f"always meet {triggers} again{_by_nodes(facts, case, there, members)}"
+        f"always meet {triggers} again{_by_nodes(facts, case, there, members)}{_by_members(case, there)}"
     )
     numbers: Numbers = {"members": (members, ""), "places": (there.nodes, "")}
     witness = tuple(_witness(case, there, members, chase))
@@ -273,6 +275,19 @@ def _by_nodes(facts: DesignFacts, case: EvictionCase, stated: Cluster, members: 
                 break
         lines.append(f"; {name}: {render_verdicts(verdicts, saturated=_saturated(facts, case, verdicts, members))}")
     return "".join(lines)
+
+
+def _by_members(case: EvictionCase, there: Cluster) -> str:
+    """Returns the verdict for 1 to 20 members on the stated places, where one number of them is stated."""
+    verdicts, budget = list[tuple[int, str]](), MOST_SWEPT // 4
+    for number in range(1, BY_MEMBERS + 1) if case.low == case.high else ():
+        chased = chase(case.evictors, there, number, values_at(case, there, number))
+        budget -= len(chased.graph.edges) if chased.graph else 1
+        if budget <= 0 or chased.verdict in (UNKNOWN, BLOCKED):
+            break
+        verdicts.append((number, _plain(chased.verdict, stated=bool(there.rules or there.likes))))
+    changes = len({verdict for _, verdict in verdicts}) > 1
+    return f"; members: {render_verdicts(verdicts)}" if changes else ""
 
 
 def _saturated(facts: DesignFacts, case: EvictionCase, verdicts: list[tuple[int, str]], members: int) -> bool:

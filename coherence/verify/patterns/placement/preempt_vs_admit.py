@@ -54,6 +54,7 @@ from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import falling, saturated
 from coherence.verify.jobs.contest import Contest, NeedsError, contest
 from coherence.verify.jobs.contest_steps import ADMIT, FREES, SCHEDULER, TAKE, VAIN
+from coherence.verify.jobs.count_ranges import render_verdicts
 from coherence.verify.jobs.livelock import (
     CERTAIN,
     MOST_STATES,
@@ -63,6 +64,7 @@ from coherence.verify.jobs.livelock import (
     UNKNOWN,
     Livelock,
     Sweep,
+    by_number,
     contested,
     livelock,
     render_intervals,
@@ -110,6 +112,8 @@ def _answer(subject: Subject, facts: DesignFacts, jobs: Contest) -> Finding:
         return QUESTION.undecided(f"more than {bound} of these jobs", places, names, bound=bound)
     if cycle.verdict == NONE:
         lasting = _worst([(one, _if_it_lasts(one, cycle)) for one, cycle in results])
+        if lasting[1].verdict == UNKNOWN and (jobs.reserved or not jobs.returns):
+            return _proved(jobs, cycle, places, names)  # what is freed goes to nobody else; the proof says the rest
         if lasting[1].verdict != NONE:
             return _needs_duration(*lasting, places, names)
         return _proved(*lasting, places, names)
@@ -170,7 +174,8 @@ def _places(subject: Subject, facts: DesignFacts, jobs: Contest) -> tuple[Place,
 def _proved(jobs: Contest, found: Livelock, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
     script = saturated(jobs) or falling(jobs, found.graph, (*SCHEDULER, FREES))
     numbers: Numbers = {"states": (len(found.graph.edges), ""), **_amounts(jobs)}
-    message = "preemption and admission come to rest: no job is taken twice without another being let in for good"
+    rest = "preemption and admission come to rest: no job is taken twice without another being let in for good"
+    message = f"{rest}{_by_number(jobs)}"
     return QUESTION.proved(message, places, names, arithmetic(numbers, certificate=script), assumptions=_assumed(jobs))
 
 
@@ -208,7 +213,7 @@ def _conflict(
     places_ = (*places, *(k.place.labelled("goes round") for k in jobs.kinds if k.name in involved))
     evidence = arithmetic(_numbers(jobs, livelock, swept), witness=_witness(livelock))
     return QUESTION.conflict(
-        message + _where(jobs, swept), places_, involved, evidence,
+        message + _where(jobs, swept) + _by_number(jobs), places_, involved, evidence,
         certain=certain, assumptions=(*_assumed(jobs), *((IN_VAIN,) if vain else ()), *_unsaid(subject)),
         repairs=_repairs(subject, facts, jobs, swept),
     )  # fmt: skip
@@ -218,6 +223,11 @@ def _unsaid(subject: Subject) -> tuple[str, ...]:
     """Returns what is taken for granted about the victim's room."""
     victim = subject.design.order.victim if subject.design.order else None
     return ("what is freed is not kept for the taker: nothing says so",) if victim and "," not in victim.text else ()
+
+
+def _by_number(jobs: Contest) -> str:
+    """Renders the verdict for each number of like jobs where it changes with it: `; low: none at 1, conflict at 2`."""
+    return "".join(f"; {name}: {render_verdicts(verdicts)}" for name, verdicts in by_number(jobs))
 
 
 def _where(jobs: Contest, swept: Sweep) -> str:
