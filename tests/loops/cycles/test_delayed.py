@@ -45,3 +45,16 @@ def test_uncoupled_loops_of_different_kinds_keep_their_own_cycles() -> None:
     (alone,) = cycle_from(single, start_at(single, np.array([0.4]))).attracting
     assert cycle.period == pytest.approx(alone.period, rel=1e-8)
     assert (cycle.lowest[1], cycle.highest[1]) == pytest.approx((0, 0), abs=1e-9)
+
+
+def test_a_run_that_comes_to_its_cycle_slowly_is_measured_on_the_cycle() -> None:
+    """Just above the gain at which it begins to swing, from inside and from outside: one cycle."""
+    loop = feedback([2.28], [1, 1], saturation(1, 1), delay=1)
+    found: list[Cycle] = []
+    for start in (0.05, 6.0):
+        cycles: list[Cycle] = []
+        assert follow_sloped(SlopedRun(loop, start_at(loop, np.array([start]))), cycles) == "cycle"
+        found += cycles
+    inside, outside = found
+    assert inside.highest[0] == pytest.approx(outside.highest[0], rel=1e-4)
+    assert inside.period == pytest.approx(outside.period, rel=1e-4)

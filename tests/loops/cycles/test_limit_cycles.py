@@ -225,3 +225,15 @@ def test_pieces_and_staircases_agree_on_a_relay() -> None:
     pieces = Pieces((0.0,), (0.0, 0.0), (-1.0, 1.0))
     one = only(limit_cycles(feedback(*third_order(1), pieces)))
     assert one == pytest.approx(only(limit_cycles(feedback(*third_order(1), relay(1)))), rel=1e-9)
+
+
+def test_a_relay_that_acts_at_once_upwards_and_late_downwards_has_its_closed_form() -> None:
+    """Up at e: y falls to -1 from there, passes -e and goes on for the delay; then it rises to +1 from the lowest."""
+    edge, late = 0.1, 0.7
+    loop = feedback([1], [1, 1], relay(1, edge), delay=(0.0, late))
+    (cycle,) = limit_cycles(loop, starts=[start_at(loop, np.array([0.05]))]).attracting
+    lowest = -1 + (1 - edge) * math.exp(-late)
+    period = math.log((1 + edge) / (1 - edge)) + late + math.log((1 - lowest) / (1 - edge))
+    assert cycle.period == pytest.approx(period, rel=1e-9)
+    assert cycle.lowest[0] == pytest.approx(lowest, rel=1e-9)
+    assert cycle.highest[0] == pytest.approx(edge, rel=1e-9)

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.reading import read_text
+from coherence.loops.analysis import design_analysis
 from coherence.loops.analysis.design_analysis import GroupAnalysis, analysed
 from coherence.loops.analysis.law_margins import LoopFigures
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError, frozen, region, structure
@@ -232,3 +234,13 @@ def test_a_loop_without_a_signal_is_switched_off_as_well() -> None:
     both = model(SCALER.format(delay=30, more="").rstrip("\n") + "\n" + more)
     assert [(loop.name, loop.signal) for loop in both.loops] == [("hpa", "web.desired"), ("guard", "")]
     assert [loop.name for loop in frozen(both, {}, ["guard"]).loops] == ["hpa"]
+
+
+def test_a_group_without_a_common_lap_is_undecided_and_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: Model) -> Fraction:
+        raise NotExactError("a period that is not exact")
+
+    monkeypatch.setattr(design_analysis, "hyperperiod", refused)
+    group = only(SCALER.format(delay=30, more=""))
+    assert (group.verdict, group.lap, group.points) == ("undecided", Fraction(0), ())
+    assert "a period that is not exact" in group.answer.how
