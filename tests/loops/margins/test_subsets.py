@@ -111,3 +111,12 @@ def test_agrees_with_the_definition(seed: int) -> None:
     subsets = minimal_unstable(net)
     assert {frozenset(blame.loops) for blame in subsets.sets if blame.minimal} == brute(net)
     assert subsets.complete
+
+
+def test_a_set_that_is_not_decided_is_named_once() -> None:
+    def judge(net: Network) -> Stability:
+        return Stability("stable", "") if len(net.names) == 1 else Stability("undecided", "the edge is near")
+
+    subsets = minimal_unstable(loops(2, 0.5, {(0, 1): 1, (1, 0): -1}), judge=judge)
+    assert (subsets.sets, subsets.judged, subsets.complete) == ((), 3, False)
+    assert subsets.unsearched == ("l0, l1: undecided, the edge is near",)

@@ -197,3 +197,10 @@ def test_published_roots() -> None:
         expected = cases[name]["expected"]
         real = expected.get("root_re") or expected["rightmost_re"]
         assert verdict(net).abscissa == pytest.approx(real["value"], rel=real["rtol"])
+
+
+def test_of_numbers_that_are_too_far_apart_six_blocks_are_named() -> None:
+    blocks = [Block(f"b{k}", (1e300,), (1e-300, 1.0, 1e300), 1e-12) for k in range(7)]
+    result = verdict(network(blocks, [Coupling(f"b{k}", f"b{(k + 1) % 7}", 1e200) for k in range(7)]))
+    assert result.verdict == "undecided"
+    assert result.reason == "the numbers of b0, b1, b2, b3, b4, b5 are too far apart for floating point"
