@@ -6,7 +6,9 @@ from fractions import Fraction
 from random import Random
 
 KINDS = {"plants_held": ("always", "always", "never"), "plants_reached": ("eventually", "eventually_always"),
-         "plants_answered": ("response",)}  # fmt: skip
+         "plants_answered": ("response",), "wide_plants": ("always", "never"),
+         "wide_plants_reached": ("eventually", "eventually_always")}  # fmt: skip
+WIDE = ("wide_plants", "wide_plants_reached")
 WRITES = {"step": "law: step, by: {}", "set": "law: set, to: {}"}
 
 
@@ -23,6 +25,30 @@ def plant_design(random: Random) -> str:
     lines = ["coherence: 1", "components:", f"  src: {source}"]
     lines += [f'  tank: {{state: "x\' = {plant}", step: {step}, from: {start}}}', "loops:", *loops]
     return "\n".join(lines)
+
+
+def wide_design(random: Random) -> str:
+    """Returns a plant under two or three loops of one command, each with limits or holds, and an outside."""
+    pull, drive = random.choice(["0.5", "0.8", "1"]), random.choice(["out.u", "out.u - 1", "0.5 * out.u"])
+    start = random.choice(["0", "3", "0 .. 4"])
+    loops = [wide_loop(random, name) for name in "abc"[: random.choice([2, 2, 3])]]
+    tank = f'  tank: {{state: "x\' = min(12, max(-4, {pull} * x + {drive}))", step: 1 s, from: {start}}}'
+    return "\n".join(["coherence: 1", "components:", tank, "loops:", *loops])
+
+
+def wide_loop(random: Random, name: str) -> str:
+    """Returns one of several loops that step or set out.u, with rates and holds, by x, the outside or what it wrote."""
+    low, high = random.randint(-2, 5), random.randint(3, 9)
+    conditions = [f"x >= {high}", f"x <= {low}", f"ext.load > {low} and x < {high}", f"out.u <= {low}", "ext.load > 5"]
+    write = random.choice(["law: step, by: 1", "law: step, by: -1", "law: step, by: 2", "law: set, to: 2"])
+    holds = random.sample(["hold_down: 2 s", "hold_up: 2 s", "cooldown: 1 s", "lands: 1 s"], random.choice([0, 1, 1]))
+    times = [f"period: {random.choice([1, 1, 2])} s", *random.choice([["phase: 0 s"], ["phase: 0 s"], []]), *holds]
+    rates = ["{by: 1, per: 1 s}", "{by: 1, per: 2 s, way: up}", "{by: 2, per: 3 s, way: down}"]
+    rate = random.choice(["", *(f", rate: [{one}]" for one in rates)])
+    rank = random.choice(["", f"rank: {random.randint(1, 3)}, "])
+    bounds = f"bounds: [{random.choice([0, 0, 1])}, {random.choice([3, 5])}], from: 1"
+    head = f"  {name}: {{{rank}timescale: {{{', '.join(times)}}}, trigger: '{random.choice(conditions)}', "
+    return f"{head}actuation: {{signal: out.u, {write}, {bounds}{rate}}}}}"
 
 
 def plant_loop(random: Random, name: str) -> str:

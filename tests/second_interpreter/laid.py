@@ -22,7 +22,7 @@ from coherence.simulate.execute.exact import Choices
 from coherence.verify.promises.outcomes import Open, Outcome, Proved, Refuted
 from coherence.verify.promises.responses import Late, Never, answered, conditions_of
 from tests.second_interpreter.deciding import seconds, signal_of
-from tests.second_interpreter.designs import KINDS, plant_design, promise_near
+from tests.second_interpreter.designs import KINDS, WIDE, plant_design, promise_near, wide_design
 from tests.second_interpreter.drawn import Drawn
 from tests.second_interpreter.runs import SecondRun, truths
 
@@ -92,7 +92,7 @@ def runs_contradicted(
     """Yields one line for each verdict on a promise over loops and plants that a run contradicts."""
     for seed in seeds:
         random = Random(f"{kinds} {seed}")  # noqa: S311  (the same designs in every run)
-        text = plant_design(random)
+        text = (wide_design if kinds in WIDE else plant_design)(random)
         design = read_text(text)
         seen = [a for run in drawn_runs(design, random, 12) for _, *worlds in run.run(Fraction(20)) for a in worlds]
         kind = random.choice(KINDS[kinds])
@@ -212,5 +212,8 @@ def repeated(design: Design, model: Model, choices: Choices) -> SecondRun:
     run.ties = choices.order or tuple(loop.name for loop in model.loops)
     courses = [(at, path, value) for at, path, value in choices.schedule]
     ends = {path: choices.values.get(path, value.low) for path, value in run.varying.items()}
-    run.course = lambda path, time: [ends[path], *(v for at, p, v in courses if p == path and at <= time)][-1]
+    run.course = lambda path, time: [
+        ends.get(path, choices.values.get(path, Fraction(0))),
+        *(v for at, p, v in courses if p == path and at <= time),
+    ][-1]
     return run

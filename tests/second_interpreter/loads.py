@@ -39,7 +39,8 @@ def overloaded(random: Random) -> Drawn:
     rates = [span(random, 1, 40, (0, 0, 2, 10)) for _ in names]
     copies, each = span(random, 1, 6), random.choice([4, 5, 8, 10, 20])
     bursts = [
-        (int(r[1]) + random.randint(0, 40), random.randint(1, 9)) if random.random() < 0.3 else None for r in rates
+        (random.choice([1, int(r[1])]) + random.randint(0, 40), random.randint(1, 9)) if random.random() < 0.3 else None
+        for r in rates
     ]
 
     def mean(rate: Fraction, burst: tuple[int, int] | None) -> Fraction:

@@ -12,7 +12,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from coherence.language.design import Design, Loop
 from coherence.language.expressions import tree as node
@@ -33,13 +33,23 @@ Starts = Mapping[str, Fraction]
 ZERO = Fraction(0)
 
 
+class Ends(NamedTuple):
+    """The lowest and the highest of the values that are tried of a signal."""
+
+    low: Fraction
+    high: Fraction
+
+
+OUTSIDE = Ends(ZERO, Fraction(10))
+
+
 class SecondRun:
     """One run.  `values`: starts and constants by full path; `draw` gives what varies, and orders of equal rank."""
 
     def __init__(self, design: Design, values: Starts, phases: Starts, draw: Callable[[list[Any]], Any]) -> None:
         self.design, self.draw, self.time = design, draw, ZERO
         self.plants = {c.name: c for c in design.components.values() if c.state is not None}
-        self.varying: dict[str, Quantity] = {}
+        self.varying: dict[str, Quantity | Ends] = {}
         self.outputs: dict[str, tuple[str, Any]] = {}
         self.bare = {loop.name: loop.name for loop in design.loops.values()}
         self.world: World = {**values, **dict.fromkeys(design.loops, False)}
@@ -82,6 +92,8 @@ class SecondRun:
                 return value
             case node.Name(path=path):
                 path = path if path in world or path in self.outputs else self.bare.get(path, path)
+                if path not in world and path not in self.outputs:
+                    self._meet(path, world)
                 return world[path] if path in world else self.value(self.outputs[path][1], world, owner)
             case node.Arithmetic(op=op, left=left, right=right) | node.Compare(op=op, left=left, right=right):
                 return OPERATORS[op](of(left), of(right))
@@ -102,6 +114,11 @@ class SecondRun:
             case node.Call(function=name, arguments=arguments):
                 return FUNCTIONS[name](*(of(argument) for argument in arguments))
         raise NotImplementedError(repr(tree))
+
+    def _meet(self, path: str, world: World) -> None:
+        """Lets an outside signal take any of some values from now on, and from then on at each instant."""
+        self.varying[path] = OUTSIDE
+        world[path] = self.world[path] = self.course(path, self.time)
 
     def at(self, time: Fraction, now: World) -> World:
         """Returns the world as it was sampled then; between instants as it was left; before 0 as it began."""

@@ -17,7 +17,7 @@ from coherence.language.expressions.tree import Arithmetic, Name, Tree
 from coherence.language.names import used_names
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import STATES
-from coherence.language.workloads import Randomness, Spread2, Workload
+from coherence.language.workloads import Burst, Randomness, Spread2, Workload
 from coherence.model.model import Interval
 from coherence.verify.calls.call_graph import CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, lightest, open_share, ways
@@ -86,10 +86,17 @@ def long_run_rate(workload: Workload) -> Fraction:
         if stays and all(lasts.exact for _, lasts in parts):
             return sum((high * lasts.low for high, lasts in parts), Fraction(0)) / stays
         return max((high for high, _ in parts), default=least)
-    if burst is None or burst.rate is None or burst.lasts is None or burst.every is None:
+    if burst is None or burst.rate is None:
         return least
-    share = min(Fraction(1), burst.lasts.high / burst.every.low) if burst.every.low else Fraction(1)
-    return max(least, least + (burst.rate.high - least) * share)
+    return least + (burst.rate.high - least) * _share(burst, longest=burst.rate.high > least)
+
+
+def _share(burst: Burst, *, longest: bool) -> Fraction:
+    """Returns the share of the time that a burst that comes again lasts, at most or at least; 0 of any other."""
+    if burst.lasts is None or burst.every is None:
+        return Fraction(0)
+    lasts, every = (burst.lasts.high, burst.every.low) if longest else (burst.lasts.low, burst.every.high)
+    return min(Fraction(1), lasts / every) if every else Fraction(1)
 
 
 def peak_rate(workload: Workload) -> Fraction:
@@ -99,8 +106,12 @@ def peak_rate(workload: Workload) -> Fraction:
 
 
 def least_rate(workload: Workload) -> Fraction:
-    """Returns the fewest first tries per second over a long time: what a burst adds is not counted."""
-    return min((rate.low for rate in (*_switched(workload), workload.rate) if rate is not None), default=Fraction(0))
+    """Returns the fewest first tries per second over a long time: what a burst adds is not counted, a lull is."""
+    least = min((rate.low for rate in (*_switched(workload), workload.rate) if rate is not None), default=Fraction(0))
+    burst = workload.burst
+    if burst is None or burst.rate is None or burst.rate.low >= least:
+        return least
+    return least + (burst.rate.low - least) * _share(burst, longest=True)
 
 
 def _switched(workload: Workload) -> tuple[Quantity, ...]:
