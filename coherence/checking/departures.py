@@ -6,15 +6,18 @@ undecided and says in what they differ, until the part replays its original.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from coherence.base.queries import cached
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.language.design import Design, Loop
+from coherence.language.expressions.tree import Tree, names
 from coherence.language.names import resolve
-from coherence.language.roles import in_role
 from coherence.language.schema_kinds import Word
+from coherence.model.elaborate import model_of
+from coherence.model.model import Model
+from coherence.model.sampled_loops import members_ready
 
 HPAS = ("kubernetes_hpa", "keda_scaledobject")
 SIGNS_ALONE = "COH307"  # rests on the sign of a law, in which they agree
@@ -42,19 +45,36 @@ def departures(design: Design) -> tuple[tuple[str, str], ...]:
 
 def _of(design: Design, loop: Loop) -> Iterator[str]:
     signal = _signal(design, loop)
-    if pool := _starting_pool(design, loop, signal.partition(".")[0]):
-        yield f"{loop.name} multiplies all replicas of {pool}, where Kubernetes multiplies the ready ones"
+    if _is_hpa(loop) and loop.timescale is not None and loop.timescale.lands is not None:
+        yield f"{loop.name} counts from what has landed, where Kubernetes counts from what it commanded last"
+    if _is_hpa(loop) and _divides_by_all(loop) and (pool := _pool_read(design, loop, signal)):
+        yield f"{loop.name} reads a share of the ready replicas of {pool} as one of all (`type: average`)"
     others = [other.name for other in design.loops.values() if other is not loop and _signal(design, other) == signal]
     if rivals := [name for name in others if _is_hpa(loop) and _is_hpa(design.loops[name])] if signal else []:
         yield f"Kubernetes switches {' and '.join(sorted((loop.name, *rivals)))} off: one target"
 
 
-def _starting_pool(design: Design, loop: Loop, thing: str) -> str:
-    """Returns the pool that an HPA scales, where its members take time to start."""
-    pool = design.components.get(thing)
-    if not _is_hpa(loop) or pool is None or pool.part is None or pool.part.text != "replica_pool":
-        return ""
-    return pool.name if any(span.high > 0 for _, span in in_role(pool, "start")) else ""
+def _divides_by_all(loop: Loop) -> bool:
+    return loop.target is not None and loop.target.kind is not None and loop.target.kind.text == "average"
+
+
+def _pool_read(design: Design, loop: Loop, signal: str) -> str:
+    """Returns the pool that a loop scales, where members take time to start and the loop reads how many are ready."""
+    model = model_of(design)
+    ready = members_ready(model.outputs, design, signal)
+    trees = [sampled.measured for sampled in model.loops if sampled.name == loop.name and sampled.measured]
+    return signal.rpartition(".")[0] if ready and ready in _computed_from(model, trees) else ""
+
+
+def _computed_from(model: Model, trees: Sequence[Tree]) -> set[str]:
+    """Returns every signal that some expressions are computed from."""
+    reached: set[str] = set()
+    waiting = [name for tree in trees for name in names(tree)]
+    while waiting:
+        if (path := waiting.pop()) not in reached:
+            reached.add(path)
+            waiting += names(model.outputs[path]) if path in model.outputs else ()
+    return reached
 
 
 def _is_hpa(loop: Loop) -> bool:

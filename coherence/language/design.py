@@ -75,11 +75,16 @@ RENEWAL: Kind[Event | Quantity] = Kind(_read_renewal, {"anyOf": [dict(EVENT.sche
 
 
 class Target(Record):
-    """What a loop watches and where it wants it; `sensor` is the chain from the signal to the loop."""
+    """What a loop watches and where it wants it; `sensor` is the chain from the signal to the loop.
+
+    `type`: `utilization`, the mean over the members that are ready; `value`, one number, and the ready ones are
+    multiplied; `average`, a total that is shared among all members.
+    """
 
     signal: Formula | None = key(FORMULA, required=True)
     setpoint: Quantity | Formula | None = key(VALUE)
     tolerance: Quantity | None = key(quantity(ONE, low=0))
+    kind: Word | None = key(word("utilization", "value", "average"), "type")
     sensor: tuple[SensorLink, ...] = key(listing(LINK, or_one=True), many=True)
 
 

@@ -154,6 +154,8 @@ def weights(way: LagPath, loop: SampledLoop) -> tuple[Fraction, ...] | str:
         return f"phase of {loop.name} (its sensor samples at multiples of a period)"
     if any(span <= 0 or loop.period % span for span in samplers):
         return "a sampler whose period does not divide the loop's"
+    if loop.ready is not None:
+        return "a law that multiplies what has landed: this one multiplies the ready members"
     if not loop.counts_commanded and _decisions((), loop, Fraction(0)):
         return f"count: commanded of {loop.name} (its law multiplies what has landed, more than one decision late)"
     cells, width = _cells(way, loop, windows)

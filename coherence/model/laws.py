@@ -7,11 +7,14 @@ before anything limits it (hold windows, rates, bounds, cooldown):
     step           CURRENT + READ
     proportional   CURRENT * READ, rounded up where members are counted, unless READ is within the tolerance of 1;
                    READ = measured / setpoint
+    of the ready   READY * READ, rounded up, where READ is of the READY members only and the others begin to serve:
+                   they count as idle where more is wanted, and are left out where less is
 
 Such a formula is lowered like every expression: to a number of any type (`recommended`), to arrays, to guarded
 affine cases, to SMT-LIB.  The dead band is closed: a ratio on its edge moves nothing.  Two second opinions stay
 apart on purpose, `simulate.run_followed` and `simulate.testbed.autoscaler_law`; tests lay them against these.
-SOURCE: Kubernetes documentation, Horizontal Pod Autoscaling, "Algorithm details".
+SOURCE: Kubernetes documentation, Horizontal Pod Autoscaling, "Algorithm details"; Kubernetes source 1.23 to 1.35,
+pkg/controller/podautoscaler/replica_calculator.go: GetResourceReplicas, getUsageRatioReplicaCount.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from coherence.language.expressions.evaluate import Constants, evaluate
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Name, Number, Tree
 from coherence.language.schema_kinds import Formula, Quantity, Word
 
-CURRENT, READ = Name("<current>"), Name("<read>")
+CURRENT, READ, READY = Name("<current>"), Name("<read>"), Name("<ready>")
 ZERO, UNIT = Number(Fraction(0)), Number(Fraction(1))
 LESS = Fraction(-1)
 ROUNDING = 1e-9  # relative; floats only
@@ -38,15 +41,21 @@ Num = Any
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What a law recommends: `formula` over CURRENT and READ, and `read`, the expression whose value READ is."""
+    """What a law recommends: `formula` over CURRENT, READ and READY, and the expressions whose values those two are."""
 
     formula: Tree
     read: Tree | None = None
+    ready: Tree | None = None
 
 
 def proportional(measured: Tree, setpoint: Tree, *, tolerance: Fraction, whole: bool) -> Recommendation:
     """Returns the law of an autoscaler; `whole`: it counts members."""
     return Recommendation(scaled(tolerance, whole=whole), Arithmetic("/", measured, setpoint))
+
+
+def of_the_ready(law: Recommendation, ready: Tree, *, tolerance: Fraction, whole: bool, idle: bool) -> Recommendation:
+    """Returns the law of an autoscaler that multiplies the ready members; `idle`: the others count as 0 going up."""
+    return Recommendation(scaled_ready(tolerance, whole=whole, idle=idle), law.read, ready)
 
 
 def moved(by: Tree | None, to: Tree | None) -> Recommendation:
@@ -78,6 +87,19 @@ def scaled_share(tolerance: Fraction, *, whole: bool) -> Tree:
     read, current = (Arithmetic("-", ZERO, part) for part in (READ, CURRENT))
     positive = Choose(outside(READ, CURRENT, tolerance), wanted, CURRENT)
     return Choose(Compare(">", CURRENT, ZERO), positive, Choose(outside(read, current, tolerance), wanted, CURRENT))
+
+
+@functools.cache
+def scaled_ready(tolerance: Fraction, *, whole: bool, idle: bool) -> Tree:
+    """Returns the formula of `of_the_ready`; READ is of the ready ones.
+
+    With the others at 0 the ratio is READY * READ / CURRENT, which must lie above the tolerance as well.
+    """
+    served = Arithmetic("*", READY, READ)
+    up = above(served, CURRENT, tolerance) if idle else above(READ, UNIT, tolerance)
+    moves = Logic("or", (up, below(READ, UNIT, tolerance)))
+    moves = Logic("and", (Compare(">", READY, ZERO), moves)) if idle else moves  # without a ready one: no reading
+    return Choose(moves, _whole(served, whole=whole), CURRENT)
 
 
 def _whole(tree: Tree, *, whole: bool) -> Tree:
@@ -120,9 +142,17 @@ def inside(reading: Tree, setpoint: Tree, tolerance: Fraction) -> Logic:
     return Logic("and", (within, Compare(">=", reading, times(1 - tolerance, setpoint))))
 
 
-def rounded_below(current: Tree, reading: Tree, setpoint: Tree) -> Compare:
-    """Returns the condition that current * reading / setpoint, rounded up, is less than a whole current."""
-    return Compare("<=", _wanted(current, reading, setpoint), Arithmetic("-", current, UNIT))
+def rounded_below(current: Tree, reading: Tree, setpoint: Tree, ready: Tree | None = None) -> Compare:
+    """Returns the condition that members * reading / setpoint, rounded up, is less than a whole current.
+
+    The members are those that are `ready`, or all.
+    """
+    return Compare("<=", _wanted(ready or current, reading, setpoint), Arithmetic("-", current, UNIT))
+
+
+def still_above(current: Tree, reading: Tree, setpoint: Tree, tolerance: Fraction, ready: Tree) -> Compare:
+    """Returns the reading lies above the dead band with all members that are not ready counted as 0."""
+    return above(Arithmetic("*", ready, reading), Arithmetic("*", current, setpoint), tolerance)
 
 
 def rounded_back(current: Tree, reading: Tree, setpoint: Tree) -> Logic:
@@ -157,14 +187,14 @@ def near_whole(rounded: Callable[[Num], Num], number: Num) -> Num:
 
 
 class _Counted(Constants):
-    """CURRENT and READ as numbers."""
+    """CURRENT, READ and READY as numbers."""
 
     functions: Mapping[str, Any] = {"ceil": round_up}
 
 
-def recommended(formula: Tree, current: Num, read: Num) -> Num:
+def recommended(formula: Tree, current: Num, read: Num, ready: Num = 0) -> Num:
     """Returns what a formula recommends, for numbers of any type."""
-    return evaluate(formula, _Counted({CURRENT.path: current, READ.path: read}))
+    return evaluate(formula, _Counted({CURRENT.path: current, READ.path: read, READY.path: ready}))
 
 
 # -- which law a loop follows -------------------------------------------------------------------------

@@ -86,7 +86,7 @@ class Constant:
     place: Place
 
 
-CONDITIONS, AIM, CHANGES = ("trigger", "enter", "leave"), ("measured", "setpoint"), ("by", "to")
+CONDITIONS, AIM, CHANGES = ("trigger", "enter", "leave"), ("measured", "setpoint", "ready"), ("by", "to")
 EXPRESSIONS = (*CONDITIONS, *AIM, *CHANGES)  # of a sampled loop, beside its rules
 AMOUNTS: Mapping[str, tuple[str, ...]] = {"none": (), "rules": (), "proportional": AIM}  # that a law evaluates
 
@@ -132,6 +132,8 @@ class SampledLoop:
     counts_commanded: bool
     integer: bool  # what `laws.counts_members` says: the law and the percentages of its rates are rounded
     source: Loop
+    ready: Tree | None = None  # the members that a proportional law multiplies; None: all
+    idle: bool = True  # the others count as 0 going up
 
     @property
     def relay(self) -> bool:
@@ -153,7 +155,9 @@ class SampledLoop:
             return (laws.moved(self.by, self.to),)
         assert self.measured is not None
         assert self.setpoint is not None
-        return (laws.proportional(self.measured, self.setpoint, tolerance=self.tolerance, whole=self.integer),)
+        options = {"tolerance": self.tolerance, "whole": self.integer}
+        law = laws.proportional(self.measured, self.setpoint, **options)
+        return (law if self.ready is None else laws.of_the_ready(law, self.ready, **options, idle=self.idle),)
 
     @property
     def trees(self) -> tuple[Tree, ...]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from functools import partial
 
 from coherence.base.reads import built, with_changes
 from coherence.base.units import ONE, Dimension
-from coherence.language.design import Loop, Rate, Relay
+from coherence.language.design import Design, Loop, Rate, Relay
 from coherence.language.expressions.tree import Call, Name, Number, Tree, names, rename
+from coherence.language.roles import in_role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model import laws
 from coherence.model.draft import ModelDraft
@@ -70,7 +71,7 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
         leave=lambda: _read(draft, loop, relay.leave.tree) if relay and relay.leave else None,
         rules=lambda: _rules(draft, loop),
         law=lambda: laws.law_of(loop),
-        signal=lambda: draft.index.get(actuation.signal.text, actuation.signal.text) if actuation.signal else "",
+        signal=lambda: _signal(draft, loop),
         by=lambda: draft.tree_of(actuation.by),
         to=lambda: draft.tree_of(actuation.to),
         measured=lambda: _sensed(draft, loop),
@@ -86,7 +87,46 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
         counts_commanded=lambda: actuation.count is not None and actuation.count.text == "commanded",
         integer=lambda: laws.counts_members(loop),
         source=lambda: loop,
+        ready=lambda: ready_members(draft.outputs, draft.design, loop, _signal(draft, loop)),
+        idle=lambda: idle_going_up(loop),
     )
+
+
+def _signal(draft: ModelDraft, loop: Loop) -> str:
+    stated = loop.actuation.signal if loop.actuation else None
+    return draft.index.get(stated.text, stated.text) if stated else ""
+
+
+def _has_type(loop: Loop, *kinds: str) -> bool:
+    """Returns whether the target is stated to be of one of these kinds."""
+    kind = loop.target.kind if loop.target else None
+    return kind is not None and kind.text in kinds
+
+
+def idle_going_up(loop: Loop) -> bool:
+    """Returns whether members that are not ready count as 0 where a law would go up."""
+    return not _has_type(loop, "value")
+
+
+def ready_members(outputs: Collection[str], design: Design, loop: Loop, signal: str) -> Name | None:
+    """Returns the ready members of what a loop scales by their own average; None where all are ready at once."""
+    if not signal or not _has_type(loop, "utilization", "value"):
+        return None
+    path = members_ready(outputs, design, signal)
+    return Name(path) if path else None
+
+
+def members_ready(outputs: Collection[str], design: Design, signal: str) -> str:
+    """Returns the output that counts the ready members of the pool whose size is a signal.
+
+    Nothing where there is none, or where members are ready at once.
+    """
+    thing = signal.rpartition(".")[0]
+    pool, path = design.components.get(thing), f"{thing}.ready"
+    if pool is None or path not in outputs:
+        return ""
+    at_once = pool.part is not None and not any(span.high > 0 for _, span in in_role(pool, "start"))
+    return "" if at_once else path
 
 
 def _rules(draft: ModelDraft, loop: Loop) -> tuple[SampledRule, ...]:

@@ -9,11 +9,11 @@ from coherence.language.reading import read_text
 
 POOL = """coherence: 1
 components:
-  s: {uses: replica_pool, rate_per_replica: 10 req/s, takes: {start: 30 s}}
+  s: {uses: replica_pool, rate_per_replica: 10 req/s, takes: {start: 30 s}, share: 620 req/s / s.capacity}
 loops:
   hpa:
     uses: kubernetes_hpa
-    target: {signal: s.cpu, setpoint: 70 %}
+    target: {signal: s.share, setpoint: 70 %, type: average}
     actuation: {signal: s.desired, bounds: [3, 12], from: 8}
 """
 TWO = """coherence: 1
@@ -35,18 +35,28 @@ def verdicts(design: Design, of: tuple[str, ...] = ("hpa",)) -> list[str]:
     return [str(taken_back(finding, design).verdict) for finding in answers]
 
 
-def test_an_autoscaler_of_a_pool_that_starts_decides_nothing_by_runs() -> None:
+def test_a_share_of_the_ready_replicas_that_is_read_as_one_of_all_decides_nothing_by_runs() -> None:
     design = read_text(POOL)
     assert [name for name, _ in departures(design)] == ["hpa"]
     assert verdicts(design) == ["undecided", "undecided"]
     back = taken_back(answer(Verdict.CONFLICT), design)
-    assert "Kubernetes multiplies the ready ones" in back.message
+    assert "hpa reads a share of the ready replicas of s as one of all" in back.message
     assert "it settles" in back.message
     assert (back.severity, back.certainty, back.repairs) == (Severity.INFO, "", ())
 
 
 def test_a_pool_that_is_there_at_once_has_nothing_to_wait_for() -> None:
     assert verdicts(read_text(POOL.replace("30 s", "0 s"))) == ["proved", "conflict"]
+
+
+def test_an_autoscaler_that_multiplies_the_ready_replicas_does_as_the_program() -> None:
+    assert verdicts(read_text(POOL.replace(", type: average", ""))) == ["proved", "conflict"]
+    assert verdicts(read_text(POOL.replace("s.share", "s.cpu"))) == ["proved", "conflict"]
+
+
+def test_an_autoscaler_whose_commands_land_late_decides_nothing_by_runs() -> None:
+    late = TWO.replace("uses: kubernetes_hpa", "uses: kubernetes_hpa\n    timescale: {lands: 30 s}")
+    assert verdicts(read_text(late)) == ["undecided", "undecided"]
 
 
 def test_a_rate_limit_beside_another_writer_counts_as_the_program_does() -> None:

@@ -1,11 +1,13 @@
 """The parts of the Horizontal Pod Autoscaler against a plain one with `behavior`, trace by trace.
 
 `Autoscaler` is written from what the controller does and shares nothing with the engine: it keeps what it recommended
-and what it added and removed, as lists of events.  Others write the replica count between two syncs.  Times are planned
-instants; a recommendation as old as its window still counts, a scaling as old as its period does not.
+and what it added and removed, as lists of events.  Others write the replica count between two syncs, and some of the
+pods are not ready.  Times are planned instants; a recommendation as old as its window still counts, a scaling as old as
+its period does not.
 SOURCE: Kubernetes 1.23 to 1.35, pkg/controller/podautoscaler/horizontal.go: reconcileAutoscaler,
 stabilizeRecommendationWithBehaviors, convertDesiredReplicasWithBehaviorRate, calculateScaleUpLimitWithScalingRules,
-calculateScaleDownLimitWithBehaviors, storeScaleEvent.
+calculateScaleDownLimitWithBehaviors, storeScaleEvent; replica_calculator.go: GetResourceReplicas,
+getUsageRatioReplicaCount, GetObjectPerPodMetricReplicas.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ from coherence.simulate.execute.laws import Memory, decide
 
 SYNCS, PERIOD = 24, 15
 PARTS = ("kubernetes_hpa", "keda_scaledobject")
+TYPES = ("utilization", "value", "average")
+TOLERANCE = Fraction(1, 10)
 
 
 @dataclass
@@ -44,27 +48,46 @@ class Autoscaler:
     target: int
     up: Rules
     down: Rules
+    type: str = "utilization"
     recommended: list[tuple[int, int]] = field(default_factory=list)
     added: list[tuple[int, int]] = field(default_factory=list)
     removed: list[tuple[int, int]] = field(default_factory=list)
 
-    def sync(self, now: int, current: int, measured: int) -> int:
+    def sync(self, now: int, current: int, measured: int, ready: int) -> int:
         """Returns the replicas that the scale subresource holds after one sync."""
         if current > self.highest:
             desired = self.highest
         elif current < self.lowest:
             desired = self.lowest
         else:
-            desired = self._normalized(now, current, self._proposed(current, measured))
+            desired = self._normalized(now, current, self._proposed(current, measured, ready))
         if desired > current:
             self.added.append((now, desired - current))
         if desired < current:
             self.removed.append((now, current - desired))
         return desired
 
-    def _proposed(self, current: int, measured: int) -> int:
-        ratio = Fraction(measured, self.target)
-        return current if abs(ratio - 1) <= Fraction(1, 10) else math.ceil(ratio * current)
+    def _proposed(self, current: int, measured: int, ready: int) -> int:
+        if self.type == "average":  # `measured` is what an average pod has of the total
+            total = measured * current
+            usage = Fraction(total, self.target * current) if current else Fraction(1)
+            return current if abs(1 - usage) <= TOLERANCE else math.ceil(Fraction(total, self.target))
+        if self.type == "value":
+            usage = Fraction(measured, self.target)
+            return current if abs(1 - usage) <= TOLERANCE else math.ceil(usage * ready)
+        return self._of_pods(current, [measured] * ready, current - ready)
+
+    def _of_pods(self, current: int, metrics: list[int], unready: int) -> int:
+        """Returns the answer to the metrics of the ready pods, beside others that are not ready."""
+        if not metrics:
+            return current
+        usage = Fraction(sum(metrics), len(metrics) * self.target)
+        if usage <= 1 or not unready:
+            return current if abs(1 - usage) <= TOLERANCE else math.ceil(usage * len(metrics))
+        metrics = metrics + [0] * unready
+        usage = Fraction(sum(metrics), len(metrics) * self.target)
+        wanted = math.ceil(usage * len(metrics))
+        return current if abs(1 - usage) <= TOLERANCE or usage < 1 or wanted < current else wanted
 
     def _normalized(self, now: int, current: int, proposed: int) -> int:
         recent = [(now - at, n) for at, n in self.recommended]
@@ -117,12 +140,13 @@ def part(hpa: Autoscaler, name: str) -> str:
         for kind, value, per in rules.policies
     ]
     return f"""coherence: 1
+components: {{web: {{uses: replica_pool, rate_per_replica: 1 req/s, takes: {{start: 30 s}}}}}}
 loops:
   hpa:
     uses: {name}
-    target: {{signal: web.metric, setpoint: {hpa.target}}}
+    target: {{signal: web.metric, setpoint: {hpa.target}, type: {hpa.type}}}
     timescale: {{period: {PERIOD} s, hold_up: {hpa.up.window} s, hold_down: {hpa.down.window} s}}
-    actuation: {{signal: web.replicas, bounds: [{hpa.lowest}, {hpa.highest}], rate: [{", ".join(rates)}]}}
+    actuation: {{signal: web.desired, bounds: [{hpa.lowest}, {hpa.highest}], rate: [{", ".join(rates)}]}}
 """
 
 
@@ -137,7 +161,8 @@ def drawn(rng: random.Random) -> Autoscaler:
         return Rules(rng.choice((0, 0, 15, 30, 60, 300)), kinds)
 
     lowest = rng.randint(1, 5)
-    return Autoscaler(lowest, lowest + rng.randint(1, 40), rng.randint(1, 100), rules(some=True), rules(some=False))
+    highest, kind = lowest + rng.randint(1, 40), rng.choice(TYPES)
+    return Autoscaler(lowest, highest, rng.randint(1, 100), rules(some=True), rules(some=False), kind)
 
 
 @pytest.mark.parametrize("traces", [400, pytest.param(10_000, marks=pytest.mark.slow)])
@@ -161,15 +186,40 @@ def test_a_fall_within_the_period_is_no_reason_to_go_down_while_more_is_wanted()
     assert replayed(hpa, [(10, 20), (None, 200), (None, 100), (None, 100)]) == [4, 14, 14, 18]
 
 
-def replayed(hpa: Autoscaler, trace: Sequence[tuple[int | None, int]], *, name: str = PARTS[0]) -> list[int]:
-    """Returns the replicas after each sync of both; a number beside a reading is what another wrote before it."""
+@pytest.mark.parametrize(
+    ("kind", "ready", "measured", "wanted"),
+    [
+        ("utilization", 8, 60, 10),  # 1.2 x 8 of 10 is 0.96 with the two others idle: nothing is done
+        ("utilization", 8, 75, 12),  # 1.5 x 8
+        ("utilization", 5, 75, 10),  # 0.75 with the others idle: it would go down, so nothing is done
+        ("utilization", 8, 40, 7),  # 0.8 x 8: those that start are left out going down
+        ("utilization", 8, 48, 10),  # within tolerance
+        ("value", 5, 75, 8),  # 1.5 x 5, though more is asked for
+        ("value", 8, 75, 12),
+        ("average", 5, 75, 15),  # a total of 750
+    ],
+)
+def test_pods_that_start_count_as_the_type_of_the_metric_says(kind: str, ready: int, measured: int, wanted: int) -> None:
+    hpa = Autoscaler(1, 40, 50, Rules(0, [("percent", 1000, 15)]), Rules(0, []), kind)
+    assert replayed(hpa, [(10, measured, ready)]) == [wanted]
+
+
+Sync = tuple[int | None, int] | tuple[int | None, int, int]
+
+
+def replayed(hpa: Autoscaler, trace: Sequence[Sync], *, name: str = PARTS[0]) -> list[int]:
+    """Returns the replicas after each sync of both.
+
+    At a sync: what another wrote before it, the reading, and how many pods are ready of those that are (all).
+    """
     (loop,) = elaborate(read_text(part(hpa, name))).loops
     memory, current, after = Memory(), 0, []
-    for sync, (written, measured) in enumerate(trace):
+    for sync, (written, measured, *serving) in enumerate(trace):
         current = current if written is None else written
-        view = View({"web.metric": Fraction(measured)}).at_sync(sync)
+        ready = min(current, *serving) if serving else current
+        view = View({"web.metric": Fraction(measured), "web.ready": Fraction(ready)}).at_sync(sync)
         decision = decide(loop, view, memory, True, Fraction(current), Fraction(current))
-        wanted = hpa.sync(sync * PERIOD, current, measured)
+        wanted = hpa.sync(sync * PERIOD, current, measured, ready)
         assert decision.value == wanted, (part(hpa, name), trace)
         current = wanted
         after.append(current)
@@ -177,9 +227,10 @@ def replayed(hpa: Autoscaler, trace: Sequence[tuple[int | None, int]], *, name: 
 
 
 def follow(hpa: Autoscaler, rng: random.Random, *, others: bool, name: str) -> None:
-    """Lays both against each other over a random trace of readings, and of writes by others."""
-    trace: list[tuple[int | None, int]] = [(rng.randint(hpa.lowest, hpa.highest), rng.randint(0, 3 * hpa.target))]
+    """Lays both against each other over a random trace of readings and of starts, and of writes by others."""
+    trace: list[Sync] = [(rng.randint(hpa.lowest, hpa.highest), rng.randint(0, 3 * hpa.target))]
     for _ in range(SYNCS - 1):
         other = rng.randint(max(0, hpa.lowest - 2), hpa.highest + 3) if others and rng.random() < 0.2 else None
-        trace.append((other, rng.randint(0, 3 * hpa.target)))
+        starts = (rng.randint(0, hpa.highest),) if rng.random() < 0.5 else ()
+        trace.append((other, rng.randint(0, 3 * hpa.target), *starts))
     replayed(hpa, trace, name=name)

@@ -78,7 +78,7 @@ def _real_state(state: State) -> State:
 
 
 def _real_loop(loop: SampledLoop) -> SampledLoop:
-    names = ("trigger", "by", "to", "measured", "setpoint")
+    names = ("trigger", "by", "to", "measured", "setpoint", "ready")
     trees = {name: partial(lambda name: _maybe(getattr(loop, name)), name) for name in names}
     return rebuilt(loop, integer=_no, **trees)
 

@@ -14,7 +14,8 @@ def law_sign(loop: SampledLoop, model: Model) -> int:
     """Directions in which the command is moved when the reading rises; NONE where that cannot be told."""
     if loop.law == "proportional":
         low = loop.bounds.low
-        return UP if low is not None and low >= 0 else NONE
+        rises = loop.ready is None or loop.idle  # of a `value` the ready ones alone are multiplied, which may be less
+        return UP if low is not None and low >= 0 and rises else NONE
     read = _single(loop.measured)
     if loop.law not in ("step", "rules") or read is None:
         return NONE

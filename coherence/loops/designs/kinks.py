@@ -142,6 +142,7 @@ def mapped(model: Model, change: Callable[[Tree], Tree | None]) -> Model:
             loop,
             measured=lambda: new(loop.measured),
             setpoint=lambda: new(loop.setpoint),
+            ready=lambda: new(loop.ready),
             by=lambda: new(loop.by),
             to=lambda: new(loop.to),
         )

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from coherence.language.expressions.lower_numpy import lower_numpy
-from coherence.language.expressions.tree import Choose, Tree
-from coherence.model.laws import CURRENT, READ, ROUNDING, Recommendation
+from coherence.language.expressions.tree import Choose, Compare, Tree, walk
+from coherence.model.laws import CURRENT, READ, READY, ROUNDING, Recommendation
 from coherence.model.model import RateLimit, SampledLoop
 
 Array = Any  # numpy array: one entry per point
@@ -121,12 +121,14 @@ class Sample:
         """What the law recommends at every point."""
         import numpy as np
 
-        read = self.read(recommendation.read) if recommendation.read is not None else 0.0
-        bound = {CURRENT.path: current, READ.path: read}
-        wanted = lower_numpy(recommendation.formula, bound, {"ceil": round_up})
-        if isinstance(recommendation.formula, Choose):
-            for edge in (1 - self.loop.tolerance, 1 + self.loop.tolerance):
-                self.near(read, np.full_like(current, float(edge)))
+        formula, bound = recommendation.formula, {CURRENT.path: current}
+        for name, tree in ((READ, recommendation.read), (READY, recommendation.ready)):
+            bound[name.path] = np.broadcast_to(self.read(tree), current.shape) if tree is not None else 0.0
+        wanted = lower_numpy(formula, bound, {"ceil": round_up})
+        for edge in walk(formula.condition) if isinstance(formula, Choose) else ():
+            if isinstance(edge, Compare):
+                sides = (np.broadcast_to(lower_numpy(side, bound), current.shape) for side in (edge.left, edge.right))
+                self.near(*sides)
         return np.broadcast_to(wanted, self.commanded.shape)
 
     def _limited(self, wanted: Array, active: Array, mode: Array) -> Decided:

@@ -136,14 +136,20 @@ def _recommended(loop: SampledLoop, view: LoopView, current: Num) -> tuple[Num, 
     recommendation = loop.recommendations[0]
     if not isinstance(recommendation.formula, Choose):
         return _value(recommendation, view, current), "set" if loop.to is not None else "step"
-    read = evaluate(recommendation.read, view) if recommendation.read is not None else 0
-    if recommended(recommendation.formula.condition, current, read):
-        return recommended(recommendation.formula.then, current, read), "scaled"
-    return recommended(recommendation.formula.otherwise, current, read), "tolerated"
+    numbers = (current, *_read(recommendation, view))
+    if recommended(recommendation.formula.condition, *numbers):
+        return recommended(recommendation.formula.then, *numbers), "scaled"
+    return recommended(recommendation.formula.otherwise, *numbers), "tolerated"
 
 
 def _value(made: Recommendation, view: LoopView, current: Num) -> Num:
-    return recommended(made.formula, current, evaluate(made.read, view) if made.read is not None else 0)
+    return recommended(made.formula, current, *_read(made, view))
+
+
+def _read(recommendation: Recommendation, view: LoopView) -> tuple[Num, ...]:
+    """Returns the values of READ and READY; 0 of what the formula does not name."""
+    trees = (recommendation.read, recommendation.ready)
+    return tuple(0 if tree is None else evaluate(tree, view) for tree in trees)
 
 
 def _limited(

@@ -134,7 +134,7 @@ def _sometimes(model: Model) -> Iterator[Tree]:
     for loop in model.loops:
         yield from (tree for rule in loop.rules for tree in (rule.by, rule.to) if tree is not None)
         if loop.trigger is not None or loop.enter is not None:
-            read = (loop.measured, loop.setpoint, loop.by, loop.to)
+            read = (loop.measured, loop.setpoint, loop.ready, loop.by, loop.to)
             yield from (tree for tree in read if tree is not None)
 
 

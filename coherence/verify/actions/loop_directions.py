@@ -15,8 +15,9 @@ from coherence.base.places import Place
 from coherence.language.design import Actuation, Loop, Relay
 from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, names, rename
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.model.laws import above, below, of_either_sign, rounded_below
+from coherence.model.laws import above, below, of_either_sign, rounded_below, still_above
 from coherence.model.model import Interval
+from coherence.model.sampled_loops import idle_going_up, ready_members
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.satisfiability import both, opposite
 from coherence.verify.facts.writers import Writer, tree_of
@@ -142,12 +143,15 @@ def _scaled(facts: DesignFacts, writer: Writer, when: Tree | None, enters: Tree 
     if writer.integer and not writer.whole:  # a broken command is rounded up whatever the ratio is
         over = Logic("or", (over, under))
     up, down = _of_commands(here, writer.values.low, over, under)
+    ready = ready_members(facts.outputs, facts.design, writer.loop, writer.signal)
+    if ready is not None and idle_going_up(writer.loop):
+        up = both(up, still_above(here, reading, facts.tree(setpoint), tolerance, facts.tree(ready)))
     if writer.values.high is not None:
         up = both(up, Compare("<", here, Number(writer.values.high)))
     if writer.values.low is not None:
         down = both(down, Compare(">", here, Number(writer.values.low)))
     if writer.integer and writer.whole:
-        down = both(down, rounded_below(here, reading, facts.tree(setpoint)))
+        down = both(down, rounded_below(here, reading, facts.tree(setpoint), ready and facts.tree(ready)))
     place, text = target.setpoint.place, str(target.signal)
     yield Move(writer, UP, both(when, up), both(enters, up), place, f"{text} above its setpoint")
     yield Move(writer, DOWN, both(when, down), both(enters, down), place, f"{text} below its setpoint")

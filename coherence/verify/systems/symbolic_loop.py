@@ -12,13 +12,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from coherence.language.expressions.tree import Arithmetic, Compare, Held, Name, Tree, walk
-from coherence.model.laws import CURRENT, READ, ZERO, Recommendation, shared
+from coherence.model.laws import CURRENT, READ, READY, ZERO, Recommendation, shared
 from coherence.model.model import Model, SampledLoop
-from coherence.verify.systems.cases import NotLinearError, Symbols, exactly, forks, joined, numbers
+from coherence.verify.systems.cases import NotLinearError, Symbols, exactly, forks, joined, numbers, product
 from coherence.verify.systems.symbolic_instant import InstantPath, Wish
 from coherence.verify.systems.symbolic_limits import Limiter
 from coherence.verify.systems.terms import Guard, Term
 
+SYMBOLS = (CURRENT, READ, READY)
 NOT_ZERO = Compare("!=", CURRENT, ZERO)
 
 
@@ -138,7 +139,8 @@ class Actor(Limiter):
     def _law(self, way: InstantPath, symbols: Symbols) -> list[tuple[Guard, Wish]]:
         loop, recommendation = self.loop, self.loop.recommendations[0]
         current = way.cell(loop.signal if loop.counts_landed else self.commanded)
-        total = self._total(current, way) if loop.law == "proportional" else None
+        scales = loop.law == "proportional" and loop.ready is None
+        total = self._total(current, way) if scales else None
         if total is not None and loop.setpoint is not None:
             recommendation = shared(total, loop.setpoint, tolerance=loop.tolerance, whole=loop.integer)
         try:
@@ -152,10 +154,11 @@ class Actor(Limiter):
         """Returns what a formula recommends; `divided`: where the current command is not 0."""
         reads = numbers(recommendation.read, symbols) if recommendation.read is not None else exactly(current)
         wishes = []
-        for case in reads:
-            values = {CURRENT.path: exactly(current), READ.path: exactly(case.value)}
+        ready = numbers(recommendation.ready, symbols) if recommendation.ready is not None else exactly(current)
+        for guard, (read, members) in product([reads, ready]):
+            values = {name.path: exactly(value) for name, value in zip(SYMBOLS, (current, read, members), strict=True)}
             bound = replace(symbols, number=values.__getitem__)
-            cases = joined(case.guard, numbers(recommendation.formula, bound))
+            cases = joined(guard, numbers(recommendation.formula, bound))
             if divided:
                 cases = [c for fork in forks(NOT_ZERO, bound) if fork.holds for c in joined(fork.guard, cases)]
             wishes += [(c.guard, Wish(c.value, self.loop.law == "proportional")) for c in cases]

@@ -182,9 +182,12 @@ class Follower:
         current = self.commanded[loop.signal] if loop.counts_commanded else Fraction(plain(frame.values[loop.signal]))
         measured, wanted = self.frames.ground(loop.measured, frame), self.frames.ground(loop.setpoint, frame)
         ratio = Number(self._number(Arithmetic("/", measured, wanted)))
-        moved: Tree = Arithmetic("*", Number(current), ratio)
-        off = Call("abs", (Arithmetic("-", ratio, Number(Fraction(1))),))
-        near = Compare("<=", off, Number(loop.tolerance))
+        members = Number(current if loop.ready is None else self._number(self.frames.ground(loop.ready, frame)))
+        moved: Tree = Arithmetic("*", members, ratio)
+        near = _near(ratio, loop.tolerance)
+        if loop.ready is not None and loop.idle and current and ratio.value > 1:
+            spread = Number(self._number(Arithmetic("/", moved, Number(current))))
+            near = Logic("or", (_near(spread, loop.tolerance), Compare("<", spread, Number(Fraction(1)))))
         return self._number(Choose(near, Number(current), Call("ceil", (moved,)) if loop.integer else moved))
 
     def _written(self, loop: SampledLoop, instant: Instant, seen: dict[str, Any], wish: Fraction) -> None:
@@ -249,6 +252,11 @@ class Follower:
                 self._equal(formula, instant.after[path])
             else:
                 self._same(value, instant.after[path])
+
+
+def _near(ratio: Number, tolerance: Fraction) -> Tree:
+    off = Call("abs", (Arithmetic("-", ratio, Number(Fraction(1))),))
+    return Compare("<=", off, Number(tolerance))
 
 
 def _next(phase: Fraction, period: Fraction, since: Fraction | None) -> Fraction:
