@@ -18,6 +18,7 @@ from coherence.base.clock import record_cut, recorded_cuts
 from coherence.base.errors import CoherenceError, InputError, UsageError
 from coherence.base.watchdog import RunLimit, TimeOverError, at_most, current_run, is_interruptible
 from coherence.checking.departures import taken_back
+from coherence.checking.omissions import with_omissions
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.findings.not_read import Basis, basis
 from coherence.findings.question_input import Subject
@@ -128,7 +129,8 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
         wall, processor = (run.left + GRACE, SHARE * subject.time_limit + GRACE) if slow else (math.inf, math.inf)
         with at_most(wall), at_most(processor, processor=True):
             answers = itertools.islice(_in_time(module.ask(subject), run), MOST_ANSWERS)
-            findings.extend(taken_back(answer, subject.design) if runs else answer for answer in answers)
+            standing = (taken_back(answer, subject.design) if runs else answer for answer in answers)
+            findings.extend(with_omissions(answer, subject.design) for answer in standing)
         if len(findings) == MOST_ANSWERS:
             findings.append(_undecided(module, subject, UsageError(f"{MOST_ANSWERS} answers are given, and no more")))
     except InputError:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _DECIMAL = r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 FOLDERS = ("loops", "components", "tiers", "links", "boundaries")
+BEHAVING = ("loops", "components")  # folders of parts that do something; the others hold numbers
 SECTION_FOLDER = {"loops": "loops", "calls": "loops", "timers": "loops", "limits": "loops", "components": "components"}
 SECTION_FOLDER |= {"tiers": "tiers", "links": "links", "boundaries": "boundaries"}
 
@@ -176,6 +177,18 @@ def mathematics(name: str) -> dict[str, Table]:
     source = part("components", name)
     blocks = {block: source.get(block) for block in ("parameters", "inputs", "states", "commands", "outputs")}
     return {block: node if isinstance(node, Table) else Table({}, {}, source.place) for block, node in blocks.items()}
+
+
+@cache
+def omissions(section: str, name: str) -> tuple[str, ...]:
+    """Returns what a part leaves out of the program that it stands for, and that nothing was compared with it."""
+    source = part(SECTION_FOLDER[section], name)
+    listed, words = source.get("omits"), []
+    if isinstance(listed, Items):
+        words = [f"{name} leaves out {', '.join(item.text for item in listed if isinstance(item, Scalar))}"]
+    if SECTION_FOLDER[section] in BEHAVING and source.get("compared") is None:
+        words.append(f"{name} was not laid beside its original")
+    return tuple(words)
 
 
 def part_keys(section: str, name: str) -> frozenset[str]:

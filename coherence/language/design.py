@@ -126,7 +126,7 @@ class Rate(Record):
 
 
 class Actuation(Record):
-    """What a loop writes, by which law, within which bounds."""
+    """What a loop writes, by which law, within which bounds; `off_at`: a value below them at which it does nothing."""
 
     exclusive = ("by", "to")
     decided_by = "law"
@@ -140,6 +140,7 @@ class Actuation(Record):
     mode: Word | None = key(word("always", "on change", "once"))
     count: Word | None = key(word("commanded", "landed"))
     initial: Quantity | Formula | None = key(VALUE, "from")
+    off_at: Quantity | None = key(ANY_QUANTITY)
     evict: Word | None = key(NAME_KIND)
 
 

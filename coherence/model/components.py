@@ -118,10 +118,9 @@ def _from_part(draft: ModelDraft, component: Component, part: str) -> None:
         path = f"{component.name}.{name}"
         if tree is not None and path not in draft.constants:
             draft.outputs[path], draft.places[path] = tree, component.place
-    notes = catalogue.part("components", part).get("notes")
-    if isinstance(notes, Scalar):
-        first = notes.text.split(". ")[0].rstrip(".")
-        draft.abstractions.append(f"{component.name} is abstracted ({part}): {first}")
+    draft.abstractions += (
+        words for words in catalogue.omissions("components", part) if words not in draft.abstractions
+    )
 
 
 def _is_thing(inputs: Table, key: str) -> bool:

@@ -155,9 +155,10 @@ class SampledLoop:
             return (laws.moved(self.by, self.to),)
         assert self.measured is not None
         assert self.setpoint is not None
-        options = {"tolerance": self.tolerance, "whole": self.integer}
-        law = laws.proportional(self.measured, self.setpoint, **options)
-        return (law if self.ready is None else laws.of_the_ready(law, self.ready, **options, idle=self.idle),)
+        law = laws.proportional(self.measured, self.setpoint, tolerance=self.tolerance, whole=self.integer)
+        if self.ready is not None:
+            law = laws.of_the_ready(law, self.ready, tolerance=self.tolerance, whole=self.integer, idle=self.idle)
+        return (law,)
 
     @property
     def trees(self) -> tuple[Tree, ...]:

@@ -9,7 +9,7 @@ from functools import partial
 from coherence.base.reads import built, with_changes
 from coherence.base.units import ONE, Dimension
 from coherence.language.design import Design, Loop, Rate, Relay
-from coherence.language.expressions.tree import Call, Name, Number, Tree, names, rename
+from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, names, rename
 from coherence.language.roles import in_role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model import laws
@@ -168,6 +168,35 @@ def _bounds(loop: Loop) -> Interval:
 
 
 def _trigger(draft: ModelDraft, loop: Loop) -> Tree | None:
+    """Returns what lets a loop act: its trigger, and a command other than the one at which it is off."""
+    conditions = [tree for tree in (_stated_trigger(draft, loop), _not_off(draft, loop)) if tree is not None]
+    return Logic("and", tuple(conditions)) if len(conditions) > 1 else next(iter(conditions), None)
+
+
+def _not_off(draft: ModelDraft, loop: Loop) -> Tree | None:
+    """Returns that the command has not the value at which the loop is off; None where nothing brings it there."""
+    off, low = loop.actuation.off_at if loop.actuation else None, _bounds(loop).low
+    if off is None or low is None or low <= off.low:
+        return None
+    signal = _signal(draft, loop)
+    writers = [other for other in draft.design.loops.values() if _signal(draft, other) == signal]
+    if not any(_may_write(other, off.low, itself=other is loop) for other in writers):
+        return None
+    return Compare("!=", Name(signal), Number(off.low))
+
+
+def _may_write(loop: Loop, value: Fraction, *, itself: bool) -> bool:
+    """Returns whether a loop may bring its command to a value, or begin there."""
+    actuation, law = loop.actuation, laws.law_of(loop)
+    written = [_bounds(loop)] if law not in ("none", "unset", "ignore") and not itself else []
+    if law == "set" and actuation is not None and isinstance(actuation.to, Quantity):
+        written = [interval(actuation.to)]
+    if actuation is not None and isinstance(actuation.initial, Quantity):
+        written = [*written, interval(actuation.initial)]
+    return any(span.clip(value) == value for span in written)
+
+
+def _stated_trigger(draft: ModelDraft, loop: Loop) -> Tree | None:
     if not isinstance(loop.trigger, Formula) or loop.trigger.text.strip() == "always":
         return None
     return _read(draft, loop, loop.trigger.tree)

@@ -49,12 +49,15 @@ class Autoscaler:
     up: Rules
     down: Rules
     type: str = "utilization"
+    off_at_zero: bool = True
     recommended: list[tuple[int, int]] = field(default_factory=list)
     added: list[tuple[int, int]] = field(default_factory=list)
     removed: list[tuple[int, int]] = field(default_factory=list)
 
     def sync(self, now: int, current: int, measured: int, ready: int) -> int:
         """Returns the replicas that the scale subresource holds after one sync."""
+        if current == 0 and self.off_at_zero:
+            return 0
         if current > self.highest:
             desired = self.highest
         elif current < self.lowest:
@@ -147,6 +150,7 @@ loops:
     target: {{signal: web.metric, setpoint: {hpa.target}, type: {hpa.type}}}
     timescale: {{period: {PERIOD} s, hold_up: {hpa.up.window} s, hold_down: {hpa.down.window} s}}
     actuation: {{signal: web.desired, bounds: [{hpa.lowest}, {hpa.highest}], rate: [{", ".join(rates)}]}}
+  other: {{timescale: {{period: 10 min}}, actuation: {{signal: web.desired, law: set, to: 0, mode: on change}}}}
 """
 
 
@@ -199,9 +203,14 @@ def test_a_fall_within_the_period_is_no_reason_to_go_down_while_more_is_wanted()
         ("average", 5, 75, 15),  # a total of 750
     ],
 )
-def test_pods_that_start_count_as_the_type_of_the_metric_says(kind: str, ready: int, measured: int, wanted: int) -> None:
+def test_pods_that_start_count_by_the_type_of_the_metric(kind: str, ready: int, measured: int, wanted: int) -> None:
     hpa = Autoscaler(1, 40, 50, Rules(0, [("percent", 1000, 15)]), Rules(0, []), kind)
     assert replayed(hpa, [(10, measured, ready)]) == [wanted]
+
+
+def test_at_0_replicas_the_autoscaler_is_off_until_another_scales_up() -> None:
+    hpa = Autoscaler(2, 9, 50, Rules(0, [("percent", 1000, 15)]), Rules(0, []))
+    assert replayed(hpa, [(0, 500), (None, 500), (1, 500), (None, 75)]) == [0, 0, 2, 3]
 
 
 Sync = tuple[int | None, int] | tuple[int | None, int, int]
@@ -212,15 +221,18 @@ def replayed(hpa: Autoscaler, trace: Sequence[Sync], *, name: str = PARTS[0]) ->
 
     At a sync: what another wrote before it, the reading, and how many pods are ready of those that are (all).
     """
-    (loop,) = elaborate(read_text(part(hpa, name))).loops
+    hpa.off_at_zero = name == PARTS[0]  # KEDA scales up from 0 by itself
+    loop, _ = elaborate(read_text(part(hpa, name))).loops
     memory, current, after = Memory(), 0, []
     for sync, (written, measured, *serving) in enumerate(trace):
         current = current if written is None else written
         ready = min(current, *serving) if serving else current
-        view = View({"web.metric": Fraction(measured), "web.ready": Fraction(ready)}).at_sync(sync)
+        view = View(
+            {"web.metric": Fraction(measured), "web.ready": Fraction(ready), "web.desired": Fraction(current)}
+        ).at_sync(sync)
         decision = decide(loop, view, memory, True, Fraction(current), Fraction(current))
         wanted = hpa.sync(sync * PERIOD, current, measured, ready)
-        assert decision.value == wanted, (part(hpa, name), trace)
+        assert decision.value == wanted or (decision.value is None and wanted == current), (part(hpa, name), trace)
         current = wanted
         after.append(current)
     return after
@@ -231,6 +243,7 @@ def follow(hpa: Autoscaler, rng: random.Random, *, others: bool, name: str) -> N
     trace: list[Sync] = [(rng.randint(hpa.lowest, hpa.highest), rng.randint(0, 3 * hpa.target))]
     for _ in range(SYNCS - 1):
         other = rng.randint(max(0, hpa.lowest - 2), hpa.highest + 3) if others and rng.random() < 0.2 else None
+        other = 0 if other is not None and rng.random() < 0.2 else other
         starts = (rng.randint(0, hpa.highest),) if rng.random() < 0.5 else ()
         trace.append((other, rng.randint(0, 3 * hpa.target), *starts))
     replayed(hpa, trace, name=name)

@@ -11,8 +11,10 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit
 from coherence.findings.question_input import Subject
 from coherence.language.design import Limit
-from coherence.language.expressions.tree import Call, Name, Tree
+from coherence.language.expressions.tree import Arithmetic, Call, Name, Tree
+from coherence.language.roles import counts
 from coherence.language.schema_kinds import Formula, Quantity, Word
+from coherence.language.words import COUNTS, STATES
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import corners, enclosure, point, with_ranges
@@ -37,12 +39,21 @@ def floor(facts: DesignFacts, limit: Limit) -> Tree | None:
 
 
 def _tree(facts: DesignFacts, limit: Limit, key: str, value: Quantity | Formula | Word | None) -> Tree | None:
-    """Returns the tree of a stated value; a range gets a name of its own."""
+    """Returns the tree of a stated value; a range gets a name of its own, and a percentage is one of the members."""
+    tree = tree_of(value)
     if isinstance(value, Quantity) and not value.exact:
         path = f"{limit.name}.{key}"
         facts.put(path, value)
-        return Name(path)
-    return tree_of(value)
+        tree = Name(path)
+    thing = _counted_members(limit) if isinstance(value, Quantity) and value.text.endswith("%") else ""
+    return Arithmetic("*", tree, Name(f"{thing}.copies")) if tree is not None and thing else tree
+
+
+def _counted_members(limit: Limit) -> str:
+    """Returns the thing whose members a limit counts: it rounds to whole ones, or its signal has a word for them."""
+    tree = limit.counts.tree if limit.counts else None
+    thing, _, word = tree.path.partition(".") if isinstance(tree, Name) else ("", "", "")
+    return thing if limit.rounding is not None or counts(word, *COUNTS) or word in STATES["extra"] else ""
 
 
 def _rounded(limit: Limit, tree: Tree | None) -> Tree | None:

@@ -112,7 +112,7 @@ def _free(facts: DesignFacts, limit: Limit, thing: str, range_: Interval) -> dic
     if high - low > MOST_COPIES:
         return None
     room = {count: at_members(facts, tree, thing, count) for count in range(low, high + 1)}
-    whole = {count: Fraction(math.floor(left)) for count, left in room.items() if left is not None}
+    whole = {n: Fraction(max(0, min(n, math.floor(left)))) for n, left in room.items() if left is not None}
     return whole if whole and len(whole) == len(room) else None
 
 

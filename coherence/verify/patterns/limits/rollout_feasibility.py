@@ -3,7 +3,8 @@
 ## What
 A rolling update goes on when it may take one copy away (the cap on `X.down`, rounded, is at least 1) or may
 start one extra (the cap on `X.extra` is at least 1) and there is room for one.  Every number of copies in the
-range is tried, with the exact rounding.  Where both caps come to 0, Kubernetes sets the second to 1.
+range is tried, with the exact rounding.  Where both caps come to 0, Kubernetes sets the second to 1; where both are
+stated as 0, its API server rejects the update.
 
 ## Why it hurts
 25 % of one copy rounds up to one extra and down to none away.  With every accelerator taken the extra one stays
@@ -53,6 +54,7 @@ QUESTION = Question("COH212", "rollout-feasibility", "ai.04 runtime control cohe
 QUESTIONS = (QUESTION,)
 EXTRA, AWAY, OLD = STATES["extra"], ("down", "unavailable", "gone"), STATES["old"]
 PARTS = {EXTRA: "rolling_update_surge", AWAY: "rolling_update_unavailable"}  # which say what they count
+MANY = 10**6  # copies of which any share above 0 % is at least one
 MOST_COPIES = 10_000
 FENCEPOST = "where both caps round to 0, one copy may go (as Kubernetes does)"
 
@@ -124,6 +126,10 @@ def _answer(subject: Subject, facts: DesignFacts, rollout: Rollout) -> Iterator[
     if range_ is None or range_.low is None or range_.high is None or range_.high - range_.low > MOST_COPIES:
         yield QUESTION.undecided(f"needs copies of {thing}", (place,), rollout.of)
         return
+    rejected = _case(facts, rollout, rollout.surge, MANY)
+    if rejected is not None and rejected.extra == rejected.away == 0:
+        yield _rejected(subject, rollout, (place, place_of(rollout.surge.at_most, rollout.surge)))
+        return
     counts = range(max(1, math.ceil(range_.low)), math.floor(range_.high) + 1)
     cases = [case for count in counts if (case := _case(facts, rollout, rollout.surge, count)) is not None]
     if len(cases) != len(counts) or not cases:
@@ -143,8 +149,12 @@ class RolloutCase:
     room: Room
 
     @property
+    def both_zero(self) -> bool:
+        return self.away < 1 and self.extra < 1
+
+    @property
     def goes_on(self) -> bool | None:
-        if self.away >= 1 or self.extra < 1:
+        if self.away >= 1 or self.both_zero:
             return True  # a copy may go; or both are 0 and Kubernetes lets one go
         return self.room.enough
 
@@ -173,7 +183,7 @@ def _judged(
 
 
 def _proved(rollout: Rollout, cases: list[RolloutCase], places: tuple[Place, ...]) -> Finding:
-    zero = any(case.away < 1 and case.extra < 1 for case in cases)
+    zero = any(case.both_zero for case in cases)
     by_room = [case for case in cases if case.away < 1 <= case.extra]
     claims = [f"(or (>= {real(c.away)} 1.0) (< {real(c.extra)} 1.0) {c.room.claim})" for c in cases]
     assumptions = [
@@ -222,6 +232,19 @@ def _conflict(
         arithmetic(numbers, witness=witness), certain=certain,
         assumptions=("nothing else frees capacity meanwhile",), repairs=_repairs(subject, facts, rollout, room),
     )  # fmt: skip
+
+
+def _rejected(subject: Subject, rollout: Rollout, places: tuple[Place, ...]) -> Finding:
+    """Returns that no update can begin, since neither an extra nor a missing copy is ever allowed."""
+    thing, stated = rollout.thing, rollout.away.at_most
+    message = f"no update of {thing} can begin: 0 may be missing and 0 may be extra, which the API server rejects"
+    witness = (Step(None, f"an old copy of {thing} may not go before a new one is there, and none may start before"),)
+    edit = repairs.rewrite(subject, stated.place, Fraction(1), ONE) if stated is not None else None
+    proposal = repairs.proposal(edit) if edit is not None else None
+    numbers: Numbers = {"may be missing": (0, ""), "may be extra": (0, "")}
+    return QUESTION.conflict(
+        message, places, rollout.of, arithmetic(numbers, witness=witness), repairs=[proposal] if proposal else []
+    )
 
 
 def _hang(thing: str, number: str, case: RolloutCase) -> tuple[Step, ...]:
