@@ -29,6 +29,7 @@ SYNCS, PERIOD = 24, 15
 PARTS = ("kubernetes_hpa", "keda_scaledobject")
 TYPES = ("utilization", "value", "average")
 TOLERANCE = Fraction(1, 10)
+Reading = int | Fraction
 
 
 @dataclass
@@ -54,7 +55,7 @@ class Autoscaler:
     added: list[tuple[int, int]] = field(default_factory=list)
     removed: list[tuple[int, int]] = field(default_factory=list)
 
-    def sync(self, now: int, current: int, measured: int, ready: int) -> int:
+    def sync(self, now: int, current: int, measured: Reading, ready: int) -> int:
         """Returns the replicas that the scale subresource holds after one sync."""
         if current == 0 and self.off_at_zero:
             return 0
@@ -70,25 +71,25 @@ class Autoscaler:
             self.removed.append((now, current - desired))
         return desired
 
-    def _proposed(self, current: int, measured: int, ready: int) -> int:
+    def _proposed(self, current: int, measured: Reading, ready: int) -> int:
         if self.type == "average":  # `measured` is what an average pod has of the total
             total = measured * current
-            usage = Fraction(total, self.target * current) if current else Fraction(1)
-            return current if abs(1 - usage) <= TOLERANCE else math.ceil(Fraction(total, self.target))
+            usage = Fraction(total) / (self.target * current) if current else Fraction(1)
+            return current if abs(1 - usage) <= TOLERANCE else math.ceil(Fraction(total) / self.target)
         if self.type == "value":
-            usage = Fraction(measured, self.target)
+            usage = Fraction(measured) / self.target
             return current if abs(1 - usage) <= TOLERANCE else math.ceil(usage * ready)
         return self._of_pods(current, [measured] * ready, current - ready)
 
-    def _of_pods(self, current: int, metrics: list[int], unready: int) -> int:
+    def _of_pods(self, current: int, metrics: list[Reading], unready: int) -> int:
         """Returns the answer to the metrics of the ready pods, beside others that are not ready."""
         if not metrics:
             return current
-        usage = Fraction(sum(metrics), len(metrics) * self.target)
+        usage = Fraction(sum(metrics)) / (len(metrics) * self.target)
         if usage <= 1 or not unready:
             return current if abs(1 - usage) <= TOLERANCE else math.ceil(usage * len(metrics))
         metrics = metrics + [0] * unready
-        usage = Fraction(sum(metrics), len(metrics) * self.target)
+        usage = Fraction(sum(metrics)) / (len(metrics) * self.target)
         wanted = math.ceil(usage * len(metrics))
         return current if abs(1 - usage) <= TOLERANCE or usage < 1 or wanted < current else wanted
 
@@ -213,7 +214,32 @@ def test_at_0_replicas_the_autoscaler_is_off_until_another_scales_up() -> None:
     assert replayed(hpa, [(0, 500), (None, 500), (1, 500), (None, 75)]) == [0, 0, 2, 3]
 
 
-Sync = tuple[int | None, int] | tuple[int | None, int, int]
+# Rows of the original's own tests: Kubernetes, pkg/controller/podautoscaler/replica_calculator_test.go (Apache License
+# 2.0): the type, the replicas, those that are ready, the reading over the target, and the replicas that are expected.
+ORIGINAL = {
+    "TestReplicaCalcScaleUp": ("utilization", 3, 3, Fraction(50, 30), 5),
+    "TestReplicaCalcScaleUpUnreadyLessScale": ("utilization", 3, 2, Fraction(60, 30), 4),
+    "TestReplicaCalcScaleUpUnreadyNoScale": ("utilization", 3, 1, Fraction(40, 30), 3),
+    "TestReplicaCalcScaleUpCM": ("utilization", 3, 3, Fraction(20, 15), 4),
+    "TestReplicaCalcScaleDown": ("utilization", 5, 5, Fraction(28, 50), 3),
+    "TestReplicaCalcScaleDownCM": ("utilization", 5, 5, Fraction(12, 20), 3),
+    "TestReplicaCalcScaleUpCMObject": ("value", 3, 3, Fraction(20, 15), 4),
+    "TestReplicaCalcScaleUpCMObjectIgnoresUnreadyPods": ("value", 3, 1, Fraction(50, 10), 5),
+    "TestReplicaCalcScaleUpCMExternalIgnoresUnreadyPods": ("value", 3, 1, Fraction(86, 44), 2),
+    "TestReplicaCalcScaleUpPerPodCMExternal": ("average", 3, 3, Fraction(8600, 2150 * 3), 4),
+    "TestReplicaCalcScaleUpCMPerPodObject": ("average", 3, 3, Fraction(20000, 5000 * 3), 4),
+    "TestReplicaCalcScaleDownPerPodCMObject": ("average", 5, 5, Fraction(6000, 2000 * 5), 3),
+}
+
+
+@pytest.mark.parametrize("name", ORIGINAL)
+def test_the_part_answers_as_the_tests_of_the_original_expect(name: str) -> None:
+    kind, current, ready, share, expected = ORIGINAL[name]
+    hpa = Autoscaler(1, 40, 60, Rules(0, [("percent", 1000, 15)]), Rules(0, []), kind)
+    assert replayed(hpa, [(current, share * 60, ready)]) == [expected]
+
+
+Sync = tuple[int | None, Reading] | tuple[int | None, Reading, int]
 
 
 def replayed(hpa: Autoscaler, trace: Sequence[Sync], *, name: str = PARTS[0]) -> list[int]:

@@ -1,0 +1,119 @@
+"""The two parts of the Cluster Autoscaler against one plain program, scan by scan.
+
+`Program` is written from what the program does in one scan and shares nothing with the engine: it adds where a pod
+cannot be placed, and then removes nothing; it removes what has been unneeded for long enough, not before the delays
+after its last addition and its last removal are over.
+SOURCE: Cluster Autoscaler 1.29 to 1.33, core/static_autoscaler.go: RunOnce, isScaleDownInCooldown;
+core/scaledown/unneeded/nodes.go: the time since which a node is unneeded stands while scans find it so.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import pytest
+
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.simulate.execute.exact import Execution, View
+from coherence.simulate.execute.laws import decide
+
+PARTS = ("cluster_autoscaler", "cluster_autoscaler_scale_down")
+SCAN = 10
+Scan = tuple[bool, bool]  # some pod is unschedulable; some node is unneeded
+
+
+@dataclass
+class Program:
+    """One node group, and when it was last changed (seconds; None: never)."""
+
+    least: int
+    most: int
+    unneeded_time: int
+    after_add: int
+    nodes: int
+    added: int | None = None
+    unneeded_since: int | None = None
+
+    def scan(self, now: int, pending: bool, idle: bool) -> int:
+        """Returns the number of nodes after one scan."""
+        if pending and self.nodes < self.most:
+            self.nodes, self.added = self.nodes + 1, now
+            return self.nodes  # the scan ends here: what is unneeded is not looked at
+        self.unneeded_since = (now if self.unneeded_since is None else self.unneeded_since) if idle else None
+        if self.unneeded_since is None or now - self.unneeded_since < self.unneeded_time:
+            return self.nodes
+        if (self.added is None or now >= self.added + self.after_add) and self.nodes > self.least:
+            self.nodes -= 1
+        return self.nodes
+
+
+def design(program: Program) -> str:
+    bounds, after = f"[{program.least}, {program.most}]", max(0, program.after_add - SCAN)
+    return f"""coherence: 1
+components: {{pods: {{pending: 0 .. 1, idle: 0 .. 1}}}}
+loops:
+  up:
+    uses: cluster_autoscaler
+    rank: 1
+    trigger: pods.pending > 0 and node.count < {program.most}
+    actuation: {{signal: node.count, bounds: {bounds}, from: {program.nodes}}}
+  down:
+    uses: cluster_autoscaler_scale_down
+    rank: 2
+    trigger: pods.idle > 0 for {program.unneeded_time} s and (not up) for {after} s
+    actuation: {{signal: node.count, bounds: {bounds}}}
+"""
+
+
+def executed(program: Program, scans: Sequence[Scan]) -> list[int]:
+    """Returns the nodes after each scan of the parts, by the executor's decisions; the first without a scale-up before.
+
+    Ten minutes and more without one are run first, since the parts remember no addition from before the trace.
+    """
+    model = elaborate(read_text(design(program)))
+    run, count, modes = Execution(model), Fraction(program.nodes), {"up": False, "down": False}
+    before = program.after_add // SCAN + 1
+    after = []
+    for number, (pending, idle) in enumerate([(False, False)] * before + list(scans)):
+        values = {"pods.pending": Fraction(pending), "pods.idle": Fraction(idle)}
+        for loop in model.loops:
+            view = View(run, Fraction(number * SCAN), {**values, "node.count": count, **modes}, loop.name)
+            decision = decide(loop, view, run.memory[loop.name], modes[loop.name], count, count)
+            modes[loop.name] = decision.mode
+            if decision.value is not None and decision.value != count:
+                run.memory[loop.name].changed, count = view.time, decision.value
+        after.append(int(count))
+    return after[before:]
+
+
+def drawn(rng: random.Random) -> tuple[Program, list[Scan]]:
+    least = rng.randint(0, 4)
+    most = least + rng.randint(1, 8)
+    program = Program(least, most, rng.choice((0, 10, 30, 60)), rng.choice((0, 10, 40, 90)), rng.randint(least, most))
+    busy, idle = rng.choice((0.05, 0.3)), rng.choice((0.5, 0.95))
+    scans = [(False, False)]
+    for _ in range(
+        40
+    ):  # the part looks at what is unneeded in a scan that adds as well, which is named: no change there
+        pending = rng.random() < busy
+        scans.append((pending, scans[-1][1] if pending else rng.random() < idle))
+    return program, scans[1:]
+
+
+@pytest.mark.parametrize("traces", [100, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_the_parts_replay_the_program(traces: int) -> None:
+    rng = random.Random(23)  # noqa: S311  (the same traces in every run)
+    for _ in range(traces):
+        program, scans = drawn(rng)
+        start = design(program)
+        wanted = executed(program, scans)
+        assert [program.scan(k * SCAN, *scan) for k, scan in enumerate(scans)] == wanted, (start, scans)
+
+
+def test_nothing_is_removed_in_a_scan_that_adds_nor_until_the_delay_is_over() -> None:
+    scans = [(True, True), *[(False, True)] * 4]
+    assert executed(Program(1, 9, 0, 30, 5), scans) == [6, 6, 6, 5, 4]

@@ -1,0 +1,70 @@
+"""The part that reads the CPU of new pods as a Horizontal Pod Autoscaler does, against a plain calculator of pods.
+
+`replicas_for` is written from what the calculator does with a list of pods, in whole percents, and shares nothing with
+the engine.  SOURCE: Kubernetes 1.27 to 1.35, pkg/controller/podautoscaler/replica_calculator.go: GetResourceReplicas,
+groupPods; metrics/utilization.go: GetResourceUtilizationRatio (an integer division).
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+import pytest
+
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.simulate.execute.exact import Choices, Execution, View
+
+PARTS = ("hpa_cpu_reading",)
+REQUEST = 1000  # millicores of each pod
+TOLERANCE = Fraction(1, 10)
+
+
+def ratio(usage: Sequence[int], target: int) -> Fraction:
+    return Fraction(sum(usage) * 100 // (REQUEST * len(usage)), target)
+
+
+def replicas_for(current: int, usage: Sequence[int], missing: int, unready: int, target: int) -> int:
+    """Returns the replicas asked for by ready pods of these usages, beside pods without a reading, and not ready."""
+    if not usage:
+        return current
+    share = ratio(usage, target)
+    rebalanced = unready > 0 and share > 1
+    if not rebalanced and not missing:
+        return current if abs(1 - share) <= TOLERANCE else math.ceil(share * len(usage))
+    filled = [*usage, *([REQUEST * max(100, target) // 100] * missing if share < 1 else [0] * missing)]
+    filled += [0] * unready if rebalanced else []
+    again = ratio(filled, target)
+    if abs(1 - again) <= TOLERANCE or (share < 1 < again) or (share > 1 > again):
+        return current
+    wanted = math.ceil(again * len(filled))
+    return current if (again < 1 and wanted > current) or (again > 1 and wanted < current) else wanted
+
+
+DESIGN = """coherence: 1
+components:
+  pods: {{replicas: {n}, counted: {counted}, missing: {missing}, used: {used}}}
+  reading: {{uses: hpa_cpu_reading, setpoint: {target} %, replicas: {n} replica, counted: {counted}, missing: {missing},
+    used: {used}}}
+"""
+
+
+def part(numbers: Mapping[str, object]) -> Fraction:
+    run = Execution(elaborate(read_text(DESIGN.format(**numbers))), Choices({}))
+    return Fraction(View(run, Fraction(0), run.base()).value("reading.wanted"))
+
+
+@pytest.mark.parametrize("traces", [200, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_the_part_asks_for_the_replicas_of_the_calculator(traces: int) -> None:
+    rng = random.Random(25)  # noqa: S311  (the same pods in every run)
+    for _ in range(traces):
+        counted, missing, unready = rng.randint(0, 12), rng.choice((0, 0, rng.randint(1, 5))), rng.choice((0, 0, 1, 4))
+        usage = [rng.randint(0, rng.choice((500, 3000))) for _ in range(counted)]
+        target, current = rng.randint(1, 150), max(1, counted + missing + unready)
+        unready = current - counted - missing
+        used = Fraction(sum(usage), REQUEST)
+        numbers = {"n": current, "counted": counted, "missing": missing, "used": f"{float(used):.3f}", "target": target}
+        assert part(numbers) == replicas_for(current, usage, missing, unready, target), (numbers, usage)

@@ -1,0 +1,103 @@
+"""The two parts of a Horizontal Pod Autoscaler without `behavior` against a plain one, sync by sync.
+
+`Autoscaler` is written from what the controller does without the field `behavior`, and shares nothing with the engine:
+the largest recommendation of five minutes in both directions, and at most twice the replicas, or four, at a sync.
+SOURCE: Kubernetes 1.23 to 1.35, pkg/controller/podautoscaler/horizontal.go: reconcileAutoscaler,
+normalizeDesiredReplicas, stabilizeRecommendation, convertDesiredReplicasWithRules, calculateScaleUpLimit.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import pytest
+
+from coherence.language.reading import read_text
+from coherence.model.elaborate import elaborate
+from coherence.simulate.execute.exact import Execution, View
+from coherence.simulate.execute.laws import decide
+
+PARTS = ("kubernetes_hpa_classic", "kubernetes_hpa_recommendation")
+PERIOD, WINDOW = 15, 300
+Sync = tuple[int | None, int]  # what another wrote before it, within the bounds or 0; the reading
+
+
+@dataclass
+class Autoscaler:
+    """One HPA, and its recommendations with their times."""
+
+    lowest: int
+    highest: int
+    target: int
+    recommended: list[tuple[int, int]] = field(default_factory=list)
+
+    def sync(self, now: int, current: int, measured: int) -> int:
+        """Returns the replicas that the scale subresource holds after one sync."""
+        if current == 0:
+            return 0
+        share = Fraction(measured, self.target)
+        self.recommended.append((now, current if abs(share - 1) <= Fraction(1, 10) else math.ceil(share * current)))
+        wanted = max(n for at, n in self.recommended if now - at <= WINDOW)
+        return max(self.lowest, min(wanted, self.highest, max(2 * current, 4)))
+
+
+def design(hpa: Autoscaler) -> str:
+    ratio = f"web.metric / {hpa.target}"
+    wanted = f"web.replicas if abs({ratio} - 1) <= 10 % else ceil(web.replicas * {ratio})"
+    return f"""coherence: 1
+loops:
+  notes:
+    uses: kubernetes_hpa_recommendation
+    rank: 1
+    actuation: {{signal: hpa.wanted, to: {wanted}, from: 0}}
+  hpa:
+    uses: kubernetes_hpa_classic
+    rank: 2
+    actuation:
+      signal: web.replicas
+      to: min(hpa.wanted, max(2 * web.replicas, 4))
+      bounds: [{hpa.lowest}, {hpa.highest}]
+  other: {{timescale: {{period: 10 min}}, actuation: {{signal: web.replicas, law: set, to: 0, mode: on change}}}}
+"""
+
+
+def replayed(hpa: Autoscaler, syncs: Sequence[Sync]) -> list[int]:
+    """Returns the replicas after each sync of both."""
+    model = elaborate(read_text(design(hpa)))
+    run, values, after = Execution(model), {"hpa.wanted": Fraction(0), "web.replicas": Fraction(0)}, []
+    for number, (written, measured) in enumerate(syncs):
+        values["web.replicas"] = values["web.replicas"] if written is None else Fraction(written)
+        current = int(values["web.replicas"])
+        for loop in model.loops[:2]:
+            view = View(run, Fraction(number * PERIOD), {**values, "web.metric": Fraction(measured)}, loop.name)
+            before = values[loop.signal]
+            decision = decide(loop, view, run.memory[loop.name], True, before, before)
+            values[loop.signal] = before if decision.value is None else decision.value
+        assert values["web.replicas"] == hpa.sync(number * PERIOD, current, measured), (design(hpa), syncs)
+        after.append(int(values["web.replicas"]))
+    return after
+
+
+def drawn(rng: random.Random) -> tuple[Autoscaler, list[Sync]]:
+    lowest = rng.randint(1, 5)
+    hpa = Autoscaler(lowest, lowest + rng.randint(1, 40), rng.randint(1, 100))
+    syncs: list[Sync] = [(rng.randint(hpa.lowest, hpa.highest), rng.randint(0, 3 * hpa.target))]
+    for _ in range(35):
+        other = rng.choice((0, rng.randint(hpa.lowest, hpa.highest))) if rng.random() < 0.15 else None
+        syncs.append((other, rng.randint(0, rng.choice((1, 3)) * hpa.target)))
+    return hpa, syncs
+
+
+@pytest.mark.parametrize("traces", [100, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_the_parts_replay_the_autoscaler_without_behavior(traces: int) -> None:
+    rng = random.Random(24)  # noqa: S311  (the same traces in every run)
+    for _ in range(traces):
+        replayed(*drawn(rng))
+
+
+def test_after_a_fall_by_another_the_largest_recommendation_comes_back_whatever_the_metric_says() -> None:
+    assert replayed(Autoscaler(1, 40, 50), [(10, 50), (2, 10), (None, 10), (None, 10)]) == [10, 4, 8, 10]
