@@ -12,7 +12,7 @@ from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import sanitised
 from coherence.importers._policies import rates, timescale, tolerance
 from coherence.importers._quantities import bytes_text, respelled
-from coherence.importers._sketch import Aim, Scaling, Sketch, entry, listed
+from coherence.importers._sketch import Aim, Scaling, Sketch, default_scalar, entry, listed
 from coherence.language.document import Node, Scalar, Table
 
 CLOSE = Fraction(3, 2)  # setpoints this near to each other are not told apart by a tolerance or two
@@ -20,11 +20,15 @@ CLOSE = Fraction(3, 2)  # setpoints this near to each other are not told apart b
 
 @dataclass(frozen=True)
 class Metric:
-    """A signal with its setpoint.  `averaged`: a total that the loop divides by the number of replicas."""
+    """A signal with its setpoint.  `type`: as the `type` of a target; `average`: a total divided by the replicas."""
 
     signal: Scalar
     setpoint: Scalar
-    averaged: bool = False
+    type: str = "utilization"
+
+    @property
+    def averaged(self) -> bool:
+        return self.type == "average"
 
 
 @dataclass(frozen=True)
@@ -114,12 +118,19 @@ def _target(sketch: Sketch, autoscaler: Autoscaler) -> dict[str, Node | None]:
     """
     first, place = autoscaler.metrics[0], autoscaler.metrics_place
     if len(autoscaler.metrics) == 1:
-        return {"signal": first.signal, "setpoint": first.setpoint}
+        return {"signal": first.signal, "setpoint": first.setpoint, "type": _type(autoscaler)}
     for metric in (metric for metric in autoscaler.metrics if metric.averaged):
         words = f"{autoscaler.name}: {metric.signal.text} is divided by the replicas; taken as it is"
         sketch.not_modelled.append((metric.signal.place, words))
     shares = ", ".join(f"{metric.signal.text} / {metric.setpoint.text}" for metric in autoscaler.metrics)
-    return {"signal": Scalar(f"max({shares})", place), "setpoint": Scalar("100 %", place)}
+    return {"signal": Scalar(f"max({shares})", place), "setpoint": Scalar("100 %", place), "type": _type(autoscaler)}
+
+
+def _type(autoscaler: Autoscaler) -> Scalar | None:
+    """Returns the type of all metrics, where it is one and not the part's own."""
+    types, place = {metric.type for metric in autoscaler.metrics}, autoscaler.metrics_place
+    own = default_scalar(autoscaler.part, "target.type").text
+    return Scalar(types.pop(), place) if len(types) == 1 and types != {own} else None
 
 
 def separate_totals(sketch: Sketch) -> None:

@@ -96,7 +96,7 @@ def _metric(view: FieldView, manifest: Manifest, sketch: Sketch, thing: str) -> 
     if kind.text == "Pods":
         return Metric(Scalar(f"{thing}.{sanitised(_series_name(described, name, sketch))}", name.place), setpoint[0])
     signal = _series(source, described, name, manifest, sketch)
-    return Metric(signal, setpoint[0], averaged=setpoint[1] == "averageValue")
+    return Metric(signal, setpoint[0], type="average" if setpoint[1] == "averageValue" else "value")
 
 
 def _resource(source: FieldView, thing: str) -> Metric | None:

@@ -135,9 +135,9 @@ def _metric(view: FieldView, sketch: Sketch, thing: str) -> Metric | None:
     read = next((name for name in WHAT if name in metadata), None)
     series = metadata.scalar(read) if read else None
     metadata.use("metricName")
-    averaged = stated is None or stated.text != "Value"
+    kind_of = "average" if stated is None or stated.text != "Value" else "value"
     raw, place = _raw(metadata, kind, series, view), (series or kind).place
-    return Metric(scaling.series_signal(sketch, raw, place), setpoint, averaged=averaged)
+    return Metric(scaling.series_signal(sketch, raw, place), setpoint, type=kind_of)
 
 
 def _raw(metadata: FieldView, kind: Scalar, series: Scalar | None, view: FieldView) -> str:

@@ -46,25 +46,24 @@ def replicas_for(current: int, usage: Sequence[int], missing: int, unready: int,
 
 DESIGN = """coherence: 1
 components:
-  pods: {{replicas: {n}, counted: {counted}, missing: {missing}, used: {used}}}
-  reading: {{uses: hpa_cpu_reading, setpoint: {target} %, replicas: {n} replica, counted: {counted}, missing: {missing},
-    used: {used}}}
+  reading: {uses: hpa_cpu_reading, setpoint: 50 %, replicas: 1 replica, counted: 1, missing: 0, used: 0.5}
 """
 
 
-def part(numbers: Mapping[str, object]) -> Fraction:
-    run = Execution(elaborate(read_text(DESIGN.format(**numbers))), Choices({}))
-    return Fraction(View(run, Fraction(0), run.base()).value("reading.wanted"))
+def part(run: Execution, numbers: Mapping[str, Fraction | int]) -> Fraction:
+    given = {f"reading.{name}": Fraction(number) for name, number in numbers.items()}
+    return Fraction(View(run, Fraction(0), {**run.base(), **given}).value("reading.wanted"))
 
 
 @pytest.mark.parametrize("traces", [200, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_the_part_asks_for_the_replicas_of_the_calculator(traces: int) -> None:
     rng = random.Random(25)  # noqa: S311  (the same pods in every run)
+    run = Execution(elaborate(read_text(DESIGN)), Choices({}))
     for _ in range(traces):
         counted, missing, unready = rng.randint(0, 12), rng.choice((0, 0, rng.randint(1, 5))), rng.choice((0, 0, 1, 4))
         usage = [rng.randint(0, rng.choice((500, 3000))) for _ in range(counted)]
         target, current = rng.randint(1, 150), max(1, counted + missing + unready)
         unready = current - counted - missing
-        used = Fraction(sum(usage), REQUEST)
-        numbers = {"n": current, "counted": counted, "missing": missing, "used": f"{float(used):.3f}", "target": target}
-        assert part(numbers) == replicas_for(current, usage, missing, unready, target), (numbers, usage)
+        numbers = {"replicas": current, "counted": counted, "missing": missing, "used": Fraction(sum(usage), REQUEST)}
+        numbers |= {"setpoint": Fraction(target, 100)}
+        assert part(run, numbers) == replicas_for(current, usage, missing, unready, target), (numbers, usage)

@@ -11,18 +11,19 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import pytest
 
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
+from coherence.model.model import Model
 from coherence.simulate.execute.exact import Execution, View
 from coherence.simulate.execute.laws import decide
 
 PARTS = ("kubernetes_hpa_classic", "kubernetes_hpa_recommendation")
-PERIOD, WINDOW = 15, 300
+PERIOD, WINDOW, TRACES = 15, 300, 20  # seconds; traces of each design
 Sync = tuple[int | None, int]  # what another wrote before it, within the bounds or 0; the reading
 
 
@@ -65,9 +66,8 @@ loops:
 """
 
 
-def replayed(hpa: Autoscaler, syncs: Sequence[Sync]) -> list[int]:
+def replayed(model: Model, hpa: Autoscaler, syncs: Sequence[Sync]) -> list[int]:
     """Returns the replicas after each sync of both."""
-    model = elaborate(read_text(design(hpa)))
     run, values, after = Execution(model), {"hpa.wanted": Fraction(0), "web.replicas": Fraction(0)}, []
     for number, (written, measured) in enumerate(syncs):
         values["web.replicas"] = values["web.replicas"] if written is None else Fraction(written)
@@ -82,22 +82,29 @@ def replayed(hpa: Autoscaler, syncs: Sequence[Sync]) -> list[int]:
     return after
 
 
-def drawn(rng: random.Random) -> tuple[Autoscaler, list[Sync]]:
-    lowest = rng.randint(1, 5)
-    hpa = Autoscaler(lowest, lowest + rng.randint(1, 40), rng.randint(1, 100))
+def model_of(hpa: Autoscaler) -> Model:
+    return elaborate(read_text(design(hpa)))
+
+
+def trace(rng: random.Random, hpa: Autoscaler) -> list[Sync]:
     syncs: list[Sync] = [(rng.randint(hpa.lowest, hpa.highest), rng.randint(0, 3 * hpa.target))]
     for _ in range(35):
         other = rng.choice((0, rng.randint(hpa.lowest, hpa.highest))) if rng.random() < 0.15 else None
         syncs.append((other, rng.randint(0, rng.choice((1, 3)) * hpa.target)))
-    return hpa, syncs
+    return syncs
 
 
 @pytest.mark.parametrize("traces", [100, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_the_parts_replay_the_autoscaler_without_behavior(traces: int) -> None:
     rng = random.Random(24)  # noqa: S311  (the same traces in every run)
-    for _ in range(traces):
-        replayed(*drawn(rng))
+    for _ in range(traces // TRACES):
+        lowest = rng.randint(1, 5)
+        hpa = Autoscaler(lowest, lowest + rng.randint(1, 40), rng.randint(1, 100))
+        model = model_of(hpa)
+        for _ in range(TRACES):
+            replayed(model, replace(hpa, recommended=[]), trace(rng, hpa))
 
 
 def test_after_a_fall_by_another_the_largest_recommendation_comes_back_whatever_the_metric_says() -> None:
-    assert replayed(Autoscaler(1, 40, 50), [(10, 50), (2, 10), (None, 10), (None, 10)]) == [10, 4, 8, 10]
+    hpa = Autoscaler(1, 40, 50)
+    assert replayed(model_of(hpa), hpa, [(10, 50), (2, 10), (None, 10), (None, 10)]) == [10, 4, 8, 10]

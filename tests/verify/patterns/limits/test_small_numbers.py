@@ -84,7 +84,9 @@ limits:
   gone:  {{counts: m.down, at_most: {away} % of m.copies round {away_way}}}
 """
     finding = the_answer(rollout_feasibility.ask, body)
-    finishes = rolls_out(count, rounded(surge, count, surge_way), rounded(away, count, away_way), count + spare)
+    accepted = surge > 0 or away > 0  # by the API server
+    extra, missing = rounded(surge, count, surge_way), rounded(away, count, away_way)
+    finishes = accepted and rolls_out(count, extra, missing, count + spare)
     assert (finding.verdict is Verdict.PROVED) is finishes
     assert (finding.verdict is Verdict.CONFLICT) is not finishes
 
@@ -92,7 +94,7 @@ limits:
 @pytest.mark.parametrize(
     ("surge", "away", "assumed"),
     [
-        (0, 0, "both caps round to 0"),
+        (0, "1 %", "both caps round to 0"),
         (1, 0, "the room left is usable"),
         (2, 0, "the room left is usable"),
         (0, 1, None),
@@ -100,13 +102,13 @@ limits:
         (2, 1, None),
     ],
 )
-def test_a_rollout_is_proved_under_what_its_caps_need(surge: int, away: int, assumed: str | None) -> None:
+def test_a_rollout_is_proved_under_what_its_caps_need(surge: int, away: int | str, assumed: str | None) -> None:
     """Where a copy may be missing nothing is assumed; else one more needs room, or Kubernetes' own rule."""
     finding = the_answer(rollout_feasibility.ask, f"""
 components: {{m: {{copies: 4, needs: {{gpu: 1}}}}, pool: {{gpu: 6}}}}
 limits:
   surge: {{counts: m.extra, at_most: {surge}}}
-  gone:  {{counts: m.down, at_most: {away}}}
+  gone:  {{counts: m.down, at_most: {away}, rounding: down}}
 """)  # fmt: skip
     assert finding.verdict is Verdict.PROVED
     assumptions = finding.assumptions
