@@ -174,26 +174,23 @@ def _trigger(draft: ModelDraft, loop: Loop) -> Tree | None:
 
 
 def _not_off(draft: ModelDraft, loop: Loop) -> Tree | None:
-    """Returns that the command has not the value at which the loop is off; None where nothing brings it there."""
+    """Returns that the command has not the value at which the loop is off; None where no other loop brings it there."""
     off, low = loop.actuation.off_at if loop.actuation else None, _bounds(loop).low
     if off is None or low is None or low <= off.low:
         return None
     signal = _signal(draft, loop)
-    writers = [other for other in draft.design.loops.values() if _signal(draft, other) == signal]
-    if not any(_may_write(other, off.low, itself=other is loop) for other in writers):
+    others = [other for other in draft.design.loops.values() if other is not loop and _signal(draft, other) == signal]
+    if not any(_may_write(other, off.low) for other in others):
         return None
     return Compare("!=", Name(signal), Number(off.low))
 
 
-def _may_write(loop: Loop, value: Fraction, *, itself: bool) -> bool:
-    """Returns whether a loop may bring its command to a value, or begin there."""
+def _may_write(loop: Loop, value: Fraction) -> bool:
+    """Returns whether a loop may bring its command to a value."""
     actuation, law = loop.actuation, laws.law_of(loop)
-    written = [_bounds(loop)] if law not in ("none", "unset", "ignore") and not itself else []
     if law == "set" and actuation is not None and isinstance(actuation.to, Quantity):
-        written = [interval(actuation.to)]
-    if actuation is not None and isinstance(actuation.initial, Quantity):
-        written = [*written, interval(actuation.initial)]
-    return any(span.clip(value) == value for span in written)
+        return interval(actuation.to).clip(value) == value
+    return law not in ("none", "unset", "ignore") and _bounds(loop).clip(value) == value
 
 
 def _stated_trigger(draft: ModelDraft, loop: Loop) -> Tree | None:

@@ -22,6 +22,7 @@ from coherence.verify.facts.design_facts import known
 from coherence.verify.facts.limits import at_members, cap
 from tests.paths import ROOT
 
+PARTS = ("ejection_cap", "ejection_cap_before_1_27")
 MOST_HOSTS = 40
 ROWS = json.loads((ROOT / "tests/data/models/envoy.json").read_text(encoding="utf-8"))["ejection"]
 Rule = Callable[[int, int, int], bool]

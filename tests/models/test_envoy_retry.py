@@ -25,7 +25,8 @@ from coherence.simulate.requests.program import Arrivals, Outage, Program, Route
 from tests.models.retrying_proxy import Answered, RouteConfig, Router
 from tests.paths import ROOT
 
-PARTS = ("envoy_retry", "istio_retry")
+ROUTES = ("envoy_retry", "istio_retry")
+PARTS = (*ROUTES, "retry_budget", "circuit_breaker")
 UNTIL = 60.0
 Spans = list[tuple[float, float]]
 ROWS = json.loads((ROOT / "tests/data/models/envoy.json").read_text(encoding="utf-8"))
@@ -53,7 +54,7 @@ def drawn(rng: random.Random) -> Drawn:
     percent = rng.choice([None, None, 5, 10, 20, 25, 30, 50, 100])
     base = rng.choice([0.001, 0.025, 0.1, 0.5])
     return Drawn(
-        rng.choice(PARTS), rng.randint(1, 5), rng.choice([0.3, 0.8, 2.0]), rng.choice([1.0, 2.5, 15.0]),
+        rng.choice(ROUTES), rng.randint(1, 5), rng.choice([0.3, 0.8, 2.0]), rng.choice([1.0, 2.5, 15.0]),
         base, base * rng.choice([1, 3, 10]), percent, rng.choice([0, 1, 3]),
         rng.choice([None, 1, 3, 5]) if percent is None else None, rng.choice([None, None, 3, 8]),
         rng.choice([("timeout", "unavailable"), ("timeout",), ("unavailable",)]),
@@ -166,7 +167,7 @@ def test_so_many_requests_allow_so_many_retries(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS["backoff"], ids=str)
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", ROUTES)
 def test_the_pauses_are_those_of_the_originals_tests(row: dict[str, Any], part: str) -> None:
     base, most = row["base"] / 1000, row["max"] / 1000
     route = engine_route(Drawn(part, 8, 1.0, 60.0, base, most, None, 3, None, None, ("timeout",)))

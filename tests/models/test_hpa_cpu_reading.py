@@ -35,7 +35,8 @@ def replicas_for(current: int, usage: Sequence[int], missing: int, unready: int,
     rebalanced = unready > 0 and share > 1
     if not rebalanced and not missing:
         return current if abs(1 - share) <= TOLERANCE else math.ceil(share * len(usage))
-    filled = [*usage, *([REQUEST * max(100, target) // 100] * missing if share < 1 else [0] * missing)]
+    filled = list(usage)  # a share of just 1 leaves out what is missing
+    filled += [REQUEST * max(100, target) // 100] * missing if share < 1 else [0] * missing if share > 1 else []
     filled += [0] * unready if rebalanced else []
     again = ratio(filled, target)
     if abs(1 - again) <= TOLERANCE or (share < 1 < again) or (share > 1 > again):
@@ -64,6 +65,6 @@ def test_the_part_asks_for_the_replicas_of_the_calculator(traces: int) -> None:
         usage = [rng.randint(0, rng.choice((500, 3000))) for _ in range(counted)]
         target, current = rng.randint(1, 150), max(1, counted + missing + unready)
         unready = current - counted - missing
-        numbers = {"replicas": current, "counted": counted, "missing": missing, "used": Fraction(sum(usage), REQUEST)}
-        numbers |= {"setpoint": Fraction(target, 100)}
+        numbers: dict[str, Fraction | int] = {"replicas": current, "counted": counted, "missing": missing}
+        numbers |= {"used": Fraction(sum(usage), REQUEST), "setpoint": Fraction(target, 100)}
         assert part(run, numbers) == replicas_for(current, usage, missing, unready, target), (numbers, usage)

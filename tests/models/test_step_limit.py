@@ -17,6 +17,7 @@ from coherence.language.reading import read_text
 from coherence.verify.patterns.limits import limit_against_demand
 from tests.paths import ROOT
 
+PARTS = ("step_limit",)
 ROWS = json.loads((ROOT / "tests/data/models/langgraph.json").read_text(encoding="utf-8"))["runs"]
 
 

@@ -16,6 +16,7 @@ import pytest
 from coherence.language.reading import read_text
 from coherence.verify.timers.firing import FiringWindow, firing
 
+PARTS = ("nccl_watchdog", "nccl_heartbeat")
 SECOND = 1000  # times are whole milliseconds
 
 
