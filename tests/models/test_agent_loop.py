@@ -12,6 +12,8 @@ from coherence.language.expressions import parse
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
 
+PARTS = ("agent_loop",)
+
 OUTPUTS = ("steps", "model_calls", "tokens_read")
 
 

@@ -16,6 +16,8 @@ from coherence.language.expressions import parse
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
 
+PARTS = ("kv_cache",)
+
 
 def outputs(blocks: int, block_size: int, tokens_each: Fraction, running: int) -> dict[str, Fraction]:
     """Returns the outputs of the part."""

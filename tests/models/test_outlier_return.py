@@ -17,6 +17,8 @@ import pytest
 from coherence.language.reading import read_text
 from coherence.verify.timers.firing import FiringWindow, firing
 
+PARTS = ("outlier_return",)
+
 
 @dataclass
 class Host:

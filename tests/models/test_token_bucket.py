@@ -20,6 +20,8 @@ from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.hybrid import execute
 
+PARTS = ("token_bucket",)
+
 UNTIL = 60
 Steps = list[tuple[int, int]]  # (from this second on, requests per second)
 
