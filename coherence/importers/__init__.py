@@ -30,6 +30,7 @@ from coherence.language.reading import design_from_table, is_overlay
 from coherence.language.schema_kinds import Reading
 
 LONGEST_TITLE = 200
+MOST_KNOWN = 4096  # texts
 ALONE = "this design is laid over manifests, and none is given"
 
 
@@ -85,6 +86,12 @@ def documents_of(text: str, file: str) -> list[Document]:
     return document.read_text(text, file, last_key_counts=True) if own is None else [own.read(text, file)]
 
 
+@functools.lru_cache(maxsize=MOST_KNOWN)
+def _known_documents(text: str, file: str) -> tuple[Document, ...]:
+    """Returns the same, read once: a repair edits one file of many, and nothing changes a document."""
+    return tuple(documents_of(text, file))
+
+
 def design_of(documents: Sequence[Document]) -> Design:
     """Returns one design from manifests that are applied together.  Raises InputError with every problem."""
     root, sketch, manifests = _assembled(documents)
@@ -97,7 +104,7 @@ def design_of(documents: Sequence[Document]) -> Design:
 
 def design_from_sources(sources: Mapping[str, str]) -> Design:
     """Returns the same from the texts of the files, for the check of repairs."""
-    return design_of([read for file, text in sources.items() for read in documents_of(text, file)])
+    return design_of([read for file, text in sources.items() for read in _known_documents(text, file)])
 
 
 def design_yaml(documents: Sequence[Document]) -> str:

@@ -38,7 +38,7 @@ def _calls(design: Table, added: Items, reading: Reading) -> None:
         for other in same:
             _complete(other, call, reading)
         if not same:
-            known.items.append(call)
+            known.items.append(_copy(call))
 
 
 def _complete(call: Table, added: Node, reading: Reading) -> None:
@@ -47,6 +47,13 @@ def _complete(call: Table, added: Node, reading: Reading) -> None:
     for key, node in added.entries.items():
         if key not in ("from", "to"):
             _join(call, key, node, added, reading, f"calls.{name}.{key}")
+
+
+def _copy(node: Node) -> Node:
+    """Returns a node that others can be joined with: documents stay as they were read."""
+    if isinstance(node, Table):
+        return Table({key: _copy(child) for key, child in node.entries.items()}, dict(node.keys), node.place)
+    return Items([_copy(item) for item in node], node.place) if isinstance(node, Items) else node
 
 
 def _ends(call: Table) -> tuple[str, str]:
@@ -60,7 +67,7 @@ def _join(table: Table, key: str, node: Node, source: Table, reading: Reading, p
         for inner, child in node.entries.items():
             _join(known, inner, child, node, reading, f"{path}.{inner}")
     elif known is None or key in FOR_PEOPLE:
-        table.entries[key], table.keys[key] = node, source.key_place(key)
+        table.entries[key], table.keys[key] = _copy(node), source.key_place(key)
     elif not (isinstance(known, Scalar) and isinstance(node, Scalar) and known.text == node.text):
         text = f"'{shorten(known.text)}'" if isinstance(known, Scalar) else "written"
         words = f"{path} is {text} at {known.place}: an overlay adds what manifests do not say"

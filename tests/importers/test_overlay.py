@@ -98,3 +98,14 @@ def test_an_overlay_alone_is_refused() -> None:
 def test_an_overlay_of_something_else_is_refused() -> None:
     with pytest.raises(InputError, match="overlays: helm"):
         importers.design_from_sources({"a.yaml": DEPLOYMENT, "b.yaml": "coherence: 1\noverlays: helm\n"})
+
+
+def test_two_overlays_are_joined_and_read_anew_after_an_edit() -> None:
+    first, second = OVERLAY + "components: {db: {takes: {load: 1 s}}}\n", OVERLAY + "components: {db: {copies: 3}}\n"
+    files = {"a.yaml": DEPLOYMENT, "b.yaml": first, "c.yaml": second}
+    for number in (3, 4):
+        files["c.yaml"] = second.replace("3", str(number))
+        copies = importers.design_from_sources(files).components["db"].copies
+        assert copies is not None
+        assert copies.text == str(number)
+    assert importers.design_from_sources({**files, "c.yaml": OVERLAY}).components["db"].copies is None
