@@ -6,6 +6,7 @@ SOURCE: Kubernetes API, apps/v1 DeploymentSpec, StatefulSetSpec: replicas.
 from __future__ import annotations
 
 from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._names import agree
 from coherence.importers._quantities import integer, respelled
 from coherence.importers._sketch import Sketch, entry
 from coherence.language.document import Node, Scalar
@@ -19,26 +20,32 @@ def replicas(spec: FieldView) -> Scalar:
 def link_scaling(manifest: Manifest, sketch: Sketch) -> None:
     """Adds, where something scales the workload, the range of its members, and what an apply of its manifest writes."""
     thing = sketch.names.thing(manifest.name.text, manifest.namespace, manifest.kind)
-    loop_name, component = sketch.scaled.get(thing), sketch.get("components", thing)
-    if not loop_name or component is None:
+    scalings, component = sketch.scaled.get(thing), sketch.get("components", thing)
+    if not scalings or component is None:
         return
-    low = min((scaling.low for scaling in loop_name), key=lambda end: integer(end) or 0)
-    high = max((scaling.high for scaling in loop_name), key=lambda end: integer(end) or 0)
+    low = min((scaling.low for scaling in scalings), key=lambda end: integer(end) or 0)
+    high = max((scaling.high for scaling in scalings), key=lambda end: integer(end) or 0)
     stated = manifest.spec.whole("replicas")
     if (integer(low) or 0) <= (integer(high) or 0):
         component.entries["copies"] = respelled(high, f"varies: {low.text} .. {high.text}")
         component.keys["copies"] = high.place
     if stated is not None:
-        place = stated.place
-        actuation = {
-            "signal": Scalar(f"{thing}.replicas", place),
-            "law": Scalar("set", place),
-            "to": stated,
-            "mode": Scalar("on change", place),
-        }
-        loop: dict[str, Node | None] = {
-            "layer": Scalar("orchestration", place),
-            "objective": Scalar("the number of replicas in the manifest, whenever it is applied", place),
-            "actuation": entry(place, actuation),
-        }
-        sketch.put("loops", sketch.names.fresh(f"{thing}_apply"), place, loop)
+        _apply(stated, thing, manifest, sketch)
+
+
+def _apply(stated: Scalar, thing: str, manifest: Manifest, sketch: Sketch) -> None:
+    """Adds the loop that writes the stated number: when it changes, or wherever a sync undoes what others write."""
+    syncs = [sync for sync in sketch.syncs if agree(sync.namespace, manifest.namespace)]
+    if syncs and all(sync.leaves_replicas for sync in syncs):
+        return
+    heals = next((sync for sync in syncs if sync.heals is not None and not sync.leaves_replicas), None)
+    place = stated.place
+    mode = Scalar("always" if heals else "on change", heals.heals.place if heals and heals.heals else place)
+    actuation = {"signal": Scalar(f"{thing}.replicas", place), "law": Scalar("set", place), "to": stated, "mode": mode}
+    loop: dict[str, Node | None] = {
+        "layer": Scalar("orchestration", place),
+        "objective": Scalar("the number of replicas in the manifest, whenever it is applied", place),
+        "timescale": entry(place, {"period": heals.period}) if heals and heals.period else None,
+        "actuation": entry(place, actuation),
+    }
+    sketch.put("loops", sketch.names.fresh(f"{thing}_apply"), place, loop)

@@ -44,6 +44,19 @@ class Pods:
     labels: Mapping[str, str]
 
 
+@dataclass(frozen=True)
+class Sync:
+    """What writes the manifests of a namespace (empty: not said) when they change.
+
+    `heals`: where it is said that what others change is undone; `period`: how often, where that is not at once.
+    """
+
+    namespace: str
+    heals: Scalar | None
+    leaves_replicas: bool = False
+    period: Scalar | None = None
+
+
 class Sketch:
     """What all manifests together make."""
 
@@ -56,6 +69,7 @@ class Sketch:
         self.scaled: dict[str, list[Scaling]] = {}
         self.aims: list[Aim] = []
         self.pods: list[Pods] = []
+        self.syncs: list[Sync] = []
         self.not_modelled: list[tuple[Place, str]] = []
         self._hidden: dict[str, int] = {}
 
