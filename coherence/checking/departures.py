@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from coherence.base.queries import cached
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
@@ -15,9 +16,9 @@ from coherence.language.design import Design, Loop
 from coherence.language.expressions.tree import Tree, names
 from coherence.language.names import resolve
 from coherence.language.schema_kinds import Word
-from coherence.model.elaborate import model_of
-from coherence.model.model import Model
-from coherence.model.sampled_loops import members_ready
+
+if TYPE_CHECKING:
+    from coherence.model.model import Model
 
 HPAS = ("kubernetes_hpa", "keda_scaledobject")
 SIGNS_ALONE = "COH307"  # rests on the sign of a law, in which they agree
@@ -60,6 +61,9 @@ def _divides_by_all(loop: Loop) -> bool:
 
 def _pool_read(design: Design, loop: Loop, signal: str) -> str:
     """Returns the pool that a loop scales, where members take time to start and the loop reads how many are ready."""
+    from coherence.model.elaborate import model_of
+    from coherence.model.sampled_loops import members_ready
+
     model = model_of(design)
     ready = members_ready(model.outputs, design, signal)
     trees = [sampled.measured for sampled in model.loops if sampled.name == loop.name and sampled.measured]
