@@ -17,7 +17,7 @@ from coherence.language.reading import read_text
 from coherence.verify.patterns.limits import limit_against_demand
 from tests.paths import ROOT
 
-PARTS = ("step_limit",)
+PARTS = ("step_limit", "step_limit_1x")
 ROWS = json.loads((ROOT / "tests/data/models/langgraph.json").read_text(encoding="utf-8"))["runs"]
 
 
@@ -32,10 +32,10 @@ def ends(steps: int, recursion_limit: int) -> bool:
         step += 1
 
 
-def verdict(turns: int, recursion_limit: int) -> Verdict:
+def verdict(turns: int, recursion_limit: int, part: str) -> Verdict:
     """Returns what the question about limits says of an agent of so many turns."""
     text = (
-        f"coherence: 1\ncomponents: {{agent: {{turns: {turns}}}}}\nlimits: {{steps: {{uses: step_limit, "
+        f"coherence: 1\ncomponents: {{agent: {{turns: {turns}}}}}\nlimits: {{steps: {{uses: {part}, "
         f"counts: 2 * agent.turns + 1, at_most: {recursion_limit - 1}}}}}\n"
     )
     (finding,) = limit_against_demand.ask(Subject(read_text(text), {"<design>": text}))
@@ -47,10 +47,11 @@ def test_the_plain_loop_ends_as_the_measured_one(row: dict[str, Any]) -> None:
     assert ends(row["steps"], row["recursion_limit"]) is row["ends"]
 
 
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("traces", [40, pytest.param(1000, marks=pytest.mark.slow)])
-def test_a_run_ends_exactly_where_the_limit_is_kept(traces: int) -> None:
+def test_a_run_ends_exactly_where_the_limit_is_kept(traces: int, part: str) -> None:
     rng = random.Random(5)  # noqa: S311  (the same traces in every run)
     for _ in range(traces):
         turns, limit = rng.randint(0, 20), rng.randint(1, 45)
-        kept = verdict(turns, limit) is Verdict.PROVED
+        kept = verdict(turns, limit, part) is Verdict.PROVED
         assert kept is ends(2 * turns + 1, limit), (turns, limit)
