@@ -81,7 +81,9 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, going: list[Place]
     tried = [_cluster(facts, thing, numbers) for numbers in variants(facts)]
     outcomes = [(there, losses(there, _going(facts, there), max(low, 1), high)) for there in tried]
     there, loss = min(outcomes, key=lambda pair: WORST.index(pair[1].verdict))
+    copies = facts.places.get(f"{thing}.copies")
     places = (*going, *(rule.place.labelled("a must") for rule in there.musts))
+    places += (copies.labelled(f"so many {thing}"),) if copies is not None else ()
     if loss.verdict == BLOCKED:
         return QUESTION.undecided(f"needs a place for every one of {thing} before any place goes", places, (thing,))
     if loss.verdict == UNKNOWN:

@@ -171,11 +171,11 @@ def _places(subject: Subject, facts: DesignFacts, jobs: Contest) -> tuple[Place,
     return tuple(places)
 
 
-def _proved(jobs: Contest, found: Livelock, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
-    script = saturated(jobs) or falling(jobs, found.graph, (*SCHEDULER, FREES))
-    numbers: Numbers = {"states": (len(found.graph.edges), ""), **_amounts(jobs)}
-    rest = "preemption and admission come to rest: no job is taken twice without another being let in for good"
-    message = f"{rest}{_by_number(jobs)}"
+def _proved(jobs: Contest, rest: Livelock, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
+    script = saturated(jobs) or falling(jobs, rest.graph, (*SCHEDULER, FREES))
+    numbers: Numbers = {"states": (len(rest.graph.edges), ""), **_amounts(jobs)}
+    outcome = "preemption and admission come to rest: no job is taken twice without another being let in for good"
+    message = f"{outcome}{_by_number(jobs)}"
     return QUESTION.proved(message, places, names, arithmetic(numbers, certificate=script), assumptions=_assumed(jobs))
 
 
