@@ -72,9 +72,11 @@ class CallGraph:
         return [call for call in self.calls if call.caller == name]
 
     def stated(self, name: str) -> bool:
-        """Decides whether the thing says how long it works or calls on, and so does what it calls without a limit."""
-        behind = (call.callee for call in self.of(name) if call.limit is None)
-        return (self.own[name] is not None or bool(self.of(name))) and all(self.stated(callee) for callee in behind)
+        """Decides whether the thing says how long it works, or only calls what does; behind limits it need not."""
+        calls = self.of(name)
+        if self.own[name] is None:
+            return bool(calls) and all(self.stated(call.callee) for call in calls)
+        return all(self.stated(call.callee) for call in calls if call.limit is None)
 
     # -- the ways in which a caller may make its calls -----------------------------------------------------------
 

@@ -7,7 +7,7 @@ all of them one after another.  Whether its own time contains theirs is not said
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -24,7 +24,8 @@ class AnswerTime:
     `stated`: the times that it is made of, `way` the calls from the thing to the longest of them, `inside` the names of
     all calls that the bound adds up.  `silent`: the things on the way whose own time is not stated and counts as 0 s;
     `open`: what keeps it from having a bound; `unordered`: the callers whose calls have no order that is said.
-    `lost`: of a call of which no try can succeed, when it ends.
+    `plain`: as the least, of runs in which no try fails, so that no fallback is the sooner; `lost`: of a call of which
+    no try can succeed in these, when it ends.
     """
 
     least: Fraction = ZERO
@@ -36,6 +37,7 @@ class AnswerTime:
     open: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
     unordered: tuple[str, ...] = ()
+    plain: Fraction = ZERO
     lost: DurationInterval | None = None
 
 
@@ -56,6 +58,7 @@ def answer_time(name: str, own: Quantity | None, inside: AnswerTime | None, *, o
         stated=(*([own] if own is not None else []), *calls.stated),
         silent=_each((*([name] if own is None else []), *calls.silent)),
         unordered=_each((*([] if ordered else [name]), *calls.unordered)),
+        plain=max(low, calls.plain),
         lost=None,
     )
 
@@ -67,7 +70,7 @@ def through(plan: RetryPolicy, time: AnswerTime) -> AnswerTime:
     if limit is None:
         return replace(time, way=way, inside=inside)
     bound = least(time.bound, limit.high)
-    hopeless = limit.high is not None and time.least > limit.high
+    hopeless = limit.high is not None and time.plain > limit.high
     return replace(
         time,
         least=min(time.least, limit.low),
@@ -76,6 +79,7 @@ def through(plan: RetryPolicy, time: AnswerTime) -> AnswerTime:
         way=way,
         open=() if bound is not None else time.open,
         inside=inside,
+        plain=min(time.plain, limit.low),
         lost=DurationInterval(limit.low, longest_end(plan)) if hopeless else None,
     )
 
@@ -92,53 +96,58 @@ def _most(bounds: Sequence[Fraction | None]) -> Fraction | None:
     return None if None in bounds else max(b for b in bounds if b is not None)
 
 
-def _together(parts: Sequence[AnswerTime], low: Fraction, bound: Fraction | None) -> AnswerTime:
-    """Returns the time of calls of which the longest counts, with this least time and this bound."""
+def _together(
+    parts: Sequence[AnswerTime], pick: Callable[[list[Fraction]], Fraction], bound: Fraction | None
+) -> AnswerTime:
+    """Returns the time of calls of which the longest counts, with this bound; `pick` gives the least time of all."""
     longest = max(parts, key=lambda time: time.most)
     return AnswerTime(
-        low, longest.most, bound, longest.stated, longest.way,
+        pick([part.least for part in parts]), longest.most, bound, longest.stated, longest.way,
         _each(word for part in parts for word in part.silent),
         _each(word for part in parts for word in part.open),
         _each(word for part in parts for word in part.inside),
         _each(word for part in parts for word in part.unordered),
+        pick([part.plain for part in parts]),
     )  # fmt: skip
+
+
+def _add(times: list[Fraction]) -> Fraction:
+    return sum(times, ZERO)
 
 
 def _in_turn(parts: Sequence[AnswerTime]) -> AnswerTime:
     return replace(
-        _together(parts, sum((part.least for part in parts), ZERO), _sum([part.bound for part in parts])),
-        most=sum((part.most for part in parts), ZERO),
+        _together(parts, _add, _sum([part.bound for part in parts])),
+        most=_add([part.most for part in parts]),
         stated=tuple(stated for part in parts for stated in part.stated),
         way=tuple(plan for part in parts for plan in part.way),
     )
 
 
 def _at_once(parts: Sequence[AnswerTime]) -> AnswerTime:
-    return _together(parts, max(part.least for part in parts), _most([part.bound for part in parts]))
+    return _together(parts, max, _most([part.bound for part in parts]))
 
 
 def _one_of(parts: Sequence[AnswerTime]) -> AnswerTime:
-    return _together(parts, min(part.least for part in parts), _most([part.bound for part in parts]))
+    return _together(parts, min, _most([part.bound for part in parts]))
 
 
 def _in_any_order(parts: Sequence[AnswerTime]) -> AnswerTime:
-    return _together(parts, max(part.least for part in parts), _sum([part.bound for part in parts]))
+    return _together(parts, max, _sum([part.bound for part in parts]))
 
 
 def _some(parts: Sequence[AnswerTime]) -> AnswerTime:
-    return _together(parts, min(part.least for part in parts), _sum([part.bound for part in parts]))
+    return _together(parts, min, _sum([part.bound for part in parts]))
 
 
 def _after_failure(parts: Sequence[AnswerTime]) -> AnswerTime:
-    """Returns the time of a call with fallbacks: they are made where it cannot succeed, else they may be the sooner."""
+    """Returns the time of a call with fallbacks: made where it cannot succeed, the sooner where it fails at once."""
     time, *fallbacks = parts
     for other in fallbacks:
-        if time.lost is None:
-            time = replace(time, least=min(time.least, other.least))
-        else:
-            failed = AnswerTime(time.lost.low, time.most, time.lost.high, time.stated, time.way, inside=time.inside)
+        if time.lost is not None:
+            failed = replace(time, bound=time.lost.high, silent=(), open=(), unordered=())
             time = replace(_in_turn([failed, other]), lost=_later(time.lost, other.lost))
-    return time
+    return replace(time, least=min(part.least for part in parts))
 
 
 def _later(one: DurationInterval, other: DurationInterval | None) -> DurationInterval | None:

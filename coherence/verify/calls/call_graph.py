@@ -65,8 +65,8 @@ class Work:
     `below`: the calls further down, each with the shortest limit of those between.  `answer`: when no try fails.
     `hanging`: when its calls end; `unhung`: where nothing hangs longer than it says that it needs.
     `through`: the calls without a limit on the way to them; `ordered`: their order is said.  `cyclic`: it calls itself.
-    `complete`: it says how long it works, or makes calls (its own time then counts as 0 s), and so does what it calls
-    without a limit.
+    `complete`: it says how long it works, and so does what it calls without a limit; or it only calls, and all that it
+    calls is complete (its own time then counts as 0 s).
     """
 
     serve: Quantity | None = None
@@ -182,8 +182,13 @@ def _work(serve: Quantity | None, calls: CallsOfThing, work: Mapping[str, Work])
         calls.composed(lambda plan: _end(plan, work[plan.callee], hangs=True), ENDS) or NO_CALLS,
         calls.composed(lambda plan: _end(plan, work[plan.callee], hangs=False), ENDS) or NO_CALLS,
         tuple(_unlimited(calls.plans, work)), ordered, calls.cyclic,
-        (serve is not None or bool(calls.plans)) and all(inner.complete for inner in open_calls),
+        all(inner.complete for inner in open_calls) if serve is not None else _only_calls(calls, work),
     )  # fmt: skip
+
+
+def _only_calls(calls: CallsOfThing, work: Mapping[str, Work]) -> bool:
+    """Decides whether a thing that states no time of its own makes calls, to what says all of theirs."""
+    return bool(calls.plans) and all(work[plan.callee].complete for plan in calls.plans)
 
 
 def _unlimited(outward: tuple[RetryPolicy, ...], work: Mapping[str, Work]) -> Iterator[RetryPolicy]:

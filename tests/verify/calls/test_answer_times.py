@@ -53,6 +53,19 @@ def test_of_several_calls_the_least_is_that_of_the_shortest_and_the_bound_that_o
     assert figures(middle.least, middle.most, middle.bound) == (1, 8, 11)
 
 
+def test_a_fallback_answers_sooner_where_the_first_call_is_refused_and_later_where_it_never_succeeds() -> None:
+    text = """
+coherence: 1
+components: {first: {takes: {serve: 8 s}}, second: {takes: {serve: 3 s}}}
+calls:
+  - {from: app, to: first, deadline: 7 s}
+  - {from: app, to: second, fallback_for: first}
+"""
+    time, in_time = answers(text)["app"], answers(text.replace("7 s", "9 s"))["app"]
+    assert figures(time.least, time.most, time.bound, time.plain) == (3, 10, 10, 10)
+    assert figures(in_time.least, in_time.most, in_time.bound, in_time.plain) == (3, 8, 8, 8)
+
+
 def test_a_thing_that_answers_in_time_never_times_out() -> None:
     plan = call_tree(read_text(CHAIN)).plans[1]
     assert known_end(plan) == 60

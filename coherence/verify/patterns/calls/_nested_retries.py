@@ -93,7 +93,9 @@ def _note(question: Question, amplification: RetryAmplification) -> Finding:
 
 
 def retrying(found: RetryAmplification) -> list[RetryPolicy]:
-    """Returns the layers that try again."""
+    """Returns the layers that try again; of a way that is not counted out, those that may."""
+    if not found.rows:
+        return [plan for plan in found.way if plan.tries != 1 and tries_again(plan.call, found.cause)]
     return [plan for plan, row in zip(found.way, found.rows, strict=True) if product(row.tries) != 1]
 
 

@@ -162,7 +162,8 @@ def _cut_tries(left: Left, longest: Fraction) -> Iterator[tuple[FailureCause, St
     for cause in plan.causes:
         if cause.name == "timeout" and not left.work.calls:
             continue  # the callee answers in time
-        course = replace(plan.worst(cause), takes=least(cause.takes.high, longest))
+        takes = cause.takes.high if cause.known and cause.name != "timeout" else least(cause.takes.high, longest)
+        course = replace(plan.worst(cause), takes=takes)
         ran, last = started(course, deadline), None
         if ran is not None and ran == plan.tries and not plan.backoff.answered:
             last = last_start(course)
