@@ -43,12 +43,17 @@ def _group_json(group: GroupAnalysis) -> dict[str, Any]:
             "period_seconds": _number(answer.period),
             "ranges": {signal: [float(low), float(high)] for signal, (low, high) in answer.ranges.items()},
             "starts": answer.starts,
+            "rests": [{name: _plain(number) for name, number in vars(rest).items()} for rest in group.rests],
         },
         "from_bounds": None if group.from_bounds is None else group.from_bounds.verdict,
         "smallest_set": _subset_json(group.subset),
         "operating_points": [_point_json(point) for point in group.points],
         "notes": list(group.notes),
     }
+
+
+def _plain(number: Fraction | str) -> float | str:
+    return number if isinstance(number, str) else float(number)
 
 
 def _subset_json(found: Subset | None) -> dict[str, Any] | None:

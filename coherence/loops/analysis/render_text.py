@@ -13,7 +13,7 @@ from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalys
 from coherence.loops.analysis.law_margins import MOST_GAIN, LoopFigures
 from coherence.loops.analysis.retry_products import Amplified
 from coherence.loops.analysis.retuning import Retuning
-from coherence.loops.designs.group_runs import RunVerdict
+from coherence.loops.designs.group_runs import Rest, RunVerdict
 from coherence.loops.designs.lap_roots import Roots
 from coherence.loops.designs.operating_points import Point
 from coherence.model.model import Model
@@ -54,6 +54,7 @@ def _group(group: GroupAnalysis) -> Iterator[str]:
     yield f"{joined(group.group.names)}: {_verdict(group)}"
     rows = [("exact execution", _exact(group))]
     rows += [(f"  {signal}", _range(model, signal, *ends)) for signal, ends in answer.ranges.items()]
+    rows += [(f"  {rest.signal}", _rest(model, rest)) for rest in group.rests]
     if group.from_bounds is not None:
         rows.append(("  from its bounds", _elsewhere(group.from_bounds)))
     if group.subset is not None and len(group.group.names) > 1:
@@ -112,6 +113,14 @@ def _elsewhere(answer: RunVerdict) -> str:
 
 def _range(model: Model, signal: str, low: Fraction, high: Fraction) -> str:
     return f"between {shown(model, signal, low)} and {shown(model, signal, high)}"
+
+
+def _rest(model: Model, rest: Rest) -> str:
+    """Renders `at 6 from 2 min 30 s on, from 1, never below 1 or above 8`."""
+    at, first, low, high = (shown(model, rest.signal, n) for n in (rest.at, rest.first, rest.lowest, rest.highest))
+    if rest.lowest == rest.highest:
+        return f"at {at} all the time"
+    return f"at {at} from {render_clock(rest.seconds)} on, from {first}, never below {low} or above {high}"
 
 
 def _subset(subset: Subset, names: Sequence[str], alone: str, together: str) -> str:

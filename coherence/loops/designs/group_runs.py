@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from coherence.language.expressions.evaluate import NotExactError
@@ -37,6 +38,33 @@ class RunVerdict:
     run: LongRun | None
     ends: tuple[Mapping[str, Fraction] | None, ...]
     starts: int
+
+
+@dataclass(frozen=True)
+class Rest:
+    """How a command came to rest in the run that is shown: where it began, how far it went, and its last change (s)."""
+
+    signal: str
+    first: Fraction
+    lowest: Fraction
+    highest: Fraction
+    at: Fraction
+    seconds: Fraction
+
+
+def rests(answer: RunVerdict, signals: Iterable[str]) -> tuple[Rest, ...]:
+    """Returns how each of these commands came to rest; nothing where no run comes to rest in finite time."""
+    run = answer.run
+    if answer.verdict != "settles" or run is None or run.orbit is None or not run.orbit.exact:
+        return ()
+    return tuple(_rest(run.instants, signal) for signal in dict.fromkeys(signals))
+
+
+def _rest(instants: Sequence[Instant], signal: str) -> Rest:
+    seen = [(i.time, plain(side[signal])) for i in instants for side in (i.sampled, i.after)]
+    values = [value for _, value in seen]
+    changes = [time for (_, before), (time, value) in pairwise(seen) if value != before]
+    return Rest(signal, values[0], min(values), max(values), values[-1], changes[-1] if changes else Fraction(0))
 
 
 def long_run(
