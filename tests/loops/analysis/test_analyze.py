@@ -38,6 +38,7 @@ def test_serving_beside_batch_swings_and_the_loop_to_blame_is_named(capsys: pyte
     assert group["loops"] == ["autoscaler", "backfill"]
     assert (group["exact"]["verdict"], group["exact"]["period_seconds"]) == ("oscillates", 240.0)
     assert group["exact"]["ranges"]["gateway.backlog"] == [0.0, 600.0]
+    assert group["exact"]["rests"] == []
     assert group["exact"]["ranges"]["batch.running"] == [8.0, 40.0]
     assert group["smallest_set"]["loops"] == ["backfill"]  # the autoscaler rests at its bound meanwhile
     assert any("backfill acts" in note for note in group["notes"])
@@ -52,6 +53,36 @@ def test_its_repaired_twin_settles_although_its_law_is_unstable(capsys: pytest.C
     (point,) = groups["autoscaler"]["operating_points"]
     assert (point["verdict"], point["grade"]) == ("unstable", "linearised")
     assert point["inside_tolerance"]["verdict"] == "stable"
+
+
+DRAINED = """\
+coherence: 1
+components: {tank: {level: 2 * tank.open}}
+loops:
+  valve:
+    timescale: {period: 10 s, phase: 5 s}
+    trigger: tank.level > 4
+    actuation: {signal: tank.open, law: step, by: -1, bounds: [0, 9], from: START}
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "rest", "line"),
+    [
+        (5, (5, 2, 5, 2, 25), "at 2 from 25 s on, from 5, never below 2 or above 5"),  # 5 s: 4, 15 s: 3, 25 s: 2
+        (1, (1, 1, 1, 1, 0), "at 1 all the time"),
+    ],
+)
+def test_where_a_command_comes_to_rest_and_how_far_it_goes_is_told(
+    start: int, rest: tuple[int, ...], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "design.yaml"
+    path.write_text(DRAINED.replace("START", str(start)))
+    (group,) = analyzed(capsys, str(path))["groups"]
+    keys = ("first", "lowest", "highest", "at", "seconds")
+    assert group["exact"]["rests"] == [{"signal": "tank.open", **dict(zip(keys, rest, strict=True))}]
+    assert run(["analyze", str(path)]) == 0
+    assert line in capsys.readouterr().out
 
 
 def test_a_delay_that_varies_is_undecided_and_no_crash(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
