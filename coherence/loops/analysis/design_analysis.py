@@ -15,7 +15,7 @@ from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.analysis.blame import Subset, smallest_swinging, smallest_unstable
 from coherence.loops.analysis.law_margins import LoopFigures, figures
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError, is_smooth, region, structure
-from coherence.loops.designs.group_runs import Rest, RunVerdict, executed, from_bounds, rests
+from coherence.loops.designs.group_runs import RestingCommand, RunVerdict, executed, from_bounds, rests
 from coherence.loops.designs.groups import Group
 from coherence.loops.designs.kinks import Branch, branches
 from coherence.loops.designs.lap_matrices import Lap, LapError, closed, opened
@@ -70,7 +70,7 @@ class GroupAnalysis:
         return self.answer.verdict
 
     @property
-    def rests(self) -> tuple[Rest, ...]:
+    def rests(self) -> tuple[RestingCommand, ...]:
         """Returns how the commands of the group came to rest, where they do."""
         return rests(self.answer, [loop.signal for loop in self.group.loops if loop.signal])
 

@@ -13,7 +13,7 @@ from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalys
 from coherence.loops.analysis.law_margins import MOST_GAIN, LoopFigures
 from coherence.loops.analysis.retry_products import Amplified
 from coherence.loops.analysis.retuning import Retuning
-from coherence.loops.designs.group_runs import Rest, RunVerdict
+from coherence.loops.designs.group_runs import RestingCommand, RunVerdict
 from coherence.loops.designs.lap_roots import Roots
 from coherence.loops.designs.operating_points import Point
 from coherence.model.model import Model
@@ -115,7 +115,7 @@ def _range(model: Model, signal: str, low: Fraction, high: Fraction) -> str:
     return f"between {shown(model, signal, low)} and {shown(model, signal, high)}"
 
 
-def _rest(model: Model, rest: Rest) -> str:
+def _rest(model: Model, rest: RestingCommand) -> str:
     """Renders `at 6 from 2 min 30 s on, from 1, never below 1 or above 8`."""
     at, first, low, high = (shown(model, rest.signal, n) for n in (rest.at, rest.first, rest.lowest, rest.highest))
     if rest.lowest == rest.highest:

@@ -41,7 +41,7 @@ class RunVerdict:
 
 
 @dataclass(frozen=True)
-class Rest:
+class RestingCommand:
     """How a command came to rest in the run that is shown: where it began, how far it went, and its last change (s)."""
 
     signal: str
@@ -52,7 +52,7 @@ class Rest:
     seconds: Fraction
 
 
-def rests(answer: RunVerdict, signals: Iterable[str]) -> tuple[Rest, ...]:
+def rests(answer: RunVerdict, signals: Iterable[str]) -> tuple[RestingCommand, ...]:
     """Returns how each of these commands came to rest; nothing where no run comes to rest in finite time."""
     run = answer.run
     if answer.verdict != "settles" or run is None or run.orbit is None or not run.orbit.exact:
@@ -60,11 +60,12 @@ def rests(answer: RunVerdict, signals: Iterable[str]) -> tuple[Rest, ...]:
     return tuple(_rest(run.instants, signal) for signal in dict.fromkeys(signals))
 
 
-def _rest(instants: Sequence[Instant], signal: str) -> Rest:
+def _rest(instants: Sequence[Instant], signal: str) -> RestingCommand:
     seen = [(i.time, plain(side[signal])) for i in instants for side in (i.sampled, i.after)]
     values = [value for _, value in seen]
     changes = [time for (_, before), (time, value) in pairwise(seen) if value != before]
-    return Rest(signal, values[0], min(values), max(values), values[-1], changes[-1] if changes else Fraction(0))
+    seconds = changes[-1] if changes else Fraction(0)
+    return RestingCommand(signal, values[0], min(values), max(values), values[-1], seconds)
 
 
 def long_run(

@@ -100,9 +100,9 @@ def test_what_requests_carry_out_becomes_a_measured_input() -> None:
 def test_of_numbers_and_expressions_only_those_are_read_that_a_loop_or_a_server_depends_on() -> None:
     spare = "  pool: {spare: 7, room: pool.desired * pool.spare, "
     design = read_text(DESIGN.replace("  pool: {", spare))
-    made = processes(design)
+    flows = processes(design)
     with recorded() as reads:
-        Coupled(design, made, RequestRun(made.program, seed=1)).advance(30)
+        Coupled(design, flows, RequestRun(flows.program, seed=1)).advance(30)
     read = {leaf.key for leaf in leaves(design) if leaf.place in reads.all() and leaf.entry == "pool"}
     assert "takes.start" in read
     assert not read & {"spare", "room"}
