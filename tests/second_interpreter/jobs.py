@@ -25,7 +25,7 @@ def reached(start: State, moved: Callable[[State], Iterable[State]]) -> set[Stat
 
 
 def gangs_one_by_one(random: Random) -> Drawn:
-    """Members of jobs that are admitted one by one and wait for each other; -1: the job is over."""
+    """Members of jobs that come and are admitted one by one and wait for each other; -2: not there yet, -1: over."""
     count = random.randint(2, 3)
     copies = [random.randint(1, 4) for _ in range(count)]
     needs = [random.choice([1, 1, 2]) for _ in range(count)]
@@ -45,10 +45,12 @@ def gangs_one_by_one(random: Random) -> Drawn:
             able = [k for k in able if state[k] == least]
         after = [_with(state, k, state[k] + step[k]) for k in able]
         ended = [k for k in range(count) if state[k] == copies[k]]
-        return after + [_with(state, k, -1) for k in ended]
+        absent = [k for k in range(count) if state[k] == -2]
+        comes = [_with(state, k, 0) for k in (absent[:1] if order == "oldest" else absent)]
+        return after + comes + [_with(state, k, -1) for k in ended]
 
     def stuck(capacity: int) -> bool:
-        states = reached((0,) * count, lambda state: moved(capacity, state))
+        states = reached((-2,) * count, lambda state: moved(capacity, state))
         return any(set(state) != {-1} and not moved(capacity, state) for state in states)
 
     cases = [stuck(capacity) for capacity in whole(capacities)]

@@ -67,7 +67,8 @@ def quota_of_tries(random: Random) -> Drawn:
     sends: int = math.prod(tries)
     quota = max(1, int(rate[1] * window * random.choice([1, 1, sends, sends])) + random.choice([-1, 0, 1, 7]))
     causes = [random.choice(["rate_limited", "rate_limited", "unavailable"]) for _ in tries]
-    again: int = math.prod(n for n, cause in zip(tries, causes, strict=True) if cause == causes[-1])
+    layers = list(zip(tries, causes, strict=True))
+    again: int = max(math.prod(n for n, own in layers if own == cause) for cause in causes)
     names = ["users", *("gateway", "api")[-len(tries) :]]
     calls = [
         f"  - {{from: {a}, to: {b}, tries: {n}, pause: 100 ms, retry_when: [{cause}], fails: {{{cause}: 10 ms}}}}"
@@ -88,7 +89,7 @@ def removed_members(random: Random) -> Drawn:
     """Members that a probe takes out when they are overloaded: do so many go that the rest follow?"""
     copies, each = span(random, 1, 6, (0, 0, 1)), random.choice([10, 20, 60])
     load = span(random, 1, 6 * each // 2, (0, 0, each // 2))
-    failing = span(random, 0, 3, (0, 0, 1))
+    failing = span(random, 1, 3, (0, 0, 1))  # one may always fail: that is what the probe is for
     floor = random.choice([None, None, random.randint(1, 5)])
 
     def cascades(members: int, out: int, rate: Fraction) -> bool:

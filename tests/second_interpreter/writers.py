@@ -67,6 +67,7 @@ def two_scalers(random: Random) -> Drawn:
     """Two proportional loops on one count, or one and a setter; what they read is stated: is some count left alone?"""
     low, high = random.randint(1, 3), random.randint(4, 12)
     other = low if random.random() < 0.7 else random.randint(1, 4), high + random.choice([0, 0, 0, -1, 2])
+    other = min(other), max(other)
     goals = [random.choice([5, 8, 10, 12, 15]) for _ in "ab"]
     slacks = [Fraction(random.choice([0, 10, 20]), 100) for _ in "ab"]
     shape = random.choice(["load / n", "load / max(1, n)", "load", "max(load / max(1, n), 6)", "20 - n"])
