@@ -105,6 +105,8 @@ def drained_server(random: Random) -> Drawn:
             (call,) if members == 1 else (replace(call, tries=1),), cause, {"web": takes} if cause != "timeout" else {}
         )
         ends.append(run.called(run.calls[0], Fraction(0))[0])
+        hangs = run.sent[-1][0] + (call.per_try or Fraction(0))  # the last try, which need not fail as those before it
+        ends.append(hangs if call.deadline is None else min(hangs, call.deadline))
     latest = max(ends) + (delay or 0)
     breaks = latest > drain[0]
     unlist = (
