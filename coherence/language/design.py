@@ -60,6 +60,7 @@ from coherence.language.words import ACTIVITIES, CASE_OF_CALL, FALLBACK_FOR_CALL
 from coherence.language.workloads import Workload
 
 LAYERS = ("cluster", "orchestration", "runtime", "model", "safety")
+CAUSE: Kind[Word] = Kind(TEXT.read, {"type": ["string", "integer"]})  # `timeout`, `503`
 UNLIMITED_DURATION = or_word(DURATION, "unlimited", "absent")
 ROLE = word(*ACTIVITIES, note=f"what an activity is to a caller; understood by name: {render_table(ACTIVITIES)}")
 
@@ -188,7 +189,7 @@ class Call(Record):
     per_try: Quantity | Word | None = key(UNLIMITED_DURATION)
     tries: tuple[Quantity | Word, ...] = key(listing(or_word(WHOLE, "unlimited"), or_one=True), many=True)
     pause: Pause | Quantity | Word | None = key(either(record(Pause), or_word(DURATION, "from answer")))
-    retry_when: tuple[Word, ...] | None = key(listing(TEXT))
+    retry_when: tuple[Word, ...] | None = key(listing(CAUSE))
     fails: dict[str, Quantity] | None = key(mapping(DURATION))
     on_timeout: Word | None = key(word("abandon", "cancel"))
     timeout_kind: Word | None = key(word("total", "first byte", "between bytes", "connect"))
