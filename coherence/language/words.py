@@ -44,6 +44,7 @@ STATES: Mapping[str, tuple[str, ...]] = {
     "left in service": ("listed", "left"),
     "failing": ("failing", "bad", "faulty", "failed"),
     "in work": ("ongoing", "admitted", "in_flight", "busy"),
+    "connected": ("connections", "sessions", "streams"),
     "waiting": ("waiting", "backlog", "pending", "queue", "queued"),
     "sent": ("attempts", "calls", "requests", "sends"),
     "sent again": ("retries",),

@@ -90,6 +90,8 @@ def _counted(subject: Subject, limit: Limit) -> str:
     tree = limit.counts.tree if limit.counts is not None else None
     if not isinstance(tree, Name) or tree.path.partition(".")[2] in (*IN_LIMITS, ""):
         return ""
+    if tree.path in {f"{job.queue.text}.used" for job in subject.design.jobs.values() if job.queue is not None}:
+        return ""  # what the jobs of a queue hold together
     return tree.path if subject.model.kind(subject.model.resolve(tree.path)) == "input" else ""
 
 
