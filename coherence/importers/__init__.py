@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 
 from coherence.base.errors import InputError, InternalError, Problem
+from coherence.base.outside_text import masked
 from coherence.base.places import Place
 from coherence.base.units import shorten
 from coherence.importers._kubernetes import Manifest, objects, word
@@ -135,7 +136,7 @@ def _assembled(documents: Sequence[Document]) -> tuple[Table, Sketch, list[Manif
     for manifest in manifests:
         sketch.not_modelled += [*manifest.remarks, *unread(manifest)]
     titles = shorten(", ".join(manifest.title for manifest in manifests), LONGEST_TITLE)
-    root = sketch.root(f"manifests: {titles}" if titles else "manifests")
+    root = sketch.root(f"manifests: {masked(titles)}" if titles else "manifests")
     for overlay in overlays:
         assert isinstance(overlay, Table)
         if not given:

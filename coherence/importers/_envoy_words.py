@@ -14,7 +14,7 @@ from coherence.base.places import Place
 from coherence.importers._kubernetes import FieldView
 from coherence.importers._quantities import duration_text, respelled
 from coherence.importers._sketch import entry, listed
-from coherence.language.document import Items, Node, Scalar
+from coherence.language.document import Items, Node, Scalar, Table
 
 WORDS = re.compile(r"[A-Za-z0-9, -]*")
 CAP = 10  # Envoy API v3, RetryBackOff.max_interval: 10 times the base interval
@@ -35,6 +35,22 @@ CAUSES = {
     "503": ("unavailable",),
     "504": ("timeout",),  # a try that exceeds its time is answered so, where the code is listed
 }
+
+
+def snake_case(table: Table) -> Table:
+    """Returns the same with its keys as the reference of Envoy writes them: `retryPolicy`, too, is `retry_policy`."""
+    entries = {_snake(key): _with_snake_case(node) for key, node in table.entries.items()}
+    return Table(entries, {_snake(key): place for key, place in table.keys.items()}, table.place)
+
+
+def _with_snake_case(node: Node) -> Node:
+    if isinstance(node, Items):
+        return listed([_with_snake_case(item) for item in node], node.place)
+    return snake_case(node) if isinstance(node, Table) else node
+
+
+def _snake(key: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])[A-Z]", lambda upper: f"_{upper[0].lower()}", key)
 
 
 def limit(view: FieldView, key: str) -> Scalar | None:

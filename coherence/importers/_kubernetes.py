@@ -84,10 +84,25 @@ class FieldView:
         if not isinstance(node, Scalar):
             return None
         self.use(key)
+        return self._rendered(node)
+
+    def _rendered(self, node: Scalar) -> Scalar | None:
         if "{{" in node.text:
             self.problem(node.place, f"'{units.shorten(node.text)}' is a template", RENDER)
             return None
         return node
+
+    def scalars(self, key: str) -> list[Scalar]:
+        """Returns the values of the list under a key."""
+        node = self._child(key, Items)
+        self.use(key)
+        values = []
+        for index, item in enumerate(node if isinstance(node, Items) else ()):
+            if not isinstance(item, Scalar):
+                self.problem(item.place, f"{self.at(key)}[{index}] is {type_of[type(item)]}", "write a value")
+            elif (value := self._rendered(item)) is not None:
+                values.append(value)
+        return values
 
     def table(self, key: str) -> FieldView | None:
         """Returns the mapping under a key."""

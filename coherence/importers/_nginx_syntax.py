@@ -1,7 +1,7 @@
 """Reads the syntax of nginx: directives with words and blocks become a tree whose values keep their places.
 
 A directive is the text of its words; with a block it is a mapping of the directives in it, with its words under `of`;
-written several times it is a list.  `include` and `lua` blocks are not followed.
+written several times it is a list.  An `include` is not followed; a block of Lua is skipped, as if it was empty.
 
 SOURCE: nginx documentation, Beginner's Guide, Configuration File's Structure; nginx source, ngx_conf_file.c.
 """
@@ -21,7 +21,12 @@ ROOT = "nginx"
 WORDS = "of"  # what stands between a directive and its block
 DEEPEST = 64
 _TOKEN = re.compile(
-    r"""\s+|\#[^\n]*|(?P<mark>[;{}])|(?P<quoted>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(?P<word>(?:\\.|\$\{[^}]*\}|[^\s;{}"'\\])+)""",
+    r"""\s+|\#[^\n]*|(?P<mark>[;{}])|(?P<quoted>"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(?P<word>(?:\\.|\$\{\w*\}|[^\s;{}"'\\])(?:\\.|\$\{\w*\}|[^\s;{}\\])*)""",
+    re.DOTALL,
+)
+LUA = "_by_lua_block"
+_LUA_TOKEN = re.compile(
+    r"""(?:--)?\[\[(?:.*?\]\]|.*)|--[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|(?P<brace>[{}])|[^-\["'{}]+|.""",
     re.DOTALL,
 )
 
@@ -46,6 +51,7 @@ def read_text(text: str, file: str) -> Document:
 
 def _tokens(text: str, file: str) -> Iterator[Token]:
     at, line, start = 0, 1, 0  # start: of the line
+    is_lua = False
     while at < len(text):
         match = _TOKEN.match(text, at)
         place = Place(file, line, at - start + 1, line, (match.end() if match else at + 1) - start + 1)
@@ -55,9 +61,21 @@ def _tokens(text: str, file: str) -> Iterator[Token]:
         if match.lastgroup is not None:
             plain = re.sub(r"\\(.)", r"\1", whole[1:-1]) if match["quoted"] else whole
             yield Token(plain, place, match.lastgroup == "mark")
-        if "\n" in whole:
-            line, start = line + whole.count("\n"), at + whole.rindex("\n") + 1
-        at = match.end()
+        end = _end_of_lua(text, match.end()) if is_lua and whole == "{" else match.end()
+        is_lua = whole.endswith(LUA) or (is_lua and not match["mark"])
+        line, start = line + text.count("\n", at, end), max(start, text.rfind("\n", at, end) + 1)
+        at = end
+
+
+def _end_of_lua(text: str, at: int) -> int:
+    """Returns where the brace stands that closes a block of Lua: those in its strings and comments close nothing."""
+    depth = 0
+    for token in _LUA_TOKEN.finditer(text, at):
+        if token["brace"]:
+            depth += 1 if token[0] == "{" else -1
+        if depth < 0:
+            return token.start()
+    return len(text)
 
 
 class _Reader:

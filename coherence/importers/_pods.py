@@ -49,7 +49,7 @@ def add_pods(manifest: Manifest, sketch: Sketch, template: FieldView | None, *, 
         "takes": entry(longest.place, {"pre_stop": longest}) if longest else None,
     }
     sketch.put("components", thing, place, values)
-    sketch.pods.append(Pods(thing, manifest.namespace, _labels(template)))
+    sketch.add_pods(Pods(thing, manifest.namespace, _labels(template)))
     probes(containers, thing, sketch)
     grace = pod.seconds("terminationGracePeriodSeconds") if pod else None
     if grace is not None or longest is not None:

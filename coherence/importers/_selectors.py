@@ -5,13 +5,13 @@ SOURCE: Kubernetes documentation, Labels and Selectors: all requirements hold; o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from coherence.base import units
 from coherence.importers._kubernetes import FieldView
 from coherence.importers._names import agree
 from coherence.importers._sketch import Pods, Sketch
-from coherence.language.document import Items, Scalar
+from coherence.language.document import Scalar
 
 OPERATORS: dict[str, Callable[[str | None, list[str]], bool]] = {
     "In": lambda value, values: value in values,
@@ -25,8 +25,16 @@ def selected(selector: FieldView, sketch: Sketch) -> list[Pods]:
     """Returns the pods of the manifest's namespace that a selector finds."""
     requirements = [*_equal(selector), *_expressions(selector)]
     namespace = selector.manifest.namespace
-    near = [pods for pods in sketch.pods if agree(namespace, pods.namespace)]
+    near = [pods for pods in _candidates(selector, sketch) if agree(namespace, pods.namespace)]
     return [pods for pods in near if all(holds(pods.labels) for holds in requirements)]
+
+
+def _candidates(selector: FieldView, sketch: Sketch) -> Sequence[Pods]:
+    """Returns the pods that have the rarest of the labels; all, where none is named."""
+    labels = selector.table("matchLabels")
+    entries = labels.node.entries if labels else {}
+    values = [(key, value.text) for key, value in entries.items() if isinstance(value, Scalar) and not value.is_null()]
+    return min((sketch.labelled.get(value, []) for value in values), key=len, default=sketch.pods)
 
 
 def _equal(selector: FieldView) -> Iterator[Callable[[Mapping[str, str]], bool]]:
@@ -47,8 +55,6 @@ def _expressions(selector: FieldView) -> Iterator[Callable[[Mapping[str, str]], 
             words = f"{expression.at('operator')} is '{units.shorten(operator.text)}'"
             expression.problem(operator.place, words, f"write one of {', '.join(OPERATORS)}")
             continue
-        node = expression.node.get("values")
-        expression.use("values")
-        values = [item.text for item in node if isinstance(item, Scalar)] if isinstance(node, Items) else []
+        values = [value.text for value in expression.scalars("values")]
         holds = OPERATORS[operator.text]
         yield lambda pod, key=key.text, holds=holds, values=values: holds(pod.get(key), values)  # type: ignore[misc]

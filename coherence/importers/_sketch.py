@@ -69,6 +69,7 @@ class Sketch:
         self.scaled: dict[str, list[Scaling]] = {}
         self.aims: list[Aim] = []
         self.pods: list[Pods] = []
+        self.labelled: dict[tuple[str, str], list[Pods]] = {}
         self.syncs: list[Sync] = []
         self.not_modelled: list[tuple[Place, str]] = []
         self._hidden: dict[str, int] = {}
@@ -81,6 +82,12 @@ class Sketch:
         """Returns the text with a name in place of what looks like a credential."""
         safe = masked(text)
         return text if safe == text else safe.replace(MASK, self.hidden(text))
+
+    def add_pods(self, pods: Pods) -> None:
+        """Adds the pods of a thing, to be found by each of their labels."""
+        self.pods.append(pods)
+        for label in pods.labels.items():
+            self.labelled.setdefault(label, []).append(pods)
 
     def put(self, section: str, name: str, place: Place, values: Values) -> None:
         """Adds a thing, loop, timer or limit whose own place is `place`."""
@@ -95,7 +102,7 @@ class Sketch:
     def mention(self, name: str, place: Place, note: str) -> None:
         """Declare a thing that a manifest refers to; its own manifest, if there is one, says the rest."""
         if name not in self.sections["components"]:
-            self.put("components", name, place, {"note": Scalar(note, place)})
+            self.put("components", name, place, {"note": Scalar(masked(note), place)})
 
     def tell_routes_apart(self) -> None:
         """Gives each call of a router a case of its own, where it has several."""

@@ -22,11 +22,12 @@ def unread(manifest: Manifest) -> Iterator[tuple[Place, str]]:
     """Yields one line for each, in the order of the file."""
     unread_nodes = list(_walk(manifest.root, "", manifest.used, set(_above(manifest.used))))
     quiet = [(place, path) for place, path in unread_nodes if QUIET.fullmatch(re.sub(r"\[\d+\]", "", path))]
+    names = set(quiet)
     if quiet:
         paths = ", ".join(dict.fromkeys(re.sub(r"\[\d+\]", "", path) for _, path in quiet))
         yield quiet[0][0], f"{manifest.title}: {paths} (names, labels and wiring: not about control)"
     for place, path in unread_nodes:
-        if (place, path) not in quiet:
+        if (place, path) not in names:
             yield place, f"{manifest.title}: {path}"
 
 

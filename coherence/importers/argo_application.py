@@ -9,15 +9,13 @@ SOURCE: Argo CD documentation, Automated Sync Policy; Diff Customization; Sync O
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._sketch import Sketch, Sync
-from coherence.language.document import Items, Scalar
 
 KIND = "Application"
 GROUPS = ("argoproj.io",)
 SPELLING = {"mode": "selfHeal"}
+SCALED = ("*", "Deployment", "StatefulSet")
 REPLICAS = ("/spec/replicas", ".spec.replicas")
 
 
@@ -28,10 +26,13 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     namespace = destination.scalar("namespace") if destination else None
     automated = policy.table("automated") if policy else None
     heals = automated.scalar("selfHeal") if automated else None
-    options = _texts(policy, "syncOptions") if policy else ()
+    enabled = automated.scalar("enabled") if automated else None
+    if enabled is not None and enabled.text == "false":
+        heals = None
+    options = [option.text for option in policy.scalars("syncOptions")] if policy else []
     ignores = any(_ignores_replicas(view) for view in spec.tables("ignoreDifferences"))
     if automated is not None:
-        automated.use("prune", "allowEmpty", "enabled")
+        automated.use("prune", "allowEmpty")
     sketch.syncs.append(
         Sync(
             namespace.text if namespace else "",
@@ -45,13 +46,5 @@ def _ignores_replicas(view: FieldView) -> bool:
     """Returns whether differences of the number of replicas of workloads are ignored."""
     kind = view.scalar("kind")
     view.use("group", "name", "namespace", "managedFieldsManagers")
-    paths = (*_texts(view, "jsonPointers"), *_texts(view, "jqPathExpressions"))
-    return any(path in REPLICAS for path in paths) and (kind is None or kind.text in ("*", "Deployment", "StatefulSet"))
-
-
-def _texts(view: FieldView, key: str) -> Iterator[str]:
-    node = view.node.get(key)
-    view.use(key)
-    for item in node if isinstance(node, Items) else ():
-        if isinstance(item, Scalar):
-            yield item.text
+    paths = [*view.scalars("jsonPointers"), *view.scalars("jqPathExpressions")]
+    return any(path.text in REPLICAS for path in paths) and (kind is None or kind.text in SCALED)

@@ -8,7 +8,9 @@ SOURCE: Kubernetes API, batch/v1 CronJobSpec, JobSpec; documentation, CronJob.
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Sequence
 
 from coherence.base import units
 from coherence.importers import _pods as pods
@@ -21,8 +23,10 @@ KIND = "CronJob"
 GROUPS = ("batch",)
 SPELLING = {"every": "schedule", "after": "activeDeadlineSeconds"}
 POLICIES = ("Allow", "Forbid", "Replace")
-EVERY = {"@hourly": 3600, "@daily": 86400, "@midnight": 86400, "@weekly": 604800}
-REGULAR = re.compile(r"(?:(?P<minutes>\*|\*/\d+|\d+)\s+(?P<hours>\*|\*/\d+|\d+))\s+\*\s+\*\s+\*")
+DAY = 86400
+EVERY = {"@hourly": 3600, "@daily": DAY, "@midnight": DAY, "@weekly": 7 * DAY}
+FIELD = r"\*|\*/[0-9]{1,4}|[0-9]{1,4}"
+REGULAR = re.compile(rf"(?P<minutes>{FIELD})\s+(?P<hours>{FIELD})\s+\*\s+\*\s+\*")
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
@@ -37,7 +41,10 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     limit = job.seconds("activeDeadlineSeconds") if job else None
     if limit is not None:
         _limit(limit, thing, sketch)
-    if policy is not None and policy.text in POLICIES[1:]:
+    suspended = spec.scalar("suspend")
+    if suspended is not None and suspended.text == "true":
+        spec.remark("schedule", "suspend: no job is started")
+    elif policy is not None and policy.text in POLICIES[1:]:
         spec.remark("schedule", f"concurrencyPolicy {policy.text}: a job does not overlap the one before")
     elif schedule is not None:
         _starts(spec, schedule, thing, sketch)
@@ -74,18 +81,16 @@ def least_gap(schedule: str) -> int | None:
     match = REGULAR.fullmatch(text)
     if match is None:
         return None
-    minutes, hours = match["minutes"], match["hours"]
-    if minutes.isdigit():
-        return _step(hours, 24, 3600)
-    return _step(minutes, 60, 60)
-
-
-def _step(field: str, cycle: int, unit: int) -> int | None:
-    """Returns the least time between two values of a field: the last step of a cycle may be shorter."""
-    if field.isdigit():
-        return cycle * unit
-    step = int(field.partition("/")[2] or 1)
-    if step == 0:
+    hours, minutes = _values(match["hours"], 24), _values(match["minutes"], 60)
+    starts = [3600 * hour + 60 * minute for hour in hours for minute in minutes]
+    if not starts:
         return None
-    rest = cycle % step
-    return min(step, rest or step) * unit if step < cycle else cycle * unit
+    return min(later - start for start, later in itertools.pairwise([*starts, starts[0] + DAY]))
+
+
+def _values(field: str, cycle: int) -> Sequence[int]:
+    """Returns the minutes or hours that a field means; none, where the field means nothing."""
+    if field.isdigit():
+        return [int(field)] if int(field) < cycle else []
+    step = int(field.partition("/")[2] or 1)
+    return range(0, cycle, step) if step else []

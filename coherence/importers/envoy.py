@@ -33,7 +33,7 @@ THRESHOLDS = (
 
 def recognises(root: Table) -> bool:
     """Returns whether a document is a bootstrap, or a list of resources, of Envoy."""
-    static, resources = root.get("static_resources"), root.get("resources")
+    static, resources = root.get("static_resources") or root.get("staticResources"), root.get("resources")
     if isinstance(static, Table):
         return any(key in static for key in SECTIONS)
     return isinstance(resources, Items) and any(_type(item).startswith(TYPES) for item in resources)
@@ -47,6 +47,7 @@ def _type(node: Node) -> str:
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the clusters, and the calls of every route to them."""
+    manifest.root = envoy.snake_case(manifest.root)
     static = manifest.top.table("static_resources")
     clusters = [*(static.tables("clusters") if static else ()), *_resources(manifest, "envoy.config.cluster.v3.")]
     things = {name.text: _cluster(cluster, name, sketch) for cluster in clusters if (name := cluster.required("name"))}
@@ -170,7 +171,7 @@ def _calls(
     views = [action, *(weighted.tables("clusters") if weighted else ())]
     named = [cluster for view, key in zip(views, ["cluster", *["name"] * len(views)], strict=False)
              if (cluster := view.scalar(key)) is not None]  # fmt: skip
-    policy = _policy(action, action.table("retry_policy") or inherited)
+    policy = _policy(action, action.table("retry_policy") or inherited) if named else {}
     for cluster in named:
         thing = things.get(cluster.text) or sketch.names.thing(cluster.text, "")
         sketch.mention(thing, cluster.place, f"cluster {cluster.text}: it is not among these")
@@ -200,8 +201,7 @@ def _policy(action: FieldView, retries: FieldView | None) -> dict[str, Node | No
 
 def _codes(retries: FieldView) -> Iterator[Scalar]:
     """Yields the status codes that are retried where the words say so."""
-    codes, words = retries.node.get("retriable_status_codes"), retries.scalar("retry_on")
-    retries.use("retriable_status_codes")
-    if words is not None and "retriable-status-codes" in words.text and isinstance(codes, Items):
+    codes, words = retries.scalars("retriable_status_codes"), retries.scalar("retry_on")
+    if words is not None and "retriable-status-codes" in words.text:
         for code in codes:
-            yield from envoy.of_code(code) if isinstance(code, Scalar) else ()
+            yield from envoy.of_code(code)

@@ -1,7 +1,8 @@
 """gRPC service config: a call to each service that a method names, with its time limit and its retries.
 
 `timeout` is over all tries; `maxAttempts` counts the first one, and above 5 is taken as 5.  A method without
-`retryPolicy` is tried once.  Methods of one service with one policy are one call.
+`retryPolicy` is tried once; with a `hedgingPolicy` several tries run at once, and it is not modelled.  Methods of one
+service with one policy are one call.
 
 SOURCE: grpc.service_config.MethodConfig; gRFC A6.  Defaults are in the part grpc_retry_2024.
 """
@@ -37,8 +38,11 @@ def recognises(root: Table) -> bool:
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the calls."""
     for method in manifest.top.tables("methodConfig"):
-        policy = _policy(method)
+        if "hedgingPolicy" in method:
+            method.remark("hedgingPolicy", "several tries at once are not modelled, and neither is this call")
+            continue
         services = {service.text: service for service in _services(method)}
+        policy = _policy(method) if services else {}
         for text, service in services.items():
             thing = sketch.names.thing(text or "every service", "", "service")
             sketch.mention(thing, service.place, f"gRPC service {text}" if text else "every other gRPC service")
@@ -59,20 +63,24 @@ def _policy(method: FieldView) -> dict[str, Node | None]:
     values: dict[str, Node | None] = {"deadline": method.duration("timeout")}
     if retry is None:
         return {**values, "tries": Scalar("1", method.node.place)}
-    most = retry.whole("maxAttempts", least=2)
-    number = min(integer(most) or MOST_TRIES, MOST_TRIES) if most else MOST_TRIES
+    tries = _tries(retry)
     base, cap = retry.duration("initialBackoff"), retry.duration("maxBackoff")
     pause = {"base": base, "cap": cap, "factor": retry.quantity("backoffMultiplier")}
-    codes = retry.node.get("retryableStatusCodes")
-    retry.use("retryableStatusCodes")
-    stated = [code for code in codes if isinstance(code, Scalar)] if isinstance(codes, Items) else []
+    stated = retry.scalars("retryableStatusCodes")
+    causes = [_cause(code, retry) for code in stated]
     return {
         **values,
         "uses": Scalar(PART, retry.node.place),
-        "tries": respelled(most, str(number)) if most else Scalar(str(number), retry.node.place),
+        "tries": tries,
         "pause": entry(base.place, pause) if base else None,
-        "retry_when": listed([_cause(code, retry) for code in stated], codes.place) if codes and stated else None,
+        "retry_when": listed(causes, retry.node.entries["retryableStatusCodes"].place) if causes else None,
     }
+
+
+def _tries(policy: FieldView) -> Scalar:
+    most = policy.whole("maxAttempts", least=2)
+    number = min(integer(most) or MOST_TRIES, MOST_TRIES) if most else MOST_TRIES
+    return Scalar(str(number), most.place if most else policy.node.place)
 
 
 def _cause(code: Scalar, retry: FieldView) -> Scalar:

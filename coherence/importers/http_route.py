@@ -14,7 +14,7 @@ from coherence.importers import _envoy_words as envoy
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import integer, respelled
 from coherence.importers._sketch import Sketch, entry, listed
-from coherence.language.document import Items, Node, Scalar
+from coherence.language.document import Node, Scalar
 
 KIND = "HTTPRoute"
 VARIANTS = True
@@ -27,8 +27,9 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     spec = manifest.spec
     gateways = list(dict.fromkeys(_gateways(spec, sketch))) or ["clients"]
     for rule in spec.tables("rules"):
-        policy = _policy(rule)
-        for backend in rule.tables("backendRefs"):
+        backends = rule.tables("backendRefs")
+        policy = _policy(rule) if backends else {}
+        for backend in backends:
             name, namespace = backend.required("name"), backend.scalar("namespace")
             backend.use("port", "weight", "kind", "group")
             if name is None:
@@ -64,10 +65,9 @@ def _policy(rule: FieldView) -> dict[str, Node | None]:
     }
     if retry is None:
         return {**values, "tries": Scalar("1", rule.node.place)}
-    base, codes = retry.duration("backoff"), retry.node.get("codes")
-    retry.use("codes")
-    stated = [code for code in codes if isinstance(code, Scalar)] if isinstance(codes, Items) else []
-    if stated and codes is not None:
-        words = [cause for code in stated for cause in envoy.of_code(code)]
-        values["retry_when"] = listed([*words, Scalar("connect_failure", codes.place)], codes.place)
+    base, codes = retry.duration("backoff"), retry.scalars("codes")
+    if codes:
+        words = [cause for code in codes for cause in envoy.of_code(code)]
+        place = retry.node.entries["codes"].place
+        values["retry_when"] = listed([*words, Scalar("connect_failure", place)], place)
     return {**values, "pause": base}

@@ -1,6 +1,7 @@
 """NodePool of Karpenter: budgets as limits on the nodes that go at once, consolidation as a loop.
 
-Without `budgets` one of 10 % holds; of several the smallest that is active binds, so each is a limit of its own.
+Without `budgets` one of 10 % holds, with an empty list none; of several the smallest that is active binds, so each is
+a limit of its own.
 `consolidateAfter: Never` switches consolidation off.  A budget for some reasons alone holds for those.
 
 SOURCE: Karpenter API v1, NodePool disruption; defaults in the parts.
@@ -31,7 +32,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     budgets = disruption.tables("budgets")
     for budget in budgets:
         _budget(budget, thing, sketch)
-    if not budgets:
+    if "budgets" not in disruption:
         _limit(Scalar("10 %", disruption.node.place), f"10 % of {thing}.copies round up", None, thing, sketch)
     _consolidation(disruption, thing, sketch)
 

@@ -115,8 +115,8 @@ def _substituted(text: str, scope: tuple[FieldView, ...]) -> str:
 
 
 def _host(address: str) -> str:
-    """`http://gateway:8001/api` -> `gateway:8001`; a socket has none."""
-    host = re.sub(r"^[a-z]+://", "", address).partition("/")[0]
+    """`http://user:password@gateway:8001/api` -> `gateway:8001`; a socket has none."""
+    host = re.sub(r"^[a-z]+://", "", address).partition("/")[0].rpartition("@")[2]
     return "" if host.startswith("unix:") else host.removesuffix(":80").removesuffix(":443")
 
 
@@ -168,9 +168,9 @@ def _time(scope: tuple[FieldView, ...], name: str) -> Scalar | None:
 
 
 def _seconds(text: str) -> Fraction | None:
-    if not re.fullmatch(r"(\d{1,9}(ms|[smhdw])?\s*)+", text):
+    if not text or not re.fullmatch(r"(?:[0-9]{1,9}(?:ms|[smhdw])\s*)*(?:[0-9]{1,9})?", text):
         return None
-    parts = re.findall(r"(\d{1,9})(ms|[smhdw])?", text)
+    parts = re.findall(r"([0-9]{1,9})(ms|[smhdw])?", text)
     return Fraction(sum(int(number) * MILLISECONDS[unit] for number, unit in parts), 1000)
 
 

@@ -67,3 +67,8 @@ def test_self_heal_against_an_autoscaler_is_a_conflict_and_ignored_replicas_are_
     assert Verdict.CONFLICT in {f.verdict for f in check(tmp_path).findings if f.code == "COH205"}
     (tmp_path / "app.yaml").write_text(application(f"{RESPECT}, {POINTER}"))
     assert Verdict.CONFLICT not in {f.verdict for f in check(tmp_path).findings}
+
+
+def test_a_sync_that_is_switched_off_heals_nothing() -> None:
+    off = "syncPolicy: {automated: {enabled: false, selfHeal: true}}"
+    assert mode(application(off)) == mode(application("syncPolicy: {}"))

@@ -75,3 +75,19 @@ def test_a_deadline_below_its_time_kills_it(tmp_path: Path) -> None:
     overlay = "coherence: 1\noverlays: manifests\ncomponents: {report: {takes: {run: 2 min .. 4 min}}}\n"
     (tmp_path / "overlay.yaml").write_text(overlay)
     assert Verdict.CONFLICT in {f.verdict for f in check(tmp_path).findings if f.code == "COH207"}
+
+
+@pytest.mark.parametrize(
+    ("schedule", "seconds"), [("*/45 */2 * * *", 2700), ("*/45 3 * * *", 2700), ("*/90 */6 * * *", 21600)]
+)
+def test_the_hours_count_where_minutes_are_steps(schedule: str, seconds: int) -> None:
+    assert least_gap(schedule) == seconds
+
+
+@pytest.mark.parametrize("schedule", [f"*/{'9' * 5000} * * * *", "75 * * * *", "0 24 * * *"])
+def test_a_schedule_that_never_comes_has_no_gap(schedule: str) -> None:
+    assert least_gap(schedule) is None
+
+
+def test_a_suspended_job_starts_nothing() -> None:
+    assert not read(JOB.replace("spec: {schedule", "spec: {suspend: true, schedule")).timers

@@ -148,3 +148,15 @@ def test_what_envoy_would_refuse_is_told_with_its_line(route: str) -> None:
 @pytest.mark.parametrize("other", ["static_resources: {}", "resources: [{a: 1}]", "resources: x", "a: {listeners: []}"])
 def test_other_files_are_not_taken_for_envoys(other: str) -> None:
     assert not importers.recognises(document.read_text(other, "a.yaml")[0])
+
+
+def test_keys_may_be_written_in_camel_case() -> None:
+    policy = "{retryOn: reset, numRetries: 3, perTryTimeout: 2s}"
+    written = config(f", timeout: 9s, retryPolicy: {policy}").replace("static_resources", "staticResources")
+    (route,) = read(written.replace("filter_chains", "filterChains").replace("virtual_hosts", "virtualHosts")).calls
+    assert (text(route.tries[0]), text(route.per_try), text(route.deadline)) == ("4", "2 s", "9 s")
+
+
+def test_a_name_shows_no_credential() -> None:
+    design = read(config("").replace("web", "'https://u:hunter2@web/x'"))
+    assert "hunter2" not in f"{design.components} {design.calls[0].name}".replace("calls", "")

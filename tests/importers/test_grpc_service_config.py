@@ -77,3 +77,16 @@ def test_a_deadline_that_ends_the_first_slow_try_is_a_conflict(tmp_path: Path) -
 @pytest.mark.parametrize("other", ['{"methodConfig": []}', '{"methodConfig": [{"a": 1}]}', '{"methodConfig": 1}', "[]"])
 def test_other_files_are_not_taken_for_service_configs(other: str) -> None:
     assert not importers.recognises(document.read_text(other, "a.json")[0])
+
+
+def test_a_hedged_call_is_named_and_not_modelled() -> None:
+    design = importers.design_from_sources(
+        {"client.json": config('"timeout": "1s", "hedgingPolicy": {"maxAttempts": 3}')}
+    )
+    assert not design.calls
+    assert any("several tries at once are not modelled" in words for _, words in design.not_modelled)
+
+
+def test_codes_that_are_no_list_are_refused() -> None:
+    with pytest.raises(InputError, match="retryableStatusCodes is a value, a list expected"):
+        calls(config(RETRY.replace("[%s]", "%s") % (3, '"UNAVAILABLE"')))

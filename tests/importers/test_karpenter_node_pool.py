@@ -84,3 +84,7 @@ def test_of_the_published_pools_one_may_never_consolidate() -> None:
     assert [(f.code, Path(f.places[0].file).name, f.places[0].line) for f in conflicts] == [
         ("COH213", "disruption-budgets.yaml", 36)
     ]
+
+
+def test_an_empty_list_of_budgets_limits_nothing() -> None:
+    assert not read("budgets: []").limits

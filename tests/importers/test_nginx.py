@@ -112,3 +112,12 @@ def test_a_file_of_another_syntax_is_listed_and_stops_nothing(tmp_path: Path) ->
     (tmp_path / "nginx.conf").write_text("server { location / { proxy_pass http://web; } }\n")
     (skipped,) = check(tmp_path).skipped
     assert (Path(skipped.path).name, skipped.kind) == ("slurm.conf", "file of another syntax")
+
+
+def test_a_time_that_is_none_is_refused_at_once() -> None:
+    with pytest.raises(InputError, match="proxy_read_timeout"):
+        call(f"proxy_pass http://web; proxy_read_timeout {'1' * 300}x;")
+
+
+def test_who_asks_is_no_part_of_the_host() -> None:
+    assert call("proxy_pass http://admin:hunter2@web:80/x;").name == "edge -> web"

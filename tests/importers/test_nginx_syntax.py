@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coherence.base.errors import InputError
-from coherence.importers._nginx_syntax import DEEPEST, read_text
+from coherence.base.places import Place
+from coherence.importers._nginx_syntax import DEEPEST, ROOT, read_text
 from coherence.language.document import Items, Node, Scalar, Table
 
 
@@ -76,3 +77,33 @@ def test_any_text_is_a_tree_or_an_error_of_input(text: str) -> None:
         read_text(text, "a.conf")
     except InputError as error:
         assert error.problems  # noqa: PT017
+
+
+def test_a_block_of_lua_is_skipped() -> None:
+    lua = """content_by_lua_block {
+        local x = {1} -- don't }
+        ngx.say("it's } {", [[ } ]], '}') --[[ } ]]
+    }
+    return 200;"""
+    block = read_text(f"location / {{ {lua} }} events {{}}", "a.conf").root
+    assert isinstance(block, Table)
+    top = block.get(ROOT)
+    assert isinstance(top, Table)
+    location = top.get("location")
+    assert isinstance(location, Table)
+    assert list(top.entries) == ["location", "events"]
+    assert list(location.entries) == ["content_by_lua_block", "return", "of"]
+    assert location.key_place("return").line == 5
+
+
+def test_a_block_of_lua_that_does_not_end_is_refused() -> None:
+    with pytest.raises(InputError, match="does not end"):
+        read_text('access_by_lua_block { if x then "}"', "a.conf")
+
+
+def test_a_quote_inside_a_word_is_a_letter() -> None:
+    root = read_text("return 200 it's;", "a.conf").root
+    assert isinstance(root, Table)
+    top = root.get(ROOT)
+    assert isinstance(top, Table)
+    assert top.get("return") == Scalar("200 it's", Place("a.conf", 1, 8, 1, 16))

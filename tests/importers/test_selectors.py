@@ -20,11 +20,12 @@ def found(selector: str, *, namespace: str = "prod") -> tuple[list[str], list[Pr
     root, reading = document.read_text(text, "s.yaml")[0].root, Reading()
     assert isinstance(root, Table)
     sketch = Sketch(Place("s.yaml", 1, 1, 1, 1))
-    sketch.pods += [
+    for pods in (
         Pods("web", "prod", {"app": "web", "tier": "front"}),
         Pods("api", "prod", {"app": "api"}),
         Pods("dev", "dev", {"app": "web"}),
-    ]
+    ):
+        sketch.add_pods(pods)
     view = Manifest(root, "s.yaml", reading).spec.table("selector")
     assert view is not None
     return [pods.thing for pods in selected(view, sketch)], list(reading.problems)

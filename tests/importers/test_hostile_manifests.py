@@ -1,0 +1,263 @@
+"""Files of every kind with one value replaced by a hostile one: a design, or a problem with its place; nothing else."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coherence import importers
+from coherence.base.errors import InputError
+
+POD = {
+    "metadata": {"labels": {"app": "web"}},
+    "spec": {
+        "terminationGracePeriodSeconds": 30,
+        "containers": [
+            {
+                "name": "web",
+                "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"nvidia.com/gpu": 1}},
+                "startupProbe": {"httpGet": {"path": "/", "port": 80}, "periodSeconds": 5, "failureThreshold": 3},
+                "livenessProbe": {"exec": {"command": ["cat", "x"]}, "initialDelaySeconds": 5, "timeoutSeconds": 2},
+                "lifecycle": {"preStop": {"exec": {"command": ["sh", "-c", "sleep 10"]}}},
+            }
+        ],
+    },
+}
+MANAGER = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
+ENVOY_RETRY = {
+    "retry_on": "5xx,retriable-status-codes",
+    "num_retries": 2,
+    "per_try_timeout": "1s",
+    "retriable_status_codes": [429],
+    "retry_back_off": {"base_interval": "0.1s", "max_interval": "1s"},
+}
+ENVOY_CLUSTER = {
+    "name": "web",
+    "load_assignment": {
+        "endpoints": [
+            {"lb_endpoints": [{"endpoint": {"address": {"socket_address": {"address": "web", "port_value": 80}}}}]}
+        ]
+    },
+    "circuit_breakers": {
+        "thresholds": [
+            {
+                "priority": "DEFAULT",
+                "max_connections": 10,
+                "retry_budget": {"budget_percent": {"value": 25.0}, "min_retry_concurrency": 3},
+            }
+        ]
+    },
+    "outlier_detection": {"max_ejection_percent": 50},
+}
+ENVOY_ROUTES = {
+    "virtual_hosts": [
+        {
+            "name": "all",
+            "retry_policy": {"retry_on": "reset"},
+            "routes": [
+                {"match": {"prefix": "/"}, "route": {"cluster": "web", "timeout": "3s", "retry_policy": ENVOY_RETRY}},
+                {"route": {"weighted_clusters": {"clusters": [{"name": "web", "weight": 1}]}}},
+            ],
+        }
+    ]
+}
+
+
+def manifest(api: str, kind: str, **rest: Any) -> dict[str, Any]:
+    return {"apiVersion": api, "kind": kind, "metadata": {"name": "web", "namespace": "prod"}, **rest}
+
+
+def beside(*others: dict[str, Any]) -> dict[str, Any]:
+    """Returns one list of objects."""
+    return {"apiVersion": "v1", "kind": "List", "items": list(others)}
+
+
+DEPLOYMENT = manifest(
+    "apps/v1",
+    "Deployment",
+    spec={
+        "replicas": 3,
+        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "25%", "maxUnavailable": 1}},
+        "template": POD,
+    },
+)
+CPU = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 60}}
+SCALER = manifest(
+    "autoscaling/v2",
+    "HorizontalPodAutoscaler",
+    spec={
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+        "minReplicas": 1,
+        "maxReplicas": 5,
+        "metrics": [{"type": "Resource", "resource": CPU}],
+    },
+)
+BUDGET = manifest(
+    "policy/v1",
+    "PodDisruptionBudget",
+    spec={
+        "minAvailable": "50%",
+        "selector": {
+            "matchLabels": {"app": "web"},
+            "matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}],
+        },
+    },
+)
+FILES: dict[str, dict[str, Any]] = {
+    "budget": beside(manifest("apps/v1", "Deployment", spec={"template": POD}), BUDGET),
+    "stateful": manifest(
+        "apps/v1",
+        "StatefulSet",
+        spec={"serviceName": "web", "replicas": 3, "template": POD, "updateStrategy": {"type": "RollingUpdate"}},
+    ),
+    "daemon": manifest("apps/v1", "DaemonSet", spec={"template": POD}),
+    "cron": manifest(
+        "batch/v1",
+        "CronJob",
+        spec={
+            "schedule": "*/5 * * * *",
+            "concurrencyPolicy": "Allow",
+            "suspend": False,
+            "jobTemplate": {"spec": {"activeDeadlineSeconds": 60, "template": POD}},
+        },
+    ),
+    "nodes": manifest(
+        "karpenter.sh/v1",
+        "NodePool",
+        spec={
+            "disruption": {
+                "consolidationPolicy": "WhenEmpty",
+                "consolidateAfter": "30s",
+                "budgets": [
+                    {"nodes": "10%"},
+                    {"nodes": "0", "schedule": "0 9 * * mon-fri", "duration": "8h"},
+                    {"nodes": "5", "reasons": ["Drifted"]},
+                ],
+            }
+        },
+    ),
+    "argo": beside(
+        DEPLOYMENT,
+        SCALER,
+        manifest(
+            "argoproj.io/v1alpha1",
+            "Application",
+            spec={
+                "destination": {"namespace": "prod"},
+                "syncPolicy": {
+                    "automated": {"selfHeal": True, "enabled": True},
+                    "syncOptions": ["RespectIgnoreDifferences=true"],
+                },
+                "ignoreDifferences": [{"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/other"]}],
+            },
+        ),
+    ),
+    "flux": beside(
+        DEPLOYMENT,
+        SCALER,
+        manifest(
+            "kustomize.toolkit.fluxcd.io/v1",
+            "Kustomization",
+            spec={"targetNamespace": "prod", "interval": "10m", "suspend": False},
+        ),
+    ),
+    "route": manifest(
+        "gateway.networking.k8s.io/v1",
+        "HTTPRoute",
+        spec={
+            "parentRefs": [{"name": "edge", "namespace": "prod"}],
+            "rules": [
+                {
+                    "backendRefs": [{"name": "web", "namespace": "prod", "port": 80}],
+                    "timeouts": {"request": "10s", "backendRequest": "2s"},
+                    "retry": {"attempts": 3, "backoff": "100ms", "codes": [500, 503]},
+                }
+            ],
+        },
+    ),
+    "grpc": {
+        "methodConfig": [
+            {
+                "name": [{"service": "a.B", "method": "c"}],
+                "timeout": "5s",
+                "retryPolicy": {
+                    "maxAttempts": 4,
+                    "initialBackoff": "0.1s",
+                    "maxBackoff": "1s",
+                    "backoffMultiplier": 2,
+                    "retryableStatusCodes": ["UNAVAILABLE", 4],
+                },
+            },
+            {
+                "name": [{}],
+                "hedgingPolicy": {"maxAttempts": 3, "hedgingDelay": "1s", "nonFatalStatusCodes": ["INTERNAL"]},
+            },
+        ]
+    },
+    "envoy": {
+        "node": {"cluster": "edge", "id": "edge-1"},
+        "static_resources": {
+            "listeners": [
+                {"filter_chains": [{"filters": [{"typed_config": {"@type": MANAGER, "route_config": ENVOY_ROUTES}}]}]}
+            ],
+            "clusters": [ENVOY_CLUSTER],
+        },
+    },
+    "resources": {
+        "resources": [{"@type": "type.googleapis.com/envoy.config.route.v3.RouteConfiguration", **ENVOY_ROUTES}]
+    },
+}
+HOSTILE: tuple[Any, ...] = (
+    None, True, 0, -1, 1e308, 10**40, 10**4000, 0.1, "", "x", "1e9999", "1e-9999", "-5", "9" * 5000, "*/" + "9" * 5000,
+    "{{ .Values.x }}", "É²٣\u202e", "a.b: c -> d", "1" * 40 + "x", "99999999h", "100000000000000000000%", "0s", "NaN",
+    [], {}, [None], [[1]], ["x", {}], {"x": [{}]}, {"": None}, {"{{ x }}": 1}, {"a.b[0]": {"c": "d"}},
+)  # fmt: skip
+
+Path = tuple[str | int, ...]
+
+
+def paths(node: Any, above: Path = ()) -> Iterator[Path]:
+    """Yields the path of every node below this one."""
+    children = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, child in children:
+        yield (*above, key)
+        yield from paths(child, (*above, key))
+
+
+def replaced(file: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
+    """Returns a copy of a file with another value at a path."""
+    root = copy.deepcopy(file)
+    holder: Any = root
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = value
+    return root
+
+
+def problems(text: str, file: str) -> int:
+    """Returns how many problems a file has; any other failure is one of the importer."""
+    try:
+        importers.design_from_sources({file: text})
+    except InputError as error:
+        return len(error.problems)
+    return 0
+
+
+PLACES = [(name, path) for name, file in FILES.items() for path in paths(file)]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_files_have_no_problem_as_they_are(name: str) -> None:
+    assert problems(json.dumps(FILES[name]), "file.yaml") == 0
+
+
+@given(st.sampled_from(PLACES), st.sampled_from(HOSTILE))
+def test_a_hostile_value_anywhere_is_read_or_refused(place: tuple[str, Path], value: Any) -> None:
+    name, path = place
+    problems(json.dumps(replaced(FILES[name], path, value)), "file.yaml")
