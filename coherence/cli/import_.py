@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
+from coherence.base.places import Place
 
 
 @click.command("import")
@@ -32,12 +33,8 @@ def command(kind: str, files: Sequence[Path]) -> int:
         raise InputError(problems)
     chosen = [d for d in documents if importers.recognises(d) and kind in ("all", importers.kind_of(d))]
     if not chosen:
-        raise InputError(
-            [
-                Problem(
-                    documents[0].root.place, f"no {kind} in these files", f"known kinds: {', '.join(importers.kinds())}"
-                )
-            ]
-        )
+        place = documents[0].root.place if documents else Place(str(files[0]), 1, 1, 1, 1)
+        nothing = "no known manifest" if kind == "all" else f"no {kind}"
+        raise InputError([Problem(place, f"{nothing} in these files", f"known kinds: {', '.join(importers.kinds())}")])
     click.echo(importers.design_yaml(chosen), nl=False)
     return 0

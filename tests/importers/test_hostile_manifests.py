@@ -5,14 +5,17 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from pathlib import Path as FilePath
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coherence import importers
 from coherence.base.errors import InputError
+from coherence.cli.import_ import command
 
 POD = {
     "metadata": {"labels": {"app": "web"}},
@@ -261,3 +264,12 @@ def test_the_files_have_no_problem_as_they_are(name: str) -> None:
 def test_a_hostile_value_anywhere_is_read_or_refused(place: tuple[str, Path], value: Any) -> None:
     name, path = place
     problems(json.dumps(replaced(FILES[name], path, value)), "file.yaml")
+
+
+@pytest.mark.parametrize("text", ["", "---\n---\n", "# nothing\n"])
+def test_an_import_of_nothing_is_refused(text: str, tmp_path: FilePath) -> None:
+    path = tmp_path / "empty.yaml"
+    path.write_text(text)
+    result = CliRunner().invoke(command, ["all", str(path)])
+    assert isinstance(result.exception, InputError)
+    assert "no known manifest in these files" in str(result.exception)
