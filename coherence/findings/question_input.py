@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from coherence.base.errors import InternalError
+from coherence.base.places import Place
+from coherence.base.queries import QueryTable
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Severity, Step, Verdict
 from coherence.language.design import Design
 
 if TYPE_CHECKING:
     from coherence.model.model import Model
-from dataclasses import dataclass, field
-
-from coherence.base.places import Place
-from coherence.base.queries import QueryTable
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,24 @@ class Subject:
     def queries(self) -> QueryTable:
         """Returns the table of what was computed from the design."""
         return self.design.queries
+
+
+_CERTAINTY: ContextVar[bool] = ContextVar("certainty", default=True)
+
+
+def certainty_is_asked() -> bool:
+    """Returns whether it matters that a conflict comes for all that a design leaves open."""
+    return _CERTAINTY.get()
+
+
+@contextmanager
+def certainty_unasked() -> Iterator[None]:
+    """Answers every conflict over runs as possible: of an edit that is tried, only whether it stays counts."""
+    token = _CERTAINTY.set(False)
+    try:
+        yield
+    finally:
+        _CERTAINTY.reset(token)
 
 
 @dataclass(frozen=True)

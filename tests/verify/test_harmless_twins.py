@@ -67,7 +67,8 @@ timers: {grace: {from: db.drain starts, after: 30 s, unless: db.drain ends, then
 def test_a_grace_after_a_drain_ends_no_work() -> None:
     assert not verdicts(GRACE, "COH218")
     assert verdicts(GRACE, "COH207") == {Verdict.PROVED}
-    ends_work = GRACE.replace("db.drain starts", "db.failover starts").replace("unless: db.drain ends, ", "")
+    ends_work = GRACE.replace("db.drain starts", "db.answer starts").replace("unless: db.drain ends, ", "")
+    ends_work = ends_work.replace("failover:", "answer:")
     assert verdicts(ends_work, "COH218") == {Verdict.CONFLICT}
 
 

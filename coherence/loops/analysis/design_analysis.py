@@ -260,14 +260,12 @@ def _distinct(
 
 
 def _joined(every: Sequence[Roots], *, complete: bool) -> tuple[str, str]:
-    """Returns the verdict on all branches together: never stable where branches alternate."""
+    """Returns the verdict on all branches together: none where branches alternate, which may settle or unsettle."""
     verdicts = {one.verdict for one in every}
     if len(every) == 1 and complete:
         return every[0].verdict, every[0].how
-    if verdicts == {"unstable"}:
-        return "unstable", f"in each of {len(every)} branches"
-    if verdicts == {"stable"}:
-        return "undecided", f"stable in each of {len(every)} branches; that they alternate is not covered"
+    if len(verdicts) == 1:
+        return "undecided", f"{every[0].verdict} in each of {len(every)} branches; that they alternate is not covered"
     worst = max(range(len(every)), key=lambda k: (ORDER[every[k].verdict], every[k].growth))
     others = " or ".join(sorted(verdicts - {every[worst].verdict}))
     return "undecided", f"{every[worst].verdict} in branch {worst + 1}" + (f", {others} in others" if others else "")

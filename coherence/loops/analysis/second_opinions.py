@@ -7,7 +7,6 @@ from fractions import Fraction
 
 from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis, PointFigures
 from coherence.loops.designs.disagreements import (
-    UNSTABLE,
     CycleAnswer,
     Disagreement,
     LinearAnswer,
@@ -49,15 +48,13 @@ def _beside_points(group: GroupAnalysis, deadline: Deadline) -> Iterator[Disagre
 
 
 def _linear(group: GroupAnalysis, figures: PointFigures) -> LinearAnswer | None:
-    """Returns the joined verdict of all branches; None where there is none, or other loops write too."""
+    """Returns the verdict of the one branch at a point; None where there are several, or other loops write too."""
     model = group.group.model
-    if not figures.branches or any(loop.name not in group.group.names for loop in model.loops):
+    if len(figures.branches) != 1 or any(loop.name not in group.group.names for loop in model.loops):
         return None
     smooth, _ = smooth_part(model, figures.point.values)
     paths = region(model, [loop.name for loop in group.group.loops if is_smooth(loop)])
-    growths = [roots.growth for _, roots in figures.branches]
-    growth = min(growths) if figures.verdict == UNSTABLE else max(growths)
-    return LinearAnswer(smooth, figures.point.values, paths, figures.verdict, growth)
+    return LinearAnswer(smooth, figures.point.values, paths, figures.verdict, figures.branches[0][1].growth)
 
 
 def _of_cycles(group: GroupAnalysis, cycles: Sequence[CycleReading]) -> Iterator[Disagreement]:

@@ -73,9 +73,12 @@ def between(model: Model, count: int) -> Iterator[Choices]:
         yield Choices({p: Fraction(math.ceil(v)) if p in whole else v for p, v in values.items()})
 
 
-def corner_count(model: Model) -> int:
-    """Returns how many corners there are, whether or not `corners` yields them all.  Raises MissingValueError."""
-    return math.prod(len(set(e)) for e in _ends(model).values())
+def corner_count(model: Model) -> float:
+    """Returns how many corners there are, whether or not `corners` yields them all; infinity where a range is open."""
+    try:
+        return math.prod(len(set(e)) for e in _ends(model).values())
+    except MissingValueError:
+        return math.inf
 
 
 def _both(lowest: _Ends, highest: _Ends) -> tuple[tuple[_Ends, _Ends], ...]:

@@ -75,7 +75,7 @@ def runs(part: Model) -> Iterator[LongRun]:
     return (long_run(part, choices, laps=LAPS, most=MOST_INSTANTS) for choices in corners(part))
 
 
-def start_count(part: Model) -> int:
+def start_count(part: Model) -> float:
     """Returns how many ends of ranges there are, run or not."""
     from coherence.simulate.execute.starts import corner_count
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pytest
 
 from coherence.cli._run import run
 from coherence.language.reading import read_text
@@ -13,17 +14,17 @@ from coherence.simulate.execute.schedules import schedules
 from coherence.simulate.execute.single_loop_runs import every
 from tests.paths import SPECS
 
-if TYPE_CHECKING:
-    import pytest
 
-
+@pytest.mark.slow
 def test_a_phase_far_beyond_the_period_ends_no_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (SPECS / "hpa-metric-lag" / "design.yaml").read_text(encoding="utf-8")
     late, count = re.subn("phase: 500 ms", "phase: 1000 s", text)
     assert count == 1
     (tmp_path / "design.yaml").write_text(late, encoding="utf-8")
-    assert run(["check", str(tmp_path / "design.yaml"), "--no-cache"]) == 0
-    assert "undecided" in capsys.readouterr().out
+    assert run(["check", str(tmp_path / "design.yaml"), "--no-cache"]) == 1
+    shown = capsys.readouterr().out
+    assert "never settles" in shown
+    assert "undecided[COH220]" in shown
 
 
 def test_every_order_of_samples_and_scrapes_is_a_choice_of_its_own() -> None:

@@ -145,6 +145,7 @@ def loops(draw: st.DrawFn) -> SampledLoop:
     return replace(
         TEMPLATE,
         measured=Name("metric"),
+        ready=None,  # all are, at a decision: they boot within a period
         setpoint=Number(draw(st.fractions(Fraction(1, 4), 2, max_denominator=8))),
         tolerance=draw(st.sampled_from([Fraction(0), Fraction(1, 10), Fraction(1, 3)])),
         bounds=Interval(Fraction(low), Fraction(low + draw(st.integers(0, 20)))),

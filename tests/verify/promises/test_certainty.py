@@ -7,10 +7,11 @@ from fractions import Fraction
 import pytest
 
 from coherence.base.clock import now
+from coherence.findings.question_input import certainty_unasked
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.exact import Choices
-from coherence.verify.promises.certainty import DRAWN, MOST_CHOICES, certainty, open_choices
+from coherence.verify.promises.certainty import DRAWN, MOST_CHOICES, POSSIBLE, certainty, open_choices
 from coherence.verify.promises.decisions import Refuted, decide
 
 TEXT = """
@@ -116,4 +117,11 @@ def test_runs_that_take_long_to_break_it_leave_the_conflict_possible() -> None:
     assert len(left_open.choices) == 4  # phases at 0, between 0 and 1, at 1 and between 1 and 2 s
     assert {one.phases["a"] for one in left_open.choices} == {Fraction(n, 2) for n in range(4)}
     assert not certainty(model, slow, now() + 5).certain
+    assert certainty(model, lambda _: 1, now() + 5).certain
+
+
+def test_while_an_edit_is_tried_no_conflict_is_looked_at_for_certainty() -> None:
+    model = elaborate(read_text("coherence: 1\ncomponents: {x: {y: 1}}\n"))
+    with certainty_unasked():
+        assert certainty(model, lambda _: 1, now() + 5) == POSSIBLE
     assert certainty(model, lambda _: 1, now() + 5).certain

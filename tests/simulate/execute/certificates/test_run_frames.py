@@ -40,6 +40,7 @@ components:
 loops:
   drive:
     timescale: {period: 2 s}
+    trigger: tank.level < 1000
     target: {signal: tank.level, setpoint: 3, sensor: [scrape 3 s, max 4 s]}
     actuation: {signal: valve.open, law: step, by: 1, bounds: [0, 5], from: 0}
 """
