@@ -118,6 +118,7 @@ limits: {memory: {counts: loader.memory, at_most: 7, window: 1 min}}
 """
 
 
+@pytest.mark.slow
 def test_every_value_of_a_fitted_design_has_an_effect_or_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -164,6 +164,7 @@ CALLS = st.lists(
 )  # deadline, per_try, tries of a chain of calls
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(CALLS)
 def test_no_fix_adds_a_finding_and_a_second_one_is_empty(calls: list[tuple[int, int, int]]) -> None:

@@ -109,6 +109,7 @@ loops:
 # -- livelock -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @SLOW
 @given(up=st.integers(20, 99), down=st.integers(10, 90), least=st.integers(1, 6))
 def test_a_gap_must_be_wider_than_one_member_more(up: int, down: int, least: int) -> None:
