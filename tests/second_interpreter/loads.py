@@ -118,7 +118,10 @@ components: {{pods: {{copies: {stated(copies)}, load: requests.rate, rate_per_re
 
 
 def rollout_of_copies(random: Random) -> Drawn:
-    """An update that takes one away or starts one more: every number of copies, with the rounding of each cap."""
+    """An update that takes one away or starts one more: every number of copies, with the rounding of each cap.
+
+    Where both caps come to none one may be taken away; where both are written as none Kubernetes refuses them.
+    """
     copies, others = span(random, 1, 4, (0, 1, 4)), random.randint(0, 3)
     needs, slack = random.randint(1, 2), random.choice([0, 0, 1, 2, 4])
     caps = [(random.choice([0, 1, 10, 25, 26, 34, 50]), random.choice(["up", "down"])) for _ in "ab"]
@@ -130,7 +133,8 @@ def rollout_of_copies(random: Random) -> Drawn:
     def stuck(members: int) -> bool:
         extra, down = (cap(*both, members) for both in caps)
         room = pool - members * needs - others >= needs
-        return not ((extra >= 1 and room) or down >= 1 or (extra == 0 and down == 0))
+        taken_for_one = extra == 0 and down == 0 and any(percent for percent, _ in caps)
+        return not ((extra >= 1 and room) or down >= 1 or taken_for_one)
 
     cases = [stuck(members) for members in whole(copies)]
     batch = f"batch: {{copies: {others}, needs: {{gpu: 1}}}}, " if others else ""
