@@ -117,27 +117,37 @@ def _unknown_kind(roots: Sequence[Document], name: str) -> Problem:
 
 def _documents(workspace: Workspace, data: bytes, name: str, *, explicit: bool) -> list[Document] | None:
     """Returns the documents of a file, None of one of a folder that cannot be read.  A manifest may repeat a key."""
+    if name.endswith(OTHERS):
+        return _of_other_syntax(workspace, data, name, explicit=explicit)
     try:
-        if name.endswith(OTHERS):
-            from coherence import importers
-
-            return importers.documents_of(document.decode(data, name), name)
         return document.read(data, name)
     except InputError as error:
         if b"coherence:" in data[:4000]:
             raise
         try:
-            if name.endswith(OTHERS):
-                raise
             again = document.read(data, name, last_key_counts=True)
         except InputError:
-            if explicit:
-                raise error from None
-            kind = "file of another syntax" if name.endswith(OTHERS) else "file that is no YAML"
-            workspace.skipped.append(SkippedFile(name, kind, str(error.problems[0]).partition("\n")[0]))
+            _skip(workspace, name, "file that is no YAML", error, explicit=explicit)
             return None
         workspace.notes += [note for d in again[:1] for note in d.notes]
         return again
+
+
+def _of_other_syntax(workspace: Workspace, data: bytes, name: str, *, explicit: bool) -> list[Document] | None:
+    from coherence import importers
+
+    try:
+        return importers.documents_of(document.decode(data, name), name)
+    except InputError as error:
+        _skip(workspace, name, "file of another syntax", error, explicit=explicit)
+        return None
+
+
+def _skip(workspace: Workspace, name: str, kind: str, error: InputError, *, explicit: bool) -> None:
+    """Notes why a file of a folder is not read.  Raises the error of one that was named itself."""
+    if explicit:
+        raise error from None
+    workspace.skipped.append(SkippedFile(name, kind, str(error.problems[0]).partition("\n")[0]))
 
 
 def _remember(workspace: Workspace, name: str, text: str, data: bytes) -> None:

@@ -27,12 +27,11 @@ from coherence.importers._unread import unread
 from coherence.language import document
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Table
-from coherence.language.reading import design_from_table, is_overlay
+from coherence.language.reading import WITHOUT_MANIFESTS, design_from_table, is_overlay
 from coherence.language.schema_kinds import Reading
 
 LONGEST_TITLE = 200
 MOST_KNOWN = 4096  # texts
-ALONE = "this design is laid over manifests, and none is given"
 
 
 @functools.cache
@@ -140,7 +139,7 @@ def _assembled(documents: Sequence[Document]) -> tuple[Table, Sketch, list[Manif
     for overlay in overlays:
         assert isinstance(overlay, Table)
         if not given:
-            reading.problem(overlay.key_place(KEY), ALONE, "name the manifests beside it")
+            reading.problem(overlay.key_place(KEY), *WITHOUT_MANIFESTS)
         lay_over(root, overlay, reading)
     if reading.problems:
         raise InputError(dict.fromkeys(reading.problems))

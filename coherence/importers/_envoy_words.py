@@ -13,7 +13,7 @@ from coherence.base import units
 from coherence.base.places import Place
 from coherence.importers._kubernetes import FieldView
 from coherence.importers._quantities import duration_text, respelled
-from coherence.importers._sketch import entry, listed
+from coherence.importers._sketch import Sketch, entry, listed
 from coherence.language.document import Items, Node, Scalar, Table
 
 WORDS = re.compile(r"[A-Za-z0-9, -]*")
@@ -35,6 +35,26 @@ CAUSES = {
     "503": ("unavailable",),
     "504": ("timeout",),  # a try that exceeds its time is answered so, where the code is listed
 }
+
+BREAKER = "circuit_breaker"
+BREAKERS = {  # name -> what it counts, and what happens when it is full
+    "connections": ("connections", "wait"),
+    "pending_requests": ("pending", "reject"),
+    "requests": ("requests in flight", "reject"),
+    "retries": ("retries in flight", "reject"),
+}
+
+
+def add_breaker(sketch: Sketch, thing: str, name: str, most: Scalar) -> None:
+    """Adds the limit of a circuit breaker."""
+    counted, full = BREAKERS[name]
+    values: dict[str, Node | None] = {
+        "uses": respelled(most, BREAKER),
+        "counts": respelled(most, f"{thing}.{counted}"),
+        "at_most": most,
+        "when_full": respelled(most, full),
+    }
+    sketch.put("limits", sketch.names.fresh(f"{thing}_{name}"), most.place, values)
 
 
 def snake_case(table: Table) -> Table:

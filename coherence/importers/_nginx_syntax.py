@@ -40,7 +40,7 @@ class Token:
     is_mark: bool
 
 
-def read_text(text: str, file: str) -> Document:
+def read(text: str, file: str) -> Document:
     """Returns the document of a configuration.  Raises InputError where a block or a directive does not end."""
     tokens = list(_tokens(text, file))
     end = tokens[-1].place if tokens else Place(file, 1, 1, 1, 1)

@@ -39,6 +39,15 @@ def amount(text: str) -> Fraction | None:
     return Fraction(match[1].rstrip(".") + (match[2] or "")) * SUFFIXES[match[3] or ""]
 
 
+def members(stated: Scalar, thing: str, rounding: str) -> str | None:
+    """Returns a number of members, or a percentage of the copies of a thing; None for anything else."""
+    share, percent, rest = stated.text.replace(" ", "").partition("%")
+    whole = integer(Scalar(share, stated.place))
+    if whole is None or whole < 0 or rest:
+        return None
+    return f"{whole} % of {thing}.copies round {rounding}" if percent else str(whole)
+
+
 def exact(value: Fraction) -> str:
     """Returns a finite decimal with all its digits; the denominators of this module are 2^a 5^b."""
     digits = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import agree
 from coherence.importers._quantities import integer, respelled
-from coherence.importers._sketch import Sketch, entry
+from coherence.importers._sketch import Sketch, Sync, entry
 from coherence.language.document import Node, Scalar
 
 
@@ -36,9 +36,9 @@ def link_scaling(manifest: Manifest, sketch: Sketch) -> None:
 def _apply(stated: Scalar, thing: str, manifest: Manifest, sketch: Sketch) -> None:
     """Adds the loop that writes the stated number: when it changes, or wherever a sync undoes what others write."""
     syncs = [sync for sync in sketch.syncs if agree(sync.namespace, manifest.namespace)]
-    if syncs and all(sync.leaves_replicas for sync in syncs):
+    if syncs and all(sync.respects and _ignores(sync, manifest) for sync in syncs):
         return
-    heals = next((sync for sync in syncs if sync.heals is not None and not sync.leaves_replicas), None)
+    heals = next((sync for sync in syncs if sync.heals is not None and not _ignores(sync, manifest)), None)
     place = stated.place
     mode = Scalar("always" if heals else "on change", heals.heals.place if heals and heals.heals else place)
     actuation = {"signal": Scalar(f"{thing}.replicas", place), "law": Scalar("set", place), "to": stated, "mode": mode}
@@ -49,3 +49,8 @@ def _apply(stated: Scalar, thing: str, manifest: Manifest, sketch: Sketch) -> No
         "actuation": entry(place, actuation),
     }
     sketch.put("loops", sketch.names.fresh(f"{thing}_apply"), place, loop)
+
+
+def _ignores(sync: Sync, manifest: Manifest) -> bool:
+    """Returns whether a sync leaves alone what others make of the replicas of a workload."""
+    return any(agree(kind, manifest.kind) and agree(name, manifest.name.text) for kind, name in sync.ignored)

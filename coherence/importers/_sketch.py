@@ -49,12 +49,15 @@ class Sync:
     """What writes the manifests of a namespace (empty: not said) when they change.
 
     `heals`: where it is said that what others change is undone; `period`: how often, where that is not at once.
+    `ignored`: kind and name (empty: any) of workloads whose replicas others may change; `respects`: a sync for another
+    reason does not write them either.
     """
 
     namespace: str
     heals: Scalar | None
-    leaves_replicas: bool = False
     period: Scalar | None = None
+    ignored: tuple[tuple[str, str], ...] = ()
+    respects: bool = False
 
 
 class Sketch:

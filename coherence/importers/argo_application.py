@@ -15,7 +15,6 @@ from coherence.importers._sketch import Sketch, Sync
 KIND = "Application"
 GROUPS = ("argoproj.io",)
 SPELLING = {"mode": "selfHeal"}
-SCALED = ("*", "Deployment", "StatefulSet")
 REPLICAS = ("/spec/replicas", ".spec.replicas")
 
 
@@ -30,21 +29,20 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     if enabled is not None and enabled.text == "false":
         heals = None
     options = [option.text for option in policy.scalars("syncOptions")] if policy else []
-    ignores = any(_ignores_replicas(view) for view in spec.tables("ignoreDifferences"))
-    if automated is not None:
-        automated.use("prune", "allowEmpty")
     sketch.syncs.append(
         Sync(
             namespace.text if namespace else "",
-            heals if heals is not None and heals.text == "true" and not ignores else None,
-            leaves_replicas=ignores and "RespectIgnoreDifferences=true" in options,
+            heals if heals is not None and heals.text == "true" else None,
+            ignored=tuple(filter(None, map(_ignored, spec.tables("ignoreDifferences")))),
+            respects="RespectIgnoreDifferences=true" in options,
         )
     )
 
 
-def _ignores_replicas(view: FieldView) -> bool:
-    """Returns whether differences of the number of replicas of workloads are ignored."""
-    kind = view.scalar("kind")
-    view.use("group", "name", "namespace", "managedFieldsManagers")
+def _ignored(view: FieldView) -> tuple[str, str] | None:
+    """Returns kind and name of the workloads whose number of replicas is ignored (empty: any); None where it is not."""
+    kind, name = view.scalar("kind"), view.scalar("name")
     paths = [*view.scalars("jsonPointers"), *view.scalars("jqPathExpressions")]
-    return any(path.text in REPLICAS for path in paths) and (kind is None or kind.text in SCALED)
+    if not any(path.text in REPLICAS for path in paths):
+        return None
+    return ("" if kind is None or kind.text == "*" else kind.text, name.text if name else "")

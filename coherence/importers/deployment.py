@@ -13,7 +13,7 @@ from __future__ import annotations
 from coherence.base import units
 from coherence.importers import _pods as pods
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._quantities import integer, respelled
+from coherence.importers._quantities import members, respelled
 from coherence.importers._replicas import link_scaling as link
 from coherence.importers._replicas import replicas
 from coherence.importers._sketch import Sketch, default_scalar
@@ -50,13 +50,12 @@ def _rollout(spec: FieldView, thing: str, sketch: Sketch) -> None:
     for key, name, counted, rounding, part in ROLLOUT:
         stated = rolling.scalar(key) if rolling else None
         most = stated or default_scalar(part, "at_most")
-        share, percent, _ = most.text.replace(" ", "").partition("%")
-        if integer(Scalar(share, most.place)) is None or share.startswith("-"):
+        cap = members(most, thing, rounding)
+        if cap is None:
             words = f"{rolling.at(key) if rolling else key} is '{units.shorten(most.text)}'"
             spec.problem(most.place, words, "write a number of pods or a percentage")
             continue
         place = stated.place if stated else sketch.sections["components"].key_place(thing)
-        cap = f"{share} % of {thing}.copies round {rounding}" if percent else share
         values = {
             "uses": Scalar(part, place),
             "counts": Scalar(f"{thing}.{counted}", place),

@@ -20,15 +20,13 @@ from coherence.language.document import Items, Node, Scalar, Table
 KIND = "Envoy"
 VARIANTS = True  # each proxy is one of its own
 SPELLING = {"deadline": "timeout", "per_try": "per_try_timeout", "tries": "num_retries"}
-RETRY, BREAKER, BUDGET, EJECTION = "envoy_retry", "circuit_breaker", "retry_budget", "ejection_cap"
+RETRY, BUDGET, EJECTION = "envoy_retry", "retry_budget", "ejection_cap"
 SECTIONS = ("listeners", "clusters")
 TYPES = ("envoy.config.route.v3.", "envoy.config.listener.v3.", "envoy.config.cluster.v3.")
 THRESHOLDS = (
-    ("max_connections", "connections", "connections", "wait"),
-    ("max_pending_requests", "pending", "pending_requests", "reject"),
-    ("max_requests", "requests in flight", "requests", "reject"),
-    ("max_retries", "retries in flight", "retries", "reject"),
-)
+    ("max_connections", "connections"), ("max_pending_requests", "pending_requests"), ("max_requests", "requests"),
+    ("max_retries", "retries"),
+)  # fmt: skip
 
 
 def recognises(root: Table) -> bool:
@@ -120,16 +118,10 @@ def _default_thresholds(cluster: FieldView) -> Iterator[FieldView]:
 
 
 def _limits(threshold: FieldView, thing: str, sketch: Sketch) -> None:
-    for key, counted, name, full in THRESHOLDS:
+    for key, name in THRESHOLDS:
         stated = threshold.whole(key)
         if stated is not None:
-            values: dict[str, Node | None] = {
-                "uses": respelled(stated, BREAKER),
-                "counts": respelled(stated, f"{thing}.{counted}"),
-                "at_most": stated,
-                "when_full": respelled(stated, full),
-            }
-            sketch.put("limits", sketch.names.fresh(f"{thing}_{name}"), stated.place, values)
+            envoy.add_breaker(sketch, thing, name, stated)
     budget = threshold.table("retry_budget")
     if budget is not None:
         _budget(budget, thing, sketch)

@@ -16,7 +16,6 @@ SPELLING = {"period": "interval"}
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Notes that the manifests of the namespace are written again."""
     spec = manifest.spec
-    spec.use("path", "prune", "sourceRef")
     namespace, interval, suspended = spec.scalar("targetNamespace"), spec.required("interval"), spec.scalar("suspend")
     period = spec.duration("interval") if interval is not None else None
     if suspended is not None and suspended.text == "true":

@@ -31,9 +31,10 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         policy = _policy(rule) if backends else {}
         for backend in backends:
             name, namespace = backend.required("name"), backend.scalar("namespace")
-            backend.use("port", "weight", "kind", "group")
-            if name is None:
-                continue
+            weight = backend.whole("weight")
+            backend.use("port", "kind", "group")
+            if name is None or (weight is not None and weight.text == "0"):
+                continue  # nothing is sent where the weight is 0
             thing = sketch.names.thing(name.text, namespace.text if namespace else manifest.namespace)
             sketch.mention(thing, name.place, f"backend {name.text}")
             for gateway in gateways:
@@ -44,9 +45,9 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
 def _gateways(spec: FieldView, sketch: Sketch) -> Iterator[str]:
     """Yields the things that the gateways of the route are."""
     for parent in spec.tables("parentRefs"):
-        name, namespace = parent.required("name"), parent.scalar("namespace")
-        parent.use("sectionName", "port", "group", "kind")
-        if name is not None:
+        name, namespace, kind = parent.required("name"), parent.scalar("namespace"), parent.scalar("kind")
+        parent.use("sectionName", "port", "group")
+        if name is not None and (kind is None or kind.text == "Gateway"):  # a Service: whoever calls it
             place = namespace.text if namespace else spec.manifest.namespace
             thing = sketch.names.thing(name.text, place, "Gateway")
             sketch.mention(thing, name.place, f"Gateway {name.text}")

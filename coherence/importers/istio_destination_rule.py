@@ -11,6 +11,7 @@ the parts outlier_detection and circuit_breaker.
 from __future__ import annotations
 
 from coherence.base.places import Place
+from coherence.importers import _envoy_words as envoy
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import sanitised
 from coherence.importers._quantities import integer, respelled
@@ -20,15 +21,13 @@ from coherence.language.document import Node, Scalar
 KIND = "DestinationRule"
 GROUPS = ("networking.istio.io",)
 SPELLING = {"period": "interval"}
-PART, POOL = "outlier_detection", "circuit_breaker"
+PART = "outlier_detection"
 
-# section, field, what it counts, the limit's name, what happens when it is full
+# section, field, the breaker's name
 POOLS = (
-    ("tcp", "maxConnections", "connections", "connections", "wait"),
-    ("http", "http1MaxPendingRequests", "pending", "pending_requests", "reject"),
-    ("http", "http2MaxRequests", "requests in flight", "requests", "reject"),
-    ("http", "maxRetries", "retries in flight", "retries", "reject"),
-)
+    ("tcp", "maxConnections", "connections"), ("http", "http1MaxPendingRequests", "pending_requests"),
+    ("http", "http2MaxRequests", "requests"), ("http", "maxRetries", "retries"),
+)  # fmt: skip
 ERRORS = (
     ("consecutive5xxErrors", "consecutive_5xx"),
     ("consecutiveGatewayErrors", "consecutive_gateway_errors"),
@@ -63,17 +62,11 @@ def _policy(owner: FieldView, thing: str, sketch: Sketch) -> None:
     """Pools and ejection of one group of hosts."""
     policy = owner.table("trafficPolicy")
     pool = policy.table("connectionPool") if policy else None
-    for section, key, counted, name, full in POOLS:
+    for section, key, name in POOLS:
         view = pool.table(section) if pool else None
         limit = view.positive(key) if view else None  # 0: the proxy's default
         if limit is not None:
-            values = {
-                "uses": respelled(limit, POOL),
-                "counts": respelled(limit, f"{thing}.{counted}"),
-                "at_most": limit,
-                "when_full": respelled(limit, full),
-            }
-            sketch.put("limits", sketch.names.fresh(f"{thing}_{name}"), limit.place, values)
+            envoy.add_breaker(sketch, thing, name, limit)
     outlier = policy.table("outlierDetection") if policy else None
     if policy is not None and outlier is not None:
         _ejection(outlier, policy.place("outlierDetection"), thing, sketch)

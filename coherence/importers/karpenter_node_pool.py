@@ -1,8 +1,7 @@
 """NodePool of Karpenter: budgets as limits on the nodes that go at once, consolidation as a loop.
 
 Without `budgets` one of 10 % holds, with an empty list none; of several the smallest that is active binds, so each is
-a limit of its own.
-`consolidateAfter: Never` switches consolidation off.  A budget for some reasons alone holds for those.
+a limit of its own.  `consolidateAfter: Never` switches consolidation off.  A budget for some reasons is listed.
 
 SOURCE: Karpenter API v1, NodePool disruption; defaults in the parts.
 """
@@ -11,7 +10,7 @@ from __future__ import annotations
 
 from coherence.base import units
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._quantities import integer, respelled
+from coherence.importers._quantities import members, respelled
 from coherence.importers._sketch import Sketch, default_scalar, entry
 from coherence.language.document import Node, Scalar
 
@@ -41,16 +40,14 @@ def _budget(budget: FieldView, thing: str, sketch: Sketch) -> None:
     nodes = budget.required("nodes")
     if nodes is None:
         return
-    share, percent, rest = nodes.text.partition("%")
-    whole = integer(Scalar(share, nodes.place))
-    if whole is None or whole < 0 or rest:
+    most = members(nodes, thing, "up")
+    if most is None:
         words = f"{budget.at('nodes')} is '{units.shorten(nodes.text)}'"
         budget.problem(nodes.place, words, "write a number of nodes or a percentage")
         return
     if "reasons" in budget:
         budget.remark("reasons", "a budget for some reasons is not modelled")
         return
-    most = f"{whole} % of {thing}.copies round up" if percent else str(whole)
     _limit(nodes, most, _during(budget), thing, sketch)
 
 

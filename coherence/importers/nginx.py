@@ -16,10 +16,10 @@ from fractions import Fraction
 
 from coherence.base import units
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._nginx_syntax import ROOT, WORDS, read_text
+from coherence.importers._nginx_syntax import ROOT, WORDS, read
 from coherence.importers._quantities import duration_text, integer, respelled
 from coherence.importers._sketch import Sketch, default_scalar, entry, listed
-from coherence.language.document import Document, Items, Node, Scalar, Table
+from coherence.language.document import Items, Node, Scalar, Table
 
 KIND = "nginx"
 VARIANTS = True
@@ -32,12 +32,8 @@ CAUSES = {
     "error": "error", "timeout": "timeout", "invalid_header": "invalid_header", "http_502": "bad_gateway",
     "http_503": "unavailable", "http_504": "timeout", "http_429": "rate_limited",
 }  # fmt: skip
+__all__ = ["KIND", "SPELLING", "SUFFIX", "VARIANTS", "add", "read", "recognises"]
 Setting = tuple[FieldView, str]  # where a directive is written, and its name
-
-
-def read(text: str, file: str) -> Document:
-    """Returns the document of a configuration file."""
-    return read_text(text, file)
 
 
 def recognises(root: Table) -> bool:
@@ -131,8 +127,7 @@ def _servers(group: FieldView) -> int:
 def _policy(scope: tuple[FieldView, ...], protocol: str, servers: int) -> dict[str, Node | None]:
     place = scope[0].node.place
     per_try, most = _time(scope, f"{protocol}_read_timeout"), _setting(scope, f"{protocol}_next_upstream_tries")
-    _time(scope, f"{protocol}_connect_timeout")
-    stated = _whole(most) if most else None
+    stated = most[0].whole(most[1]) if most else None
     limit = integer(stated) if stated else 0
     tries = min(servers, limit) if limit else servers
     values: dict[str, Node | None] = {
@@ -172,10 +167,6 @@ def _seconds(text: str) -> Fraction | None:
         return None
     parts = re.findall(r"([0-9]{1,9})(ms|[smhdw])?", text)
     return Fraction(sum(int(number) * MILLISECONDS[unit] for number, unit in parts), 1000)
-
-
-def _whole(setting: Setting) -> Scalar | None:
-    return setting[0].whole(setting[1])
 
 
 def _causes(scope: tuple[FieldView, ...], name: str) -> Items | None:

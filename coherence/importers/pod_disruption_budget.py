@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from coherence.base import units
 from coherence.importers._kubernetes import Manifest
-from coherence.importers._quantities import integer, respelled
+from coherence.importers._quantities import members, respelled
 from coherence.importers._selectors import selected
 from coherence.importers._sketch import Sketch
 from coherence.language.document import Node, Scalar
@@ -43,7 +43,7 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
         spec.remark(key, several if limited else "its selector finds no pod of these manifests")
         return
     thing, stated = limited[0].thing, spec.scalar(key)
-    number = _number(stated, thing) if stated is not None else None
+    number = members(stated, thing, "up") if stated is not None else None
     if stated is not None and number is None:
         words = f"{spec.at(key)} is '{units.shorten(stated.text)}'"
         spec.problem(stated.place, words, "write a number of pods or a percentage")
@@ -56,12 +56,3 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
         bound: respelled(stated, number),
     }
     sketch.put("limits", sketch.names.policy(manifest.name.text, "budget", "pdb"), place, values)
-
-
-def _number(stated: Scalar, thing: str) -> str | None:
-    """Returns a number of pods, or a percentage of the copies; None for anything else."""
-    share, percent, rest = stated.text.partition("%")
-    whole = integer(Scalar(share, stated.place))
-    if whole is None or whole < 0 or rest:
-        return None
-    return f"{whole} % of {thing}.copies round up" if percent else str(whole)

@@ -15,6 +15,9 @@ from coherence.language.schema_kinds import Reading, read_record
 if TYPE_CHECKING:
     from pathlib import Path
 
+WITHOUT_MANIFESTS = (
+    "this design is laid over manifests, and none is given", "name the manifests beside it: `coherence check FOLDER`",
+)  # fmt: skip
 SECTIONS_WITH_PARTS = ("loops", "components", "timers", "limits")
 
 
@@ -98,8 +101,7 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
             message = f"version {design.version.text} of the language is not known"
             reading.problem(design.version.place, message, "write `coherence: 1`")
         if design.overlays is not None:
-            message = "this design is laid over manifests, and none is given"
-            reading.problem(design.overlays.place, message, "name the manifests beside it: `coherence check FOLDER`")
+            reading.problem(design.overlays.place, *WITHOUT_MANIFESTS)
         design = design.replace(promises={name: promise.named(name) for name, promise in design.promises.items()})
         if whole:
             check_together(design, reading)

@@ -50,6 +50,9 @@ def mode(text: str) -> str | None:
         (f"{RESPECT}, {POINTER}", None),
         (f"{RESPECT}, {QUERY}", None),
         (RESPECT, "always"),
+        (f"{RESPECT}, {POINTER.replace('kind: Deployment', 'kind: Deployment, name: web')}", None),
+        (f"{RESPECT}, {POINTER.replace('kind: Deployment', 'kind: Deployment, name: other')}", "always"),
+        (f"{RESPECT}, {POINTER.replace('kind: Deployment', 'kind: StatefulSet')}", "always"),
         (f"{HEAL}, ignoreDifferences: [{{kind: Service, jsonPointers: [/spec/replicas]}}]", "always"),
     ],
 )

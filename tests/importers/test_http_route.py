@@ -73,3 +73,14 @@ def test_codes_are_causes() -> None:
 def test_a_backend_must_have_a_name() -> None:
     with pytest.raises(InputError, match=r"rules\[0\].backendRefs\[0\].name is missing"):
         importers.design_from_sources({"a.yaml": f"{HEAD}spec: {{rules: [{{backendRefs: [{{port: 80}}]}}]}}\n"})
+
+
+def test_a_backend_without_weight_is_sent_nothing() -> None:
+    spec = "parentRefs: [{name: edge}], rules: [{backendRefs: [{name: old, weight: 0}, {name: web, weight: 9}]}]"
+    design = importers.design_from_sources({"a.yaml": f"{HEAD}spec: {{{spec}}}\n"})
+    assert [call.name for call in design.calls] == ["edge -> web"]
+
+
+def test_a_route_of_a_service_is_called_by_whoever_calls_it() -> None:
+    (call,) = read("", "parentRefs: [{kind: Service, name: web}]").calls
+    assert call.name == "clients -> web"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import InputError
 from coherence.base.places import Place
-from coherence.importers._nginx_syntax import DEEPEST, ROOT, read_text
+from coherence.importers._nginx_syntax import DEEPEST, ROOT, read
 from coherence.language.document import Items, Node, Scalar, Table
 
 
@@ -23,7 +23,7 @@ def plain(node: Node) -> object:
 
 
 def block(text: str) -> Table:
-    root = read_text(text, "a.conf").root
+    root = read(text, "a.conf").root
     assert isinstance(root, Table)
     inner = root.entries["nginx"]
     assert isinstance(inner, Table)
@@ -68,13 +68,13 @@ def test_a_value_stands_where_it_is_written() -> None:
 )
 def test_what_does_not_end_is_told_with_its_place(text: str, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
-        read_text(text, "a.conf")
+        read(text, "a.conf")
 
 
 @given(st.text("ab;{}#'\"\\ \n$", max_size=40))
 def test_any_text_is_a_tree_or_an_error_of_input(text: str) -> None:
     try:
-        read_text(text, "a.conf")
+        read(text, "a.conf")
     except InputError as error:
         assert error.problems  # noqa: PT017
 
@@ -85,7 +85,7 @@ def test_a_block_of_lua_is_skipped() -> None:
         ngx.say("it's } {", [[ } ]], '}') --[[ } ]]
     }
     return 200;"""
-    block = read_text(f"location / {{ {lua} }} events {{}}", "a.conf").root
+    block = read(f"location / {{ {lua} }} events {{}}", "a.conf").root
     assert isinstance(block, Table)
     top = block.get(ROOT)
     assert isinstance(top, Table)
@@ -98,11 +98,11 @@ def test_a_block_of_lua_is_skipped() -> None:
 
 def test_a_block_of_lua_that_does_not_end_is_refused() -> None:
     with pytest.raises(InputError, match="does not end"):
-        read_text('access_by_lua_block { if x then "}"', "a.conf")
+        read('access_by_lua_block { if x then "}"', "a.conf")
 
 
 def test_a_quote_inside_a_word_is_a_letter() -> None:
-    root = read_text("return 200 it's;", "a.conf").root
+    root = read("return 200 it's;", "a.conf").root
     assert isinstance(root, Table)
     top = root.get(ROOT)
     assert isinstance(top, Table)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from coherence import importers
 from coherence.base.errors import InputError
 from coherence.checking.design_check import analyse
+from coherence.checking.input_files import OTHERS
 from coherence.checking.workspace import check, open_workspace
 from coherence.findings.finding import Finding, Severity, Verdict
 from coherence.importers import (
@@ -292,3 +293,7 @@ def test_any_mapping_is_a_design_or_an_input_error(
     made = importers.design_from_sources({"m.json": text})
     sources = document.read_text(text, "m.json", last_key_counts=True)
     assert set(read_text(importers.design_yaml(sources)).loops) == set(made.loops)
+
+
+def test_files_of_every_syntax_that_an_importer_reads_are_looked_at_in_a_folder() -> None:
+    assert set(OTHERS) == {module.SUFFIX for module in importers._modules().values() if hasattr(module, "SUFFIX")}
