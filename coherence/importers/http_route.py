@@ -35,6 +35,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
             backend.use("port", "kind", "group")
             if name is None or (weight is not None and weight.text == "0"):
                 continue  # nothing is sent where the weight is 0
+            backend.remark("weight", "how many of the requests go there is not modelled")
             thing = sketch.names.thing(name.text, namespace.text if namespace else manifest.namespace)
             sketch.mention(thing, name.place, f"backend {name.text}")
             for gateway in gateways:

@@ -118,9 +118,11 @@ def _host(address: str) -> str:
 
 def _servers(group: FieldView) -> int:
     """Returns how many servers an upstream may pass a request to; a `backup` counts, one that is `down` does not."""
-    group.use("server")
     node = group.node.get("server")
+    group.use("server")
     servers = [one.text.split() for one in (node if isinstance(node, Items) else (node,)) if isinstance(one, Scalar)]
+    if any(not {*words[1:]} <= {"down", "backup"} for words in servers):
+        group.remark("server", "weights and failure counts of its servers are not modelled")
     return sum("down" not in words[1:] for words in servers)
 
 

@@ -22,14 +22,6 @@ def read(text: str) -> Design:
     return importers.design_from_sources({"db.yaml": text})
 
 
-def test_probes_grace_and_needs_of_its_pods_are_read() -> None:
-    design = read(SET)
-    assert set(design.timers) == {"db_liveness", "db_grace"}
-    needs = design.components["db"].needs
-    assert isinstance(needs, dict)
-    assert [need.text for need in needs.values()] == ["2 GiB"]
-
-
 def test_the_way_in_which_pods_are_replaced_is_named() -> None:
     assert any("spec.updateStrategy (" in words for _, words in read(SET).not_modelled)
 

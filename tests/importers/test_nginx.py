@@ -121,3 +121,10 @@ def test_a_time_that_is_none_is_refused_at_once() -> None:
 
 def test_who_asks_is_no_part_of_the_host() -> None:
     assert call("proxy_pass http://admin:hunter2@web:80/x;").name == "edge -> web"
+
+
+def test_what_is_said_of_a_server_and_not_modelled_is_named() -> None:
+    location = "server { location / { proxy_pass http://app; } }"
+    group = f"http {{ upstream app {{ server a:80 weight=3; server b:80 backup; }} {location} }}"
+    assert any("weights and failure counts" in words for _, words in read(group).not_modelled)
+    assert not any("weights" in words for _, words in read(group.replace(" weight=3", "")).not_modelled)

@@ -28,3 +28,9 @@ def test_a_sleep_before_the_end_lies_inside_the_grace() -> None:
     assert grace.start is not None
     assert grace.after is not None
     assert (grace.start.text, grace.after.text) == ("web.pre_stop starts", "30 s")
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet", "DaemonSet"])
+def test_probes_and_the_grace_of_every_kind_are_timers(kind: str) -> None:
+    pod = "{terminationGracePeriodSeconds: 30, containers: [{livenessProbe: {periodSeconds: 5}}]}"
+    assert set(read(pod, kind=kind).timers) == {"web_liveness", "web_grace"}

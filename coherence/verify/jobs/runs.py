@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
-from typing import TypeVar
 
 from coherence.verify.jobs.contest import Contest, State
 from coherence.verify.jobs.contest_steps import FREES, arrivals, departures, nobody, scheduled
@@ -24,7 +23,6 @@ from coherence.verify.jobs.placing import Counts, empty, places
 from coherence.verify.jobs.sites import Cluster
 from coherence.verify.jobs.state_graph import StateStep
 
-S = TypeVar("S")
 MOST_EVENTS = 1000
 COMING = -1
 
@@ -124,15 +122,4 @@ def _filled(there: Cluster, members: int, draw: Random) -> Counts | None:
         if not options:
             return None
         state = draw.choice(options).to
-    return state
-
-
-def replay(start: S, successors: Callable[[S], Iterable[StateStep[S]]], words: Iterable[str]) -> S:
-    """Returns the state after steps in these words.  Raises ValueError at the first that cannot be taken."""
-    state = start
-    for text in words:
-        step = next((step for step in successors(state) if step.text == text), None)
-        if step is None:
-            raise ValueError(f"'{text}' cannot happen here")
-        state = step.to
     return state

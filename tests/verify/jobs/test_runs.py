@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
 import pytest
 
 from coherence.findings.question_input import Subject
@@ -13,13 +16,14 @@ from coherence.verify.jobs.eviction import CERTAIN, IDLE, NONE, chase
 from coherence.verify.jobs.eviction_case import counting_loops, evicting, eviction_case, values_at
 from coherence.verify.jobs.livelock import livelock
 from coherence.verify.jobs.run_samples import has_relations, relation_samples
-from coherence.verify.jobs.runs import eviction_run, job_run, replay
+from coherence.verify.jobs.runs import eviction_run, job_run
 from coherence.verify.jobs.sites import cluster
-from coherence.verify.jobs.state_graph import trapped
+from coherence.verify.jobs.state_graph import StateStep, trapped
 from coherence.verify.patterns.placement import preempt_vs_admit
 from tests.verify.jobs.test_evictions_that_last import SLOW, jobs_of, random_jobs, unreserved
 from tests.verify.jobs.test_selected_places import random_places
 
+S = TypeVar("S")
 LONG = 1e6
 EVICTOR = """coherence: 1
 components: {{web: {{copies: {copies}, returns: always}}}}
@@ -27,6 +31,17 @@ places: {{node: {{count: 3}}}}
 placement: {{web: [prefer spread by node <= 1]}}
 loops: {{dup: {{timescale: {{period: 5 min}}, trigger: count of web by node > {above}, actuation: {{evict: web}}}}}}
 """
+
+
+def replay(start: S, successors: Callable[[S], Iterable[StateStep[S]]], words: Iterable[str]) -> S:
+    """Returns the state after steps in these words.  Raises ValueError at the first that cannot be taken."""
+    state = start
+    for text in words:
+        step = next((step for step in successors(state) if step.text == text), None)
+        if step is None:
+            raise ValueError(f"'{text}' cannot happen here")
+        state = step.to
+    return state
 
 
 def test_two_that_leave_one_by_one_take_turns_until_the_run_ends_and_a_reservation_ends_it() -> None:
