@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -16,6 +16,7 @@ from coherence.simulate.testbed.processes import binary
 from coherence.simulate.testbed.proxy import Ports
 from coherence.simulate.testbed.set_up import SetUp, set_up
 
+T = TypeVar("T")
 GOLDEN = Path(__file__).parent / "proxies"
 PORTS = Ports(9001, 9002, 9003)
 PROXIES = ("envoy", "haproxy", "nginx")
@@ -64,6 +65,21 @@ def installed(name: str) -> str:
     if path is None:
         pytest.skip(f"no `{chosen.BINARY}` on this machine ({chosen.INSTALL})")
     return path
+
+
+def undisturbed(observe: Callable[[], T], disturbed: Callable[[T], object], first: T | None = None) -> T:
+    """Returns an observation of real processes that the machine did not disturb: at most three are made.
+
+    What was seen while timers came late is the machine's and decides nothing, so the test is skipped after the third.
+    """
+    observation = observe() if first is None else first
+    for _ in range(2):
+        if not disturbed(observation):
+            return observation
+        observation = observe()
+    if disturbed(observation):
+        pytest.skip(f"three observations were disturbed by this machine, the last one: {observation}")
+    return observation
 
 
 def children_in(folder: Path) -> list[int]:
