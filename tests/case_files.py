@@ -2,8 +2,9 @@
 
 A mark stands at the end of the line that a finding leads with: `# COH201 proved, COH204 conflict x2`; one that stands
 in no line of the case (in a part that it uses) is marked at the first line.  The findings of a case are exactly those
-of its marks, by line, code, verdict and number; `silent` has none.  Notes alone need no mark, except those of a code
-that the case speaks of, by a mark or in the head of its fence (`silent COH701`).
+of its marks, by line, code, verdict and number; `silent` has none.  `# COH201 conflict certain` (or `possible`) states
+the certainty too.  Notes alone need no mark, except those of a code that the case speaks of, by a mark or in the head
+of its fence (`silent COH701`).
 """
 
 from __future__ import annotations
@@ -21,18 +22,19 @@ from coherence.language.reading import read_text
 FILE = "case.yaml"
 CASES = Path(__file__).parent
 FENCE = re.compile(r"^```yaml([^\n]*)\n(.*?)^```(?:\s*^```telemetry([^\n]*)\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
-MARK = re.compile(r"(COH\d{3}) (\w+)(?: x(\d+))?")
+MARK = re.compile(r"(COH\d{3}) (\w+)(?: (certain|possible))?(?: x(\d+))?")
 MARKS = re.compile(rf"#\s*{MARK.pattern}(?:, {MARK.pattern})*\s*")
 BEGIN = re.compile(r"#\s*COH\d{3}")
 WORDS = {"silent", "slow"}
 
 
 class Mark(NamedTuple):
-    """A finding of a case: the line of its first place, its code and its verdict."""
+    """A finding of a case: the line of its first place, its code, its verdict, and where stated its certainty."""
 
     line: int
     code: str
     verdict: str
+    certainty: str = ""
 
 
 class Case(NamedTuple):
@@ -81,21 +83,32 @@ def marks(text: str) -> Counter[Mark]:
         written = line[begin.start() :]
         if not MARKS.fullmatch(written):
             raise ValueError(f"line {number}: write marks as `# COH201 proved, COH204 conflict x2`, not {written}")
-        for code, verdict, times in MARK.findall(written):
-            found[Mark(number, code, Verdict(verdict))] += int(times or 1)
+        for code, verdict, certainty, times in MARK.findall(written):
+            found[Mark(number, code, Verdict(verdict), certainty)] += int(times or 1)
     return found
 
 
 def differences(case: Case, findings: Iterable[Finding]) -> list[str]:
     """Returns a line for each finding that is missing and for each that no mark states."""
     counted = [f for f in findings if f.verdict is not Verdict.NOTE or f.code in case.spoken]
-    at = [Mark(_line(f), f.code, f.verdict) for f in counted]
+    at = [_mark(f, case.expected) for f in counted]
     missing, surplus = case.expected - Counter(at), Counter(at) - case.expected
-    told = [f"missing: line {mark.line} {mark.code} {mark.verdict} x{n}" for mark, n in sorted(missing.items())]
+    told = [f"missing: {_shown(mark)} x{n}" for mark, n in sorted(missing.items())]
     for mark, n in sorted(surplus.items()):
-        told.append(f"unexpected: line {mark.line} {mark.code} {mark.verdict} x{n}")
+        told.append(f"unexpected: {_shown(mark)} x{n}")
         told += [f"    {f.message}" for f, where in zip(counted, at, strict=True) if where == mark]
     return told
+
+
+def _mark(finding: Finding, expected: Counter[Mark]) -> Mark:
+    """Returns the mark of a finding, without its certainty where the case states the finding and not how certain."""
+    full = Mark(_line(finding), finding.code, finding.verdict, finding.certainty)
+    plain = full._replace(certainty="")
+    return full if full in expected or plain not in expected else plain
+
+
+def _shown(mark: Mark) -> str:
+    return " ".join(filter(None, (f"line {mark.line}", mark.code, mark.verdict, mark.certainty)))
 
 
 def _line(finding: Finding) -> int:

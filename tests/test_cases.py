@@ -105,6 +105,17 @@ def test_a_mark_has_a_number() -> None:
     assert differences(twice, [found(1), found(1, "COH204", Verdict.PROVED)])
 
 
+def test_a_mark_may_state_the_certainty() -> None:
+    certain, possible = replace(found(1), certainty="certain"), replace(found(1), certainty="possible")
+    assert not differences(case_of("a: 1  # COH201 conflict\n"), [certain])
+    assert not differences(case_of("a: 1  # COH201 conflict certain\n"), [certain])
+    assert not differences(case_of("a: 1  # COH201 conflict certain, COH201 conflict\n"), [possible, certain])
+    assert differences(case_of("a: 1  # COH201 conflict certain\n"), [possible]) == [
+        "missing: line 1 COH201 conflict certain x1",
+        "unexpected: line 1 COH201 conflict possible x1", "    a message",
+    ]  # fmt: skip
+
+
 def test_notes_count_where_the_case_speaks_of_their_code() -> None:
     note = found(2, "COH701", Verdict.NOTE)
     silent = case_of("coherence: 1\n")
