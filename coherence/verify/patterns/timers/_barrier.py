@@ -13,10 +13,11 @@ from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Component, Design, Loop, Timer
 from coherence.language.schema_kinds import Quantity
+from coherence.verify.events import graph
+from coherence.verify.events.orders import between
 from coherence.verify.patterns.timers._overrun import Figures
-from coherence.verify.timers import firing, occurrences, repairs
+from coherence.verify.timers import firing, repairs
 from coherence.verify.timers.firing import NOW, Firing, FiringWindow
-from coherence.verify.timers.orders import between
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def _names(timer: Timer, barrier: TimedBarrier) -> tuple[str, ...]:
 def _places(timer: Timer, barrier: TimedBarrier, fires: Firing) -> tuple[Place, ...]:
     thing, step = barrier.component.name, barrier.step
     watched = f"fires {between(fires.window)} after the first {thing} waits"
-    places = [occurrences.values(timer)[0].labelled(watched)]
+    places = [graph.values(timer)[0].labelled(watched)]
     for loop, name, span in barrier.pauses:
         places.append(span.place.labelled(f"{name} holds one {thing} for {between(FiringWindow(span.low, span.high))}"))
         signal = loop.actuation.signal if loop.actuation is not None else None

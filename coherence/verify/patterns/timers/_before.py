@@ -11,13 +11,12 @@ from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Step
 from coherence.language.design import Design, Timer
 from coherence.language.sentences import Event, Promise
-from coherence.verify.timers import occurrences, orders
+from coherence.verify.events import graph, orders
+from coherence.verify.events.graph import Chain
+from coherence.verify.events.orders import Alternatives, EventOrder
 from coherence.verify.timers.firing import action_of
-from coherence.verify.timers.occurrences import Chain
-from coherence.verify.timers.orders import EventOrder
 from coherence.verify.timers.removals import HUNG, LOADED
 
-RANKS = ("before", "touches", "unknown", "possible", "after")
 SPARING, ENDING = "takes off the list", "ends"
 ELSEWHERE = ("last try", "attempts")  # events of calls, compared by the questions about retries
 
@@ -26,14 +25,13 @@ ELSEWHERE = ("last try", "attempts")  # events of calls, compared by the questio
 class OrderPromise:
     """A promise, the keys of its events, and every comparison of them (None: nothing orders the two).
 
-    Of comparisons that stand together the best counts, since whatever is over soonest ends an activity.
     `activities`: both events are starts or ends of declared things.
     """
 
     promise: Promise
     first: str
     second: str
-    alternatives: tuple[tuple[EventOrder | None, ...], ...]
+    alternatives: Alternatives
     activities: bool
 
     @property
@@ -54,19 +52,10 @@ class OrderPromise:
 
     @property
     def worst(self) -> tuple[EventOrder, str]:
-        """Returns the comparison that decides, and its relation (`after` only where every way says so)."""
-        best = [
-            min((order for order in together if order is not None), key=_rank)
-            for together in self.alternatives
-            if any(order is not None for order in together)
-        ]
-        worst = max(best, key=_rank)
-        relation, certain = orders.relation(worst), {orders.relation(order) for order in best} == {"after"}
-        return worst, "possible" if relation == "after" and not certain else relation
-
-
-def _rank(order: EventOrder) -> int:
-    return RANKS.index(orders.relation(order))
+        """Returns the comparison that decides, and its relation."""
+        worst = orders.deciding_order(self.alternatives)
+        assert worst is not None
+        return worst
 
 
 def pairs(design: Design) -> tuple[OrderPromise, ...]:
@@ -75,13 +64,13 @@ def pairs(design: Design) -> tuple[OrderPromise, ...]:
 
 
 def _pairs(design: Design) -> Iterator[OrderPromise]:
-    causes = occurrences.with_ends(design)
+    causes = graph.event_graph(design)
     for promise in design.promises.values():
         if promise.kind != "before" or promise.first is None or promise.second is None:
             continue
         if any(word in promise.text for word in ELSEWHERE):
             continue
-        first, second = (occurrences.key_of(event, design) for event in (promise.first, promise.second))
+        first, second = (graph.key_of(event, design) for event in (promise.first, promise.second))
         activities = all(_is_activity(event, design) for event in (promise.first, promise.second))
         if activities or first in causes or second in causes:
             yield OrderPromise(promise, first, second, orders.alternatives(first, second, causes), activities)
@@ -90,7 +79,7 @@ def _pairs(design: Design) -> Iterator[OrderPromise]:
 def gentle(design: Design) -> Iterator[OrderPromise]:
     """Yields an overloaded thing is unlisted before it is ended, where no promise says so and one event times both."""
     ordered = [order for pair in _pairs_of_one_event(design) if (order := _unlisted_first(*pair)) is not None]
-    causes = occurrences.with_ends(design) if ordered else {}
+    causes = graph.event_graph(design) if ordered else {}
     for first, second in ordered:
         promise = Promise("before", f"{first.name} before {second.name}", second.place)
         keys = f"{first.name} fires", f"{second.name} fires"

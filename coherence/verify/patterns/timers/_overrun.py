@@ -11,14 +11,14 @@ from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Design, Timer
-from coherence.verify.timers import firing, occurrences, orders
+from coherence.verify.events import graph, orders
+from coherence.verify.events.graph import Causes, Chain, EventLink
+from coherence.verify.events.orders import EventOrder, between
+from coherence.verify.timers import firing
 from coherence.verify.timers import repairs as timer_repairs
 from coherence.verify.timers.firing import unknown_action
-from coherence.verify.timers.occurrences import Causes, Chain, EventLink
-from coherence.verify.timers.orders import EventOrder, between
 
 Figures = dict[str, tuple[Fraction | float | int, str]]
-RANKS = ("before", "unknown", "possible", "after")
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ def cases(design: Design) -> tuple[OverrunCase, ...]:
 
 
 def _cases(design: Design) -> Iterator[OverrunCase]:
-    causes = occurrences.without_rests(occurrences.causes(design))
+    causes = graph.without_rests(graph.event_graph(design))
     for timer in design.timers.values():
         if may_be_ended(timer):
             assert timer.unless is not None
-            yield _prolonged(design, _worst(timer, occurrences.key_of(timer.unless, design), causes))
+            yield _prolonged(design, _worst(timer, graph.key_of(timer.unless, design), causes))
 
 
 def may_be_ended(timer: Timer) -> bool:
@@ -61,37 +61,25 @@ def _prolonged(design: Design, case: OverrunCase) -> OverrunCase:
 
 def _worst(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
     """Returns the case of the slowest way to what ends the timer; ways that begin elsewhere only end it sooner."""
-    comparisons = orders.comparisons(unless, f"{timer.name} fires", causes)
-    tied = [order for order in comparisons if order is not None] or comparisons
-    ways = [_case(timer, unless, order, causes) for order in tied]
-    worst = max(ways, key=lambda case: RANKS.index(case.relation))
-    certain = all(case.relation == "after" for case in ways) and len(tied) == len(comparisons)
-    return worst if certain or worst.relation != "after" else replace(worst, relation="possible")
-
-
-def _case(timer: Timer, unless: str, order: EventOrder | None, causes: Causes) -> OverrunCase:
-    if order is None:
+    worst = orders.deciding_order(orders.alternatives(unless, f"{timer.name} fires", causes), _strictly)
+    if worst is None:
         return _apart(timer, unless, causes)
-    strictly = _strictly(order)
-    unknown = strictly == "unknown" or (strictly == "possible" and order.missing)
-    return (
-        OverrunCase(timer, order, "unknown", f"needs {order.missing}")
-        if unknown
-        else OverrunCase(timer, order, strictly)
-    )
+    order, relation = worst
+    return OverrunCase(timer, order, relation, f"needs {order.missing}" if relation == "unknown" else "")
 
 
 def _strictly(order: EventOrder) -> str:
     """As `orders.relation`, but a tie is a race: either may come first."""
-    said = orders.relation(order)
-    one, other = order.windows
-    return "possible" if said == "touches" or (said == "after" and one.earliest == other.latest) else said
+    relation = orders.relation(order)
+    first, second = order.windows
+    tie = relation == "touches" or (relation == "after" and first.earliest == second.latest)
+    return relation if not tie else "unknown" if order.missing else "possible"
 
 
 def _apart(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
     """Nothing ties the activity to the timer's event: it may start with that event (possible), or at another time."""
     fired = causes[f"{timer.name} fires"][:1]
-    way = occurrences.chains(unless, causes)[0]
+    way = graph.chains(unless, causes)[0]
     ended = tuple(link for link in way[:1] if link.kind == "activity")
     order = EventOrder(timer.start.text if timer.start else "", ended, fired)
     if order.missing:

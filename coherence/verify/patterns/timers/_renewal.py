@@ -15,10 +15,11 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
+from coherence.verify.events import graph
+from coherence.verify.events.orders import between
 from coherence.verify.patterns.timers._overrun import Figures, OverrunCase
-from coherence.verify.timers import firing, occurrences, repairs
+from coherence.verify.timers import firing, repairs
 from coherence.verify.timers.firing import Firing, FiringWindow
-from coherence.verify.timers.orders import between
 
 
 @dataclass(frozen=True)
@@ -59,12 +60,12 @@ def _renewal(design: Design, timer: Timer) -> Renewal | None:
 
 def _sent(design: Design, renew: Event) -> Renewal | None:
     """Returns the interval of a timer that repeats: one with `every`, or one that runs from its own last firing."""
-    sender = design.timers.get(occurrences.key_of(renew, design).removesuffix(" fires"))
+    sender = design.timers.get(graph.key_of(renew, design).removesuffix(" fires"))
     fires = firing.firing(sender) if sender is not None else None
     if sender is None or fires is None or sender.start is None:
         return None
     again = sender.every is not None or sender.start.text in (f"last {sender.name}", f"last {sender.name} fires")
-    return Renewal(fires.window, occurrences.values(sender)[0], sender) if again else None
+    return Renewal(fires.window, graph.values(sender)[0], sender) if again else None
 
 
 def _names(case: OverrunCase, renewal: Renewal | None) -> tuple[str, ...]:
@@ -74,7 +75,7 @@ def _names(case: OverrunCase, renewal: Renewal | None) -> tuple[str, ...]:
 
 
 def _places(case: OverrunCase, renewal: Renewal, lease: Firing) -> tuple[Place, ...]:
-    lasts = occurrences.values(case.timer)[0].labelled(f"the lease lasts {between(lease.window)}")
+    lasts = graph.values(case.timer)[0].labelled(f"the lease lasts {between(lease.window)}")
     return (lasts, renewal.place.labelled(f"renewed every {between(renewal.interval)}"))
 
 

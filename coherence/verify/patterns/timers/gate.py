@@ -39,12 +39,13 @@ from coherence.base.places import Place
 from coherence.findings import repairs as edits
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.verify.events import graph, orders
+from coherence.verify.events.graph import Causes
+from coherence.verify.events.orders import between
 from coherence.verify.patterns.timers import _before
 from coherence.verify.patterns.timers._before import OrderPromise
-from coherence.verify.timers import occurrences, orders, repairs
+from coherence.verify.timers import repairs
 from coherence.verify.timers.firing import FiringWindow
-from coherence.verify.timers.occurrences import Causes
-from coherence.verify.timers.orders import between
 
 QUESTION = Question("COH219", "missing-gate", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -52,7 +53,7 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per promise about two activities that no common event times."""
-    causes = occurrences.causes(subject.design)
+    causes = graph.event_graph(subject.design)
     for pair in _before.pairs(subject.design):
         if not pair.activities:
             continue
@@ -132,9 +133,7 @@ def _places(subject: Subject, pair: OrderPromise) -> tuple[Place, ...]:
 def _repairs(subject: Subject, pair: OrderPromise, causes: Causes) -> Iterator[Repair]:
     """Let what starts the second run from the first; or add a timer that does."""
     design, name = subject.design, "gate"
-    roots = [
-        link.name for chain in occurrences.chains(pair.second, causes) for link in chain[-1:] if link.kind == "timer"
-    ]
+    roots = [link.name for chain in graph.chains(pair.second, causes) for link in chain[-1:] if link.kind == "timer"]
     for root in dict.fromkeys(roots):
         yield from repairs.begin_with(subject, design.timers[root], pair.first)
     while name in {*design.timers, *design.loops, *design.components, *design.limits}:

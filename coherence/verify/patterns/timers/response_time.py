@@ -44,12 +44,13 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Timer
 from coherence.language.sentences import Promise
+from coherence.verify.events import graph, orders
+from coherence.verify.events.graph import Chain
+from coherence.verify.events.orders import between
 from coherence.verify.patterns.timers import _before, _overrun
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.timers import occurrences, orders, repairs
+from coherence.verify.timers import repairs
 from coherence.verify.timers.firing import FiringWindow
-from coherence.verify.timers.occurrences import Chain
-from coherence.verify.timers.orders import between
 
 QUESTION = Question("COH243", "response-time", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -86,24 +87,22 @@ def ask(subject: Subject) -> Iterator[Finding]:
     promises = [promise for promise in design.promises.values() if promise.kind == "response"]
     if not promises or not (design.timers or any(c.takes for c in design.components.values())):
         return
-    by_event = occurrences.with_ends(design)
-    kind = occurrences.without_rests(by_event)
+    by_event = graph.event_graph(design)
+    kind = graph.without_rests(by_event)
     for promise in promises:
         assert promise.first is not None
         assert promise.second is not None
-        first, second = (occurrences.key_of(event, design) for event in (promise.first, promise.second))
+        first, second = (graph.key_of(event, design) for event in (promise.first, promise.second))
         if second in by_event:
             ways = [_ways(subject, promise, causes, first, second) for causes in (by_event, kind)]
             yield _answer(subject, promise, *ways, beside=_beside(by_event, first, second))
 
 
-def _ways(
-    subject: Subject, promise: Promise, by_event: occurrences.Causes, first: str, second: str
-) -> list[ResponsePath]:
+def _ways(subject: Subject, promise: Promise, by_event: graph.Causes, first: str, second: str) -> list[ResponsePath]:
     """Returns every way back from the second event that meets the first."""
     limit = promise.within.low if promise.within is not None else Fraction(0)
     reached = []
-    for chain in dict.fromkeys(occurrences.chains(second, by_event)):
+    for chain in dict.fromkeys(graph.chains(second, by_event)):
         causes = [link.cause for link in chain]
         if first in causes:
             part = chain[: causes.index(first) + 1]
@@ -113,10 +112,10 @@ def _ways(
     return reached
 
 
-def _beside(by_event: occurrences.Causes, first: str, second: str) -> str:
+def _beside(by_event: graph.Causes, first: str, second: str) -> str:
     """Returns what brings the second event about beside the first one, from a cause that both have; nothing if none."""
-    before = {link.cause for chain in occurrences.chains(first, by_event) for link in chain}
-    for chain in occurrences.chains(second, by_event):
+    before = {link.cause for chain in graph.chains(first, by_event) for link in chain}
+    for chain in graph.chains(second, by_event):
         passed = [link.cause for link in chain]
         if first not in passed and not before.isdisjoint(passed):
             return next(link.effect for link in reversed(chain) if link.cause in before)
@@ -125,7 +124,7 @@ def _beside(by_event: occurrences.Causes, first: str, second: str) -> str:
 
 def _may_fail(subject: Subject, timer: Timer, second: str) -> bool:
     """Decides whether a timer on the way may be ended first, by another event than the promised one."""
-    return timer.unless is not None and occurrences.key_of(timer.unless, subject.design) != second
+    return timer.unless is not None and graph.key_of(timer.unless, subject.design) != second
 
 
 def _answer(

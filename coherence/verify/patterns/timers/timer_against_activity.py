@@ -5,6 +5,7 @@ A timer `{from: worker.task starts, after: D, unless: worker.task ends, then: ..
 run when the task may last longer than D.  The task must end strictly before: at equality the two
 race.  Activities of one member that lie between `from` and `unless` run one after another in the
 order of `takes`, and their times add up (cold start and first byte; hooks and drain inside a grace).
+Another timer that ends the activity in every run (`then: worker.task ends`) ends the waiting too.
 
 - A *lease* (`then: redeliver`, `requeue`, ...) hands the message out ceil(D_task / D_lease) times in
   all, at most `max_receive` where the component states it.

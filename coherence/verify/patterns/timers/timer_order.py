@@ -52,10 +52,11 @@ from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Repair
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Timer
+from coherence.verify.events import orders
+from coherence.verify.events.orders import EventOrder, between
 from coherence.verify.patterns.timers import _before, _overrun
 from coherence.verify.patterns.timers._before import OrderPromise
-from coherence.verify.timers import orders, repairs
-from coherence.verify.timers.orders import EventOrder, between
+from coherence.verify.timers import repairs
 
 QUESTION = Question("COH208", "timer-order", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)

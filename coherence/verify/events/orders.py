@@ -6,7 +6,7 @@ no link is on both, so they vary independently of each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,8 +14,8 @@ from coherence.base.number_text import render_decimal, render_seconds
 from coherence.findings.finding import Step
 from coherence.findings.question_input import Certificate
 from coherence.language.design import Design
+from coherence.verify.events.graph import MAY_END, Causes, Chain, EventLink, chains, set_by_loops
 from coherence.verify.timers.firing import NOW, FiringWindow
-from coherence.verify.timers.occurrences import MAY_END, Causes, Chain, EventLink, chains, set_by_loops
 
 
 @dataclass(frozen=True)
@@ -45,17 +45,16 @@ class EventOrder:
         return tuple(dict.fromkeys(text for link in self.second + self.first for text in link.assumptions))
 
 
+Alternatives = tuple[tuple[EventOrder | None, ...], ...]
+RANKS = ("before", "touches", "unknown", "possible", "after")
+
+
 def total(chain: Chain) -> FiringWindow:
     """Returns the time from the first cause of a chain to its event."""
     return sum((link.window for link in chain), NOW)
 
 
-def comparisons(first: str, second: str, links_to: Causes) -> tuple[EventOrder | None, ...]:
-    """Returns one comparison for each pair of ways back; None where the two never meet."""
-    return tuple(dict.fromkeys(order for together in alternatives(first, second, links_to) for order in together))
-
-
-def alternatives(first: str, second: str, links_to: Causes) -> tuple[tuple[EventOrder | None, ...], ...]:
+def alternatives(first: str, second: str, links_to: Causes) -> Alternatives:
     """Returns the comparisons of every way back from the second event with the ways back from the first.
 
     Ways that part at the end of an activity stand together: whichever is over soonest ends it, in its own time or by
@@ -110,6 +109,25 @@ def relation(order: EventOrder) -> str:
     if later.latest is not None and earlier.earliest >= later.latest:
         return "after"
     return "unknown" if earlier.latest is None or order.missing else "possible"
+
+
+def deciding_order(ways: Alternatives, relate: Callable[[EventOrder], str] = relation) -> tuple[EventOrder, str] | None:
+    """Returns the comparison that decides, and how its events stand; None where nothing ties the two together.
+
+    Of comparisons that stand together the best counts, of those that do not the worst.  `after` is said only where
+    every way says so.
+    """
+
+    def rank(order: EventOrder) -> int:
+        return RANKS.index(relate(order))
+
+    tied = [[order for order in together if order is not None] for together in ways]
+    best = [min(together, key=rank) for together in tied if together]
+    if not best:
+        return None
+    worst = max(best, key=rank)
+    certain = all(relate(order) == "after" for order in best) and not any(None in together for together in ways)
+    return worst, "possible" if relate(worst) == "after" and not certain else relate(worst)
 
 
 @dataclass(frozen=True)

@@ -84,9 +84,13 @@ def _activities(component: Component | None) -> tuple[str, ...]:
     return tuple(component.takes or ()) if component is not None else ()
 
 
-def causes(design: Design) -> Causes:
-    """Returns effect -> the links that can bring it about (several: any of them may); cached on the design."""
-    return design.queries.get(causes, lambda: _gathered(design))
+def event_graph(design: Design) -> Causes:
+    """Returns effect -> the links that can bring it about (several: any of them may); cached on the design.
+
+    A timer that ends an activity is a way to its end beside its own time; of kind `may end` where it does not end each
+    run of it, since something else lifts the timer or starts it.
+    """
+    return design.queries.get(event_graph, lambda: _gathered(design))
 
 
 def _gathered(design: Design) -> Causes:
@@ -95,24 +99,15 @@ def _gathered(design: Design) -> Causes:
         links_to.setdefault(link.effect, []).append(link)
     for link in _followed(design):
         links_to.setdefault(link.effect, [link])
+    for link in _ended_by_timers(design):
+        links_to.setdefault(link.effect, []).append(link)
     return {effect: tuple(links) for effect, links in links_to.items()}
 
 
-def with_ends(design: Design) -> Causes:
-    """Returns the causes with those of timers that end an activity, each a way to its end beside its own time.
-
-    Kind `may end`: the timer does not end each run of it, since something else lifts the timer or starts it.
-    """
-    return design.queries.get(with_ends, lambda: _with_ends(design))
-
-
-def _with_ends(design: Design) -> Causes:
-    links_to = {effect: list(links) for effect, links in causes(design).items()}
+def _ended_by_timers(design: Design) -> Iterator[EventLink]:
     for timer in design.timers.values():
         if timer.then is not None and timer.then.kind == "ends" and timer.then.activity and not firing.never(timer):
-            effect = key_of(timer.then, design)
-            links_to.setdefault(effect, []).append(_ending(design, timer, effect))
-    return {effect: tuple(links) for effect, links in links_to.items()}
+            yield _ending(design, timer, key_of(timer.then, design))
 
 
 def _ending(design: Design, timer: Timer, effect: str) -> EventLink:

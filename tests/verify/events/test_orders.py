@@ -14,11 +14,11 @@ from coherence.findings.question_input import Subject
 from coherence.language.design import Design
 from coherence.language.reading import read_text
 from coherence.language.sentences import event_of
+from coherence.verify.events import graph, orders
+from coherence.verify.events.graph import EventLink
+from coherence.verify.events.orders import EventOrder
 from coherence.verify.patterns.timers import gate, timer_against_activity, timer_order
-from coherence.verify.timers import occurrences, orders
 from coherence.verify.timers.firing import FiringWindow
-from coherence.verify.timers.occurrences import EventLink
-from coherence.verify.timers.orders import EventOrder
 
 PIPELINE = """coherence: 1
 components:
@@ -56,11 +56,11 @@ def ask(text: str) -> list[Finding]:
     ],
 )
 def test_one_event_has_one_key(words: str, key: str) -> None:
-    assert occurrences.key_of(event_of(words, NOWHERE), design()) == key
+    assert graph.key_of(event_of(words, NOWHERE), design()) == key
 
 
 def test_a_chain_leads_back_to_what_nothing_causes() -> None:
-    (chain,) = occurrences.chains("pod.start ends", occurrences.without_rests(occurrences.causes(design())))
+    (chain,) = graph.chains("pod.start ends", graph.without_rests(graph.event_graph(design())))
     assert [link.effect.removesuffix("s") for link in chain] == [
         "pod.start end", "pod.start start", "admit fire",
         "server.load end", "server.load start", "server.pull end",
@@ -69,17 +69,17 @@ def test_a_chain_leads_back_to_what_nothing_causes() -> None:
 
 
 def test_a_rest_between_two_activities_is_not_bounded() -> None:
-    (chain,) = occurrences.chains("server.load ends", occurrences.causes(design()))
+    (chain,) = graph.chains("server.load ends", graph.event_graph(design()))
     assert orders.total(chain) == FiringWindow(Fraction(70), None)
 
 
 def test_a_timer_that_is_off_causes_nothing() -> None:
-    assert "off fires" not in occurrences.causes(design())
+    assert "off fires" not in graph.event_graph(design())
 
 
 def test_a_circle_of_timers_has_an_end() -> None:
     circle = "coherence: 1\ntimers: {a: {from: b, after: 1 s, then: ring}, b: {from: a, after: 2 s, then: ring}}\n"
-    (chain,) = occurrences.chains("a fires", occurrences.causes(design(circle)))
+    (chain,) = graph.chains("a fires", graph.event_graph(design(circle)))
     assert [(link.effect, link.cause) for link in chain] == [("a fires", "b fires")]
 
 
@@ -87,7 +87,7 @@ def test_too_many_ways_are_refused() -> None:
     many = "".join(f"  t{n}: {{from: e{n}, after: 1 s, then: pod.start starts}}\n" for n in range(40))
     text = f"coherence: 1\ncomponents: {{pod: {{takes: {{start: 1 s}}}}}}\ntimers:\n{many}"
     with pytest.raises(OverflowError, match=r"more than 32 ways lead to 'pod\.start ends'"):
-        occurrences.chains("pod.start ends", occurrences.causes(design(text)))
+        graph.chains("pod.start ends", graph.event_graph(design(text)))
 
 
 def link(name: str, low: int, high: int | None, kind: str = "timer") -> EventLink:
