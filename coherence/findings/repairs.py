@@ -19,6 +19,7 @@ from coherence.language.schema_kinds import Quantity
 
 _BREAK = re.compile("\r\n?|\n")  # as coherence.language.document counts lines
 _WRITTEN = re.compile(r"""(["']?)[-+]?[0-9][0-9A-Za-z.%+ ]*\1""")  # a number as manifests write it
+_SUFFIXED = re.compile(r"""(["']?)[-+]?[0-9.]+[A-Za-z]+\1""")  # `500m`, `1Gi`: the suffix is no unit of the language
 _DURATION = re.compile(r"""(["']?)(?:[0-9]+(?:\.[0-9]*)?(?:ns|us|µs|ms|[smhdw])\s*)+\1""")  # of several parts
 _GO_UNITS = ("ms", "s", "m", "h")
 
@@ -53,7 +54,9 @@ def rewrite(subject: Subject, place: Place, value: Fraction, dimension: Dimensio
     if dimension == SECOND and old.strip("'\"").isdecimal():
         new = respelled(old, Fraction(old.strip("'\"")), value, SECOND)
         return None if new is None else Edit(place, old, new)
-    return Edit(place, old, render_like(old, value, dimension)) if _WRITTEN.fullmatch(old) else None
+    if not _WRITTEN.fullmatch(old) or (dimension != SECOND and _SUFFIXED.fullmatch(old)):
+        return None
+    return Edit(place, old, render_like(old, value, dimension))
 
 
 def insert(subject: Subject, after: Place, key: str, value: str) -> Edit | None:

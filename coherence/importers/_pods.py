@@ -17,8 +17,8 @@ from coherence.base.places import Place
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import sanitised
 from coherence.importers._probes import probes
-from coherence.importers._quantities import bytes_text, exact, respelled
-from coherence.importers._sketch import Pods, Sketch, default_scalar, entry
+from coherence.importers._quantities import amount_text, respelled
+from coherence.importers._sketch import Container, Pods, Sketch, default_scalar, entry
 from coherence.language.document import Items, Node, Scalar
 
 SPELLING = {
@@ -30,7 +30,6 @@ SPELLING = {
     "after": "terminationGracePeriodSeconds",
 }
 TAGS = {"gpu": " gpu"}
-BYTES = ("memory", "ephemeral-storage", "hugepages-")
 GRACE = "termination_grace"
 SLEEP = re.compile(r"(?:exec\s+)?(?:/usr)?(?:/bin/)?sleep\s+([0-9]{1,9})s?;?")
 
@@ -49,12 +48,18 @@ def add_pods(manifest: Manifest, sketch: Sketch, template: FieldView | None, *, 
         "takes": entry(longest.place, {"pre_stop": longest}) if longest else None,
     }
     sketch.put("components", thing, place, values)
-    sketch.add_pods(Pods(thing, manifest.namespace, _labels(template)))
+    sketch.add_pods(Pods(thing, manifest.namespace, _labels(template), [*map(_container, containers)]))
     probes(containers, thing, sketch)
     grace = pod.seconds("terminationGracePeriodSeconds") if pod else None
     if grace is not None or longest is not None:
         _grace(grace, longest, thing, sketch)
     return thing
+
+
+def _container(view: FieldView) -> Container:
+    """Returns a container with its requests and its own limits."""
+    name = view.scalar("name")
+    return Container(name.text if name else "", dict(_requests(view)), view.inner("resources", "limits"))
 
 
 def needs_scarce(template: FieldView | None) -> bool:
@@ -73,15 +78,15 @@ def _labels(template: FieldView | None) -> dict[str, str]:
 
 def _needs(containers: list[FieldView], place: Place) -> Node | None:
     """Returns what one member holds: the requests of its containers together; each stands where the first stands."""
-    sums: dict[str, tuple[Fraction, Scalar, bool]] = {}
+    sums: dict[str, tuple[Fraction, Scalar, str]] = {}
     for container in containers:
         for key, request in _requests(container):
             name = sanitised(key.rpartition("/")[2])
-            total, first, _ = sums.get(name, (Fraction(0), request, False))
-            sums[name] = (total + units.quantity(request.text)[0], first, key.startswith(BYTES))
+            total, first, _ = sums.get(name, (Fraction(0), request, key))
+            sums[name] = (total + units.quantity(request.text)[0], first, key)
     texts = {
-        name: respelled(first, bytes_text(total) if in_bytes else exact(total) + TAGS.get(name, ""))
-        for name, (total, first, in_bytes) in sums.items()
+        name: respelled(first, amount_text(total, key) + TAGS.get(name, ""))
+        for name, (total, first, key) in sums.items()
     }
     return entry(place, texts) if texts else None
 

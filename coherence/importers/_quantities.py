@@ -13,6 +13,7 @@ from coherence.language.document import Scalar
 SUFFIXES = {"n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "": Fraction(1)}
 SUFFIXES |= {letter: Fraction(1000) ** power for power, letter in enumerate(("k", "M", "G", "T", "P", "E"), 1)}
 SUFFIXES |= {f"{letter}i": Fraction(1024) ** power for power, letter in enumerate(("K", "M", "G", "T", "P", "E"), 1)}
+BYTES = ("memory", "ephemeral-storage", "hugepages-")
 _QUANTITY = re.compile(
     r"([0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:([eE][-+]?[0-9]{1,2})|([numkMGTPE]|[KMGTPE]i)?)"
 )
@@ -65,6 +66,11 @@ def duration_text(value: Fraction) -> str:
 def bytes_text(value: Fraction) -> str:
     """Returns bytes as the language writes them: `10 GiB`."""
     return _shown(value, units.unit("B")[1], "B")
+
+
+def amount_text(value: Fraction, resource: str) -> str:
+    """Returns an amount of a resource of Kubernetes: bytes of `memory` and the like, else a plain number."""
+    return bytes_text(value) if resource.startswith(BYTES) else exact(value)
 
 
 def _shown(value: Fraction, dimension: Dimension, unit: str) -> str:

@@ -47,13 +47,15 @@ class Autoscaler:
     sensor: Node | None = None
 
 
-def workload(manifest: Manifest, sketch: Sketch, *, kind: str = "") -> tuple[str, Place] | None:
+def workload(
+    manifest: Manifest, sketch: Sketch, *, kind: str = "", key: str = "scaleTargetRef"
+) -> tuple[str, Place] | None:
     """Returns the thing that `scaleTargetRef` names and where; None (with a problem) where none is named."""
     spec = manifest.spec
-    reference = spec.table("scaleTargetRef")
+    reference = spec.table(key)
     if reference is None:
-        if "scaleTargetRef" not in spec:
-            spec.problem(spec.node.place, "spec.scaleTargetRef is missing", "name the workload that is scaled")
+        if key not in spec:
+            spec.problem(spec.node.place, f"spec.{key} is missing", "name the workload that is scaled")
         return None
     name, stated = reference.required("name"), reference.scalar("kind")
     reference.use("apiVersion")

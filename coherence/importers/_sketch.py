@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from coherence.base.errors import InternalError
 from coherence.base.outside_text import MASK, masked
 from coherence.base.places import Place
+from coherence.importers._kubernetes import FieldView
 from coherence.importers._names import Names
 from coherence.language import catalogue
 from coherence.language.document import Items, Node, Scalar, Table
@@ -36,12 +37,33 @@ class Aim:
 
 
 @dataclass(frozen=True)
+class Container:
+    """A container of a pod with what it requests, as plain numbers; `limits`: its own, which few questions read."""
+
+    name: str
+    requests: Mapping[str, Scalar]
+    limits: FieldView | None
+
+
+@dataclass(frozen=True)
 class Pods:
-    """The pods of a thing, by which a selector finds it."""
+    """The pods of a thing, by which a selector finds it, and what they are made of."""
 
     thing: str
     namespace: str
     labels: Mapping[str, str]
+    containers: Sequence[Container] = ()
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What a namespace (empty: any) allows one container, or one pod, to request; `is_least`: not less than that."""
+
+    namespace: str
+    per_pod: bool
+    resource: str
+    amount: Scalar
+    is_least: bool
 
 
 @dataclass(frozen=True)
@@ -74,6 +96,7 @@ class Sketch:
         self.pods: list[Pods] = []
         self.labelled: dict[tuple[str, str], list[Pods]] = {}
         self.syncs: list[Sync] = []
+        self.bounds: list[Allowance] = []
         self.not_modelled: list[tuple[Place, str]] = []
         self._hidden: dict[str, int] = {}
 
@@ -91,6 +114,10 @@ class Sketch:
         self.pods.append(pods)
         for label in pods.labels.items():
             self.labelled.setdefault(label, []).append(pods)
+
+    def pods_of(self, thing: str) -> Pods | None:
+        """Returns the pods of a thing, where its manifest is known."""
+        return next((pods for pods in self.pods if pods.thing == thing), None)
 
     def put(self, section: str, name: str, place: Place, values: Values) -> None:
         """Adds a thing, loop, timer or limit whose own place is `place`."""

@@ -98,6 +98,14 @@ def test_a_place_alone_is_understood_as_its_manifest_means_it() -> None:
     assert repairs.rewrite(subject, words, Fraction(3), ONE) is None
 
 
+@pytest.mark.parametrize("amount", ["500m", "1Gi", "'250Mi'"])
+def test_a_suffix_of_kubernetes_is_no_unit_of_the_language(amount: str) -> None:
+    text = f"{ROUTE}# {amount}\n"
+    subject = Subject(importers.design_of(documents(text, "v.yaml")), {"v.yaml": text})
+    line = text.count("\n")
+    assert repairs.rewrite(subject, Place("v.yaml", line, 3, line, 3 + len(amount)), Fraction(2), ONE) is None
+
+
 def test_a_manifest_gets_no_key_that_its_kind_does_not_have() -> None:
     subject = Subject(importers.design_of(documents(ROUTE, "v.yaml")), {"v.yaml": ROUTE})
     deadline = subject.design.calls[0].deadline

@@ -119,6 +119,40 @@ FILES: dict[str, dict[str, Any]] = {
         "StatefulSet",
         spec={"serviceName": "web", "replicas": 3, "template": POD, "updateStrategy": {"type": "RollingUpdate"}},
     ),
+    "sizes": beside(
+        DEPLOYMENT,
+        SCALER,
+        manifest(
+            "autoscaling.k8s.io/v1",
+            "VerticalPodAutoscaler",
+            spec={
+                "targetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+                "updatePolicy": {"updateMode": "Recreate", "minReplicas": 2},
+                "resourcePolicy": {
+                    "containerPolicies": [
+                        {
+                            "containerName": "*",
+                            "mode": "Auto",
+                            "controlledResources": ["cpu", "memory"],
+                            "controlledValues": "RequestsOnly",
+                            "minAllowed": {"cpu": "100m", "memory": "64Mi"},
+                            "maxAllowed": {"cpu": 2, "memory": "1Gi"},
+                        }
+                    ]
+                },
+            },
+        ),
+        manifest(
+            "v1",
+            "LimitRange",
+            spec={
+                "limits": [
+                    {"type": "Container", "max": {"cpu": 1, "memory": "2Gi"}, "min": {"cpu": "50m"}},
+                    {"type": "Pod", "max": {"memory": "4Gi"}, "default": {"cpu": 1}},
+                ]
+            },
+        ),
+    ),
     "daemon": manifest("apps/v1", "DaemonSet", spec={"template": POD}),
     "cron": manifest(
         "batch/v1",

@@ -1,0 +1,235 @@
+"""VerticalPodAutoscaler: a loop on the request of each resource that it controls.
+
+The recommendation is what the containers use and 15 % more, so the loop holds the used share of the request at 1 / 1.15
+within `minAllowed` and `maxAllowed`, and within a LimitRange as far as these allow it.  Where an autoscaler of replicas
+holds the same share, both divide one usage, and the component says how.  With `RequestsOnly` a request stays below the
+limit of its container.  `updateMode` Off writes nothing, Initial only what new pods request.
+
+SOURCE: Kubernetes autoscaler, VPA API v1; features, Limits control; flags of the recommender:
+recommendation-margin-fraction 0.15, pod-recommendation-min-cpu-millicores 25, pod-recommendation-min-memory-mb 250; of
+the updater: updater-interval 1 min.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.places import Place
+from coherence.importers import _scaling as scaling
+from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._names import agree, sanitised
+from coherence.importers._quantities import amount_text, respelled
+from coherence.importers._sketch import Container, Scaling, Sketch, entry, listed
+from coherence.language.document import Node, Scalar, Table
+
+KIND = "VerticalPodAutoscaler"
+GROUPS = ("autoscaling.k8s.io",)
+SPELLING: Mapping[str, str] = {}
+LEAST = {"cpu": Fraction(25, 1000), "memory": Fraction(250 * 10**6)}  # of a pod
+SHARE, EDGE = "87 %", "10 %"  # 1 / 1.15; a smaller change is not worth an eviction (updater)
+ALL = "*"
+WRITES = ("Auto", "Recreate", "InPlaceOrRecreate", "InPlace")
+IDLE = {"Off": "recommends and writes nothing", "Initial": "writes what new pods request, and is no loop of its own"}
+
+
+@dataclass(frozen=True)
+class Owner:
+    """The requests that one loop writes: of a whole pod, or of one of its containers."""
+
+    label: str  # empty: of all containers
+    policies: Sequence[FieldView | None]  # of each container; None for the defaults
+    containers: Sequence[Container]
+
+    def name(self, *words: str) -> str:
+        return sanitised(" ".join(filter(None, (self.label, *words))))
+
+
+def add(manifest: Manifest, sketch: Sketch) -> None:
+    """Notes the workload; its loops need its containers and those that scale it."""
+    scaling.workload(manifest, sketch, key="targetRef")
+
+
+def link(manifest: Manifest, sketch: Sketch) -> None:
+    """Adds a loop for each resource of each owner."""
+    workload = scaling.workload(manifest, sketch, key="targetRef")
+    spec = manifest.spec
+    policy = spec.table("updatePolicy")
+    mode = policy.scalar("updateMode") if policy else None
+    if workload is None or (policy is not None and mode is not None and _idle(policy, mode)):
+        return
+    if policy is not None:
+        policy.remark("minReplicas", "with fewer pods none is evicted, which is not modelled")
+        policy.remark("evictionRequirements", "evictions in one direction only are not modelled")
+    for owner in _owners(manifest, workload[0], sketch):
+        for resource in LEAST:
+            _loop(owner, resource, workload, manifest, sketch)
+
+
+def _idle(policy: FieldView, mode: Scalar) -> bool:
+    """Returns whether the mode writes nothing to pods that run; lists it."""
+    if mode.text not in (*WRITES, *IDLE):
+        words = f"{policy.at('updateMode')} is '{units.shorten(mode.text)}'"
+        policy.problem(mode.place, words, f"write one of {', '.join((*WRITES, *IDLE))}")
+    if mode.text in IDLE:
+        policy.manifest.used.add("spec")
+        policy.remark("updateMode", f"{mode.text}: {IDLE[mode.text]}")
+    return mode.text in IDLE
+
+
+def _owners(manifest: Manifest, thing: str, sketch: Sketch) -> Iterator[Owner]:
+    """Yields the pod, where all its containers are controlled; else each container that is."""
+    resources = manifest.spec.table("resourcePolicy")
+    policies = {
+        name.text: view
+        for view in (resources.tables("containerPolicies") if resources else ())
+        if (name := view.scalar("containerName")) is not None
+    }
+    pods = sketch.pods_of(thing)
+    containers = pods.containers if pods else [Container(name, {}, None) for name in policies if name != ALL]
+    chosen = [(container, policies.get(container.name, policies.get(ALL))) for container in containers]
+    controlled = [(container, view) for container, view in chosen if not _is_off(view)]
+    if len(controlled) == len(chosen) and (pods is not None or not _is_off(policies.get(ALL))):
+        others = [] if pods is not None else [policies.get(ALL)]
+        yield Owner("", [*(view for _, view in controlled), *others], [container for container, _ in controlled])
+        return
+    for container, view in controlled:
+        yield Owner(container.name, [view], [container])
+
+
+def _is_off(view: FieldView | None) -> bool:
+    mode = view.scalar("mode") if view is not None else None
+    return mode is not None and mode.text == "Off"
+
+
+def _controls(view: FieldView | None, resource: str) -> bool:
+    """Returns whether a policy controls a resource; both, where it names none."""
+    return (
+        view is None
+        or "controlledResources" not in view
+        or any(word.text == resource for word in view.scalars("controlledResources"))
+    )
+
+
+def _loop(owner: Owner, resource: str, workload: tuple[str, Place], manifest: Manifest, sketch: Sketch) -> None:
+    thing, place = workload
+    if not owner.policies or not all(_controls(view, resource) for view in owner.policies):
+        return
+    request, reading = f"{thing}.{owner.name(resource, 'request')}", f"{thing}.{owner.name(resource)}"
+    allowed = _namespace(owner, resource, manifest, sketch)
+    bounds = _bounds(owner, resource, allowed, place)
+    target = {"signal": Scalar(reading, place), "setpoint": Scalar(SHARE, place), "tolerance": Scalar(EDGE, place)}
+    actuation: dict[str, Node | None] = {
+        "signal": Scalar(request, place),
+        "law": Scalar("proportional", place),
+        "bounds": listed(bounds, bounds[0].place),
+    }
+    values: dict[str, Node | None] = {
+        "layer": Scalar("orchestration", place),
+        "objective": Scalar(f"request the {resource} that is used", place),
+        "timescale": entry(place, {"period": Scalar("1 min", place)}),
+        "target": entry(place, target),
+        "actuation": entry(place, actuation),
+    }
+    name = sketch.names.fresh(
+        f"{manifest.name.text} {owner.label} {'' if 'vpa' in manifest.name.text else 'vpa'} {resource}"
+    )
+    sketch.put("loops", name, manifest.name.place, values)
+    _share(owner, resource, thing, place, sketch)
+    caps = [*allowed["at_most"], *_own_limits(owner, resource)]
+    for key, ends, end in (("at_most", caps, min), ("at_least", allowed["at_least"], max)):
+        if ends:
+            _limit(end(ends, key=_number), request, key, sketch)
+
+
+def _number(amount: Scalar) -> Fraction:
+    return units.quantity(amount.text)[0]
+
+
+def _namespace(owner: Owner, resource: str, manifest: Manifest, sketch: Sketch) -> dict[str, list[Scalar]]:
+    """Returns what the LimitRanges of the namespace allow the containers together."""
+    allowed: dict[str, list[Scalar]] = {"at_most": [], "at_least": []}
+    for bound in sketch.bounds:
+        if agree(bound.namespace, manifest.namespace) and bound.resource == resource:
+            each = 1 if bound.per_pod else max(len(owner.containers), 1)
+            if not (bound.per_pod and owner.label):  # of the pod, of which this is one container
+                total = respelled(bound.amount, amount_text(_number(bound.amount) * each, resource))
+                allowed["at_least" if bound.is_least else "at_most"].append(total)
+    return allowed
+
+
+def _bounds(owner: Owner, resource: str, allowed: Mapping[str, list[Scalar]], place: Place) -> list[Scalar]:
+    """Returns the least and the most that is written: between those of the namespace, where the policies let it."""
+    least, most = _bound(owner, resource, "minAllowed"), _bound(owner, resource, "maxAllowed")
+    low = max([*filter(None, [least]), *allowed["at_least"]], key=_number, default=None)
+    high = min([*filter(None, [most]), *allowed["at_most"]], key=_number, default=None)
+    if low is not None and most is not None and _number(low) > _number(most):
+        low = most
+    if high is not None and least is not None and _number(high) < _number(least):
+        high = least
+    first = low or Scalar(amount_text(LEAST[resource], resource), place)
+    if high is not None and low is None and _number(high) < _number(first):
+        first = respelled(first, high.text)
+    return [first, high or Scalar("unlimited", place)]
+
+
+def _bound(owner: Owner, resource: str, key: str) -> Scalar | None:
+    """Returns what its containers may request together; None where one of them has no bound."""
+    bounds = [view.table(key) if view is not None else None for view in owner.policies]
+    stated = [bound.quantity(resource) if bound is not None else None for bound in bounds]
+    amounts = [amount for amount in stated if amount is not None]
+    if not amounts or len(amounts) < len(stated):
+        return None
+    return respelled(amounts[0], amount_text(sum(map(_number, amounts), Fraction(0)), resource))
+
+
+def _share(owner: Owner, resource: str, thing: str, place: Place, sketch: Sketch) -> None:
+    """Adds how the used share follows from replicas and request, where an autoscaler holds the same share."""
+    reading, component = owner.name(resource), sketch.get("components", thing)
+    if component is None or not any(
+        _reads(sketch, scaler.loop, f"{thing}.{reading}") for scaler in _scalers(sketch, thing)
+    ):
+        return
+    used = f"{thing}.{owner.name(resource, 'used')}"
+    formula = f"{used} / ({thing}.replicas * {thing}.{owner.name(resource, 'request')})"
+    component.entries[reading], component.keys[reading] = Scalar(formula, place), place
+
+
+def _scalers(sketch: Sketch, thing: str) -> Sequence[Scaling]:
+    return sketch.scaled.get(thing, [])
+
+
+def _reads(sketch: Sketch, loop: str, reading: str) -> bool:
+    """Returns whether a loop holds a reading, alone or as the greatest of several."""
+    added = sketch.get("loops", loop)
+    target = added.get("target") if added is not None else None
+    signal = target.get("signal") if isinstance(target, Table) else None
+    return isinstance(signal, Scalar) and reading in signal.text.replace("max(", " ").replace(",", " ").split()
+
+
+def _own_limits(owner: Owner, resource: str) -> list[Scalar]:
+    """Returns the limits of the containers together, where they stay as they are and all have one."""
+    own = [
+        container.limits.quantity(resource) if container.limits is not None else None for container in owner.containers
+    ]
+    stay = [view is not None and _requests_only(view) for view in owner.policies]
+    caps = [cap for cap in own if cap is not None]
+    if not caps or len(caps) < len(own) or not all(stay):
+        return []
+    return [respelled(caps[0], amount_text(sum(map(_number, caps), Fraction(0)), resource))]
+
+
+def _requests_only(view: FieldView) -> bool:
+    values = view.scalar("controlledValues")
+    return values is not None and values.text == "RequestsOnly"
+
+
+def _limit(amount: Scalar, request: str, key: str, sketch: Sketch) -> None:
+    values: dict[str, Node | None] = {
+        "layer": respelled(amount, "orchestration"),
+        "counts": respelled(amount, request),
+        key: amount,
+    }
+    sketch.put("limits", sketch.names.fresh(f"{request} {key}"), amount.place, values)
