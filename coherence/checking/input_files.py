@@ -37,15 +37,17 @@ class InputFiles:
 
 def input_files(paths: Iterable[str | Path]) -> InputFiles:
     """Returns the files that are named, and those below the folders that are named."""
-    files = InputFiles()
-    for path in map(str, paths):
+    files, chosen = InputFiles(), [str(path) for path in paths]
+    for path in chosen:
         if not os.path.isdir(path):
             files.explicit[path] = True
-            continue
-        for inner in sorted(_below(path, files.skipped)):
-            reason = _reason(inner)
-            if reason is None:
-                files.explicit.setdefault(inner, False)
+    taken = {os.path.abspath(path) for path in files.explicit}
+    for folder in filter(os.path.isdir, chosen):
+        for inner in sorted(_below(folder, files.skipped)):
+            reason, place = _reason(inner), os.path.abspath(inner)
+            if reason is None and place not in taken:
+                files.explicit[inner] = False
+                taken.add(place)
             elif reason:
                 files.skipped.append(SkippedFile(inner, *reason))
     return files

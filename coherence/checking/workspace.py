@@ -30,6 +30,7 @@ class Entry:
     design: Design
     sources: dict[str, str]
     rebuild: Rebuild
+    of_manifests: bool = False
 
 
 Answering = Callable[[Entry, Mapping[str, Any]], Answers]  # a design and the options of `analyse`
@@ -159,7 +160,7 @@ def _imported(manifests: Sequence[Document], sources: dict[str, str]) -> Entry:
     from coherence import importers
 
     own = {d.file: sources[d.file] for d in manifests}
-    return Entry(importers.design_of(manifests), own, importers.design_from_sources)
+    return Entry(importers.design_of(manifests), own, importers.design_from_sources, of_manifests=True)
 
 
 def report(  # noqa: PLR0913  (one parameter for each option)

@@ -28,7 +28,8 @@ STOPPED = 130  # by Ctrl-C, as shells have it
 SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 
 OF_A_REPORT = (
-    "select", "ignore", "fail_on", "min_evidence", "output", "strict", "baseline", "thorough", "no_cache", "verbose",
+    "select", "ignore", "fail_on", "min_evidence", "output", "strict", "baseline", "since", "thorough", "no_cache",
+    "verbose",
 )  # fmt: skip
 
 
@@ -74,6 +75,11 @@ OF_A_REPORT = (
 @click.option("--fix", is_flag=True, help="Edit the files: the smallest change that removes all conflicts it can.")
 @click.option("--diff", is_flag=True, help="Print that change as a unified diff, and write nothing.")
 @click.option("--baseline", metavar="FILE", help="Findings in it are known (see `coherence baseline`).")
+@click.option(
+    "--since",
+    metavar="COMMIT",
+    help="What stood where this branch left COMMIT of its git repository is known; say what changed, and what is new.",
+)
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @click.option("--thorough", is_flag=True, help="Search repairs and blame where that means executing loops again, too.")
 @click.option("--no-cache", is_flag=True, help="Ask everything again, and keep nothing.")
@@ -87,6 +93,8 @@ def command(paths: Sequence[str], **options: Any) -> int:
     _known(chosen.select, chosen.ignore)
     if sum((chosen.fix, chosen.diff, chosen.watch, chosen.expect)) > 1:
         raise UsageError("of --fix, --diff, --watch and --expect only one is done at a time")
+    if chosen.since and (chosen.fix or chosen.diff or chosen.watch):
+        raise UsageError("--since compares two states, and --fix, --diff and --watch work on one: leave one out")
     if chosen.expect:
         refuse_given(OF_A_REPORT, "--expect compares every finding with the expected.yaml beside the design")
         return _expected(paths, chosen)
@@ -125,6 +133,7 @@ class CheckOptions:
     fix: bool
     diff: bool
     baseline: str | None
+    since: str | None
     watch: bool
     thorough: bool
     no_cache: bool
@@ -147,16 +156,26 @@ def _reported(
     from coherence.checking.workspace import open_workspace, report
 
     entries = _baseline(options)  # a baseline that cannot be read is said before anything is checked
-    answered = report(
-        opened or open_workspace(paths),
-        select=options.select,
-        ignore=options.ignore,
-        time_limit=options.time_limit,
-        today=time.strftime("%Y-%m-%d"),
-        thorough=options.thorough,
-        answering=answering or _cached(options),
-    )
-    return stronger(answered if entries is None else _known_left_out(answered, entries), options.min_evidence)
+
+    def reported(workspace: Workspace) -> Report:
+        answered = report(
+            workspace,
+            select=options.select,
+            ignore=options.ignore,
+            time_limit=options.time_limit,
+            today=time.strftime("%Y-%m-%d"),
+            thorough=options.thorough,
+            answering=answering or _cached(options),
+        )
+        return stronger(answered, options.min_evidence)
+
+    if options.since:
+        from coherence.checking.since import report_since
+
+        answered = report_since(options.since, paths, reported)
+    else:
+        answered = reported(opened or open_workspace(paths))
+    return answered if entries is None else _known_left_out(answered, entries)
 
 
 def _cached(options: CheckOptions) -> Answering | None:
@@ -179,7 +198,9 @@ def _known_left_out(report: Report, entries: Sequence[BaselineEntry]) -> Report:
     from coherence.findings import baselines
 
     split = baselines.compared(report.findings, entries)
-    return replace(report, findings=split.new, known=split.known, gone=sum(entry.count for entry in split.gone))
+    gone = baselines.compared((*report.findings, *report.known), entries).gone
+    known = (*report.known, *split.known)
+    return replace(report, findings=split.new, known=known, gone=sum(entry.count for entry in gone))
 
 
 def _fixed(paths: Sequence[str], options: CheckOptions) -> int:

@@ -216,13 +216,52 @@ class SkippedFile:
 
 
 @dataclass(frozen=True)
+class ChangedPolicy:
+    """An entry of a design that differs from an earlier one: `added`, `changed` or `removed`, and where it stands."""
+
+    how: str
+    section: str
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True)
+class GoneFinding:
+    """A finding about an earlier state that is not found any more."""
+
+    code: str
+    verdict: str
+    of: tuple[str, ...]
+    count: int
+
+
+@dataclass(frozen=True)
+class Since:
+    """What changed since an earlier state of the files, and what that did to the findings.
+
+    `left`: `commit` is where today's branch left `ref`.  `files` -> the lines of today that differ (none of a file that
+    was removed).  `unread`: why the earlier state could not be checked, so that every finding counts as new.
+    """
+
+    ref: str
+    commit: str
+    left: bool
+    files: Mapping[str, frozenset[int]]
+    policies: tuple[ChangedPolicy, ...] = ()
+    known: int = 0
+    gone: tuple[GoneFinding, ...] = ()
+    unread: str = ""
+
+
+@dataclass(frozen=True)
 class Report:
     """The one list behind all outputs.  `sources` maps a path to its text, for the carets.
 
     `suppressed` are findings that a comment with a reason silenced; `not_modelled` are lines about
     input that was read and understood as outside the model (for example a manifest field); `skipped` are
     files of a folder that were not read.  With a
-    baseline `known` are the findings that stand in it, and `gone` counts those that are not found any more.
+    baseline `known` are the findings that stand in it, and `gone` counts those that are not found any more; `since` is
+    the change that is looked at, and the findings that stood before it are `known` as well.
     """
 
     findings: tuple[Finding, ...]
@@ -235,6 +274,7 @@ class Report:
     seed: int = 0
     known: tuple[Finding, ...] = ()
     gone: int | None = None
+    since: Since | None = None
     skipped: tuple[SkippedFile, ...] = ()
 
 

@@ -1,5 +1,8 @@
 """Renders annotations of GitHub Actions: one workflow command for each finding.
 
+With an earlier state to compare with (`--since`) a finding stands at the line that changed, and what is not read is
+told of changed lines alone: a review shows no others, and GitHub ten annotations of each level.
+
 SOURCE: actions/toolkit, packages/core/src/command.ts (what must be escaped in data and in properties).
 """
 
@@ -13,6 +16,7 @@ from coherence.findings.finding import Finding, NotRead, Report, Severity
 from coherence.reporting._evidence import notes
 from coherence.reporting._not_read import not_read_sentence
 from coherence.reporting._options import ReportOptions
+from coherence.reporting._since import is_touched, touched_place
 from coherence.reporting._words import (
     column_of,
     in_file,
@@ -20,7 +24,6 @@ from coherence.reporting._words import (
     line_of,
     one_line,
     ordered,
-    primary,
     sentence,
     weight,
     where,
@@ -33,8 +36,8 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 
 def render(report: Report, *, options: ReportOptions) -> str:
     """Returns `::error file=...,line=...,col=...::message` lines; proofs are notices, undecided ones no errors."""
-    commands = [_command(finding, options) for finding in ordered(report.findings)]
-    commands += [_not_read(line) for line in report.not_read if line.counts]
+    commands = [_command(finding, report, options) for finding in ordered(report.findings)]
+    commands += [_not_read(line) for line in report.not_read if line.counts and is_touched(line.place, report)]
     return "".join(f"{command}\n" for command in commands)
 
 
@@ -50,15 +53,16 @@ def _listed(properties: Mapping[str, str], place: Place | None) -> str:
     return ",".join(f"{name}={_property(value)}" for name, value in sorted(every.items()))
 
 
-def _command(finding: Finding, options: ReportOptions) -> str:
+def _command(finding: Finding, report: Report, options: ReportOptions) -> str:
     level = "notice" if is_proof(finding) else _LEVELS[weight(finding)]
+    place = touched_place(finding, report)
     properties = {"title": f"{visible(finding.code)} {visible(finding.slug)}"}
-    return f"::{level} {_listed(properties, primary(finding))}::{_data(_body(finding, options))}"
+    return f"::{level} {_listed(properties, place)}::{_data(_body(finding, place, options))}"
 
 
-def _body(finding: Finding, options: ReportOptions) -> str:
+def _body(finding: Finding, at: Place | None, options: ReportOptions) -> str:
     lines = [sentence(finding)]
-    lines += [f"{where(place)} {one_line(place.label)}".rstrip() for place in finding.places[1:]]
+    lines += [f"{where(place)} {one_line(place.label)}".rstrip() for place in finding.places if place is not at]
     for note in notes(finding, width=options.width):
         lines += [f"{note.label}: {note.lines[0]}"] if len(note.lines) == 1 else [f"{note.label}:", *note.lines]
     return "\n".join(lines)

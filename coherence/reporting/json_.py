@@ -6,7 +6,7 @@ or null where there is none.  Times are such quantities in seconds, null where a
 `counts` has the policies that were checked, the promises by their answers, the pairs of policies by what is known of
 them (`safe`: proved; `not_modelled`: they share something, and no question is about them; `unrelated`: they share
 nothing), then the findings by verdict and by severity; with a baseline also how many problems it knows, which `known`
-lists.
+lists; with `--since` what changed is `since`, and what stood before the change is `known`.
 `format_version` grows by one whenever a field changes its meaning or goes away, not when one is added.
 """
 
@@ -23,6 +23,7 @@ from coherence.base.outside_text import escape, masked
 from coherence.base.places import Place
 from coherence.findings.finding import Edit, Evidence, Finding, NotRead, Repair, Report, Severity, Verdict
 from coherence.reporting._options import ReportOptions
+from coherence.reporting._since import since_json
 from coherence.reporting._versions import versions
 from coherence.reporting._words import baseline, ordered
 
@@ -83,7 +84,10 @@ def as_data(report: Report) -> dict[str, Any]:
         "assumptions": list(report.assumptions),
         "skipped": [{"path": one.path, "kind": one.kind, "reason": one.reason} for one in report.skipped],
     }
-    return data if report.gone is None else data | {"known": [_finding(one) for one in ordered(report.known)]}
+    data |= (
+        {"known": [_finding(one) for one in ordered(report.known)]} if report.gone is not None or report.since else {}
+    )
+    return data | ({"since": since_json(report.since)} if report.since else {})
 
 
 def _counts(report: Report) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from coherence.reporting._edits import hunks
 from coherence.reporting._not_read import grouped, not_read_sentence
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._paint import paint
+from coherence.reporting._since import since_lines
 from coherence.reporting._words import (
     accounting,
     headword,
@@ -36,6 +37,7 @@ def render(report: Report, *, options: ReportOptions) -> str:
     """Returns accounting, table, and a section for each finding that is no proof or note (`verbose`: for each)."""
     findings = ordered(report.findings)
     parts = ["# Coherence report", f"{summary(report)} {accounting(report)}."]
+    parts += ["  \n".join(map(escaped, since_lines(report)))]
     parts += ["\n".join(_table(findings))] if findings else []
     for finding in findings:
         if options.verbose or not is_brief(finding):

@@ -11,6 +11,7 @@ from coherence.reporting._evidence import notes
 from coherence.reporting._not_read import grouped, not_read_sentence
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._paint import STYLES, Line, paint
+from coherence.reporting._since import since_lines
 from coherence.reporting._snippet import snippets
 from coherence.reporting._words import (
     accounting,
@@ -145,6 +146,7 @@ def _outside(report: Report, options: ReportOptions) -> Iterator[Line]:
 
 def _footer(report: Report, options: ReportOptions) -> Iterator[Line]:
     yield [(summary(report), "bold")]
+    yield from ([(line, "plain")] for line in since_lines(report))
     if report.gone is not None:
         counts = ", ".join(f"{number} {word}" for word, number in baseline(report).items())
         yield [(f"Baseline: {counts}", "plain")]
