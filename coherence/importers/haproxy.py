@@ -52,8 +52,8 @@ __all__ = ["KIND", "SPELLING", "SUFFIX", "VARIANTS", "add", "read", "recognises"
 
 
 @dataclass(frozen=True)
-class Server:
-    """A server of a backend: its address and its options, each with the place of the line."""
+class BackendServer:
+    """One server: its address and its options, each with the place of the line."""
 
     line: Scalar
     address: str
@@ -120,7 +120,7 @@ def _backend(name: str, scope: Sequence[FieldView], proxy: Scalar, sketch: Sketc
     _check(scope, servers, thing, sketch)
 
 
-def _servers(scope: Sequence[FieldView]) -> Iterator[Server]:
+def _servers(scope: Sequence[FieldView]) -> Iterator[BackendServer]:
     """Yields the servers of a backend, each with the options that are common to all."""
     common: dict[str, str] = {}
     for view in reversed(scope):
@@ -128,7 +128,7 @@ def _servers(scope: Sequence[FieldView]) -> Iterator[Server]:
             common = {**common, **_options(line.text.split())}
     for line in _lines(scope[0], "server"):
         _, address, *options = [*line.text.split(), "", ""]
-        server = Server(line, address, {**common, **_options(options)})
+        server = BackendServer(line, address, {**common, **_options(options)})
         if "disabled" not in server.options:
             yield server
     for key in NOT_MODELLED:
@@ -244,7 +244,7 @@ def _causes(scope: Sequence[FieldView]) -> Items | None:
     return listed([respelled(words, cause) for cause in causes], words.place)
 
 
-def _limit(servers: Sequence[Server], thing: str, sketch: Sketch) -> None:
+def _limit(servers: Sequence[BackendServer], thing: str, sketch: Sketch) -> None:
     """Adds the most requests that the servers of a backend work on, where each says it."""
     stated = [server.stated("maxconn") for server in servers if "backup" not in server.options]
     numbers = [integer(most) for most in stated if most is not None]
@@ -260,7 +260,7 @@ def _limit(servers: Sequence[Server], thing: str, sketch: Sketch) -> None:
     sketch.put("limits", sketch.names.fresh(f"{thing}_maxconn"), first.place, values)
 
 
-def _check(scope: Sequence[FieldView], servers: Sequence[Server], thing: str, sketch: Sketch) -> None:
+def _check(scope: Sequence[FieldView], servers: Sequence[BackendServer], thing: str, sketch: Sketch) -> None:
     """Adds the health check of the servers, as that of the first one that is checked."""
     checked = next((server for server in servers if "check" in server.options), None)
     if checked is None:
