@@ -1,0 +1,168 @@
+"""The parts that wait for a time to pass, against plain programs that look at a clock.
+
+SOURCE: KEDA 2.14 to 2.22, pkg/scaling/executor/scale_scaledobjects.go: RequestScale, scaleToZeroOrIdle (at each poll:
+to 0 once the last active poll, kept in whole seconds, and the cooldown lie before now).
+resilience4j 1.0 to 2.2, CircuitBreakerStateMachine.OpenState: tryAcquirePermission (the first call after the wait).
+Kubernetes 1.23 to 1.35, pkg/kubelet/kuberuntime/kuberuntime_container.go: killContainer, executePreStopHook (whole
+seconds of the hook are taken off the grace period, of which 2 s stay at least).
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+from coherence.language.reading import read_text
+from coherence.simulate.jobs.of_design import jobs_of
+from coherence.simulate.jobs.run import simulate
+from coherence.verify.timers.firing import FiringWindow, firing
+from tests.models.traces import traces_of
+
+PARTS = ("keda_cooldown", "circuit_breaker_open", "termination_grace", "checkpoint")
+F = Fraction
+LEAST_GRACE = 2  # seconds that a container gets whatever its hook took
+
+
+def window(timer: str) -> FiringWindow:
+    """Returns the firing window of a part."""
+    text = f"coherence: 1\ntimers: {{guard: {{from: job starts, then: stop web, {timer}}}}}\n"
+    fires = firing(read_text(text).timers["guard"])
+    assert fires is not None
+    return fires.window
+
+
+def ends(window: FiringWindow) -> tuple[Fraction, Fraction]:
+    assert window.latest is not None
+    return window.earliest, window.latest
+
+
+# --- KEDA
+
+
+def idle_for(cooldown: int, every: int, begins: Fraction, rng: random.Random) -> Fraction:
+    """Returns how long after the last active poll a workload goes to 0; polls come `every` seconds, up to 1 s later."""
+    active, now = math.floor(begins), begins
+    while not active + cooldown < now:
+        now += every + F(rng.randint(0, 1000 // (cooldown // every + 2)), 1000)
+    return now - begins
+
+
+@traces_of(300)
+def test_keda_goes_to_0_within_the_window_and_near_both_ends_of_it(traces: int) -> None:
+    rng = random.Random(31)  # noqa: S311  (the same traces in every run)
+    settings = {
+        (300, 30): window("uses: keda_cooldown"),
+        (46, 45): window("uses: keda_cooldown, after: 46 s, jitter: -1 s .. 45 s"),
+        (300, 7): window("uses: keda_cooldown, jitter: -1 s .. 7 s"),
+    }
+    shares = []
+    for _ in range(traces):
+        (cooldown, every), span = rng.choice(list(settings.items()))
+        low, high = ends(span)
+        lag = idle_for(cooldown, every, F(rng.randint(0, 10_000), 1000), rng)
+        assert low <= lag <= high + 1, (cooldown, every)  # polls that are late by 1 s together
+        shares.append((lag - low) / (high - low))
+    assert min(shares) < F(1, 10)
+    assert max(shares) > F(9, 10)
+
+
+def test_a_workload_that_idled_between_two_polls_stands_a_poll_longer() -> None:
+    exact = random.Random(0)  # noqa: S311  (no poll is late here)
+    exact.randint = lambda _low, _high: 0  # type: ignore[method-assign]
+    assert idle_for(300, 30, F(0), exact) == 330
+    assert idle_for(300, 30, F(1, 2), exact) == 300
+    assert idle_for(300, 7, F(0), exact) == 301
+
+
+# --- resilience4j
+
+
+@traces_of(300)
+def test_an_open_breaker_refuses_every_call_of_the_window_and_lets_the_first_one_after_it_try(traces: int) -> None:
+    rng = random.Random(32)  # noqa: S311  (the same calls in every run)
+    spans = {60: window("uses: circuit_breaker_open"), 5: window("uses: circuit_breaker_open, after: 5 s")}
+    for _ in range(traces):
+        wait, opened = rng.choice([60, 5]), F(rng.randint(0, 10_000), 1000)
+        low, high = ends(spans[wait])
+        call = opened
+        while not call > opened + wait:
+            assert call - opened <= high
+            call += F(rng.randint(1, 3000), 1000)
+        assert call - opened > low
+
+
+# --- kubelet
+
+
+def killed_after(grace: int, hook: Fraction) -> Fraction:
+    """Returns when a container that never ends is killed, after its end was ordered; its hook takes so long."""
+    ran = min(hook, F(grace))
+    return ran + max(LEAST_GRACE, grace - math.floor(ran))
+
+
+@traces_of(300)
+def test_without_a_hook_kubelet_kills_just_at_the_time_and_with_one_less_than_2_s_later(traces: int) -> None:
+    rng = random.Random(33)  # noqa: S311  (the same pods in every run)
+    late = []
+    for _ in range(traces):
+        grace = rng.choice((2, 5, 30, 60))
+        low, high = ends(window(f"uses: termination_grace, after: {grace} s"))
+        assert low <= killed_after(grace, F(0)) <= high
+        lag = killed_after(grace, F(rng.randint(0, 1000 * (grace + 2)), 1000))
+        assert low <= lag <= high + LEAST_GRACE
+        late.append(lag - high)
+    assert max(late) == LEAST_GRACE
+
+
+def test_the_default_grace_is_30_s_and_none_is_shorter_than_2_s() -> None:
+    assert ends(window("uses: termination_grace")) == (30, 30)
+    assert killed_after(1, F(0)) == LEAST_GRACE
+
+
+# --- saves of a training loop
+
+
+def saves(steps: int, step: int, every: int, takes: int) -> list[int]:
+    """Returns when a loop that looks at the clock after each step begins its saves, the last one after its last step."""
+    now = saved = 0
+    begun: list[int] = []
+    for number in range(steps):
+        now += step
+        if now - saved >= every or number == steps - 1:
+            begun.append(now)
+            now += takes
+            saved = now
+    return begun
+
+
+@traces_of(60)
+def test_a_simulated_job_saves_when_the_loop_does(traces: int) -> None:
+    rng = random.Random(34)  # noqa: S311  (the same jobs in every run)
+    for _ in range(traces):
+        steps, step, every, takes = rng.randint(1, 200), rng.randint(1, 40), rng.randint(1, 900), rng.randint(1, 120)
+        (job,) = jobs_of(
+            read_text(f"""coherence: 1
+components: {{train: {{uses: barrier, ranks: 2, typical: {step} s, spread: 0 %, work: {steps} step,
+    takes: {{checkpoint: {takes} s}}}}}}
+timers: {{save: {{uses: checkpoint, from: job starts, every: {every} s, then: train.checkpoint starts}}}}
+""")
+        )
+        spans = [span for span in simulate(job).spans if span.state == "checkpoint"]
+        assert [span.start // 10**9 for span in spans] == saves(steps, step, every, takes), (steps, step, every, takes)
+
+
+@traces_of(300)
+def test_the_next_save_begins_within_the_window_of_any_moment_of_work_but_for_the_step_at_hand(traces: int) -> None:
+    rng = random.Random(35)  # noqa: S311  (the same jobs in every run)
+    low, high = ends(window("uses: checkpoint, every: 10 min"))
+    waits = []
+    for _ in range(traces):
+        step, takes = rng.randint(1, 40), rng.randint(1, 120)
+        begun = saves(3000 // step, step, 600, takes)
+        failed = rng.randint(0, begun[-1])
+        after = next(at for at in begun if at >= failed)
+        inside = next((at for at in begun if at <= failed < at + takes), None)
+        waits.append(after - failed if inside is None else 0)
+        assert low <= waits[-1] < high + step + takes * (inside is not None), (step, takes, failed)
+    assert max(waits) > high - 60
