@@ -57,7 +57,7 @@ class Scheduler:
     def run(self, requests: list[Request]) -> None:
         """Serves all of them."""
         self.free, now = self.blocks, 0
-        self.waiting, self.running = [], list[Request]()
+        self.waiting, self.running = list[Request](), list[Request]()
         coming = list(requests)
         while coming or self.waiting or self.running:
             while coming and coming[0].arrival <= now:

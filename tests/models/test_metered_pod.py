@@ -56,24 +56,24 @@ loops:
 @traces_of(60)
 def test_each_pod_counts_is_missing_or_is_left_out_as_the_calculator_has_it(traces: int) -> None:
     rng = random.Random(61)  # noqa: S311  (the same traces in every run)
-    for number in range(traces):
-        if number % SHARE == 0:
-            ready = rng.randint(0, 8)
-            pod, placeable = Pod(ready, rng.randint(ready, 15), rng.randint(ready, 20)), rng.randint(1, MOST)
-            names = [f"pod{n}.{what}" for n in range(1, MOST + 1) for what in ("counts", "missing", "used")]
-            run = readings(design(pod, placeable), names)
-        changes = [(at, rng.randint(0, MOST)) for at in sorted({0, *rng.sample(range(UNTIL), 4)})]
-        seen = iter(run([(at, "want.pods", pods) for at, pods in changes], UNTIL))
-        for ordinal in range(1, MOST + 1):
-            counts, missing, used = next(seen), next(seen), next(seen)
-            born: int | None = None
-            for second in range(1, UNTIL):
-                before = next(pods for at, pods in reversed(changes) if at <= second - 1)
-                born = None if before < ordinal else second - 1 if born is None else born
-                wanted = next(pods for at, pods in reversed(changes) if at <= second)
-                alive = born is not None and wanted >= ordinal
-                age = second - born if born is not None else 0
-                group = pod.group(age, placed=ordinal <= placeable) if alive else ""
-                assert counts[second] == (group == "counted"), (pod, changes, second)
-                assert missing[second] == (group == "missing"), (pod, changes, second)
-                assert used[second] == (Fraction(age, 8) if group == "counted" else 0)
+    for _ in range(traces // SHARE):
+        ready = rng.randint(0, 8)
+        pod, placeable = Pod(ready, rng.randint(ready, 15), rng.randint(ready, 20)), rng.randint(1, MOST)
+        names = [f"pod{n}.{what}" for n in range(1, MOST + 1) for what in ("counts", "missing", "used")]
+        run = readings(design(pod, placeable), names)
+        for _ in range(SHARE):
+            changes = [(at, rng.randint(0, MOST)) for at in sorted({0, *rng.sample(range(UNTIL), 4)})]
+            seen = iter(run([(at, "want.pods", pods) for at, pods in changes], UNTIL))
+            for ordinal in range(1, MOST + 1):
+                counts, missing, used = next(seen), next(seen), next(seen)
+                born: int | None = None
+                for second in range(1, UNTIL):
+                    before = next(pods for at, pods in reversed(changes) if at <= second - 1)
+                    born = None if before < ordinal else second - 1 if born is None else born
+                    wanted = next(pods for at, pods in reversed(changes) if at <= second)
+                    alive = born is not None and wanted >= ordinal
+                    age = second - born if born is not None else 0
+                    group = pod.group(age, placed=ordinal <= placeable) if alive else ""
+                    assert counts[second] == (group == "counted"), (pod, changes, second)
+                    assert missing[second] == (group == "missing"), (pod, changes, second)
+                    assert used[second] == (Fraction(age, 8) if group == "counted" else 0)

@@ -73,24 +73,22 @@ def test_a_pool_serves_with_the_replicas_that_have_started(traces: int) -> None:
     """After a dip shorter than a start it is early, by no more than was taken away: named in the part."""
     rng = random.Random(51)  # noqa: S311  (the same traces in every run)
     early = 0
-    for number in range(traces):
-        if number % SHARE == 0:
-            start = rng.choice((1, 3, 5, 12, 20))
-            pool = readings(
-                POOL.format(start=start), ("web.ready", "web.starting", "web.capacity", "web.idle"), phase=HALF
-            )
-        levels = drawn(rng, rng.randint(0, 6), 12)
-        ready, starting, capacity, idle = pool(schedule("want.pods", levels), UNTIL)
-        plain = serving(levels, start)
-        wanted = [level(levels, second) for second in range(UNTIL)]
-        assert starting == [all_ - one for all_, one in zip(wanted, ready, strict=True)]
-        assert capacity == [2 * one for one in ready]
-        assert idle == [max(0, one - Fraction(all_, 2)) for all_, one in zip(wanted, ready, strict=True)]
-        if regrown(levels, start):
-            assert all(part >= one for part, one in zip(ready, plain, strict=True)), (start, levels)
-            early += ready != plain
-        else:
-            assert ready == plain, (start, levels)
+    for _ in range(traces // SHARE):
+        start = rng.choice((1, 3, 5, 12, 20))
+        pool = readings(POOL.format(start=start), ("web.ready", "web.starting", "web.capacity", "web.idle"), phase=HALF)
+        for _ in range(SHARE):
+            levels = drawn(rng, rng.randint(0, 6), 12)
+            ready, starting, capacity, idle = pool(schedule("want.pods", levels), UNTIL)
+            plain = serving(levels, start)
+            wanted = [level(levels, second) for second in range(UNTIL)]
+            assert starting == [all_ - one for all_, one in zip(wanted, ready, strict=True)]
+            assert capacity == [2 * one for one in ready]
+            assert idle == [max(0, one - Fraction(all_, 2)) for all_, one in zip(wanted, ready, strict=True)]
+            if regrown(levels, start):
+                assert all(part >= one for part, one in zip(ready, plain, strict=True)), (start, levels)
+                early += ready != plain
+            else:
+                assert ready == plain, (start, levels)
     assert early
 
 
@@ -122,15 +120,15 @@ def counts(levels: Levels, rate: int) -> list[tuple[int, Fraction]]:
 @traces_of(60)
 def test_the_fluid_queue_is_within_one_request_of_whole_ones_for_each_change_of_the_arrivals(traces: int) -> None:
     rng = random.Random(52)  # noqa: S311  (the same traces in every run)
-    for number in range(traces):
-        if number % SHARE == 0:
-            rate = rng.choice((1, 4, 10))
-            run = readings(QUEUE.format(rate=rate), ("line.backlog", "line.wait"))
-        levels = drawn(rng, rng.randint(0, 5), 2 * rate)
-        backlog, wait = run(schedule("users.rate", levels), UNTIL)
-        for second, (waiting, delay) in enumerate(counts(levels, rate)[:-1]):
-            assert abs(backlog[second + 1] - waiting) <= len(levels), (rate, levels, second)
-            assert abs(wait[second + 1] - delay) * rate <= len(levels), (rate, levels, second)
+    for _ in range(traces // SHARE):
+        rate = rng.choice((1, 4, 10))
+        run = readings(QUEUE.format(rate=rate), ("line.backlog", "line.wait"))
+        for _ in range(SHARE):
+            levels = drawn(rng, rng.randint(0, 5), 2 * rate)
+            backlog, wait = run(schedule("users.rate", levels), UNTIL)
+            for second, (waiting, delay) in enumerate(counts(levels, rate)[:-1]):
+                assert abs(backlog[second + 1] - waiting) <= len(levels), (rate, levels, second)
+                assert abs(wait[second + 1] - delay) * rate <= len(levels), (rate, levels, second)
 
 
 def test_a_queue_that_is_empty_is_busy_by_its_load_and_one_that_is_not_all_the_time() -> None:
@@ -171,14 +169,14 @@ def sends(fresh: Levels, waits: Levels, tries: int, per_try: int, again: int) ->
 @traces_of(60)
 def test_clients_send_as_many_tries_in_each_second_as_the_part_says(traces: int) -> None:
     rng = random.Random(53)  # noqa: S311  (the same traces in every run)
-    for number in range(traces):
-        if number % SHARE == 0:
-            tries, per_try, again = rng.randint(1, 5), rng.randint(1, 5), rng.randint(1, 9)
-            design = CLIENTS.format(tries=tries, per_try=per_try, again=again)
-            run = readings(design, ("clients.attempts", "clients.retries"), phase=HALF)
-        fresh, waits = drawn(rng, rng.randint(0, 5), 20), drawn(rng, rng.randint(0, 8), 9)
-        first = [(0, 0), *((at + 5, rate) for at, rate in fresh)]  # nobody sent before
-        attempts, retries = run([*schedule("users.rate", first), *schedule("line.wait", waits)], UNTIL)
-        plain = sends(first, waits, tries, per_try, again)
-        assert attempts == plain, (tries, per_try, again, fresh, waits)
-        assert retries == [all_ - level(first, second) for second, all_ in enumerate(plain)]
+    for _ in range(traces // SHARE):
+        tries, per_try, again = rng.randint(1, 5), rng.randint(1, 5), rng.randint(1, 9)
+        design = CLIENTS.format(tries=tries, per_try=per_try, again=again)
+        run = readings(design, ("clients.attempts", "clients.retries"), phase=HALF)
+        for _ in range(SHARE):
+            fresh, waits = drawn(rng, rng.randint(0, 5), 20), drawn(rng, rng.randint(0, 8), 9)
+            first = [(0, 0), *((at + 5, rate) for at, rate in fresh)]  # nobody sent before
+            attempts, retries = run([*schedule("users.rate", first), *schedule("line.wait", waits)], UNTIL)
+            plain = sends(first, waits, tries, per_try, again)
+            assert attempts == plain, (tries, per_try, again, fresh, waits)
+            assert retries == [all_ - level(first, second) for second, all_ in enumerate(plain)]
