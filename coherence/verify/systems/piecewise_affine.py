@@ -26,7 +26,7 @@ class LinearForm:
 
     def at(self, point: Iterable[Fraction]) -> Fraction:
         """Returns the value at a point."""
-        return sum((c * x for c, x in zip(self.coefficients, point, strict=True)), self.constant)
+        return sum((c * x for c, x in zip(self.coefficients, point, strict=True) if c), self.constant)
 
 
 @dataclass(frozen=True)
