@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from coherence.base.clock import recorded_cuts, wall_is_over, wall_left_until
 from coherence.base.errors import CoherenceError, InputError, Problem
@@ -12,21 +13,19 @@ from coherence.base.reads import recorded
 from coherence.base.watchdog import WHOLE, current_run, run_limit
 from coherence.checking.answers import ModuleAnswer, ask_once, bases, carry_over, marked, not_asked
 from coherence.checking.independent_parts import units_of
-from coherence.checking.repair.blame import blamed
-from coherence.checking.repair.rechecks import RecheckContext as Rechecked
-from coherence.checking.repair.rechecks import with_repairs
-from coherence.checking.rereading import reread
 from coherence.checking.slicing import Names, Piece, clashes, pieces, same_entries, whole
 from coherence.checking.unread_values import joined
 from coherence.checking.weighing import weighed, weighed_absences
 from coherence.findings.accounting import account
-from coherence.findings.edited_designs import Rebuild
-from coherence.findings.finding import Accounting, Finding, NotRead, Severity
+from coherence.findings.finding import Accounting, Finding, NotRead, Severity, Verdict
 from coherence.findings.not_read import Basis, Entry, Reasons, basis, readers, without
 from coherence.findings.question_input import Subject, certainty_unasked
 from coherence.findings.registry import QuestionModule, question_modules
 from coherence.language import names
 from coherence.language.design import Design
+
+if TYPE_CHECKING:
+    from coherence.findings.edited_designs import Rebuild
 
 
 @dataclass(frozen=True)
@@ -188,8 +187,13 @@ def _repaired(
     end: float,
 ) -> PieceAnswers:  # fmt: skip
     own = [_own_place_first(finding, sources) for finding in answers.unrepaired if options.wants(finding.code)]
-    if not options.verify_repairs or not current_run().left:
+    conflicts = any(finding.verdict is Verdict.CONFLICT for finding in own)
+    if not (conflicts and options.verify_repairs and current_run().left):
         return replace(answers, findings=tuple(replace(f, repairs=()) for f in own))
+    from coherence.checking.repair.blame import blamed
+    from coherence.checking.repair.rechecks import RecheckContext as Rechecked
+    from coherence.checking.repair.rechecks import with_repairs
+
     free = [replace(f, repairs=tuple(r for r in f.repairs if not clashes(r, taken))) for f in own]
     piece = answers.piece
     subject = Subject(piece.design, sources, options.time_limit)
@@ -216,6 +220,8 @@ def _repaired(
 
 def _again(piece: Piece, design: Design, sources: Mapping[str, str], rebuild: Rebuild) -> Rebuild:
     """Returns what reads a piece of a design after an edit of the texts of the design."""
+    from coherence.checking.rereading import reread
+
     by_hand = sources == {design.file: design.text} and not design.spelling
     is_whole = len(piece.members) == len(units_of(design))
 

@@ -11,7 +11,6 @@ from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.checking.design_check import Answers, analyse, order_key, passes
 from coherence.checking.input_files import OTHERS, foreign, input_files, refuse_near_miss, refuse_nothing
-from coherence.findings.edited_designs import Rebuild
 from coherence.findings.finding import Accounting, InputFile, Report, SkippedFile, setting
 from coherence.findings.suppressions import apply as apply_suppressions
 from coherence.language import document
@@ -21,6 +20,8 @@ from coherence.language.reading import design_of, is_design, is_overlay, read_by
 
 if TYPE_CHECKING:
     from pathlib import Path  # 5 ms of a policy check: os.path serves the hot path
+
+    from coherence.findings.edited_designs import Rebuild
 
 
 @dataclass(frozen=True)

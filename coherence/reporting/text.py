@@ -6,13 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding, Repair, Report, Severity
-from coherence.reporting._edits import hunks
-from coherence.reporting._evidence import notes
 from coherence.reporting._not_read import grouped, not_read_sentence
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._paint import STYLES, Line, paint
 from coherence.reporting._since import since_lines
-from coherence.reporting._snippet import snippets
 from coherence.reporting._words import (
     accounting,
     baseline,
@@ -64,6 +61,9 @@ def is_brief(finding: Finding) -> bool:
 
 def block(finding: Finding, report: Report, options: ReportOptions) -> Iterator[Line]:
     """Yields one finding without its repairs: headline, source lines, evidence."""
+    from coherence.reporting._evidence import notes
+    from coherence.reporting._snippet import snippets
+
     style = headword(finding)
     yield [*_title(finding, headword(finding), style), (f"   ({visible(finding.slug)})", "dim")]
     yield from snippets(finding.places, report.sources, width=options.width, style=style)
@@ -83,6 +83,8 @@ def repairs(finding: Finding, report: Report) -> Iterator[Line]:
 
 
 def _listed(repairs: Sequence[Repair], label: str, several: str, single: str, report: Report) -> Iterator[Line]:
+    from coherence.reporting._edits import hunks
+
     many = len(repairs) > 1
     if repairs:
         yield [(label, "info"), (several if many else single, "bold")]

@@ -56,11 +56,9 @@ from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
 from coherence.language.schema_kinds import Formula
 from coherence.language.words import MEMBERS
-from coherence.verify.facts.boundaries import around, effects, rooms
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import Corner, Values, enclosure, extremes, truth
-from coherence.verify.patterns.limits import _held, _oversized
 from coherence.verify.patterns.writers._pair import Numbers, quantities
 
 QUESTION = Question(
@@ -75,6 +73,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
     holding = any(component.needs is not None for component in design.components.values())
     if not (design.claims or design.tiers or design.jobs or holding):
         return
+    from coherence.verify.patterns.limits import _held, _oversized
+
     facts = known(subject)
     yield from _held.answers(QUESTION, subject, facts)
     yield from _oversized.answers(QUESTION, subject, facts)
@@ -136,6 +136,8 @@ def _owners(facts: DesignFacts, tree: Tree) -> list[str]:
 
 def _beside_boundaries(facts: DesignFacts, name: str, fits: Compare, places: tuple[Place, ...]) -> Finding:
     """Returns the proof, or what boundaries leave open: their gains, their slices, their quota."""
+    from coherence.verify.facts.boundaries import around, effects, rooms
+
     values, of = effects(facts, used(fits.left)), (name, *_owners(facts, fits.left))
     most = enclosure(fits.left, values).high
     if not truth(fits, values) or most is None:

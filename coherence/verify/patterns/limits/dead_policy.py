@@ -37,6 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Repair, Step
@@ -48,9 +49,11 @@ from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.facts.writers import Writer
-from coherence.verify.patterns.limits import _dead_conditions, _dead_limits, _dead_timers, _dead_windows
+from coherence.verify.patterns.limits import _dead_conditions, _dead_limits, _dead_timers
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.timers.cron import CronError, Recurring, day_and_time, recurring, uncovered
+
+if TYPE_CHECKING:
+    from coherence.verify.timers.cron import Recurring
 
 QUESTION = Question("COH213", "dead-policy", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -66,6 +69,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
         facts = known(subject)
         yield from _dead_conditions.answers(QUESTION, subject, facts)
         if any(workload.burst for workload in design.workload.values()):
+            from coherence.verify.patterns.limits import _dead_windows
+
             yield from _dead_windows.answers(QUESTION, subject, facts, _dead_conditions.reachable(subject, facts))
         yield from _dead_limits.answers(QUESTION, subject, facts)
 
@@ -132,6 +137,8 @@ def raises(facts: DesignFacts, writer: Writer) -> bool | None:
 def _answer(
     subject: Subject, facts: DesignFacts, writer: Writer, limits: tuple[list[Limit], list[Limit]]
 ) -> Iterator[Finding]:  # fmt: skip
+    from coherence.verify.timers.cron import CronError, recurring, uncovered
+
     (freezes, frees), up = limits, raises(facts, writer)
     names = (writer.name, *(limit.name for limit in freezes))
     if up is False:
@@ -170,6 +177,8 @@ def _open(
     allowed: dict[str, Fraction],
 ) -> Finding:  # fmt: skip
     """Returns an instant outside all windows, at which the other caps (`allowed`) leave at least 1."""
+    from coherence.verify.timers.cron import day_and_time
+
     claim = f"(and {_free_at(*free)} {_at_least_one(allowed)})"
     evidence = arithmetic({"free from": (free[1], "s")}, certificate=Certificate(claim=claim).script())
     message = f"{writer.name} may act at some time of each cycle, first at {day_and_time(free[1])}"

@@ -46,6 +46,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
@@ -55,11 +56,13 @@ from coherence.language.expressions.tree import Number, Tree, rename
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies, known
 from coherence.verify.facts.ranges import truth
-from coherence.verify.patterns.limits._removal_repairs import Rates, RemovalStage, proposed
 from coherence.verify.patterns.limits._withheld import withheld
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import OfferedRate, member_rate, offered
 from coherence.verify.timers.removals import LEFT, Removal, failing, paths, removals, with_out
+
+if TYPE_CHECKING:
+    from coherence.verify.patterns.limits._removal_repairs import Rates, RemovalStage
 
 QUESTION = Question("COH240", "removal-cascade", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -130,6 +133,8 @@ def _counts(facts: DesignFacts, thing: str, range_: Interval) -> range:
 
 
 def _stage(facts: DesignFacts, removal: Removal, rates: Rates, members: int) -> RemovalStage | None:
+    from coherence.verify.patterns.limits._removal_repairs import RemovalStage
+
     most = removal.most(facts, members)
     if most is None:
         return None
@@ -208,6 +213,8 @@ def _shown(rate: Fraction) -> str:
 def _conflict(
     subject: Subject, facts: DesignFacts, removal: Removal, rates: Rates, stage: RemovalStage, *, certain: bool
 ) -> Finding:
+    from coherence.verify.patterns.limits._removal_repairs import proposed
+
     need, carry = stage.need or 0, _carry(rates, stage)
     end = "none is left" if stage.most >= stage.members else f"{stage.members - stage.most} are left"
     if removal.driven:

@@ -70,7 +70,6 @@ from coherence.verify.jobs.obligations import comes_to_rest, levels_out, never_a
 from coherence.verify.jobs.placing import Counts, canonical, shown
 from coherence.verify.jobs.sites import STAY, Cluster, cluster
 from coherence.verify.jobs.state_graph import StateStep
-from coherence.verify.patterns.placement._evictor import proposals
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH226", "evictor-vs-placer", "ai.04 runtime control coherence")
@@ -237,6 +236,8 @@ def _conflict(
     subject: Subject, facts: DesignFacts, case: EvictionCase, there: Cluster, results: dict[int, Chase],
     places: tuple[Place, ...], *, certain: bool,
 ) -> Finding:  # fmt: skip
+    from coherence.verify.patterns.placement._evictor import proposals
+
     bad = {n: r for n, r in results.items() if r.verdict in (CERTAIN, POSSIBLE)}
     members, chase = next(((n, r) for n, r in bad.items() if r.verdict == CERTAIN), next(iter(bad.items())))
     thing = case.thing

@@ -49,7 +49,7 @@ from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.patterns.timers import _barrier, _overrun, _renewal
+from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import Figures, OverrunCase
 from coherence.verify.patterns.timers.start_budget import is_probe
 from coherence.verify.timers import firing
@@ -62,8 +62,11 @@ QUESTIONS = (QUESTION,)
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per timer that another event may end, probes apart."""
     ended = [t for t in subject.design.timers.values() if _overrun.may_be_ended(t) and not is_probe(t)]
-    yield from (_barrier.answer(subject, QUESTION, timer) for timer in ended if _at_barrier(timer))
-    if all(map(_at_barrier, ended)):
+    if at_barriers := list(filter(_at_barrier, ended)):
+        from coherence.verify.patterns.timers import _barrier
+
+        yield from (_barrier.answer(subject, QUESTION, timer) for timer in at_barriers)
+    if len(at_barriers) == len(ended):
         return
     for case in _overrun.cases(subject.design):
         if not is_probe(case.timer) and not _at_barrier(case.timer):
@@ -81,6 +84,8 @@ def _answer(subject: Subject, case: OverrunCase) -> Finding:
     if timer.then is not None and harmless(timer.then.text):
         return _overrun.harmless(QUESTION, case)
     if timer.renew is not None:
+        from coherence.verify.patterns.timers import _renewal
+
         return _renewal.answer(subject, QUESTION, case)
     if case.relation == "unknown":
         return _overrun.undecided(QUESTION, case)

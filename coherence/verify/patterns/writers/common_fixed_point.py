@@ -57,8 +57,6 @@ from coherence.findings.question_input import Question, Subject
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.ranges import truth
 from coherence.verify.facts.writers import TRANSIENT, Writer, static_only
-from coherence.verify.patterns.writers import _scalers, _setters, _transient
-from coherence.verify.patterns.writers._exclusive import exclusive, in_turns
 from coherence.verify.patterns.writers._pair import WriterPair
 
 QUESTION = Question("COH205", "no-common-fixed-point", "ai.04 runtime control coherence")
@@ -77,12 +75,20 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _pair(subject: Subject, facts: DesignFacts, signal: str, first: Writer, second: Writer) -> Iterator[Finding]:
-    pair = WriterPair(QUESTION, subject, facts, signal, first, second)
+    by_maps = static_only([first, second]) and not any(_never(facts, writer) for writer in (first, second))
+    if by_maps or "unset" in {first.kind, second.kind}:
+        yield from _answers(WriterPair(QUESTION, subject, facts, signal, first, second))
+
+
+def _answers(pair: WriterPair) -> Iterator[Finding]:
+    """Yields the answer about a pair whose maps decide, or of which one has no value."""
+    from coherence.verify.patterns.writers import _scalers, _setters, _transient
+    from coherence.verify.patterns.writers._exclusive import exclusive, in_turns
+
+    first, second = pair.first, pair.second
     kinds = {first.kind, second.kind}
     if "unset" in kinds:
         yield from _setters.unset(pair)
-    elif not static_only([first, second]) or any(_never(facts, writer) for writer in (first, second)):
-        return
     elif (excluded := exclusive(pair)) is not None:
         yield excluded
     elif in_turns(pair):

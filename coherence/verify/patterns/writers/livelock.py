@@ -50,7 +50,6 @@ from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import EVERYTHING, Interval, interval
 from coherence.verify.actions.loop_directions import Move, loop_trigger, moves
-from coherence.verify.actions.step_cycles import StepLap, decide, step_system
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.satisfiability import SatState
 from coherence.verify.facts.state_ranges import whole
@@ -112,6 +111,8 @@ def _pair(subject: Subject, facts: DesignFacts, signal: str, left: Writer, other
 
 def _on_lattice(facts: DesignFacts, signal: str, pairs: list[tuple[Move, Move]]) -> TurnCycle | list[str] | None:
     """Decides by following every value of a finite lattice; None where the moves have none, or it does not decide."""
+    from coherence.verify.actions.step_cycles import StepLap, decide, step_system
+
     both = tuple(dict.fromkeys(move for pair in pairs for move in pair))
     alone = {writer.name for writer in facts.written[signal]} == {move.name for move in both}
     start = _start([move.writer for move in both]) if alone else EVERYTHING
