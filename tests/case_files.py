@@ -4,19 +4,21 @@ A mark stands at the end of the line that a finding leads with: `# COH201 proved
 in no line of the case (in a part that it uses) is marked at the first line.  The findings of a case are exactly those
 of its marks, by line, code, verdict and number; `silent` has none.  `# COH201 conflict certain` (or `possible`) states
 the certainty too.  Notes alone need no mark, except those of a code that the case speaks of, by a mark or in the head
-of its fence (`silent COH701`).
+of its fence (`silent COH701`).  A case whose fence says `slow` runs with the slow tests and without a search for
+repairs, which no mark speaks of and which would take most of the time.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Finding, Verdict
+from coherence.language.design import Design
 from coherence.language.reading import read_text
 
 FILE = "case.yaml"
@@ -51,9 +53,13 @@ class Case(NamedTuple):
     signals: str = ""
 
 
-def findings_of(text: str) -> tuple[Finding, ...]:
+def findings_of(text: str, *, repairs: bool = True) -> tuple[Finding, ...]:
     """Returns all findings about a design text."""
-    return analyse(read_text(text, FILE), {FILE: text}, lambda sources: read_text(sources[FILE], FILE)).findings
+
+    def rebuild(sources: Mapping[str, str]) -> Design:
+        return read_text(sources[FILE], FILE)
+
+    return analyse(read_text(text, FILE), {FILE: text}, rebuild, verify_repairs=repairs).findings
 
 
 def cases(folder: Path) -> Iterator[Case]:

@@ -12,12 +12,11 @@ from fractions import Fraction
 
 import pytest
 
-from coherence.checking.design_check import analyse
 from coherence.findings.finding import Edit, Finding, Repair, Verdict
 from coherence.language.design import Design, Loop
 from coherence.language.reading import read_text
 from coherence.language.schema_kinds import Quantity
-from tests.case_files import CASES, FILE, Case, cases
+from tests.case_files import CASES, FILE, Case, cases, findings_of
 
 FOLDERS = ("verify/patterns/calls", "verify/patterns/timers", "verify/patterns/writers", "verify/patterns/promises")
 EVERY = 9  # one case in so many
@@ -27,10 +26,6 @@ DRAWN = [
     if not case.signals and case.name.startswith(FOLDERS)
     and any(mark.verdict == "conflict" for mark in case.expected)
 ][::EVERY]  # fmt: skip
-
-
-def answers(text: str) -> tuple[Finding, ...]:
-    return analyse(read_text(text, FILE), {FILE: text}, lambda sources: read_text(sources[FILE], FILE)).findings
 
 
 def written(text: str, edits: tuple[Edit, ...]) -> str:
@@ -78,11 +73,11 @@ def _ends(loop: Loop) -> tuple[Fraction, Fraction] | None:
     "case", [pytest.param(case, id=case.name, marks=[pytest.mark.slow] * case.slow) for case in DRAWN]
 )
 def test_a_proved_repair_keeps_what_the_design_wants(case: Case) -> None:
-    text, before = case.text, answers(case.text)
+    text, before = case.text, findings_of(case.text)
     for finding in before:
         for repair in (repair for repair in finding.repairs if repair.proved):
             after = written(text, repair.edits)
-            left = conflicts(answers(after))
+            left = conflicts(findings_of(after, repairs=False))
             assert (finding.code, finding.of) not in left
             assert left <= conflicts(before)
             assert not list(lost(read_text(text, FILE), read_text(after, FILE), repair))
