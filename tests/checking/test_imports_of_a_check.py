@@ -29,10 +29,11 @@ from coherence.cli._run import run
 with contextlib.redirect_stdout(io.StringIO()):
     run(["check", "--no-cache", sys.argv[1]])
 sys.setprofile(None)
-bodies = {code.co_filename for code in ran if code.co_flags & 2 and not code.co_name.startswith(("<", "__init_subclass__"))}
+functions = (code for code in ran if code.co_flags & 2 and not code.co_name.startswith(("<", "__init_subclass__")))
+bodies = {code.co_filename for code in functions}
 engines = ("coherence.verify.", "coherence.loops.", "coherence.simulate.", "coherence.checking.repair.")
 loaded = {name: module.__file__ for name, module in sys.modules.items() if name.startswith(engines)}
-print("\\n".join(sorted(name for name, file in loaded.items() if not file.endswith("__init__.py") and file not in bodies)))
+print("\\n".join(name for name, file in loaded.items() if not file.endswith("__init__.py") and file not in bodies))
 """
 # What is imported for a word or a type in many functions of a question; the list only shrinks.
 IDLE = {

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from fractions import Fraction
-
-import pytest
 
 from coherence.findings.question_input import Subject
 from coherence.language.expressions import parse
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
+from tests.draws import source, trace_counts
 
 PARTS = ("agent_loop",)
 
@@ -40,9 +38,9 @@ def plain(turns: int, first: int, each: int) -> tuple[int, ...]:
     return steps, calls, read
 
 
-@pytest.mark.parametrize("traces", [40, pytest.param(1_000, marks=pytest.mark.slow)])
+@trace_counts(40, 1_000, parts=1)
 def test_a_run_takes_the_steps_and_reads_the_tokens_that_the_part_says(traces: int) -> None:
-    rng = random.Random(12)  # noqa: S311  (the same traces in every run)
+    rng = source(12)
     for _ in range(traces):
         turns, first, each = rng.randint(0, 60), rng.randint(0, 9000), rng.randint(0, 3000)
         assert outputs(turns, first, each) == plain(turns, first, each)

@@ -11,7 +11,6 @@ nginx 1.27, ngx_http_upstream_next: at once.
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
@@ -25,6 +24,7 @@ from coherence.simulate.requests.engine import ACTIONS, simulate
 from coherence.simulate.requests.program import Arrivals, Outage, Program, Route, Service, Source, Station
 from coherence.verify.calls.attempts import start
 from coherence.verify.calls.retry_policies import retry_policy_of
+from tests.draws import source, trace_counts
 
 NAME, PER_TRY = "users -> web", 50.0
 Formula = Callable[[int, float], float]  # (number of the retry, random number in 0..1) -> seconds
@@ -86,9 +86,9 @@ def plain(tries: int, takes: float, pause: Formula) -> Iterator[float]:
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("traces", [30, pytest.param(300, marks=pytest.mark.slow)])
+@trace_counts(30, 300, parts=3)
 def test_the_tries_are_sent_when_the_client_sends_them(part: str, traces: int) -> None:
-    rng = random.Random(11)  # noqa: S311  (the same traces in every run)
+    rng = source(11)
     for _ in range(traces):
         base, factor, cap = rng.choice(BASES) / 1000, rng.choice(FACTORS), rng.choice(CAPS) / 1000
         tries, takes = rng.randint(2, 5 if part.startswith("grpc") else 8), rng.choice([0.0, 0.01, 0.3, 2.0])

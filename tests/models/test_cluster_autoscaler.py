@@ -14,13 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import pytest
-
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Execution, View
 from coherence.simulate.execute.laws import decide
+from tests.draws import source, trace_counts
 
 PARTS = ("cluster_autoscaler", "cluster_autoscaler_scale_down")
 SCAN, TRACES = 10, 20  # seconds; traces of each design
@@ -111,9 +110,9 @@ def trace(rng: random.Random) -> list[Scan]:
     return scans[1:]
 
 
-@pytest.mark.parametrize("traces", [100, pytest.param(10_000, marks=pytest.mark.slow)])
+@trace_counts(100, 10_000)
 def test_the_parts_replay_the_program(traces: int) -> None:
-    rng = random.Random(23)  # noqa: S311  (the same traces in every run)
+    rng = source(23)
     for _ in range(traces // TRACES):
         program = drawn(rng)
         model = model_of(program)

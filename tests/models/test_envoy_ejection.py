@@ -9,7 +9,6 @@ always_eject_one_host (from 1.31) says so.
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -20,6 +19,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
 from coherence.verify.facts.limits import at_members, cap
+from tests.draws import source, trace_counts
 from tests.paths import ROOT
 
 PARTS = ("ejection_cap", "ejection_cap_before_1_27")
@@ -55,10 +55,10 @@ def caps(part: str, percent: int) -> list[Fraction]:
 
 
 @pytest.mark.parametrize("version", RULES)
-@pytest.mark.parametrize("traces", [100, pytest.param(10_000, marks=pytest.mark.slow)])
+@trace_counts(100, 10_000, parts=1)
 def test_a_host_is_ejected_where_the_part_lets_one_more_out(version: str, traces: int) -> None:
     part, rule = RULES[version]
-    rng = random.Random(3)  # noqa: S311  (the same traces in every run)
+    rng = source(3)
     stated = {percent: caps(part, percent) for percent in {*range(0, 101, 10), 1, 33, 34, 51, 67, 75, 99}}
     for _ in range(traces):
         percent = rng.choice(sorted(stated))

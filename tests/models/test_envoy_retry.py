@@ -22,6 +22,7 @@ from coherence.simulate.requests.draws import uniform
 from coherence.simulate.requests.engine import OUTCOMES, simulate
 from coherence.simulate.requests.events_world import pauses
 from coherence.simulate.requests.program import Arrivals, Outage, Program, Route, Service, Source, Station
+from tests.draws import source, trace_counts
 from tests.models.retrying_proxy import Answered, RouteConfig, Router
 from tests.paths import ROOT
 
@@ -144,9 +145,9 @@ def close(mine: list[Answered], other: list[Answered]) -> bool:
     )
 
 
-@pytest.mark.parametrize("traces", [100, pytest.param(10_000, marks=pytest.mark.slow)])
+@trace_counts(100, 10_000)
 def test_the_engine_answers_each_request_as_the_router_does(traces: int) -> None:
-    rng = random.Random(7)  # noqa: S311  (the same traces in every run)
+    rng = source(7)
     for _ in range(traces):
         route, given = drawn(rng), trace(rng)
         assert close(engine(route, *given), plain(route, *given)), (route, given)

@@ -8,15 +8,13 @@ groupPods; metrics/utilization.go: GetResourceUtilizationRatio (an integer divis
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-
-import pytest
 
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.exact import Choices, Execution, View
+from tests.draws import source, trace_counts
 
 PARTS = ("hpa_cpu_reading",)
 REQUEST = 1000  # millicores of each pod
@@ -56,9 +54,9 @@ def part(run: Execution, numbers: Mapping[str, Fraction | int]) -> Fraction:
     return Fraction(View(run, Fraction(0), {**run.base(), **given}).value("reading.wanted"))
 
 
-@pytest.mark.parametrize("traces", [200, pytest.param(10_000, marks=pytest.mark.slow)])
+@trace_counts(200, 10_000, parts=1)
 def test_the_part_asks_for_the_replicas_of_the_calculator(traces: int) -> None:
-    rng = random.Random(25)  # noqa: S311  (the same pods in every run)
+    rng = source(25)
     run = Execution(elaborate(read_text(DESIGN)), Choices({}))
     for _ in range(traces):
         counted, missing, unready = rng.randint(0, 12), rng.choice((0, 0, rng.randint(1, 5))), rng.choice((0, 0, 1, 4))

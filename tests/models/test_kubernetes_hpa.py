@@ -24,6 +24,7 @@ from coherence.language.expressions.evaluate import Constants
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.laws import Memory, decide
+from tests.draws import source, trace_counts
 
 SYNCS, PERIOD = 24, 15
 PARTS = ("kubernetes_hpa", "keda_scaledobject")
@@ -170,9 +171,9 @@ def drawn(rng: random.Random) -> Autoscaler:
     return Autoscaler(lowest, highest, rng.randint(1, 100), rules(some=True), rules(some=False), kind)
 
 
-@pytest.mark.parametrize("traces", [400, pytest.param(10_000, marks=pytest.mark.slow)])
+@trace_counts(400, 10_000)
 def test_the_part_replays_the_autoscaler_beside_other_writers(traces: int) -> None:
-    rng = random.Random(20)  # noqa: S311  (the same traces in every run)
+    rng = source(20)
     for number in range(traces):
         follow(drawn(rng), rng, others=number % 2 == 0, name=PARTS[number % len(PARTS)])
 

@@ -14,13 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-import pytest
-
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Execution, View
 from coherence.simulate.execute.laws import decide
+from tests.draws import source, trace_counts
 
 PARTS = ("kubernetes_hpa_classic", "kubernetes_hpa_recommendation")
 PERIOD, WINDOW, TRACES = 15, 300, 20  # seconds; traces of each design
@@ -94,9 +93,9 @@ def trace(rng: random.Random, hpa: Autoscaler) -> list[Sync]:
     return syncs
 
 
-@pytest.mark.parametrize("traces", [100, pytest.param(10_000, marks=pytest.mark.slow)])
+@trace_counts(100, 10_000)
 def test_the_parts_replay_the_autoscaler_without_behavior(traces: int) -> None:
-    rng = random.Random(24)  # noqa: S311  (the same traces in every run)
+    rng = source(24)
     for _ in range(traces // TRACES):
         lowest = rng.randint(1, 5)
         hpa = Autoscaler(lowest, lowest + rng.randint(1, 40), rng.randint(1, 100))

@@ -19,6 +19,7 @@ from coherence.language.reading import read_text
 from coherence.verify.patterns.limits.limit_against_demand import ask as demands
 from coherence.verify.patterns.limits.rollout_feasibility import FENCEPOST
 from coherence.verify.patterns.limits.rollout_feasibility import ask as rollouts
+from tests.draws import source, trace_counts
 
 PARTS = ("rolling_update_surge", "rolling_update_unavailable", "pod_disruption_budget")
 Amount = tuple[int, bool]  # a number of pods, or so many percent
@@ -119,9 +120,9 @@ def same_budget(budget: Budget, pods: int) -> None:
     assert (answer.verdict is Verdict.PROVED) == (allowed > 0), (budget, pods)
 
 
-@pytest.mark.parametrize("traces", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+@trace_counts(300, 10_000)
 def test_the_parts_give_the_numbers_of_the_controllers(traces: int) -> None:
-    rng = random.Random(21)  # noqa: S311  (the same numbers in every run)
+    rng = source(21)
     for number in range(traces):
         pods = rng.randint(1, 40)
         if number % 2:

@@ -17,6 +17,7 @@ import pytest
 
 from coherence.language.reading import read_text
 from coherence.verify.timers.firing import FiringWindow, firing
+from tests.draws import source, trace_counts
 
 PARTS = ("startup_probe", "liveness_probe", "readiness_probe")
 F = Fraction
@@ -66,9 +67,9 @@ def drawn(rng: random.Random) -> Worker:
     return Worker(rng.choice((0, 0, 1, 5, 30)), rng.randint(1, 12), rng.randint(1, 8), rng.randint(1, 15))
 
 
-@pytest.mark.parametrize("traces", [400, pytest.param(10_000, marks=pytest.mark.slow)])
+@trace_counts(400, 10_000)
 def test_a_container_that_never_answers_is_found_within_the_window_of_the_part(traces: int) -> None:
-    rng = random.Random(22)  # noqa: S311  (the same traces in every run)
+    rng = source(22)
     for number in range(traces):
         worker, part = drawn(rng), PARTS[number % len(PARTS)]
         phase = F(rng.randint(0, 999), 1000) * worker.period

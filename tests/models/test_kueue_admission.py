@@ -10,11 +10,8 @@ not go are kept, the last first, but for the last).
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from dataclasses import dataclass, field
-
-import pytest
 
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
@@ -23,6 +20,7 @@ from coherence.verify.jobs.contest import Contest, State, contest
 from coherence.verify.jobs.contest_steps import arrivals, departures, nobody, scheduled
 from coherence.verify.jobs.job_states import AWAY, holding
 from coherence.verify.jobs.livelock import NONE, livelock
+from tests.draws import source, trace_counts
 
 Kind = tuple[int, int]  # (priority, needs)
 
@@ -121,9 +119,9 @@ def running(there: Contest, state: State) -> Counter[Kind]:
     return +held
 
 
-@pytest.mark.parametrize("traces", [40, pytest.param(10_000, marks=pytest.mark.slow)])
+@trace_counts(40, 10_000)
 def test_what_kueue_admits_is_a_rest_of_the_contest(traces: int) -> None:
-    rng = random.Random(8)  # noqa: S311  (the same traces in every run)
+    rng = source(8)
     for trace in range(traces):
         capacity = rng.randint(2, 8)
         kinds = [(rng.randint(0, 3), rng.randint(1, min(5, capacity))) for _ in range(rng.randint(2, 5))]

@@ -6,15 +6,13 @@ one that finds no free block is preempted, the newest first.
 
 from __future__ import annotations
 
-import random
 from fractions import Fraction
-
-import pytest
 
 from coherence.findings.question_input import Subject
 from coherence.language.expressions import parse
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
+from tests.draws import source, trace_counts
 
 PARTS = ("kv_cache",)
 
@@ -51,9 +49,9 @@ class Allocator:
         return needs
 
 
-@pytest.mark.parametrize("traces", [60, pytest.param(1_000, marks=pytest.mark.slow)])
+@trace_counts(60, 1_000, parts=1)
 def test_lengths_uniform_modulo_the_block_want_and_use_what_the_part_says(traces: int) -> None:
-    rng = random.Random(9)  # noqa: S311  (the same traces in every run)
+    rng = source(9)
     for _ in range(traces):
         size, rounds = rng.choice([1, 8, 16, 32]), rng.randint(1, 4)
         whole = rng.randint(0, 20)

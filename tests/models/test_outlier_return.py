@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-import pytest
-
 from coherence.language.reading import read_text
 from coherence.verify.timers.firing import FiringWindow, firing
+from tests.draws import source, trace_counts
 
 PARTS = ("outlier_return",)
 
@@ -62,9 +61,9 @@ def window(stated: str) -> FiringWindow:
     return fires.window
 
 
-@pytest.mark.parametrize("traces", [200, pytest.param(10_000, marks=pytest.mark.slow)])
+@trace_counts(200, 10_000)
 def test_a_host_returns_within_the_window_and_near_both_ends_of_it(traces: int) -> None:
-    rng = random.Random(10)  # noqa: S311  (the same traces in every run)
+    rng = source(10)
     settings = {
         (30, 300, 10): window(""),
         (5, 60, 1): window(", after: 5 s .. 61 s"),

@@ -13,13 +13,12 @@ import random
 from dataclasses import dataclass
 from fractions import Fraction
 
-import pytest
-
 from coherence.language.expressions.evaluate import Constants
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import SampledLoop
 from coherence.simulate.execute.laws import Memory, decide
+from tests.draws import source, trace_counts
 
 PERIOD, TICKS = 10, 100  # s between reports, decisions between them
 PARTS = ("ray_serve", "ray_serve_before_2_32")
@@ -85,9 +84,9 @@ def drawn(rng: random.Random, *, delays: tuple[int, ...]) -> Serve:
     return Serve(lowest, lowest + rng.randint(0, 30), rng.randint(1, 20), rng.choice(delays), rng.choice(delays))
 
 
-@pytest.mark.parametrize("traces", [60, pytest.param(3_000, marks=pytest.mark.slow)])
+@trace_counts(60, 3_000, parts=3)
 def test_without_delays_each_decision_is_the_autoscalers(traces: int) -> None:
-    rng = random.Random(4)  # noqa: S311  (the same traces in every run)
+    rng = source(4)
     for number in range(traces):
         serve = drawn(rng, delays=(0,))
         loop, memory, replicas = part(serve, PARTS[number % 2]), Memory(), serve.lowest
@@ -99,9 +98,9 @@ def test_without_delays_each_decision_is_the_autoscalers(traces: int) -> None:
             replicas = wanted
 
 
-@pytest.mark.parametrize("traces", [60, pytest.param(3_000, marks=pytest.mark.slow)])
+@trace_counts(60, 3_000, parts=3)
 def test_from_one_load_to_another_it_moves_when_and_as_far_as_the_autoscaler(traces: int) -> None:
-    rng = random.Random(5)  # noqa: S311  (the same traces in every run)
+    rng = source(5)
     for number in range(traces):
         serve = drawn(rng, delays=(0, 10, 30, 60, 120))
         loop, memory = part(serve, PARTS[number % 2]), Memory()

@@ -6,7 +6,6 @@ SOURCE: LangGraph 0.6.11 and 1.2.22, pregel/_loop.py, tick; the rows are runs of
 from __future__ import annotations
 
 import json
-import random
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from coherence.findings.finding import Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.patterns.limits import limit_against_demand
+from tests.draws import source, trace_counts
 from tests.paths import ROOT
 
 PARTS = ("step_limit", "step_limit_1x")
@@ -48,9 +48,9 @@ def test_the_plain_loop_ends_as_the_measured_one(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("traces", [40, pytest.param(1000, marks=pytest.mark.slow)])
+@trace_counts(40, 1000, parts=1)
 def test_a_run_ends_exactly_where_the_limit_is_kept(traces: int, part: str) -> None:
-    rng = random.Random(5)  # noqa: S311  (the same traces in every run)
+    rng = source(5)
     for _ in range(traces):
         turns, limit = rng.randint(0, 20), rng.randint(1, 45)
         kept = verdict(turns, limit, part) is Verdict.PROVED

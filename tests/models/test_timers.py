@@ -11,10 +11,9 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
-import pytest
-
 from coherence.language.reading import read_text
 from coherence.verify.timers.firing import FiringWindow, firing
+from tests.draws import source, trace_counts
 
 PARTS = ("nccl_watchdog", "nccl_heartbeat")
 SECOND = 1000  # times are whole milliseconds
@@ -57,9 +56,9 @@ def within(time: int, span: FiringWindow, *, slack: Fraction = Fraction(0)) -> b
     return span.earliest <= Fraction(time, SECOND) <= span.latest + slack
 
 
-@pytest.mark.parametrize("traces", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+@trace_counts(300, 10_000, parts=1)
 def test_the_watchdog_aborts_within_the_window_and_at_both_ends_of_it(traces: int) -> None:
-    rng = random.Random(1)  # noqa: S311  (the same traces in every run)
+    rng = source(1)
     spans = {s: window(f"uses: nccl_watchdog, after: {s} s") for s in (1, 30, 600, 1800)}
     spans[600] = window("uses: nccl_watchdog")
     lags = []
@@ -72,10 +71,10 @@ def test_the_watchdog_aborts_within_the_window_and_at_both_ends_of_it(traces: in
     assert max(lags) >= 97
 
 
-@pytest.mark.parametrize("traces", [100, pytest.param(2_000, marks=pytest.mark.slow)])
+@trace_counts(100, 2_000, parts=1)
 def test_the_heartbeat_monitor_acts_within_the_window_and_near_both_ends_of_it(traces: int) -> None:
     """Each second of waiting lasts a little longer than one: 3 ms at most, here."""
-    rng = random.Random(2)  # noqa: S311  (the same traces in every run)
+    rng = source(2)
     spans = {480: window("uses: nccl_heartbeat"), 60: window("uses: nccl_heartbeat, after: 60 s .. 122 s")}
     shares = []
     for _ in range(traces):

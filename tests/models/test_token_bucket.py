@@ -19,6 +19,7 @@ from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.hybrid import execute
+from tests.draws import source, trace_counts
 
 PARTS = ("token_bucket",)
 
@@ -87,10 +88,10 @@ def farthest(plain: Bucket, part: dict[int, float], steps: Steps) -> tuple[float
 
 
 @pytest.mark.parametrize("fill", [Fraction(0), Fraction(1)])
-@pytest.mark.parametrize("traces", [8, pytest.param(500, marks=pytest.mark.slow)])
+@trace_counts(8, 500, parts=1)
 def test_the_fluid_lets_at_most_one_more_through_at_each_change_and_never_fewer(traces: int, fill: Fraction) -> None:
     """Filled in lumps, one lump more.  A bucket of one token is not exact: see below."""
-    rng = random.Random(6)  # noqa: S311  (the same traces in every run)
+    rng = source(6)
     for _ in range(traces):
         bucket, steps = drawn(rng)
         if fill:

@@ -24,6 +24,7 @@ from coherence.verify.systems.cases import NotLinearError
 from coherence.verify.systems.piecewise_affine import AffineEdge, TransitionSystem, step
 from coherence.verify.systems.registers import count
 from coherence.verify.systems.transitions import Encoder, ModelReading
+from tests.draws import drawn
 
 State = tuple[str, tuple[Fraction, ...]]
 MOST_EDGES = 400  # of a relation that is followed
@@ -235,8 +236,9 @@ def test_every_exact_run_is_a_run_of_the_relation(rng: Random) -> None:
 
 @pytest.mark.slow
 def test_every_exact_run_of_many_designs_is_a_run_of_the_relation() -> None:
-    followed = sum(check(random_design(rng), rng) > 0 for rng in map(Random, range(130)))
-    assert followed >= 60
+    seeds = drawn(range(130), parts=2)
+    followed = sum(check(random_design(rng), rng) > 0 for rng in map(Random, seeds))
+    assert followed >= 6 * len(seeds) // 13
 
 
 @settings(max_examples=50, deadline=None)

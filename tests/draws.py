@@ -1,0 +1,45 @@
+"""Says which of its random draws a slow test takes: a part of them in CI, and all of them when asked by hand.
+
+`COHERENCE_DRAW=all python -m pytest -m slow` takes every draw that a test speaks of (10,000 traces of a part of
+`models/`).  Without it the first part is taken, the same in every run; `COHERENCE_DRAW=1` takes the second part, and
+so on, past the last one to draws that were never taken.
+"""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+
+VARIABLE = "COHERENCE_DRAW"
+ALL = "all"
+
+
+def chosen() -> str:
+    """Returns `all` or the number of the part.  Raises ValueError for anything else."""
+    stated = os.environ.get(VARIABLE, "0")
+    if stated != ALL and not stated.isdecimal():
+        raise ValueError(f"{VARIABLE} is '{stated}': write the number of a part, 0 for the first, or {ALL}")
+    return stated
+
+
+def drawn(every: range, *, parts: int) -> range:
+    """Returns the seeds of the chosen part; parts are of equal length and follow one another."""
+    if chosen() == ALL:
+        return every
+    length = len(every) // parts
+    begin = every.start + int(chosen()) * length
+    return range(begin, begin + length)
+
+
+def source(seed: int) -> Random:
+    """Returns a source of random numbers for the chosen part: the first one begins as all of them do."""
+    part = chosen()
+    return Random(seed if part in {ALL, "0"} else f"{seed}, part {part}")  # noqa: S311  (the same in every run)
+
+
+def trace_counts(few: int, every: int, *, parts: int = 10) -> pytest.MarkDecorator:
+    """Returns the parameter `traces` of a test: a few, and in slow tests the chosen part of all."""
+    many = len(drawn(range(every), parts=parts))
+    return pytest.mark.parametrize("traces", [few, pytest.param(many, marks=pytest.mark.slow)])
