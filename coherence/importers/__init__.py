@@ -23,6 +23,7 @@ from coherence.importers._names import agree
 from coherence.importers._overlay import KEY, lay_over
 from coherence.importers._scaling import separate_totals
 from coherence.importers._sketch import Sketch
+from coherence.importers._telemetry import derive_sensors
 from coherence.importers._unread import unread
 from coherence.language import document
 from coherence.language.design import Design
@@ -131,6 +132,7 @@ def _assembled(documents: Sequence[Document]) -> tuple[Table, Sketch, list[Manif
         if link is not None:
             link(manifest, sketch)
     separate_totals(sketch)
+    derive_sensors(sketch)
     sketch.tell_routes_apart()
     for manifest in manifests:
         sketch.not_modelled += [*manifest.remarks, *unread(manifest)]

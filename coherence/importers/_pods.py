@@ -14,9 +14,11 @@ from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.places import Place
+from coherence.importers._flags import read_flags
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import sanitised
 from coherence.importers._probes import probes
+from coherence.importers._programs import READERS
 from coherence.importers._quantities import amount_text, respelled
 from coherence.importers._sketch import Container, Pods, Sketch, default_scalar, entry
 from coherence.language.document import Items, Node, Scalar
@@ -50,6 +52,8 @@ def add_pods(manifest: Manifest, sketch: Sketch, template: FieldView | None, *, 
     sketch.put("components", thing, place, values)
     sketch.add_pods(Pods(thing, manifest.namespace, _labels(template), [*map(_container, containers)]))
     probes(containers, thing, sketch)
+    for container in containers:
+        read_flags(container, READERS, sketch)
     grace = pod.seconds("terminationGracePeriodSeconds") if pod else None
     if grace is not None or longest is not None:
         _grace(grace, longest, thing, sketch)

@@ -9,6 +9,7 @@ from fractions import Fraction
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._monitoring import Reading
 from coherence.importers._names import sanitised
 from coherence.importers._policies import rates, timescale, tolerance
 from coherence.importers._quantities import bytes_text, respelled
@@ -20,11 +21,17 @@ CLOSE = Fraction(3, 2)  # setpoints this near to each other are not told apart b
 
 @dataclass(frozen=True)
 class Metric:
-    """A signal with its setpoint.  `type`: as the `type` of a target; `average`: a total divided by the replicas."""
+    """A signal with its setpoint.  `type`: as the `type` of a target; `average`: a total divided by the replicas.
+
+    `series`: its name for an adapter of metrics, or the query that it is.
+    """
 
     signal: Scalar
     setpoint: Scalar
     type: str = "utilization"
+    series: Scalar | None = None
+    is_query: bool = False
+    is_own: bool = False  # of the workload that is scaled
 
     @property
     def averaged(self) -> bool:
@@ -109,7 +116,11 @@ def add_loop(sketch: Sketch, manifest: Manifest, autoscaler: Autoscaler, *, fewe
         Scaling(autoscaler.name, fewest or autoscaler.low, autoscaler.high)
     )
     if len(autoscaler.metrics) == 1:
-        sketch.aims.append(Aim(autoscaler.name, autoscaler.thing, aim, autoscaler.metrics[0].averaged))
+        metric = autoscaler.metrics[0]
+        sketch.aims.append(Aim(autoscaler.name, autoscaler.thing, aim, metric.averaged))
+        if metric.series is not None:
+            owner = autoscaler.thing if metric.is_own else ""
+            sketch.telemetry.readings.append(Reading(autoscaler.name, aim, owner, metric.series, metric.is_query))
 
 
 def _target(sketch: Sketch, autoscaler: Autoscaler) -> dict[str, Node | None]:

@@ -29,6 +29,11 @@ def selected(selector: FieldView, sketch: Sketch) -> list[Pods]:
     return [pods for pods in near if all(holds(pods.labels) for holds in requirements)]
 
 
+def matches(selector: FieldView, labels: Mapping[str, str]) -> bool:
+    """Returns whether a selector finds something that has these labels."""
+    return all(holds(labels) for holds in [*_equal(selector), *_expressions(selector)])
+
+
 def _candidates(selector: FieldView, sketch: Sketch) -> Sequence[Pods]:
     """Returns the pods that have the rarest of the labels; all, where none is named."""
     labels = selector.table("matchLabels")

@@ -94,9 +94,10 @@ def _metric(view: FieldView, manifest: Manifest, sketch: Sketch, thing: str) -> 
     if setpoint is None:
         return None
     if kind.text == "Pods":
-        return Metric(Scalar(f"{thing}.{sanitised(_series_name(described, name, sketch))}", name.place), setpoint[0])
+        own = Scalar(f"{thing}.{sanitised(_series_name(described, name, sketch))}", name.place)
+        return Metric(own, setpoint[0], series=name, is_own=True)
     signal = _series(source, described, name, manifest, sketch)
-    return Metric(signal, setpoint[0], type="average" if setpoint[1] == "averageValue" else "value")
+    return Metric(signal, setpoint[0], type="average" if setpoint[1] == "averageValue" else "value", series=name)
 
 
 def _resource(source: FieldView, thing: str) -> Metric | None:

@@ -137,7 +137,8 @@ def _metric(view: FieldView, sketch: Sketch, thing: str) -> Metric | None:
     metadata.use("metricName")
     kind_of = "average" if stated is None or stated.text != "Value" else "value"
     raw, place = _raw(metadata, kind, series, view), (series or kind).place
-    return Metric(scaling.series_signal(sketch, raw, place), setpoint, type=kind_of)
+    signal, query = scaling.series_signal(sketch, raw, place), kind.text == "prometheus" and read == "query"
+    return Metric(signal, setpoint, type=kind_of, series=series if query else None, is_query=query)
 
 
 def _raw(metadata: FieldView, kind: Scalar, series: Scalar | None, view: FieldView) -> str:

@@ -153,6 +153,67 @@ FILES: dict[str, dict[str, Any]] = {
             },
         ),
     ),
+    "metrics": beside(
+        DEPLOYMENT,
+        manifest(
+            "autoscaling/v2",
+            "HorizontalPodAutoscaler",
+            spec={
+                "scaleTargetRef": {"kind": "Deployment", "name": "web"},
+                "maxReplicas": 5,
+                "metrics": [{"type": "Pods", "pods": {"metric": {"name": "a"}, "target": {"averageValue": 5}}}],
+            },
+        ),
+        manifest("v1", "Service", spec={"selector": {"app": "web"}}),
+        manifest(
+            "monitoring.coreos.com/v1",
+            "ServiceMonitor",
+            spec={
+                "namespaceSelector": {"matchNames": ["prod"], "any": False},
+                "selector": {"matchLabels": {"app": "web"}},
+                "endpoints": [{"port": "http", "interval": "30s"}],
+            },
+        ),
+        manifest(
+            "monitoring.coreos.com/v1",
+            "PodMonitor",
+            spec={"selector": {}, "podMetricsEndpoints": [{"interval": "1m"}]},
+        ),
+        manifest("monitoring.coreos.com/v1", "Prometheus", spec={"scrapeInterval": "30s", "evaluationInterval": "1m"}),
+        manifest(
+            "monitoring.coreos.com/v1",
+            "PrometheusRule",
+            spec={"groups": [{"name": "g", "interval": "1m", "rules": [{"record": "a:b", "expr": "rate(c[5m])"}]}]},
+        ),
+        manifest("v1", "ConfigMap", data={"config.yaml": "rules: [{seriesQuery: a, metricsQuery: 'sum(a:b)'}]"}),
+    ),
+    "adapter": {
+        "rules": [
+            {
+                "seriesQuery": "a_total",
+                "name": {"matches": "^(.*)_total$", "as": "${1}_rate"},
+                "resources": {"overrides": {}},
+                "metricsQuery": "sum(rate(<<.Series>>[2m]))",
+            }
+        ]
+    },
+    "flags": manifest(
+        "apps/v1",
+        "Deployment",
+        spec={
+            "template": {
+                "spec": {
+                    "containers": [
+                        {
+                            "command": ["./cluster-autoscaler", "--nodes=1:10:a", "--scan-interval", "20s"],
+                            "args": ["--scale-down-utilization-threshold=0.6", "--scale-down-unneeded-time=5m"],
+                        },
+                        {"image": "x/prometheus-adapter:v1", "args": ["--metrics-relist-interval=1m"]},
+                    ]
+                }
+            }
+        },
+    ),
     "daemon": manifest("apps/v1", "DaemonSet", spec={"template": POD}),
     "cron": manifest(
         "batch/v1",

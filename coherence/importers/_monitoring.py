@@ -1,0 +1,72 @@
+"""What manifests say of how a metric comes to a loop: who is scraped, what is recorded, what an adapter asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from coherence.importers._kubernetes import FieldView
+from coherence.language.document import Scalar, Table
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A Service: what selects it, and which pods it selects."""
+
+    namespace: str
+    labels: Mapping[str, str]
+    pods: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Monitor:
+    """What is scraped, and how often (None: as often as Prometheus does).  `namespaces`: empty for all."""
+
+    namespaces: Sequence[str]
+    selector: FieldView
+    intervals: Sequence[Scalar | None]
+    of_pods: bool
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """The expression of a recorded series, and how often it is evaluated (None: as often as Prometheus does)."""
+
+    expression: Scalar
+    interval: Scalar | None
+
+
+@dataclass(frozen=True)
+class AdapterRule:
+    """The query with which an adapter answers for a metric."""
+
+    metric: str
+    query: Scalar
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A target that compares one metric of the monitoring system, with the thing that it is of (empty: not said).
+
+    `metric`: the name that an adapter knows, or, where `is_query`, an expression.
+    """
+
+    loop: str
+    target: Table
+    thing: str
+    metric: Scalar
+    is_query: bool
+
+
+@dataclass
+class Telemetry:
+    """All of it together."""
+
+    endpoints: list[Endpoint] = field(default_factory=list)
+    monitors: list[Monitor] = field(default_factory=list)
+    recorded: dict[str, Recorded] = field(default_factory=dict)
+    adapter_rules: list[AdapterRule] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+    scrapes: list[Scalar] = field(default_factory=list)  # of Prometheus, where a monitor says nothing
+    evaluations: list[Scalar] = field(default_factory=list)
+    relists: list[Scalar] = field(default_factory=list)

@@ -1,0 +1,22 @@
+"""ServiceMonitor: how often the endpoints of the Services that it selects are scraped.
+
+A loop that reads one of their metrics gets a sensor: see the module _telemetry.
+
+SOURCE: prometheus-operator API, ServiceMonitorSpec.
+"""
+
+from __future__ import annotations
+
+from coherence.importers._kubernetes import Manifest
+from coherence.importers._monitors import SPELLING, add_monitor
+from coherence.importers._sketch import Sketch
+
+__all__ = ["GROUPS", "KIND", "SPELLING", "add"]
+
+KIND = "ServiceMonitor"
+GROUPS = ("monitoring.coreos.com",)
+
+
+def add(manifest: Manifest, sketch: Sketch) -> None:
+    """Notes the intervals."""
+    add_monitor(manifest, sketch, "endpoints")
