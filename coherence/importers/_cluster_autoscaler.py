@@ -24,7 +24,7 @@ TEN_MINUTES, HALF = "10 min", "0.5"
 
 def read(flags: Flags, sketch: Sketch) -> None:
     """Adds the loops of each group."""
-    enabled, unneeded = flags.one("scale-down-enabled"), _unneeded(flags)
+    enabled, unneeded = flags.last("scale-down-enabled"), _unneeded(flags)
     timing = (flags.duration("scan-interval"), flags.duration("scale-down-delay-after-add"))
     cooldown = flags.duration("scale-down-delay-after-delete")
     for stated in flags.all("nodes"):
@@ -64,7 +64,7 @@ def _loop(
 
 def _unneeded(flags: Flags) -> Scalar:
     """Returns when a node is unneeded: the share of its room and for how long."""
-    threshold, unneeded = flags.one("scale-down-utilization-threshold"), flags.duration("scale-down-unneeded-time")
+    threshold, unneeded = flags.last("scale-down-utilization-threshold"), flags.duration("scale-down-unneeded-time")
     share = amount(threshold.text if threshold else HALF)
     if share is None or threshold is None:
         if threshold is not None:

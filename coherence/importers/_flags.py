@@ -42,13 +42,13 @@ class Flags:
         self.read.add(name)
         return self.stated.get(name, [])
 
-    def one(self, name: str) -> Scalar | None:
+    def last(self, name: str) -> Scalar | None:
         """Returns the last value of a flag, which counts."""
         return next(reversed(self.all(name)), None)
 
     def duration(self, name: str) -> Scalar | None:
         """Returns a Go duration, in the language's spelling."""
-        stated = self.one(name)
+        stated = self.last(name)
         if stated is None:
             return None
         try:

@@ -45,7 +45,7 @@ class AdapterRule:
 
 
 @dataclass(frozen=True)
-class Reading:
+class MetricReading:
     """A target that compares one metric of the monitoring system, with the thing that it is of (empty: not said).
 
     `metric`: the name that an adapter knows, or, where `is_query`, an expression.
@@ -59,14 +59,14 @@ class Reading:
 
 
 @dataclass
-class Telemetry:
+class MetricSources:
     """All of it together."""
 
     endpoints: list[Endpoint] = field(default_factory=list)
     monitors: list[Monitor] = field(default_factory=list)
     recorded: dict[str, Recorded] = field(default_factory=dict)
     adapter_rules: list[AdapterRule] = field(default_factory=list)
-    readings: list[Reading] = field(default_factory=list)
+    readings: list[MetricReading] = field(default_factory=list)
     scrapes: list[Scalar] = field(default_factory=list)  # of Prometheus, where a monitor says nothing
     evaluations: list[Scalar] = field(default_factory=list)
     relists: list[Scalar] = field(default_factory=list)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._monitoring import Reading
+from coherence.importers._monitoring import MetricReading
 from coherence.importers._names import sanitised
 from coherence.importers._policies import rates, timescale, tolerance
 from coherence.importers._quantities import bytes_text, respelled
@@ -120,7 +120,7 @@ def add_loop(sketch: Sketch, manifest: Manifest, autoscaler: Autoscaler, *, fewe
         sketch.aims.append(Aim(autoscaler.name, autoscaler.thing, aim, metric.averaged))
         if metric.series is not None:
             owner = autoscaler.thing if metric.is_own else ""
-            sketch.telemetry.readings.append(Reading(autoscaler.name, aim, owner, metric.series, metric.is_query))
+            sketch.telemetry.readings.append(MetricReading(autoscaler.name, aim, owner, metric.series, metric.is_query))
 
 
 def _target(sketch: Sketch, autoscaler: Autoscaler) -> dict[str, Node | None]:

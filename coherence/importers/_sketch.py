@@ -9,7 +9,7 @@ from coherence.base.errors import InternalError
 from coherence.base.outside_text import MASK, masked
 from coherence.base.places import Place
 from coherence.importers._kubernetes import FieldView
-from coherence.importers._monitoring import Telemetry
+from coherence.importers._monitoring import MetricSources
 from coherence.importers._names import Names
 from coherence.language import catalogue
 from coherence.language.document import Items, Node, Scalar, Table
@@ -98,7 +98,7 @@ class Sketch:
         self.labelled: dict[tuple[str, str], list[Pods]] = {}
         self.syncs: list[Sync] = []
         self.bounds: list[Allowance] = []
-        self.telemetry = Telemetry()
+        self.telemetry = MetricSources()
         self.not_modelled: list[tuple[Place, str]] = []
         self._hidden: dict[str, int] = {}
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import units
-from coherence.importers._monitoring import Monitor, Reading
+from coherence.importers._monitoring import MetricReading, Monitor
 from coherence.importers._names import agree, sanitised
 from coherence.importers._promql import Selector, Window, selectors
 from coherence.importers._quantities import duration_text, respelled
@@ -46,7 +46,7 @@ def derive_sensors(sketch: Sketch) -> None:
             reading.target.keys["sensor"] = chain[0].place
 
 
-def _chain(reading: Reading, sketch: Sketch) -> Chain | None:
+def _chain(reading: MetricReading, sketch: Sketch) -> Chain | None:
     if reading.is_query:
         return _Derivation(reading, sketch).of(reading.metric, depth=0)
     rule = next((rule for rule in sketch.telemetry.adapter_rules if rule.metric == reading.metric.text), None)
@@ -56,14 +56,14 @@ def _chain(reading: Reading, sketch: Sketch) -> Chain | None:
     return _Derivation(reading, sketch, adapted=True).of(rule.query, depth=0)
 
 
-def _list(reading: Reading, why: str, sketch: Sketch) -> None:
+def _list(reading: MetricReading, why: str, sketch: Sketch) -> None:
     sketch.not_modelled.append((reading.metric.place, f"{reading.loop}: the age of what it reads ({why})"))
 
 
 class _Derivation:
     """Derives the chain of one reading; the first thing that is not known ends it."""
 
-    def __init__(self, reading: Reading, sketch: Sketch, *, adapted: bool = False) -> None:
+    def __init__(self, reading: MetricReading, sketch: Sketch, *, adapted: bool = False) -> None:
         self.reading, self.sketch, self.adapted = reading, sketch, adapted
 
     def of(self, query: Scalar, *, depth: int) -> Chain | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from coherence import importers
 from coherence.importers._adapter_rules import add_rules
 from coherence.importers._kubernetes import Manifest
 from coherence.importers._sketch import Sketch
@@ -39,15 +38,3 @@ def metrics(rule: str) -> list[tuple[str, str]]:
 )
 def test_names_and_queries(rule: str, expected: list[tuple[str, str]]) -> None:
     assert metrics(rule) == expected
-
-
-def test_names_that_are_known_at_run_time_are_listed() -> None:
-    text = "rules: [{seriesQuery: '{__name__=~\"^a_.*\"}', metricsQuery: q}]\n"
-    design = importers.design_from_sources({"rules.yaml": text})
-    assert any("known at run time" in words for _, words in design.not_modelled)
-
-
-def test_a_config_map_that_looks_like_one_and_is_broken_is_listed() -> None:
-    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: 'rules: [{seriesQuery: x'}\n"
-    design = importers.design_from_sources({"c.yaml": text})
-    assert any("cannot be read as one" in words for _, words in design.not_modelled)

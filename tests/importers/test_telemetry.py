@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from coherence import importers
-from coherence.base.errors import InputError
 from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 
@@ -191,17 +190,6 @@ def test_a_metric_that_no_rule_answers_for_is_listed() -> None:
 
 def test_without_anything_of_a_monitoring_system_nothing_is_said() -> None:
     assert not any("the age of what it reads" in words for words in listed(WEB, scaler()))
-
-
-def test_alerts_are_counted_and_their_templates_stop_nothing() -> None:
-    alert = "{alert: Slow, expr: 'a > 1', annotations: {x: '{{ $value }}'}}"
-    head = "apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\nmetadata: {name: r}\n"
-    assert any("1 alerts" in words for words in listed(f"{head}spec: {{groups: [{{name: g, rules: [{alert}]}}]}}\n"))
-
-
-def test_an_interval_that_is_none_is_refused() -> None:
-    with pytest.raises(InputError, match=r"endpoints\[0\].interval is no duration"):
-        chain(monitor("interval: soon"))
 
 
 def codes(folder: Path, *texts: str) -> dict[str, Verdict]:
