@@ -214,6 +214,27 @@ FILES: dict[str, dict[str, Any]] = {
             }
         },
     ),
+    "rollout": beside(
+        manifest(
+            "argoproj.io/v1alpha1",
+            "Rollout",
+            spec={
+                "replicas": 3,
+                "progressDeadlineSeconds": 60,
+                "progressDeadlineAbort": True,
+                "template": POD,
+                "strategy": {"canary": {"maxSurge": "25%", "maxUnavailable": 0, "steps": [{"setWeight": 20}]}},
+            },
+        ),
+        manifest(
+            "argoproj.io/v1alpha1",
+            "Rollout",
+            spec={
+                "template": POD,
+                "strategy": {"canary": {"trafficRouting": {"nginx": {}}, "dynamicStableScale": False}},
+            },
+        ),
+    ),
     "daemon": manifest("apps/v1", "DaemonSet", spec={"template": POD}),
     "cron": manifest(
         "batch/v1",

@@ -1,0 +1,55 @@
+"""The rolling update of a workload: how many members may be extra or missing, and the time each step has.
+
+SOURCE: Kubernetes API, apps/v1 RollingUpdateDeployment, DeploymentSpec.progressDeadlineSeconds; Argo Rollouts,
+Specification.  Defaults are in the parts.
+"""
+
+from __future__ import annotations
+
+from coherence.base import units
+from coherence.importers._kubernetes import FieldView
+from coherence.importers._quantities import members, respelled
+from coherence.importers._sketch import Sketch, default_scalar
+from coherence.language.document import Node, Scalar
+
+ROLLOUT = (
+    ("maxSurge", "surge", "extra", "up", "rolling_update_surge"),
+    ("maxUnavailable", "unavailable", "down", "down", "rolling_update_unavailable"),
+)
+
+
+def rolling_update(rolling: FieldView | None, spec: FieldView, thing: str, sketch: Sketch) -> None:
+    """Adds maxSurge, rounded up, and maxUnavailable, rounded down; 25 % each where nothing is written."""
+    for key, name, counted, rounding, part in ROLLOUT:
+        stated = rolling.scalar(key) if rolling else None
+        most = stated or default_scalar(part, "at_most")
+        cap = members(most, thing, rounding)
+        if cap is None:
+            words = f"{rolling.at(key) if rolling else key} is '{units.shorten(most.text)}'"
+            spec.problem(most.place, words, "write a number of pods or a percentage")
+            continue
+        place = stated.place if stated else sketch.sections["components"].key_place(thing)
+        values = {
+            "uses": Scalar(part, place),
+            "counts": Scalar(f"{thing}.{counted}", place),
+            "at_most": respelled(most, cap),
+        }
+        sketch.put("limits", sketch.names.fresh(f"{thing}_{name}"), place, values)
+
+
+def progress_deadline(spec: FieldView, thing: str, sketch: Sketch) -> None:
+    """Adds the time in which each new pod must be ready, where it is written: past it the update has failed."""
+    stated = spec.seconds("progressDeadlineSeconds", zero_is_absent=True)
+    aborts = spec.scalar("progressDeadlineAbort")
+    if stated is None:
+        return
+    place, ends = stated.place, aborts is not None and aborts.text == "true"
+    values: dict[str, Node | None] = {
+        "layer": Scalar("orchestration", place),
+        "objective": Scalar("tell that an update does not go on", place),
+        "from": Scalar(f"{thing}.load starts", place),
+        "after": stated,
+        "unless": Scalar(f"{thing}.load ends", place),
+        "then": Scalar(f"{'abort' if ends else 'report'} {thing} update", place),
+    }
+    sketch.put("timers", sketch.names.fresh(f"{thing}_progress"), place, values)
