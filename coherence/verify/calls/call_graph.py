@@ -128,6 +128,15 @@ def in_turn(work: Work, name: str) -> list[str]:
     return [IN_TURN.format(name)] if len(work.calls) > 1 and not work.ordered else []
 
 
+def open_time(work: Work, name: str) -> str:
+    """Returns what to ask for where nothing bounds the time that a thing works for one request."""
+    for inner in work.calls:
+        asks = [cause.ask for cause in inner.causes if not cause.known] + inner.open_pause()
+        if asks:
+            return f"a bound on {inner.name}, for example {asks[0]}"
+    return f"a bound on the work of {name} (a deadline of each of its calls)"
+
+
 def _build_call_tree(design: Design) -> CallTree:
     plans = tuple(retry_policy_of(call) for call in design.calls)
     lists: dict[str, list[RetryPolicy]] = {}

@@ -16,7 +16,9 @@ from coherence.base.places import Place
 from coherence.findings.question_input import rational
 from coherence.language import names
 from coherence.language.design import Component, Design, Timer
+from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
+from coherence.verify.events.along_calls import Calling, CallingTime, calling
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import NOW, FiringWindow
 
@@ -30,6 +32,7 @@ class EventLink:
 
     `lower` and `upper` are the ends of the window as SMT-LIB terms; `missing` names the fact without
     which the window is not known; `places` are the values it was read from, the deciding one first.
+    `inner`: the part of the window that runs reach for certain, where that is not all of it; `calling`: calls in it.
     """
 
     kind: str
@@ -42,6 +45,18 @@ class EventLink:
     places: tuple[Place, ...] = ()
     missing: str = ""
     assumptions: tuple[str, ...] = ()
+    inner: FiringWindow | None = None
+    calling: Calling | None = None
+
+    @property
+    def reached(self) -> FiringWindow:
+        """Returns the times that runs reach."""
+        return self.inner or self.window
+
+    @property
+    def inside(self) -> tuple[str, ...]:
+        """Returns the names of the calls in an activity."""
+        return self.calling.inside if self.calling is not None else ()
 
 
 Chain = tuple[EventLink, ...]
@@ -156,22 +171,48 @@ def _ended(design: Design) -> Iterator[EventLink]:
     for component in design.components.values():
         for activity, span in (component.takes or {}).items():
             mentioned.pop(f"{component.name}.{activity}", None)
-            window = FiringWindow(span.low, span.high)
-            yield from _ends_of(f"{component.name}.{activity}", window, span.place, "")
+            yield from _ends_of(_duration(design, component, activity, span))
     for subject, place in mentioned.items():
         thing, _, activity = subject.partition(".")
-        yield from _ends_of(subject, FiringWindow(Fraction(0), None), place, f"{activity} time of {thing}")
+        missing = f"{activity} time of {thing}"
+        yield from _ends_of(_activity(subject, FiringWindow(Fraction(0), None), places=(place,), missing=missing))
 
 
-def _ends_of(subject: str, window: FiringWindow, place: Place, missing: str) -> Iterator[EventLink]:
-    thing, _, activity = subject.partition(".")
+def _activity(subject: str, window: FiringWindow, *, places: tuple[Place, ...], missing: str = "") -> EventLink:
     lower, upper = rational(window.earliest), rational(window.latest) if window.latest is not None else ""
     begins, ends = f"{subject} starts", f"{subject} ends"
-    link = EventLink("activity", subject, begins, ends, window, lower, upper, (place,), missing)
+    return EventLink("activity", subject, begins, ends, window, lower, upper, places, missing)
+
+
+def _duration(design: Design, component: Component, activity: str, span: Quantity) -> EventLink:
+    """Returns the link from the start of an activity to its end, with the calls that are made in it."""
+    link = _activity(f"{component.name}.{activity}", FiringWindow(span.low, span.high), places=(span.place,))
+    made = calling(design, component, activity)
+    return link if made is None else _lasting(replace(link, calling=made, places=(span.place, *made.places)), made.calm)
+
+
+def _lasting(link: EventLink, time: CallingTime) -> EventLink:
+    upper = rational(time.window.latest) if time.window.latest is not None else ""
+    return replace(
+        link, window=time.window, upper=upper, missing=time.open, assumptions=time.assumptions, inner=time.reached
+    )
+
+
+def with_failures(links_to: Causes) -> Causes:
+    """Returns the links with activities as long as they are where tries of the calls in them fail."""
+    return {effect: tuple(_where_tries_fail(link) for link in links) for effect, links in links_to.items()}
+
+
+def _where_tries_fail(link: EventLink) -> EventLink:
+    return link if link.calling is None else _lasting(link, link.calling.failing)
+
+
+def _ends_of(link: EventLink) -> Iterator[EventLink]:
+    thing, _, activity = link.name.partition(".")
     together = f"members of {thing} start {activity} together"
     yield link
     for prefix in ("all of", "first"):
-        yield replace(link, effect=f"{prefix} {ends}", assumptions=(together,))
+        yield replace(link, effect=f"{prefix} {link.effect}", assumptions=(together, *link.assumptions))
 
 
 def _begun(design: Design) -> Iterator[EventLink]:

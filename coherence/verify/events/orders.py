@@ -31,6 +31,16 @@ class EventOrder:
         return total(self.first), total(self.second)
 
     @property
+    def reached(self) -> tuple[FiringWindow, FiringWindow]:
+        """Returns the times of runs that can happen, which may be fewer than the windows allow."""
+        return total_reached(self.first), total_reached(self.second)
+
+    @property
+    def open(self) -> bool:
+        """Returns whether no run is known for want of a fact."""
+        return any(link.missing and link.inner is None for link in self.first + self.second)
+
+    @property
     def missing(self) -> str:
         return next((link.missing for link in self.first + self.second if link.missing), "")
 
@@ -43,6 +53,11 @@ class EventOrder:
     @property
     def assumptions(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(text for link in self.second + self.first for text in link.assumptions))
+
+
+def total_reached(chain: Chain) -> FiringWindow:
+    """Returns the times from the first cause of a chain to its event in runs that can happen."""
+    return sum((link.reached for link in chain), NOW)
 
 
 Alternatives = tuple[tuple[EventOrder | None, ...], ...]
@@ -106,9 +121,11 @@ def relation(order: EventOrder) -> str:
         return "before"
     if earlier.latest == later.earliest and has_activity(order.first) and not has_activity(order.second):
         return "touches"
-    if later.latest is not None and earlier.earliest >= later.latest:
+    one, other = order.reached
+    if later.latest is not None and one.earliest >= later.latest:
         return "after"
-    return "unknown" if earlier.latest is None or order.missing else "possible"
+    known = one.latest is not None and not order.open and one.latest >= other.earliest
+    return "possible" if known else "unknown"
 
 
 def deciding_order(ways: Alternatives, relate: Callable[[EventOrder], str] = relation) -> tuple[EventOrder, str] | None:
@@ -194,8 +211,8 @@ def moments(chain: Chain, *, early: bool) -> list[tuple[Fraction, EventLink]]:
     """Returns when each link of a chain comes true, counted from the common cause, at its earliest or its latest."""
     time, times = Fraction(0), []
     for link in reversed(chain):
-        latest = link.window.latest
-        time += link.window.earliest if early or latest is None else latest
+        latest = link.reached.latest
+        time += link.reached.earliest if early or latest is None else latest
         times.append((time, link))
     return times
 

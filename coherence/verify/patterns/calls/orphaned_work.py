@@ -47,7 +47,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, RetrySchedule, last_start, least, start, started, timeline
-from coherence.verify.calls.call_graph import NO_OWN_TIME, Enclosure, Work, call_tree, enclosure_of, in_turn
+from coherence.verify.calls.call_graph import NO_OWN_TIME, Enclosure, Work, call_tree, enclosure_of, in_turn, open_time
 from coherence.verify.calls.claims import Numbers, bounded_sum, term_fits
 from coherence.verify.calls.repairs import longer, offered, shorter
 from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy
@@ -137,7 +137,7 @@ def _cancelled(left: Left) -> Finding:
 def _in_time(left: Left) -> Finding:
     plan, work, limit = left.plan, left.work, left.limit
     if work.behind.high is None or work.behind.high > limit or (work.calls and work.behind.high == limit):
-        needs = f"needs a bound on {_unbounded(left)}: {plan.name} abandons it after {render_seconds(limit)}"
+        needs = f"needs {open_time(work, left.callee)}: {plan.name} abandons it after {render_seconds(limit)}"
         return QUESTION.undecided(needs, _places(left), left.of)
     if (late := next(_cut_tries(left, work.behind.high), None)) is not None:
         return _cut(left, *late)
@@ -193,15 +193,6 @@ def _cut(left: Left, cause: FailureCause, begins: Step | None) -> Finding:
     return QUESTION.conflict(
         message, _places(left), left.of, evidence, certain=False, assumptions=left.in_turn, repairs=offered(cancel)
     )
-
-
-def _unbounded(left: Left) -> str:
-    """Returns what keeps the work from having a bound."""
-    for inner in left.work.calls:
-        asks = [cause.ask for cause in inner.causes if not cause.known] + inner.open_pause()
-        if asks:
-            return f"{inner.name}, for example {asks[0]}"
-    return f"the work of {left.callee} (a deadline of each of its calls)"
 
 
 def _places(left: Left) -> list[Place]:

@@ -143,4 +143,4 @@ def timeline(order: EventOrder, *, kind: bool) -> tuple[Step, ...]:
 def chain_text(chain: Chain) -> str:
     """Returns the parts of a chain in order of time: `heartbeat 600 s, then rank.dump 120 s`."""
     timed = [link for link in reversed(chain) if link.kind in ("timer", "activity")]
-    return ", then ".join(f"{link.name} {orders.between(link.window)}" for link in timed) or render_seconds(0)
+    return ", then ".join(f"{link.name} {orders.between(link.reached)}" for link in timed) or render_seconds(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -71,7 +71,7 @@ def _worst(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
 def _strictly(order: EventOrder) -> str:
     """As `orders.relation`, but a tie is a race: either may come first."""
     relation = orders.relation(order)
-    first, second = order.windows
+    first, second = order.reached
     tie = relation == "touches" or (relation == "after" and first.earliest == second.latest)
     return relation if not tie else "unknown" if order.missing else "possible"
 
@@ -82,17 +82,18 @@ def _apart(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
     way = graph.chains(unless, causes)[0]
     ended = tuple(link for link in way[:1] if link.kind == "activity")
     order = EventOrder(timer.start.text if timer.start else "", ended, fired)
-    if order.missing:
+    if order.open:
         return OverrunCase(timer, order, "unknown", f"needs {order.missing}")
     if not ended:
         return OverrunCase(timer, order, "unknown", f"needs the time from '{order.common}' to '{unless}'")
-    first, second = order.windows
+    first, second = order.reached
     begins = ended[0].cause
     if first.latest is not None and first.latest > second.earliest:
         note = f"{begins} at the moment of '{order.common}' (nothing in the design starts it)"
-        return OverrunCase(
-            timer, EventOrder(order.common, (replace(ended[0], assumptions=(note,)),), fired), "possible"
-        )
+        at_once = replace(ended[0], assumptions=(note, *ended[0].assumptions))
+        return OverrunCase(timer, EventOrder(order.common, (at_once,), fired), "possible")
+    if order.missing:
+        return OverrunCase(timer, order, "unknown", f"needs {order.missing}")
     hint = f"for example a timer {{from: {order.common}, after: 0 s, then: {begins}}}"
     return OverrunCase(timer, order, "unknown", f"needs what starts {begins.removesuffix(' starts')}: {hint}")
 
@@ -140,7 +141,7 @@ def conflict(
 ) -> Finding:
     """Answers that the timer fires while the activity still runs, in every run or in some."""
     order, timer = case.order, case.timer
-    first, second = order.windows
+    first, second = order.reached
     certain = case.relation == "after"
     verb = "always fires" if certain else "may fire"
     then = f" ({timer.then.text})" if timer.then else ""
@@ -169,9 +170,9 @@ def evidence_of(
     case: OverrunCase, *, witness: tuple[Step, ...] = (), certificate: str | None = None, figures: Figures | None = None
 ) -> Evidence:
     """Returns the two windows as far as they are known, and what else decided."""
-    first, second = case.order.windows
+    first, second = case.order.reached if witness else case.order.windows
     ends = {"fires at the earliest": second.earliest, "fires at the latest": second.latest}
-    if not any(link.missing for link in case.order.first):
+    if not any(link.missing and link.inner is None for link in case.order.first):
         ends |= {"ends at the earliest": first.earliest, "ends at the latest": first.latest}
     numbers: Figures = {name: (value, "s") for name, value in ends.items() if value is not None}
     return arithmetic(numbers | (figures or {}), witness=witness, certificate=certificate)
@@ -186,27 +187,36 @@ def names_of(case: OverrunCase) -> tuple[str, ...]:
 
 
 def deciding(chain: Chain) -> tuple[str, ...]:
-    """Returns the timers, and the things of the activities, of a chain."""
-    timed = (link for link in chain if link.kind in ("timer", "activity"))
-    return tuple(link.name if link.kind == "timer" else link.name.split(".")[0] for link in timed)
+    """Returns the timers, the things of the activities, and the calls in these, of a chain."""
+    timed = [link for link in chain if link.kind in ("timer", "activity")]
+    names = (link.name if link.kind == "timer" else link.name.split(".")[0] for link in timed)
+    return (*names, *(call for link in timed for call in link.inside))
 
 
 def places_of(case: OverrunCase) -> tuple[Place, ...]:
     """Returns the timer's deciding value, then every other value with what it does, then what a default left out."""
     timer = case.timer
     links = [*case.order.second, *case.order.first]
-    places = [link.places[0].labelled(link_text(link)) for link in links if link.kind in ("timer", "activity")]
+    places = list(link_places(links))
     if not case.order.first and timer.start is not None:
         places.append(timer.start.place.labelled("runs only from here on"))
     unset = [text for link in case.order.second for text in link.assumptions if " is not set: " in text]
     return tuple([*places, timer.place.labelled("; ".join(unset))] if unset else places)
 
 
+def link_places(chain: Iterable[EventLink]) -> Iterator[Place]:
+    """Yields the deciding value of each timer and activity of a chain, and the times of what an activity calls."""
+    for link in chain:
+        if link.kind in ("timer", "activity") and link.places:
+            yield link.places[0].labelled(link_text(link))
+            yield from (place.labelled("time of what it calls") for place in link.places[1:] if link.inside)
+
+
 def link_text(link: EventLink) -> str:
     """Returns what a number does: `fires 140 s to 151 s after server.load starts`, `server.load takes 3 min to 10
     min`.
     """
-    times = between(link.window)
+    times = between(link.window) + (" with its calls" if link.inside else "")
     return f"fires {times} after {link.cause}" if link.kind == "timer" else f"{link.name} takes {times}"
 
 

@@ -4,7 +4,8 @@
 A promise `after request arrives then model.infer ends within 120 ms` about timers and activities.  The way back from
 the second event to the first is added up: windows of timers (a batch window, a poll, a check that only happens when
 something else ends) and ranges of activities.  Where several ways lead there, the quickest counts.  The promise
-may be met exactly.  A timer that something else may end first (`unless`) promises nothing by itself.
+may be met exactly.  A timer that something else may end first (`unless`) promises nothing by itself.  An activity in
+which a thing answers lasts as long as the calls that it makes, at any depth, their tries that fail included.
 
 ## Why it hurts
 Each wait is short and has its reason.  Their sum is what a caller sees, and it is above what was promised: a batch
@@ -71,14 +72,25 @@ class ResponsePath:
         return orders.total(self.chain)
 
     @property
+    def reached(self) -> FiringWindow:
+        return orders.total_reached(self.chain)
+
+    @property
+    def missing(self) -> str:
+        """Returns the fact without which it is not known whether it comes in time."""
+        late = self.window.latest is None or self.window.latest > self.limit
+        return next((link.missing for link in self.chain if link.missing and (late or link.inner is None)), "")
+
+    @property
     def of(self) -> tuple[str, ...]:
         return (*dict.fromkeys(_overrun.deciding(self.chain)), self.promise.name)
 
     @property
     def places(self) -> tuple[Place, ...]:
-        timed = [link for link in reversed(self.chain) if link.kind in ("timer", "activity")]
-        found = [link.places[0].labelled(_overrun.link_text(link)) for link in timed if link.places]
-        return (*found, self.promise.place.labelled(f"promised here: {self.promise.name}"))
+        return (
+            *_overrun.link_places(reversed(self.chain)),
+            self.promise.place.labelled(f"promised here: {self.promise.name}"),
+        )
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -87,7 +99,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     promises = [promise for promise in design.promises.values() if promise.kind == "response"]
     if not promises or not (design.timers or any(c.takes for c in design.components.values())):
         return
-    by_event = graph.event_graph(design)
+    by_event = graph.with_failures(graph.event_graph(design))
     kind = graph.without_rests(by_event)
     for promise in promises:
         assert promise.first is not None
@@ -136,16 +148,15 @@ def _answer(
         place = promise.place.labelled("nothing in the design ties the two together")
         return QUESTION.undecided(f"{needs} '{first}'", (place,), (promise.name,))
     way = min(ways, key=lambda way: (way.window.latest is None, way.window.latest or 0))
-    quick = min(kind, key=lambda way: way.window.latest or way.window.earliest)
-    missing = next((link.missing for link in way.chain if link.missing), "")
-    late = all(w.window.latest is not None and w.window.latest > w.limit for w in kind)
+    quick = min(kind, key=lambda way: way.reached.latest or way.reached.earliest)
+    late = all(w.reached.latest is not None and w.reached.latest > w.limit for w in kind)
     if late and beside:
         return _undecided(quick, f"needs when '{beside}' brings it about without '{way.start}'")
-    if late and not any(link.missing for w in kind for link in w.chain):
-        return _conflict(subject, quick, certain=all(w.window.earliest > w.limit for w in kind))
-    if missing:
+    if late and not any(link.missing and link.inner is None for w in kind for link in w.chain):
+        return _conflict(subject, quick, certain=all(w.reached.earliest > w.limit for w in kind))
+    if missing := way.missing:
         return _undecided(way, f"needs {missing}")
-    if way.window.latest is None:
+    if way.window.latest is None or way.window.latest > way.limit:
         rest = next((link.effect for link in way.chain if link.window.latest is None), way.start)
         return _undecided(
             way, f"needs what starts {rest.removesuffix(' starts')}: how long it rests before is not said"
@@ -166,10 +177,9 @@ def _assumed(way: ResponsePath) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for link in way.chain for text in link.assumptions))
 
 
-def _numbers(way: ResponsePath) -> Numbers:
-    found: dict[str, tuple[Fraction | float | int, str]] = {"within": (way.limit, "s")}
-    found |= {"at the earliest": (way.window.earliest, "s")}
-    return found | ({"at the latest": (way.window.latest, "s")} if way.window.latest is not None else {})
+def _numbers(way: ResponsePath, window: FiringWindow) -> Numbers:
+    numbers: Numbers = {"within": (way.limit, "s"), "at the earliest": (window.earliest, "s")}
+    return numbers | ({"at the latest": (window.latest, "s")} if window.latest is not None else {})
 
 
 def _proved(way: ResponsePath, latest: Fraction) -> Finding:
@@ -180,7 +190,7 @@ def _proved(way: ResponsePath, latest: Fraction) -> Finding:
     total = f"(+ 0.0 {' '.join(constants)})"
     script = Certificate(constants, tuple(facts), f"(<= {total} {rational(way.limit)})").script()
     message = f"'{way.promise.text}' holds: {between(way.window)} after {way.start}"
-    evidence = arithmetic(_numbers(way), certificate=script)
+    evidence = arithmetic(_numbers(way, way.window), certificate=script)
     margin = latest < way.limit
     return QUESTION.proved(message, way.places, way.of, evidence, assumptions=_assumed(way), margin=margin)
 
@@ -188,12 +198,12 @@ def _proved(way: ResponsePath, latest: Fraction) -> Finding:
 def _conflict(subject: Subject, way: ResponsePath, *, certain: bool) -> Finding:
     second = way.chain[0].effect
     verb = "comes" if certain else "may come"
-    span = f"{between(way.window)} after '{way.start}' ({_before.chain_text(way.chain)})"
+    span = f"{between(way.reached)} after '{way.start}' ({_before.chain_text(way.chain)})"
     message = f"'{second}' {verb} {span}, not within {render_seconds(way.limit)}"
     moments = orders.moments(way.chain, early=certain)
     steps = [Step(Fraction(0), way.start), *(Step(time, link.effect) for time, link in moments)]
     steps.append(Step(way.limit, "the promised time is over"))
-    evidence = arithmetic(_numbers(way), witness=orders.sorted_steps(steps))
+    evidence = arithmetic(_numbers(way, way.reached), witness=orders.sorted_steps(steps))
     return QUESTION.conflict(
         message, way.places, way.of, evidence, certain=certain, assumptions=_assumed(way),
         repairs=tuple(_repairs(subject, way)),

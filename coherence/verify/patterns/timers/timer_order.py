@@ -93,7 +93,7 @@ def _unclear(timer: Timer, other: Timer, word: str) -> Finding:
 def _answer(subject: Subject, pair: OrderPromise) -> Finding:
     order, relation = pair.worst
     looks = _looks(subject, order)
-    if order.missing and relation not in ("before", "after") and not order.rests:
+    if order.missing and relation == "unknown" and not order.rests:
         return _undecided(pair, order, f"needs {order.missing}")
     if looks:
         return _undecided(pair, order, f"needs one event that both see: {looks}")
@@ -134,7 +134,7 @@ def _proved(pair: OrderPromise, order: EventOrder, *, touching: bool) -> Finding
 
 
 def _conflict(subject: Subject, pair: OrderPromise, order: EventOrder, *, certain: bool) -> Finding:
-    first, second = order.windows
+    first, second = order.reached
     words = "never precedes" if certain else "may not precede"
     tie = " (equal clocks race)" if first.latest == second.earliest else ""
     times = f"{_before.chain_text(order.first)} against {_before.chain_text(order.second)} after {order.common}"
@@ -153,7 +153,7 @@ def _order_text(pair: OrderPromise, words: str) -> str:
 
 
 def _evidence(order: EventOrder, *, certificate: str | None = None, kind: bool = False) -> Evidence:
-    first, second = order.windows
+    first, second = order.windows if certificate else order.reached
     ends = {
         "first at the earliest": first.earliest, "first at the latest": first.latest,
         "second at the earliest": second.earliest, "second at the latest": second.latest,
@@ -165,8 +165,7 @@ def _evidence(order: EventOrder, *, certificate: str | None = None, kind: bool =
 
 def _places(pair: OrderPromise, order: EventOrder) -> tuple[Place, ...]:
     """Returns the value that makes the second event early, those of the first, and the promise."""
-    links = [link for link in (*order.second, *order.first) if link.kind in ("timer", "activity")]
-    places = [link.places[0].labelled(_overrun.link_text(link)) for link in links]
+    places = _overrun.link_places((*order.second, *order.first))
     name = pair.promise.name
     label = f"promised here: {name}" if name else "ends what was only overloaded"
     return (*places, pair.promise.place.labelled(label))
