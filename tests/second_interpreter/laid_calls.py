@@ -20,10 +20,15 @@ Bounds = tuple[Fraction, Fraction | None]
 def calls_contradicted(seeds: range, counts: Counter[str]) -> Iterator[str]:
     """Yields one line for each time or verdict that the list of all runs contradicts."""
     for seed in seeds:
-        drawn = call_graph(Random(f"calls {seed}"))  # noqa: S311  (the same designs in every run)
+        random = Random(f"calls {seed}")  # noqa: S311  (the same designs in every run)
+        drawn = call_graph(random)
         text = drawn.text()
         subject = Subject(read_text(text, "case.yaml"), {"case.yaml": text})
-        lines = [*_times(drawn, call_tree(subject.design), counts), *_verdicts(drawn, subject, counts)]
+        lines = [
+            *_times(drawn, call_tree(subject.design), counts),
+            *_verdicts(drawn, subject, counts),
+            *_answers_in_time(drawn, random, counts),
+        ]
         yield from (f"calls {seed}: {line}\n{text}" for line in lines)
 
 
@@ -48,6 +53,21 @@ def _times(drawn: CallGraph, tree: CallTree, counts: Counter[str]) -> Iterator[s
             if not _own_and_calls(drawn, name) and longest is not None and not known == longest == max(ends):
                 yield f"{name} ends exactly within {_shown(ends)} (hang: {hang}), not {known} {longest}"
             counts["ends"] += 1
+
+
+def _answers_in_time(drawn: CallGraph, random: Random, counts: Counter[str]) -> Iterator[str]:
+    """Yields verdicts on a promise that a thing answers in time, its calls included, that some run contradicts."""
+    for name in (name for name, own in drawn.own.items() if own is not None and drawn.of(name)):
+        ends = drawn.ends(name, hang=False) | drawn.answers(name)
+        within = max(Fraction(1), max(ends) + random.choice([-9, -4, -1, 0, 20]))
+        text = f"{drawn.text()}promises: {{p: after {name}.serve starts then {name}.serve ends within {within} s}}\n"
+        late = max(ends) > within
+        for finding in MODULES["COH243"].ask(Subject(read_text(text, "case.yaml"), {"case.yaml": text})):
+            counts[f"{finding.code} {finding.verdict} {'breaks' if late else 'holds'}"] += 1
+            if finding.verdict in (Verdict.PROVED, Verdict.CONFLICT) and _wrong(finding, breaks=late):
+                yield f"{name} ends within {_shown(ends)}, but {finding.verdict}: {finding.message}"
+            if finding.certainty == "certain" and min(drawn.answers(name)) <= within:
+                yield f"{name} may answer within {_shown(drawn.answers(name))}: {finding.message}"
 
 
 def _shown(times: frozenset[Fraction]) -> str:

@@ -188,8 +188,8 @@ def _work(serve: Quantity | None, calls: CallsOfThing, work: Mapping[str, Work])
     return Work(
         serve, tuple(limited), tuple(_below(calls.plans, work)),
         UNSTATED if calls.cyclic else answer_time(calls.name, serve, inside, ordered=calls.ordered),
-        calls.composed(lambda plan: _end(plan, work[plan.callee], hangs=True), ENDS) or NO_CALLS,
-        calls.composed(lambda plan: _end(plan, work[plan.callee], hangs=False), ENDS) or NO_CALLS,
+        calls.composed(lambda plan: end_of_call(plan, work[plan.callee], hangs=True), ENDS) or NO_CALLS,
+        calls.composed(lambda plan: end_of_call(plan, work[plan.callee], hangs=False), ENDS) or NO_CALLS,
         tuple(_unlimited(calls.plans, work)), ordered, calls.cyclic,
         all(inner.complete for inner in open_calls) if serve is not None else _only_calls(calls, work),
     )  # fmt: skip
@@ -211,7 +211,7 @@ def _limited(plan: RetryPolicy) -> bool:
     return plan.limit is not None and plan.limit.high is not None
 
 
-def _end(plan: RetryPolicy, inside: Work, *, hangs: bool) -> CallsEnd:
+def end_of_call(plan: RetryPolicy, inside: Work, *, hangs: bool) -> CallsEnd:
     """Returns when one call ends; its tries hang, or take no longer than what they call says that it needs."""
     if _limited(plan):
         low, high = (plan, plan) if hangs else _as_stated(plan, inside)

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.language.design import Component, Design
-from coherence.language.roles import role
+from coherence.language.call_cases import is_conditional
+from coherence.language.design import Call, Component, Design
+from coherence.language.roles import role, time_of
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Work, call_tree, in_turn, open_time
+from coherence.verify.calls.answer_times import ANSWERS, AnswerTime, through
+from coherence.verify.calls.attempts import ZERO
+from coherence.verify.calls.call_graph import (
+    NO_OWN_TIME,
+    NO_WAIT,
+    CallTree,
+    Work,
+    call_tree,
+    end_of_call,
+    in_turn,
+    open_time,
+)
+from coherence.verify.calls.compositions import composed_case
+from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.timers.firing import FiringWindow
 
 CONTAINED = "whether the own time of {} contains that of its calls (what makes none is `apart`, in its `roles`)"
@@ -95,6 +109,68 @@ def _failing(work: Work, own: Quantity, name: str) -> tuple[Fraction, Fraction |
 
 def _order(work: Work, name: str) -> str:
     return ORDER.format(work.answer.unordered[0]) if work.answer.unordered else CONTAINED.format(name)
+
+
+@dataclass(frozen=True)
+class CallBegin:
+    """What a call begins: the answer `effect` of its callee, so long after the answer `cause` of its caller began."""
+
+    cause: str
+    effect: str
+    name: str
+    place: Place
+    time: CallingTime
+
+
+def call_begins(design: Design) -> Iterator[CallBegin]:
+    """Yields every call that each request of its caller makes, between things that say how long they answer."""
+    if not design.calls:
+        return
+    tree = call_tree(design)
+    for plan in tree.plans:
+        caller, callee = (_answering(design, thing) for thing in (plan.caller, plan.callee))
+        if caller and callee and plan.call.callee is not None and _always_made(tree, plan):
+            place = plan.call.callee.place
+            yield CallBegin(f"{caller} starts", f"{callee} starts", plan.name, place, _begin(tree, plan))
+
+
+def _always_made(tree: CallTree, plan: RetryPolicy) -> bool:
+    """Decides whether each request makes the call, and no limit cuts what answers it."""
+    most, limit = tree.work[plan.callee].behind.high, plan.limit
+    cut = limit is not None and not plan.streams and (most is None or most > limit.low)
+    alone = len(tree.cases.get(plan.caller, ())) == 1 and not is_conditional(plan.call)
+    return alone and not cut and not tree.on_cycle(plan)
+
+
+def _answering(design: Design, thing: str) -> str:
+    """Returns the activity in which a thing answers; empty where it is none or several."""
+    component = design.components.get(thing)
+    whole = time_of(component, "answer")
+    takes = (component.takes or {}) if component is not None else {}
+    return next((f"{thing}.{activity}" for activity, span in takes.items() if span is whole), "")
+
+
+def _begin(tree: CallTree, plan: RetryPolicy) -> CallingTime:
+    """Returns when the try of a call that succeeds starts: at once, after calls before it and tries that fail."""
+    case = tree.cases[plan.caller][0]
+    stages = next((k for k, stage in enumerate(case.stages) if any(plan.call in chain for chain in stage)), 0)
+    earlier = replace(case, stages=case.stages[:stages] if case.in_order else ())
+    policies = {other.call: other for other in tree.of_caller[plan.caller]}
+
+    def answer(call: Call) -> AnswerTime:
+        return through(policies[call], tree.work[policies[call].callee].answer)
+
+    before = composed_case(earlier, answer, ANSWERS) or AnswerTime(bound=ZERO)
+    ahead = [call for stage in earlier.stages for chain in stage for call in chain]
+    ahead = ahead if case.in_order else [call for call in policies if call is not plan.call]
+    ends = [end_of_call(policies[call], tree.work[policies[call].callee], hangs=False).most.bound for call in ahead]
+    ends += [end_of_call(plan, tree.work[plan.callee], hangs=False).most.bound] if plan.retries else []
+    waits = None if None in ends else sum((end for end in ends if end is not None), tree.work[plan.caller].own)
+    needs = f"when {plan.caller} calls {plan.callee} in its answer, and how often"
+    return CallingTime(
+        FiringWindow(ZERO, waits), FiringWindow(before.least, before.most), needs,
+        (f"each request of {plan.caller} calls {plan.callee}, and a try succeeds", NO_WAIT.format(plan.callee)),
+    )  # fmt: skip
 
 
 def _assumed(tree: CallTree, name: str) -> Iterator[str]:

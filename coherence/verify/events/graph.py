@@ -18,7 +18,7 @@ from coherence.language import names
 from coherence.language.design import Component, Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
-from coherence.verify.events.along_calls import Calling, CallingTime, calling
+from coherence.verify.events.along_calls import Calling, CallingTime, call_begins, calling
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import NOW, FiringWindow
 
@@ -28,7 +28,7 @@ MAY_END = "may end"
 
 @dataclass(frozen=True)
 class EventLink:
-    """`effect` follows `cause` within `window`.  `kind`: timer, activity, begins (at once), follows (in order).
+    """`effect` follows `cause` within `window`.  `kind`: timer, activity, call, begins (at once), follows (in order).
 
     `lower` and `upper` are the ends of the window as SMT-LIB terms; `missing` names the fact without
     which the window is not known; `places` are the values it was read from, the deciding one first.
@@ -264,6 +264,36 @@ def _at_once(link: EventLink) -> EventLink:
         return link
     order = f"{link.effect} as soon as {link.cause} (the order of takes)"
     return replace(link, window=NOW, upper="0.0", assumptions=(order,))
+
+
+def ways(first: str, then: str, links_to: Causes, design: Design) -> tuple[Chain, ...]:
+    """Returns every way back from one event to another, calls included.  Raises OverflowError beyond MOST_CHAINS."""
+    called = {effect: (*links_to.get(effect, ()), *links) for effect, links in _called(design).items()}
+    links_to = {**links_to, **called}
+    after, front = {first}, [first]
+    effects: dict[str, list[str]] = {}
+    for effect, links in links_to.items():
+        for link in links:
+            effects.setdefault(link.cause, []).append(effect)
+    while front:
+        fresh = {effect for event in front for effect in effects.get(event, ())} - after
+        after |= fresh
+        front = list(fresh)
+    between = {effect: tuple(link for link in links if link.cause in after) for effect, links in links_to.items()}
+    return tuple(chain for chain in chains(then, {**between, first: ()}) if chain and chain[-1].cause == first)
+
+
+def _called(design: Design) -> Causes:
+    """Returns the answers of things -> the calls that begin them."""
+    return design.queries.get(_called, lambda: _calls_by_effect(design))
+
+
+def _calls_by_effect(design: Design) -> Causes:
+    links_to: dict[str, list[EventLink]] = {}
+    for call in call_begins(design):
+        link = EventLink("call", call.name, call.cause, call.effect, call.time.window, places=(call.place,))
+        links_to.setdefault(call.effect, []).append(_lasting(link, call.time))
+    return {effect: tuple(links) for effect, links in links_to.items()}
 
 
 def chains(event: str, links_to: Causes) -> tuple[Chain, ...]:

@@ -188,8 +188,8 @@ def names_of(case: OverrunCase) -> tuple[str, ...]:
 
 def deciding(chain: Chain) -> tuple[str, ...]:
     """Returns the timers, the things of the activities, and the calls in these, of a chain."""
-    timed = [link for link in chain if link.kind in ("timer", "activity")]
-    names = (link.name if link.kind == "timer" else link.name.split(".")[0] for link in timed)
+    timed = [link for link in chain if link.kind in ("timer", "activity", "call")]
+    names = (link.name if link.kind in ("timer", "call") else link.name.split(".")[0] for link in timed)
     return (*names, *(call for link in timed for call in link.inside))
 
 
@@ -207,7 +207,7 @@ def places_of(case: OverrunCase) -> tuple[Place, ...]:
 def link_places(chain: Iterable[EventLink]) -> Iterator[Place]:
     """Yields the deciding value of each timer and activity of a chain, and the times of what an activity calls."""
     for link in chain:
-        if link.kind in ("timer", "activity") and link.places:
+        if link.kind in ("timer", "activity", "call") and link.places:
             yield link.places[0].labelled(link_text(link))
             yield from (place.labelled("time of what it calls") for place in link.places[1:] if link.inside)
 
@@ -217,6 +217,8 @@ def link_text(link: EventLink) -> str:
     min`.
     """
     times = between(link.window) + (" with its calls" if link.inside else "")
+    if link.kind == "call":
+        return f"called {times} after {link.cause}"
     return f"fires {times} after {link.cause}" if link.kind == "timer" else f"{link.name} takes {times}"
 
 

@@ -114,13 +114,10 @@ def _ways(subject: Subject, promise: Promise, by_event: graph.Causes, first: str
     """Returns every way back from the second event that meets the first."""
     limit = promise.within.low if promise.within is not None else Fraction(0)
     reached = []
-    for chain in dict.fromkeys(graph.chains(second, by_event)):
-        causes = [link.cause for link in chain]
-        if first in causes:
-            part = chain[: causes.index(first) + 1]
-            held = (subject.design.timers[link.name] for link in part if link.kind == "timer")
-            unless = next((timer.name for timer in held if _may_fail(subject, timer, second)), "")
-            reached.append(ResponsePath(promise, first, part, limit, unless))
+    for chain in graph.ways(first, second, by_event, subject.design):
+        held = (subject.design.timers[link.name] for link in chain if link.kind == "timer")
+        unless = next((timer.name for timer in held if _may_fail(subject, timer, second)), "")
+        reached.append(ResponsePath(promise, first, chain, limit, unless))
     return reached
 
 
