@@ -175,8 +175,8 @@ def _assumed(way: ResponsePath) -> tuple[str, ...]:
 
 
 def _numbers(way: ResponsePath, window: FiringWindow) -> Numbers:
-    numbers: Numbers = {"within": (way.limit, "s"), "at the earliest": (window.earliest, "s")}
-    return numbers | ({"at the latest": (window.latest, "s")} if window.latest is not None else {})
+    late: Numbers = {"at the latest": (window.latest, "s")} if window.latest is not None else {}
+    return {"within": (way.limit, "s"), "at the earliest": (window.earliest, "s"), **late}
 
 
 def _proved(way: ResponsePath, latest: Fraction) -> Finding:
