@@ -42,6 +42,8 @@ class PlaceLoss:
     after: Cluster | None = None
     stuck: Counts = ()
     states: int = 0
+    waiting: tuple[Counts, ...] = ()  # states in which a member looks for a place and no other is to be evicted
+    cases: tuple[tuple[Cluster, tuple[Counts, ...]], ...] = ()  # of `none`: all those, for each way in which places go
 
 
 def losses(there: Cluster, going: dict[tuple[int, str], int], low: int, high: int) -> PlaceLoss:
@@ -54,22 +56,26 @@ def losses(there: Cluster, going: dict[tuple[int, str], int], low: int, high: in
         return PlaceLoss(UNKNOWN if placements.verdict == UNKNOWN else BLOCKED)
     starts = [state for state in placements.graph.edges if low <= total(state) <= high and total(state) > 0]
     outcomes, budget = [], MOST_STATES
+    waiting: dict[tuple[int, str, int], tuple[Cluster, dict[Counts, None]]] = {}
     for state in starts:
         worst = PlaceLoss(NONE)
         for outcome in _outcomes(there, state, going):
             budget -= outcome.states
             if budget < 0 or outcome.verdict == UNKNOWN:
                 return PlaceLoss(UNKNOWN)
+            if outcome.after is not None:
+                way = (outcome.site, outcome.kind, len(outcome.gone))
+                waiting.setdefault(way, (outcome.after, {}))[1].update(dict.fromkeys(outcome.waiting))
             worst = min(worst, outcome, key=lambda loss: (CERTAIN, POSSIBLE, NONE).index(loss.verdict))
         outcomes.append(worst)
-    return _over_all(outcomes)
+    return _over_all(outcomes, tuple((after, tuple(states)) for after, states in waiting.values()))
 
 
-def _over_all(outcomes: list[PlaceLoss]) -> PlaceLoss:
+def _over_all(outcomes: list[PlaceLoss], cases: tuple[tuple[Cluster, tuple[Counts, ...]], ...]) -> PlaceLoss:
     """Returns the worst outcome; certain where every placement has one that is."""
     bad = [outcome for outcome in outcomes if outcome.verdict != NONE]
     if not bad:
-        return PlaceLoss(NONE)
+        return PlaceLoss(NONE, cases=cases)
     certain = all(outcome.verdict == CERTAIN for outcome in outcomes)
     return replace(bad[0], verdict=CERTAIN if certain else POSSIBLE)
 
@@ -99,7 +105,10 @@ def _outcome(there: Cluster, state: Counts, k: int, nodes: tuple[int, ...], kind
         return PlaceLoss(UNKNOWN)
     stuck = [quiet for quiet in graph.quiet if total(quiet) < members]
     verdict = NONE if not stuck else CERTAIN if len(stuck) == len(graph.quiet) else POSSIBLE
-    return PlaceLoss(verdict, kind, state, nodes, k, after, stuck[0] if stuck else (), len(graph.edges))
+    waiting = (s for s in graph.edges if total(s) < members and (drains is None or not any(s[drains])))
+    return PlaceLoss(
+        verdict, kind, state, nodes, k, after, stuck[0] if stuck else (), len(graph.edges), tuple(waiting)
+    )  # fmt: skip
 
 
 def _following(after: Cluster, state: Counts, members: int, drains: int | None) -> list[StateStep[Counts]]:

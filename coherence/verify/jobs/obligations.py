@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 
 from coherence.findings.question_input import Certificate
@@ -23,18 +23,27 @@ MOST_TERMS = 3000
 
 def always_a_place(cluster: Cluster, outcome: Placement, high: int) -> str | None:
     """Returns a script: in every state that was reached with fewer than `high` members some place may take one more."""
-    nodes = sum(site.number for site in cluster.sites)
     states = [state for state in outcome.graph.edges if total(state) < high]
-    if len(states) * nodes > MOST_TERMS or any(site.most > site.number for site in cluster.sites) or nodes > 60:
+    if any(site.most > site.number for site in cluster.sites):
         return None
-    names = variables(cluster)
-    arguments = " ".join(f"({name} Int)" for name in names)
-    claims = "\n  ".join(f"(a_place {' '.join(str(n) for n in flat(state))})" for state in states)
-    body = " ".join(may_take(cluster, k) for k in range(len(names)))
-    return (
-        f"(set-logic QF_LIA)\n(define-fun a_place ({arguments}) Bool (or false {body}))\n"
-        f"(assert (not (and true\n  {claims}\n)))\n(check-sat)\n"
-    )
+    return places_for_all([(cluster, states)])
+
+
+def places_for_all(cases: Sequence[tuple[Cluster, Collection[Counts]]]) -> str | None:
+    """Returns a script: on each cluster, in each of its states, some place may take one more; None where it is long."""
+    nodes = [sum(site.number for site in there.sites) for there, _ in cases]
+    terms = sum(number * len(states) for number, (_, states) in zip(nodes, cases, strict=True))
+    if terms > MOST_TERMS or max(nodes, default=0) > 60:
+        return None
+    functions, claims = list[str](), list[str]()
+    for k, (there, states) in enumerate(cases):
+        names = variables(there)
+        body = " ".join(may_take(there, node) for node in range(len(names)))
+        arguments = " ".join(f"({name} Int)" for name in names)
+        functions.append(f"(define-fun place{k} ({arguments}) Bool (or false {body}))\n")
+        claims += [f"(place{k} {' '.join(str(n) for n in flat(state))})" for state in states]
+    lines = "\n  ".join(claims)
+    return f"(set-logic QF_LIA)\n{''.join(functions)}(assert (not (and true\n  {lines}\n)))\n(check-sat)\n"
 
 
 def no_place(cluster: Cluster, state: Counts) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from coherence.base.solver import unsat
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
@@ -16,7 +17,7 @@ from coherence.verify.jobs.losses import losses
 from coherence.verify.jobs.placement import placement
 from coherence.verify.jobs.selectors import admissions_of
 from coherence.verify.jobs.sites import cluster
-from coherence.verify.patterns.placement import evictor_vs_placer, placement_feasibility
+from coherence.verify.patterns.placement import evictor_vs_placer, place_loss, placement_feasibility
 from tests.verify.jobs.naive_places import NaiveLike, NaiveNode, NaivePlaces, NaiveRule
 
 TWO = """coherence: 1
@@ -195,3 +196,18 @@ def test_a_proof_beside_an_evictor_that_counts_no_places_is_open() -> None:
     (finding,) = answers(evictor_vs_placer, text)
     assert finding.verdict is Verdict.UNDECIDED
     assert "zones" in finding.message
+
+
+@pytest.mark.parametrize("going", ["lost: 1", "drained: 1", "lost: 2", "lost: 1, drained: 1"])
+def test_a_proof_about_places_that_go_is_checked_again_by_a_solver_that_refuses_a_wrong_one(going: str) -> None:
+    text = f"""coherence: 1
+components: {{web: {{copies: 4 .. 6, needs: {{slots: 1}}}}}}
+places: {{node: {{count: 5, slots: 3, {going}}}}}
+placement: {{web: [spread by node <= 3]}}
+"""
+    finding = answers(place_loss, text)[0]
+    assert finding.verdict is Verdict.PROVED
+    script = finding.evidence.certificate
+    assert script is not None
+    assert unsat(script, timeout_ms=10_000).unsat
+    assert not unsat(script.replace("3)", "0)"), timeout_ms=10_000).unsat

@@ -50,6 +50,7 @@ from coherence.verify.jobs.eviction import (
     BLOCKED,
     CERTAIN,
     IDLE,
+    MOST_STATES,
     MOVE,
     NONE,
     POSSIBLE,
@@ -151,7 +152,8 @@ def _answer(subject: Subject, facts: DesignFacts, case: EvictionCase) -> Finding
             return QUESTION.undecided(f"needs when {loop} adds places for {case.thing}, and where", places, (*of, loop))
         return _conflict(subject, facts, case, there, results, places, certain=certain)
     if UNKNOWN in verdicts:
-        return QUESTION.undecided("more states of members on places than are tried", places, of, bound="6000 states")
+        bound = f"{MOST_STATES} states"
+        return QUESTION.undecided("more states of members on places than are tried", places, of, bound=bound)
     if POSSIBLE in verdicts:
         if not there.rules and not there.likes:
             needs = f"needs placement of {case.thing}: with no rule the placer may put it back where it was"

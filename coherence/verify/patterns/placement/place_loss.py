@@ -43,7 +43,8 @@ from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.contest import NeedsError
 from coherence.verify.jobs.count_ranges import adders, count_range, render_verdicts, variants
 from coherence.verify.jobs.losses import BLOCKED, PlaceLoss, losses
-from coherence.verify.jobs.placement import CERTAIN, NONE, POSSIBLE, UNKNOWN
+from coherence.verify.jobs.obligations import places_for_all
+from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.placing import name_of, shown, total
 from coherence.verify.jobs.selectors import DRAINED, LOST
 from coherence.verify.jobs.sites import Cluster, cluster
@@ -87,10 +88,10 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, going: list[Place]
     if loss.verdict == BLOCKED:
         return QUESTION.undecided(f"needs a place for every one of {thing} before any place goes", places, (thing,))
     if loss.verdict == UNKNOWN:
-        bound = "20000 states"
+        bound = f"{MOST_STATES} states"
         return QUESTION.undecided(f"more than {bound} of {thing} on these places", places, (thing,), bound=bound)
     if loss.verdict == NONE:
-        return _proved(facts, there, (low, high), places)
+        return _proved(facts, there, (low, high), places, _certificate([one for _, one in outcomes]))
     loop = _adder(facts, there)
     if loop is not None:
         needs = f"needs when {loop} adds places: {_lost_text(there, loss)}, and some of {thing} find none"
@@ -136,12 +137,23 @@ def _lost_text(there: Cluster, loss: PlaceLoss) -> str:
     return f"with {shown(there, loss.before)} {names} {verb} {loss.kind}"
 
 
-def _proved(facts: DesignFacts, there: Cluster, span: tuple[int, int], places: tuple[Place, ...]) -> Finding:
+def _certificate(every: list[PlaceLoss]) -> str | None:
+    """Returns a script: whichever place went, a member without one is taken wherever nobody else is to be evicted.
+
+    An eviction brings nobody back to a place that is drained, so evictions and placements come to an end.
+    """
+    return places_for_all([case for loss in every for case in loss.cases])
+
+
+def _proved(
+    facts: DesignFacts, there: Cluster, span: tuple[int, int], places: tuple[Place, ...], script: str | None
+) -> Finding:
     low, high = span
     number = f"every number of {there.thing} from {low} to {high}" if low < high else f"{high} of {there.thing}"
     message = f"{number}: each finds a place again, whichever place goes{_by_places(facts, there, span)[0]}"
     numbers: Numbers = {"fewest": (low, ""), "most": (high, ""), "places": (there.nodes, "")}
-    return QUESTION.proved(message, places, (there.thing,), arithmetic(numbers), assumptions=(COUNTS, ALONE, ONE_KIND))
+    evidence = arithmetic(numbers, certificate=script)
+    return QUESTION.proved(message, places, (there.thing,), evidence, assumptions=(COUNTS, ALONE, ONE_KIND))
 
 
 def _conflict(
