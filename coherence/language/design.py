@@ -276,7 +276,10 @@ class Component(Record):
 
 
 class Job(Record):
-    """A job waiting for resources.  `takes: {end: ..}` (or `leaves_after`): how long it holds them once evicted."""
+    """A job waiting for resources.  `takes: {end: ..}` (or `leaves_after`): how long it holds them once evicted.
+
+    `comes: again`: whenever it has ended, one like it comes.
+    """
 
     name: str
     place: Place = plain(compare=False)
@@ -284,6 +287,7 @@ class Job(Record):
     needs: dict[str, Quantity] | Quantity | None = key(either(mapping(ANY_QUANTITY), ANY_QUANTITY))
     priority: Quantity | None = key(ANY_QUANTITY)
     age: Quantity | None = key(DURATION)
+    comes: Word | None = key(word("once", "again"))
     takes: dict[str, Quantity] | None = key(mapping(DURATION))
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 
@@ -299,7 +303,10 @@ def needed(owner: Component | Job) -> Mapping[str, Quantity]:
 
 class Order(Record):
     """Who is admitted first, who may take from whom, and whether the victim returns: to its place by age, or where the
-    order reads `job.waited` to the tail of the queue, or to its head."""
+    order reads `job.waited` to the tail of the queue, or to its head.
+
+    `blocked`: what the first job of the order does to those behind it while it does not fit.
+    """
 
     admit: Admission | None = key(ADMISSION)
     preempt: Preemption | None = key(PREEMPTION)
@@ -316,6 +323,7 @@ class Order(Record):
             "returns to the head, reservation",
         )
     )
+    blocked: Word | None = key(word("is passed", "is passed, reservation", "holds its queue", "holds all"))
 
 
 class Design(Record):

@@ -6,7 +6,7 @@ A kind is some like jobs; a state says of each job what it does (`job_states`), 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -26,6 +26,7 @@ from coherence.verify.jobs.capacity import alike, supplies
 Amount: TypeAlias = Fraction | int  # exact; whole amounts as int, which is ten times faster
 State: TypeAlias = tuple[tuple[int, ...], ...]  # per kind, per job: members that hold their needs, sorted
 MOST_ALIKE = 60
+PASSED, RESERVES, HOLDS_QUEUE, HOLDS_ALL = "is passed", "is passed, reservation", "holds its queue", "holds all"
 ALONE, TOGETHER, WAITING = "copies", "gang", ("barrier", "ranks")
 WAITED = "waited"  # of a job, in an order: the time since it came to the queue, or was evicted
 ENDING = ("end", *ACTIVITIES["drain"])  # activities by which an evicted job ends
@@ -55,6 +56,7 @@ class JobKind:
     place: Place = field(compare=False)
     barrier_place: Place | None = field(default=None, compare=False)
     leaves: tuple[Fraction, Fraction] | None = None  # how long it holds its needs once it is evicted; None: not stated
+    again: bool = False  # whenever one has ended, one like it comes
 
     @property
     def all_needs(self) -> dict[str, Amount]:
@@ -67,7 +69,8 @@ class Contest:
     """Kinds of jobs, what there is of each resource, and the rules.
 
     `reserved`: what is freed is kept for the taker.  `taken`: what components hold that no job gets.  `head`: a victim
-    goes before all that wait.  `lasting`: an eviction of which nothing is stated takes time.
+    goes before all that wait.  `lasting`: an eviction of which nothing is stated takes time.  `blocked`: what the first
+    job in order does to those behind it while it does not fit; empty where nothing is stated: it is passed.
     """
 
     kinds: tuple[JobKind, ...]
@@ -85,6 +88,7 @@ class Contest:
     taken: Mapping[str, Amount] = field(default_factory=dict)
     head: bool = False
     lasting: bool = False
+    blocked: str = ""
 
     @property
     def queued(self) -> bool:
@@ -145,6 +149,7 @@ def contest(facts: DesignFacts, *, components: bool = False) -> Contest:
         victim.startswith("returns"), victim.endswith(", reservation"),
         tuple(_caps(facts, _words(kinds, supply))), facts.values, units, spans,
         {r: _taken(facts, r, path, own) for r, path in supply.items()}, "head" in victim,
+        blocked=order.blocked.text if order and order.blocked else "",
     )  # fmt: skip
     _refuse_unread(jobs, order.victim.place if order and order.victim else None)
     return jobs
@@ -168,12 +173,15 @@ def _job(facts: DesignFacts, job: Job) -> JobKind:
     attributes |= {k: v.low for k, v in (("priority", job.priority), ("age", job.age)) if v is not None and v.exact}
     place = next((v.place for k in (TOGETHER, *WAITING) if (v := job.constants.get(k)) is not None), None)
     queue, leaves = job.queue.text if job.queue else "", _leaves(facts, job.name, job)
+    again = job.comes is not None and job.comes.text == "again"
     if not (gang or barrier):
-        return JobKind(job.name, (job.name,), copies, queue, needs, 1, 1, 1, attributes, job.place, leaves=leaves)
+        return JobKind(
+            job.name, (job.name,), copies, queue, needs, 1, 1, 1, attributes, job.place, leaves=leaves, again=again
+        )  # fmt: skip
     members = max(copies, gang, barrier)
     return JobKind(
         job.name, (job.name,), 1, queue, needs, members, gang or 1, max(barrier, gang), attributes, job.place,
-        place, leaves,
+        place, leaves, again,
     )  # fmt: skip
 
 
@@ -274,7 +282,10 @@ def _merged(facts: DesignFacts, kinds: list[JobKind]) -> list[JobKind]:
     for kind in kinds:
         alike: object = (
             kind.name if kind.name in named or kind.members > 1
-            else (kind.queue, tuple(sorted(kind.needs.items())), tuple(sorted(kind.attributes.items())), kind.leaves)
+            else (
+                kind.queue, tuple(sorted(kind.needs.items())), tuple(sorted(kind.attributes.items())), kind.leaves,
+                kind.again,
+            )
         )  # fmt: skip
         groups.setdefault(alike, []).append(kind)
     return [_merge(group) for group in groups.values()]
@@ -284,10 +295,7 @@ def _merge(group: list[JobKind]) -> JobKind:
     first, number = group[0], sum(kind.number for kind in group)
     if number > MOST_ALIKE:
         raise NeedsError(f"fewer jobs like {first.name} than {number}", first.place)
-    return JobKind(
-        first.name, tuple(kind.name for kind in group), number, first.queue, first.needs, first.members, first.chunk,
-        first.barrier, first.attributes, first.place, first.barrier_place, first.leaves,
-    )  # fmt: skip
+    return replace(first, jobs=tuple(kind.name for kind in group), number=number)
 
 
 def _supply(facts: DesignFacts, resource: str, kind: JobKind) -> str:

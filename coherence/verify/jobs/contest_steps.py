@@ -4,6 +4,7 @@ Preemption acts when nothing can be admitted, takes only what lets the taker in,
 (as Kubernetes, Kueue and Volcano do); a taker that fits nowhere takes in vain.  Where an eviction lasts, a victim holds
 its room until its members have gone, one by one and in any order among victims; the scheduler acts in between.  A
 reservation keeps room for the taker: what it was promised is nobody else's.  A queue counts no job that is leaving.
+A first job that does not fit is passed, or holds back those behind it (of its queue, or all).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import partial
 
 from coherence.language.expressions.evaluate import evaluate
 from coherence.verify.jobs.contest import Amount, Contest, JobKind, State
+from coherence.verify.jobs.heads import contenders
 from coherence.verify.jobs.job_states import (
     AWAY,
     GONE,
@@ -23,7 +25,6 @@ from coherence.verify.jobs.job_states import (
     holding,
     is_leaving,
     is_promised,
-    is_waiting,
     rank_of,
 )
 from coherence.verify.jobs.order_words import SteadyState, chunk, claimed, free, key, lookup, may_take, used
@@ -132,21 +133,13 @@ def scheduled(contest: Contest, state: State) -> list[StateStep[State]]:
 def admissions(contest: Contest, state: State) -> Iterator[StateStep[State]]:
     """Yields the admission of the waiting job that comes first in the order among those that fit; all where equal."""
     spare = {resource: free(contest, state, resource) for resource in contest.capacity}
-    able = [(k, held) for k, held in waiting(contest, state) if fits(contest, state, k, held, spare)]
+    able = [(k, held) for k, held in contenders(contest, state) if fits(contest, state, k, held, spare)]
     values = [key(contest, state, contest.kinds[k], held) for k, held in able]
     for (k, held), own in zip(able, values, strict=True):
         if own == min(values):
             kind = contest.kinds[k]
             after = moved(state, k, held, admitted(kind, held))
             yield StateStep(ADMIT, partial(_admitted, contest, kind, held, after, values), after)
-
-
-def waiting(contest: Contest, state: State) -> Iterator[tuple[int, int]]:
-    """Yields (kind, what it does) of the jobs that want more members."""
-    for k, jobs in enumerate(state):
-        for job in dict.fromkeys(jobs):
-            if is_waiting(job, contest.kinds[k].members):
-                yield k, job
 
 
 def admitted(kind: JobKind, job: int) -> int:
@@ -183,7 +176,7 @@ def takes(contest: Contest, state: State) -> Iterator[StateStep[State]]:
     """Yields preemptions: for each kind that waits, each set of victims that just lets it in."""
     if contest.preempt is None:
         return
-    for k, job in waiting(contest, state):
+    for k, job in contenders(contest, state):
         kind = contest.kinds[k]
         hopeless = never_fits(contest, kind, holding(job))
         if is_promised(job) or (not hopeless and _will_fit(contest, state, k, job)):

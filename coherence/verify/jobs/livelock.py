@@ -14,7 +14,7 @@ from coherence.verify.jobs.state_graph import StateGraph, StateStep, components,
 
 CERTAIN, POSSIBLE, TIE, NONE, UNKNOWN = "certain", "possible", "tie", "none", "unknown"
 MOST_STATES, MOST_SWEPT, MOST_POINTS = 30_000, 60_000, 400
-LEAST_BOUND, MOST_BY_NUMBER = 50, 3000
+LEAST_BOUND = 50
 
 
 @dataclass(frozen=True)
@@ -76,22 +76,6 @@ def variants(contest: Contest) -> list[Contest]:
         raise NeedsError(f"a narrower range of {contest.supply[resource]}")
     amounts = [low, *(amount for amount in points if low < amount <= high)]
     return [replace(contest, capacity={**contest.capacity, resource: amount}, spans={}) for amount in amounts]
-
-
-def by_number(contest: Contest) -> list[tuple[str, list[tuple[int, str]]]]:
-    """Returns the verdict for each number of like jobs, kind by kind, the others as they are; within a budget."""
-    rows = []
-    for k, kind in enumerate(contest.kinds):
-        verdicts, budget = list[tuple[int, str]](), MOST_BY_NUMBER
-        for number in range(1, 2 * kind.number + 1) if kind.number > 1 else ():
-            kinds = (*contest.kinds[:k], replace(kind, number=number), *contest.kinds[k + 1 :])
-            outcome = livelock(replace(contest, kinds=kinds), most=budget)
-            budget -= len(outcome.graph.edges)
-            if outcome.verdict == UNKNOWN or budget <= 0:
-                break
-            verdicts.append((number, outcome.verdict))
-        rows += [(kind.name, verdicts)] if len({verdict for _, verdict in verdicts}) > 1 else []
-    return rows
 
 
 @dataclass(frozen=True)

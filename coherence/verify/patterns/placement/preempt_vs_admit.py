@@ -7,6 +7,9 @@ explored.  A cycle that no choice ends is a livelock; one that only a tie in the
 a relation without a cycle is proved to come to rest (while no job ends).  The answer is given for every
 capacity, not only for the one stated.
 
+A first job that does not fit is passed, or `blocked: holds its queue` (Kueue's StrictFIFO), `holds all`: then only the
+first of each queue is admitted and may take.
+
 Where an eviction lasts (`leaves_after: 60 s` of a job, or `takes: {end: 60 s}`), a victim holds its room until its
 members have ended, one by one, and the scheduler acts in between; a reservation keeps room for the taker.  Victims
 come back to their place by the order (`largest job.age first`), or where it reads `job.waited` (the time since a job
@@ -52,9 +55,8 @@ from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import falling, saturated
-from coherence.verify.jobs.contest import Contest, NeedsError, contest
+from coherence.verify.jobs.contest import HOLDS_ALL, HOLDS_QUEUE, Contest, NeedsError, contest
 from coherence.verify.jobs.contest_steps import ADMIT, FREES, SCHEDULER, TAKE, VAIN
-from coherence.verify.jobs.count_ranges import render_verdicts
 from coherence.verify.jobs.livelock import (
     CERTAIN,
     MOST_STATES,
@@ -64,7 +66,6 @@ from coherence.verify.jobs.livelock import (
     UNKNOWN,
     Livelock,
     Sweep,
-    by_number,
     contested,
     livelock,
     render_intervals,
@@ -72,15 +73,18 @@ from coherence.verify.jobs.livelock import (
     sweep,
     variants,
 )
+from coherence.verify.jobs.number_verdicts import by_number
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH225", "preempt-vs-admit", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
 MOST_SHOWN = 6
-ASSUMED = (
-    "jobs come in any order (by age where ages are given), and none ends meanwhile",
-    "the first in the order that fits is admitted; preemption acts when nothing fits, and takes no more than it needs",
-)
+COMING = "jobs come in any order (by age where ages are given), and none ends meanwhile"
+FITS = "preemption acts when nothing fits, and takes no more than it needs"
+FIRST = {
+    HOLDS_QUEUE: "the first of each queue in the order is admitted where it fits; it holds back those behind it",
+    HOLDS_ALL: "the first in the order is admitted where it fits; it holds back all others",
+}
 AT_ONCE = "an eviction takes no time: all that it frees is free at once"
 ONE_BY_ONE = "members of victims end one by one, in any order, and the scheduler acts in between"
 QUEUE = "a queue counts no job that is leaving"
@@ -182,7 +186,13 @@ def _proved(jobs: Contest, rest: Livelock, places: tuple[Place, ...], names: tup
 def _assumed(jobs: Contest) -> tuple[str, ...]:
     """Returns what an answer about these jobs stands on."""
     lasting = {jobs.lasts(kind) for kind in jobs.kinds}
-    return (*ASSUMED, *((ONE_BY_ONE, QUEUE) if True in lasting else ()), *((AT_ONCE,) if False in lasting else ()))
+    first = FIRST.get(jobs.blocked, "the first in the order that fits is admitted")
+    return (
+        COMING,
+        f"{first}; {FITS}",
+        *((ONE_BY_ONE, QUEUE) if True in lasting else ()),
+        *((AT_ONCE,) if False in lasting else ()),
+    )
 
 
 def _amounts(jobs: Contest) -> Numbers:
@@ -227,7 +237,12 @@ def _unsaid(subject: Subject) -> tuple[str, ...]:
 
 def _by_number(jobs: Contest) -> str:
     """Renders the verdict for each number of like jobs where it changes with it: `; low: none at 1, conflict at 2`."""
-    return "".join(f"; {name}: {render_verdicts(verdicts)}" for name, verdicts in by_number(jobs))
+    return "".join(f"; {row.name}: {row.render()}" for row in by_number(jobs, _decided))
+
+
+def _decided(jobs: Contest, most: int) -> tuple[str, int]:
+    outcome = livelock(jobs, most=most)
+    return outcome.verdict, len(outcome.graph.edges)
 
 
 def _where(jobs: Contest, swept: Sweep) -> str:
