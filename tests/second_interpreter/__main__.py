@@ -21,12 +21,13 @@ from tests.second_interpreter.laid_calls import calls_contradicted
 from tests.second_interpreter.loads import LOADS
 from tests.second_interpreter.numbers import NUMBERS
 from tests.second_interpreter.sends import SENDS
+from tests.second_interpreter.starving import STARVING
 from tests.second_interpreter.sums import ARITHMETIC
 from tests.second_interpreter.timers import TIMERS
 from tests.second_interpreter.writers import WRITERS
 
 CALLS = "call_graphs"
-DRAWN = (*ARITHMETIC, *WRITERS, *TIMERS, *SENDS, *CALL_CASES, *EVENTS, *JOBS, *LOADS, *NUMBERS)
+DRAWN = (*ARITHMETIC, *WRITERS, *TIMERS, *SENDS, *CALL_CASES, *EVENTS, *JOBS, *STARVING, *LOADS, *NUMBERS)
 FAMILIES = {draw.__name__: draw for draw in DRAWN}
 Lines = Callable[[range, "Counter[str]"], Iterator[str]]
 

@@ -42,7 +42,7 @@ def _head(contest: Contest, state: State, group: list[tuple[int, int]]) -> tuple
     values = [key(contest, state, contest.kinds[k], job) for k, job in group]
     heads = [pair for pair, value in zip(group, values, strict=True) if value == min(values)]
     if len(heads) > 1:
-        one, other = (contest.kinds[k].name for k, _ in heads[:2])
+        names = " and ".join(contest.kinds[k].name for k, _ in heads[:2])
         place = contest.admit.place if contest.admit is not None else None
-        raise NeedsError(f"who of {one} and {other} is first (admit: ..., then largest job.waited first)", place)
+        raise NeedsError(f"who of {names} is first (admit: ..., then largest job.waited first)", place)
     return heads[0]

@@ -147,7 +147,7 @@ def _of_slow(contest: Contest, kinds: list[int], states: int, most: int) -> Star
     ]  # fmt: skip
     if not fair:
         return Starvation(NONE, states)
-    k, group = next((one for one in fair if _inside(lazy, one[1], ENDS, COMES)), fair[0])
+    k, group = min(fair, key=lambda pair: not _inside(lazy, pair[1], ENDS, COMES))
     verdict = TIE if _inside(lazy, group, ENDS, COMES) else UNDONE
     return Starvation(verdict, states, contest.kinds[k].name, tuple(way_to(lazy, group[0])))
 

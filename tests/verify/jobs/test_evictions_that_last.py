@@ -15,7 +15,7 @@ from coherence.verify.jobs.contest import Contest, State, contest
 from coherence.verify.jobs.contest_steps import nobody, steps
 from coherence.verify.jobs.fair_cycles import fair_cycle, may_last
 from coherence.verify.jobs.job_states import LEAVING, coded, is_leaving
-from coherence.verify.jobs.livelock import Livelock, by_number, livelock
+from coherence.verify.jobs.livelock import Livelock, livelock
 from coherence.verify.jobs.state_graph import StateStep, components, explore
 from coherence.verify.patterns.placement import preempt_vs_admit
 from tests.verify.jobs.naive_evictions import SlowJob, SlowJobs, SlowState
@@ -170,18 +170,6 @@ def differs(seed: int) -> str:
 @pytest.mark.parametrize("block", range(4))
 def test_random_contests_with_evictions_that_last_agree_with_plain_enumeration(block: int) -> None:
     assert not list(filter(None, map(differs, range(40 * block, 40 * block + 40))))
-
-
-def test_the_verdict_is_given_for_each_number_of_like_jobs() -> None:
-    text = (
-        "coherence: 1\ncomponents: {gpu: {count: 4}}\njobs:\n  one: {needs: 2 gpu, priority: 1, copies: 2}\norder:\n"
-        "  admit: largest priority first\n  preempt: for job take other where other.priority <= job.priority\n"
-        "  victim: returns, no reservation\n"
-    )
-    assert by_number(jobs_of(text)) == [("one", [(1, "none"), (2, "none"), (3, "certain"), (4, "certain")])]
-    (finding,) = preempt_vs_admit.ask(Subject(read_text(text), {"<design>": text}))
-    assert finding.verdict is Verdict.PROVED
-    assert "one: none at 1 to 2, conflict at 3 to 4 (checked up to 4)" in finding.message
 
 
 def test_the_head_of_the_queue_asks_for_an_order_that_reads_it() -> None:
