@@ -31,7 +31,7 @@ from coherence.verify.jobs.state_graph import StateGraph, StateStep, explore, ro
 
 MOST_STATES = 4000
 UNDONE, NEVER = "undone", "never"
-Moment: TypeAlias = tuple[State, bool]  # the jobs, and whether a pass of the scheduler goes on
+PassState: TypeAlias = tuple[State, bool]  # the jobs, and whether a pass of the scheduler goes on
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Starvation:
     verdict: str
     states: int
     name: str = ""  # of the jobs that wait
-    way: tuple[StateStep[Moment], ...] = ()
-    cycle: tuple[StateStep[Moment], ...] = ()
+    way: tuple[StateStep[PassState], ...] = ()
+    cycle: tuple[StateStep[PassState], ...] = ()
 
 
 def starvation(contest: Contest, *, most: int = MOST_STATES) -> Starvation:
@@ -90,7 +90,7 @@ def _refuse_ages(contest: Contest) -> None:
         raise NeedsError(text, aged.place)
 
 
-def _steps(contest: Contest, moment: Moment, *, prompt: bool) -> Iterator[StateStep[Moment]]:
+def _steps(contest: Contest, moment: PassState, *, prompt: bool) -> Iterator[StateStep[PassState]]:
     """Yields all that may happen next; a `prompt` scheduler begins its pass before anything else happens."""
     state, in_pass = moment
     acts = scheduled(contest, state)
@@ -117,7 +117,7 @@ def is_too_large(contest: Contest, k: int) -> bool:
     return any(need * members > contest.open(resource) for resource, need in kind.needs.items())
 
 
-def _starved(contest: Contest, prompt: StateGraph[Moment], k: int) -> Starvation | None:
+def _starved(contest: Contest, prompt: StateGraph[PassState], k: int) -> Starvation | None:
     """Returns how a scheduler that acts at once never lets in a job of the kind; None where there is no such run."""
     name, states = contest.kinds[k].name, len(prompt.edges)
     stuck = next((s for s in prompt.quiet if _waits(contest, s, k) and not _any_part(contest, s)), None)
@@ -152,24 +152,24 @@ def _of_slow(contest: Contest, kinds: list[int], states: int, most: int) -> Star
     return Starvation(verdict, states, contest.kinds[k].name, tuple(way_to(lazy, group[0])))
 
 
-def _any_part(contest: Contest, moment: Moment) -> bool:
+def _any_part(contest: Contest, moment: PassState) -> bool:
     """Decides whether some job holds a part of what it waits for, so that it is a matter of its members."""
     pairs = zip(contest.kinds, moment[0], strict=True)
     return any(0 < holding(job) < kind.barrier for kind, jobs in pairs for job in jobs)
 
 
-def _waits(contest: Contest, moment: Moment, k: int) -> bool:
+def _waits(contest: Contest, moment: PassState, k: int) -> bool:
     kind = contest.kinds[k]
     return any(is_waiting(job, kind.members) and holding(job) < kind.barrier for job in moment[0][k])
 
 
-def _served(before: Moment, edge: StateStep[Moment], k: int) -> bool:
+def _served(before: PassState, edge: StateStep[PassState], k: int) -> bool:
     """Decides whether a step lets in a job of the kind."""
     held, after = (sum(holding(job) for job in jobs if not is_leaving(job)) for jobs in (before[0][k], edge.to[0][k]))
     return edge.kind in SCHEDULER and after > held
 
 
-def _groups(contest: Contest, graph: StateGraph[Moment], k: int, *, strict: bool) -> list[tuple[Moment, ...]]:
+def _groups(contest: Contest, graph: StateGraph[PassState], k: int, *, strict: bool) -> list[tuple[PassState, ...]]:
     """Returns the components in which a job of the kind waits and none is let in; `strict`: none could be."""
     states = [state for state in graph.edges if _waits(contest, state, k)]
     if strict:
@@ -178,19 +178,21 @@ def _groups(contest: Contest, graph: StateGraph[Moment], k: int, *, strict: bool
     return list(cycles({s: [e.to for e in graph.edges[s] if e.to in inside and not _served(s, e, k)] for s in states}))
 
 
-def _goes_on(contest: Contest, graph: StateGraph[Moment], group: Collection[Moment]) -> bool:
+def _goes_on(contest: Contest, graph: StateGraph[PassState], group: Collection[PassState]) -> bool:
     return bool(_inside(graph, group, ENDS, COMES)) and _is_fair(contest, graph, group)
 
 
-def _is_fair(contest: Contest, graph: StateGraph[Moment], group: Collection[Moment]) -> bool:
+def _is_fair(contest: Contest, graph: StateGraph[PassState], group: Collection[PassState]) -> bool:
     """Decides whether a run that stays in these states for ever may be fair."""
     return all(turn is not None for turn in _needed_turns(contest, graph, group))
 
 
-Turn = tuple[Moment, StateStep[Moment] | None]  # a state to pass through, and the step to take there
+Turn = tuple[PassState, StateStep[PassState] | None]  # a state to pass through, and the step to take there
 
 
-def _needed_turns(contest: Contest, graph: StateGraph[Moment], group: Collection[Moment]) -> Iterator[Turn | None]:
+def _needed_turns(
+    contest: Contest, graph: StateGraph[PassState], group: Collection[PassState]
+) -> Iterator[Turn | None]:
     """Yields for each party a place in the component where it has acted, or need not; None where there is none."""
     for j, kind in enumerate(contest.kinds):
         ends = [(s, e) for s, e in _inside(graph, group, ENDS) if s[0][j] != e.to[0][j]]
@@ -205,15 +207,15 @@ def _needed_turns(contest: Contest, graph: StateGraph[Moment], group: Collection
 
 
 def _inside(
-    graph: StateGraph[Moment], group: Collection[Moment], *kinds: str
-) -> list[tuple[Moment, StateStep[Moment]]]:
+    graph: StateGraph[PassState], group: Collection[PassState], *kinds: str
+) -> list[tuple[PassState, StateStep[PassState]]]:
     states = set(group)
     return [(s, e) for s in group for e in graph.edges[s] if e.kind in kinds and e.to in states]
 
 
 def _tour(
-    contest: Contest, graph: StateGraph[Moment], group: Collection[Moment], first: Moment
-) -> Iterator[StateStep[Moment]]:
+    contest: Contest, graph: StateGraph[PassState], group: Collection[PassState], first: PassState
+) -> Iterator[StateStep[PassState]]:
     """Yields a cycle from a state on which every party acts that has to."""
     here, inside = first, set(group)
     turns = [*_inside(graph, group, ENDS, COMES)[:1], *_needed_turns(contest, graph, group)]

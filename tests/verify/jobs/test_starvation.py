@@ -13,7 +13,7 @@ from coherence.verify.jobs.contest import Contest, NeedsError, contest
 from coherence.verify.jobs.contest_steps import ENDS, SCHEDULER, nobody, scheduled
 from coherence.verify.jobs.job_states import is_waiting
 from coherence.verify.jobs.livelock import NONE, POSSIBLE, TIE, UNKNOWN
-from coherence.verify.jobs.starvation import NEVER, UNDONE, Moment, is_too_large, one_by_one, starvation
+from coherence.verify.jobs.starvation import NEVER, UNDONE, PassState, is_too_large, one_by_one, starvation
 
 SMALL_ONES = """coherence: 1
 components: {{gpu: {{count: 4}}}}
@@ -35,7 +35,7 @@ def test_a_run_on_which_a_job_starves_is_one_of_a_scheduler_that_acts_at_once() 
     jobs = jobs_of(copies=3)
     outcome = starvation(jobs)
     assert (outcome.verdict, outcome.name) == (POSSIBLE, "large")
-    start: Moment = (nobody(jobs), False)
+    start: PassState = (nobody(jobs), False)
     before = [start, *(edge.to for edge in outcome.way)]
     turn = [before[-1], *(edge.to for edge in outcome.cycle)]
     assert turn[0] == turn[-1]

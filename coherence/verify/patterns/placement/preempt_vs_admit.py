@@ -73,7 +73,6 @@ from coherence.verify.jobs.livelock import (
     sweep,
     variants,
 )
-from coherence.verify.jobs.number_verdicts import by_number
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH225", "preempt-vs-admit", "ai.04 runtime control coherence")
@@ -237,6 +236,8 @@ def _unsaid(subject: Subject) -> tuple[str, ...]:
 
 def _by_number(jobs: Contest) -> str:
     """Renders the verdict for each number of like jobs where it changes with it: `; low: none at 1, conflict at 2`."""
+    from coherence.verify.jobs.number_verdicts import by_number
+
     return "".join(f"; {row.name}: {row.render()}" for row in by_number(jobs, _decided))
 
 

@@ -8,8 +8,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
 from coherence.verify.jobs.contest import Contest, NeedsError, State, contest
-from coherence.verify.jobs.contest_steps import arrivals, nobody, scheduled
-from coherence.verify.jobs.heads import contenders, waiting
+from coherence.verify.jobs.contest_steps import arrivals, contenders, nobody, scheduled, waiting
 
 QUEUES = """coherence: 1
 components: {{gpu: {{count: 4}}}}
