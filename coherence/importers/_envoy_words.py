@@ -36,7 +36,7 @@ CAUSES = {
     "504": ("timeout",),  # a try that exceeds its time is answered so, where the code is listed
 }
 
-BREAKER = "circuit_breaker"
+BREAKER, BUDGET, EJECTION = "circuit_breaker", "retry_budget", "ejection_cap"
 BREAKERS = {  # name -> what it counts, and what happens when it is full
     "connections": ("connections", "wait"),
     "pending_requests": ("pending", "reject"),
@@ -55,6 +55,29 @@ def add_breaker(sketch: Sketch, thing: str, name: str, most: Scalar) -> None:
         "when_full": respelled(most, full),
     }
     sketch.put("limits", sketch.names.fresh(f"{thing}_{name}"), most.place, values)
+
+
+def add_retry_budget(sketch: Sketch, thing: str, place: Place, share: Scalar | None, least: Scalar | None) -> None:
+    """Adds a retry budget; 20 % where no share is written.  SOURCE: Envoy API v3, Thresholds.RetryBudget."""
+    stated = share or Scalar("20", place)
+    values: dict[str, Node | None] = {
+        "uses": Scalar(BUDGET, place),
+        "counts": Scalar(f"{thing}.retries in flight", place),
+        "at_most": respelled(stated, f"{stated.text} % of {thing} in flight"),
+        "but_at_least": least,
+    }
+    sketch.put("limits", sketch.names.fresh(f"{thing}_retry_budget"), place, values)
+
+
+def add_ejection_cap(sketch: Sketch, thing: str, place: Place, stated: Scalar | None) -> None:
+    """Adds the cap on ejected hosts; 10 % where none is written."""
+    share = stated or Scalar("10 %", place)
+    values: dict[str, Node | None] = {
+        "uses": Scalar(EJECTION, place),
+        "counts": Scalar(f"{thing}.ejected", place),
+        "at_most": respelled(share, f"{share.text} of {thing}.copies"),
+    }
+    sketch.put("limits", sketch.names.fresh(f"{thing}_ejection"), share.place, values)
 
 
 def snake_case(table: Table) -> Table:

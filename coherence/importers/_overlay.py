@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from coherence.base.units import shorten
 from coherence.importers._kubernetes import word
-from coherence.language.document import Items, Node, Scalar, Table
+from coherence.language.document import Items, Node, Scalar, Table, type_of
 from coherence.language.schema_kinds import Reading
 
 KEY, VALUE = "overlays", "manifests"
@@ -68,6 +68,9 @@ def _join(table: Table, key: str, node: Node, source: Table, reading: Reading, p
             _join(known, inner, child, node, reading, f"{path}.{inner}")
     elif known is None or key in FOR_PEOPLE:
         table.entries[key], table.keys[key] = _copy(node), source.key_place(key)
+    elif type(known) is not type(node):
+        words = f"{path} is {type_of[type(node)]}, {type_of[type(known)]} expected"
+        reading.problem(node.place, words, "`coherence import all FILE...` prints what it is joined with")
     elif not (isinstance(known, Scalar) and isinstance(node, Scalar) and known.text == node.text):
         text = f"'{shorten(known.text)}'" if isinstance(known, Scalar) else "written"
         words = f"{path} is {text} at {known.place}: an overlay adds what manifests do not say"

@@ -83,6 +83,18 @@ class Sync:
     respects: bool = False
 
 
+@dataclass(frozen=True)
+class Routed:
+    """A call that a route makes, with what a policy for the route or its gateway finds it by."""
+
+    route: str
+    namespace: str
+    gateway: str  # the thing that it is
+    backend: str
+    call: Table
+    states_retry: bool
+
+
 class Sketch:
     """What all manifests together make."""
 
@@ -91,6 +103,7 @@ class Sketch:
         self.names = Names()
         self.sections: dict[str, Table] = {name: Table({}, {}, place) for name in SECTIONS if name != "calls"}
         self.calls: list[Table] = []
+        self.routed: list[Routed] = []
         self.routers: set[str] = set()  # things that make one of their calls for each request
         self.scaled: dict[str, list[Scaling]] = {}
         self.aims: list[Aim] = []

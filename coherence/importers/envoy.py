@@ -20,7 +20,7 @@ from coherence.language.document import Items, Node, Scalar, Table
 KIND = "Envoy"
 VARIANTS = True  # each proxy is one of its own
 SPELLING = {"deadline": "timeout", "per_try": "per_try_timeout", "tries": "num_retries"}
-RETRY, BUDGET, EJECTION = "envoy_retry", "retry_budget", "ejection_cap"
+RETRY = "envoy_retry"
 SECTIONS = ("listeners", "clusters")
 TYPES = ("envoy.config.route.v3.", "envoy.config.listener.v3.", "envoy.config.cluster.v3.")
 THRESHOLDS = (
@@ -94,7 +94,7 @@ def _cluster(cluster: FieldView, name: Scalar, sketch: Sketch) -> str:
         _limits(threshold, thing, sketch)
     outlier = cluster.table("outlier_detection")
     if outlier is not None:
-        _ejection(outlier, thing, sketch)
+        envoy.add_ejection_cap(sketch, thing, outlier.node.place, outlier.percent("max_ejection_percent"))
     return thing
 
 
@@ -124,32 +124,9 @@ def _limits(threshold: FieldView, thing: str, sketch: Sketch) -> None:
             envoy.add_breaker(sketch, thing, name, stated)
     budget = threshold.table("retry_budget")
     if budget is not None:
-        _budget(budget, thing, sketch)
-
-
-def _budget(budget: FieldView, thing: str, sketch: Sketch) -> None:
-    """Adds a retry budget; 20 % where no share is written.  SOURCE: Envoy API v3, Thresholds.RetryBudget."""
-    percent, place = budget.table("budget_percent"), budget.node.place
-    share = (percent.quantity("value") if percent else None) or Scalar("20", place)
-    values: dict[str, Node | None] = {
-        "uses": Scalar(BUDGET, place),
-        "counts": Scalar(f"{thing}.retries in flight", place),
-        "at_most": respelled(share, f"{share.text} % of {thing} in flight"),
-        "but_at_least": budget.whole("min_retry_concurrency"),
-    }
-    sketch.put("limits", sketch.names.fresh(f"{thing}_retry_budget"), place, values)
-
-
-def _ejection(outlier: FieldView, thing: str, sketch: Sketch) -> None:
-    """Adds the cap on ejected hosts; 10 % where none is written."""
-    place, stated = outlier.node.place, outlier.percent("max_ejection_percent")
-    share = stated or Scalar("10 %", place)
-    values: dict[str, Node | None] = {
-        "uses": Scalar(EJECTION, place),
-        "counts": Scalar(f"{thing}.ejected", place),
-        "at_most": respelled(share, f"{share.text} of {thing}.copies"),
-    }
-    sketch.put("limits", sketch.names.fresh(f"{thing}_ejection"), share.place, values)
+        percent = budget.table("budget_percent")
+        share, least = percent.quantity("value") if percent else None, budget.whole("min_retry_concurrency")
+        envoy.add_retry_budget(sketch, thing, budget.node.place, share, least)
 
 
 def _calls(

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from coherence.importers import _envoy_words as envoy
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import integer, respelled
-from coherence.importers._sketch import Sketch, entry, listed
+from coherence.importers._sketch import Routed, Sketch, entry, listed
 from coherence.language.document import Node, Scalar
 
 KIND = "HTTPRoute"
@@ -40,7 +40,10 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
             sketch.mention(thing, name.place, f"backend {name.text}")
             for gateway in gateways:
                 ends = {"from": Scalar(gateway, rule.node.place), "to": respelled(name, thing)}
-                sketch.calls.append(entry(rule.node.place, {**ends, **policy}))
+                call = entry(rule.node.place, {**ends, **policy})
+                sketch.calls.append(call)
+                route = manifest.name.text
+                sketch.routed.append(Routed(route, manifest.namespace, gateway, thing, call, "retry" in rule))
 
 
 def _gateways(spec: FieldView, sketch: Sketch) -> Iterator[str]:

@@ -55,7 +55,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
 
 def _says(subset: FieldView) -> bool:
     policy = subset.table("trafficPolicy")
-    return policy is not None and ("outlierDetection" in policy or "connectionPool" in policy)
+    return policy is not None and any(key in policy for key in ("outlierDetection", "connectionPool", "retryBudget"))
 
 
 def _policy(owner: FieldView, thing: str, sketch: Sketch) -> None:
@@ -67,6 +67,10 @@ def _policy(owner: FieldView, thing: str, sketch: Sketch) -> None:
         limit = view.positive(key) if view else None  # 0: the proxy's default
         if limit is not None:
             envoy.add_breaker(sketch, thing, name, limit)
+    budget = policy.table("retryBudget") if policy else None
+    if budget is not None:
+        share, least = budget.quantity("percent"), budget.positive("minRetryConcurrency")
+        envoy.add_retry_budget(sketch, thing, budget.node.place, share, least)
     outlier = policy.table("outlierDetection") if policy else None
     if policy is not None and outlier is not None:
         _ejection(outlier, policy.place("outlierDetection"), thing, sketch)

@@ -235,6 +235,44 @@ FILES: dict[str, dict[str, Any]] = {
             },
         ),
     ),
+    "policies": beside(
+        manifest(
+            "gateway.networking.k8s.io/v1",
+            "HTTPRoute",
+            spec={"parentRefs": [{"name": "edge"}], "rules": [{"backendRefs": [{"name": "web"}]}]},
+        ),
+        manifest(
+            "gateway.envoyproxy.io/v1alpha1",
+            "BackendTrafficPolicy",
+            spec={
+                "targetRefs": [{"kind": "HTTPRoute", "name": "web"}],
+                "timeout": {"http": {"requestTimeout": "10s"}},
+                "retry": {
+                    "numRetries": 5,
+                    "perRetry": {"timeout": "3s", "backOff": {"baseInterval": "100ms", "maxInterval": "1s"}},
+                    "retryOn": {"triggers": ["5xx", "retriable-status-codes"], "httpStatusCodes": [500, 504]},
+                },
+                "circuitBreaker": {"maxPendingRequests": 5},
+                "healthCheck": {"passive": {"maxEjectionPercent": 50}},
+            },
+        ),
+        manifest(
+            "gateway.networking.x-k8s.io/v1alpha1",
+            "XBackendTrafficPolicy",
+            spec={
+                "targetRefs": [{"group": "", "kind": "Service", "name": "web"}],
+                "retryConstraint": {
+                    "budget": {"percent": 20, "interval": "10s"},
+                    "minRetryRate": {"count": 3, "interval": "1s"},
+                },
+            },
+        ),
+        manifest(
+            "networking.istio.io/v1",
+            "DestinationRule",
+            spec={"host": "web", "trafficPolicy": {"retryBudget": {"percent": 25.5, "minRetryConcurrency": 5}}},
+        ),
+    ),
     "daemon": manifest("apps/v1", "DaemonSet", spec={"template": POD}),
     "cron": manifest(
         "batch/v1",

@@ -64,3 +64,12 @@ def test_what_is_not_read_is_listed_with_its_line() -> None:
     assert "loadBalancer" in listed[7]
     assert "maxRequestsPerConnection" in listed[10]
     assert 12 not in listed  # the loop that ejects reads it
+
+
+def test_a_retry_budget_is_a_limit_of_the_host_and_of_a_subset() -> None:
+    budget = "trafficPolicy: {retryBudget: {percent: 12.5, minRetryConcurrency: 7}}"
+    head = "apiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {name: web}\n"
+    design = read(f"{head}spec: {{host: web, {budget}, subsets: [{{name: v1, {budget}}}]}}\n")
+    assert limit(design, "web_retry_budget")[0] == "12.5 % of web in flight"
+    assert limit(design, "web_v1_retry_budget")[0] == "12.5 % of web_v1 in flight"
+    assert str(design.limits["web_retry_budget"].but_at_least) == "7"

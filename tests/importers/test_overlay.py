@@ -109,3 +109,15 @@ def test_two_overlays_are_joined_and_read_anew_after_an_edit() -> None:
         assert copies is not None
         assert copies.text == str(number)
     assert importers.design_from_sources({**files, "c.yaml": OVERLAY}).components["db"].copies is None
+
+
+@pytest.mark.parametrize(
+    ("overlay", "message"),
+    [
+        ("components: [1]\n", "components is a list, a mapping expected"),
+        ("components: {web: 3}\n", "components.web is a value, a mapping expected"),
+        ("components: {web: {copies: [2]}}\n", "components.web.copies is a list, a value expected"),
+    ],
+)
+def test_another_kind_of_value_than_a_manifest_makes_is_told_as_such(overlay: str, message: str) -> None:
+    assert message in refused(overlay)

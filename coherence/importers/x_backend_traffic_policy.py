@@ -1,0 +1,61 @@
+"""XBackendTrafficPolicy of the Gateway API: a budget of retries to a Service, over an interval.
+
+Of the requests of 10 s at most 20 % may be retries, where nothing else is written, but always `minRetryRate` of them.
+
+SOURCE: Gateway API, gateway.networking.x-k8s.io/v1alpha1 RetryConstraint: budget.percent 20, budget.interval 10s,
+minRetryRate 10 in 1s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._quantities import exact, integer, respelled
+from coherence.importers._sketch import Sketch
+from coherence.language.document import Node, Scalar
+
+KIND = "XBackendTrafficPolicy"
+GROUPS = ("gateway.networking.x-k8s.io",)
+SPELLING: Mapping[str, str] = {"window": "interval"}
+SHARE, INTERVAL, LEAST = "20", "10 s", (10, Fraction(1))
+
+
+def add(manifest: Manifest, sketch: Sketch) -> None:
+    """Adds the budget of each Service that is named."""
+    constraint = manifest.spec.table("retryConstraint")
+    for target in manifest.spec.tables("targetRefs"):
+        name, kind = target.required("name"), target.scalar("kind")
+        target.use("group")
+        if name is None or constraint is None or (kind is not None and kind.text != "Service"):
+            continue
+        thing = sketch.names.thing(name.text, manifest.namespace)
+        sketch.mention(thing, name.place, f"backend {name.text}")
+        _budget(constraint, thing, sketch)
+
+
+def _budget(constraint: FieldView, thing: str, sketch: Sketch) -> None:
+    budget, place = constraint.table("budget"), constraint.node.place
+    share = budget.percent("percent") if budget else None
+    window = (budget.duration("interval") if budget else None) or Scalar(INTERVAL, place)
+    values: dict[str, Node | None] = {
+        "layer": Scalar("runtime", place),
+        "objective": Scalar("bound amplification", place),
+        "counts": Scalar(f"{thing}.retries", place),
+        "at_most": Scalar(f"{(share.text if share else SHARE).removesuffix(' %')} % of {thing}.requests", place),
+        "but_at_least": _least(constraint.table("minRetryRate"), window),
+        "window": window,
+        "when_full": Scalar("reject", place),
+    }
+    sketch.put("limits", sketch.names.fresh(f"{thing}_retry_budget"), place, values)
+
+
+def _least(rate: FieldView | None, window: Scalar) -> Scalar:
+    """Returns how many retries are always allowed in the interval of the budget."""
+    count, interval = (rate.whole("count"), rate.duration("interval")) if rate else (None, None)
+    number = integer(count) if count else None
+    seconds = units.quantity(interval.text)[0] if interval else LEAST[1]
+    many = Fraction(LEAST[0] if number is None else number) * units.quantity(window.text)[0] / (seconds or LEAST[1])
+    return respelled(count or window, exact(Fraction(int(many))))
