@@ -273,6 +273,45 @@ FILES: dict[str, dict[str, Any]] = {
             spec={"host": "web", "trafficPolicy": {"retryBudget": {"percent": 25.5, "minRetryConcurrency": 5}}},
         ),
     ),
+    "ray": manifest(
+        "ray.io/v1",
+        "RayService",
+        spec={
+            "serveConfigV2": "applications: [{import_path: x, deployments: [{name: a, autoscaling_config: {}}]}]",
+            "rayClusterConfig": {
+                "rayVersion": "2.52.0",
+                "enableInTreeAutoscaling": True,
+                "autoscalerOptions": {"idleTimeoutSeconds": 60},
+                "workerGroupSpecs": [{"groupName": "g", "replicas": 1, "minReplicas": 0, "maxReplicas": 5}],
+            },
+        },
+    ),
+    "serve": {
+        "applications": [
+            {
+                "import_path": "a:b",
+                "args": {"llm_configs": [{"model_loading_config": {"model_id": "m"}, "deployment_config": {}}]},
+                "deployments": [
+                    {
+                        "name": "a",
+                        "num_replicas": "auto",
+                        "max_ongoing_requests": 5,
+                        "max_queued_requests": -1,
+                        "graceful_shutdown_timeout_s": 20,
+                        "autoscaling_config": {
+                            "min_replicas": 1,
+                            "max_replicas": 5,
+                            "target_ongoing_requests": 2,
+                            "metrics_interval_s": 0.2,
+                            "look_back_period_s": 30,
+                            "upscale_delay_s": 30,
+                            "downscale_delay_s": 600,
+                        },
+                    }
+                ],
+            }
+        ]
+    },
     "daemon": manifest("apps/v1", "DaemonSet", spec={"template": POD}),
     "cron": manifest(
         "batch/v1",
