@@ -46,7 +46,7 @@ from coherence.findings.finding import (
 )
 from coherence.language import catalogue
 
-FORMAT = "4"
+FORMAT = "5"
 MARKER, SIGNATURE = "CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n# answers of coherence\n"
 OURS = re.compile(r"[0-9a-f]{64}(\.[0-9]+)?")  # an answer, or one that a process was about to write
 MOST_FILES = 400

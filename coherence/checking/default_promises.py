@@ -1,39 +1,61 @@
 """Lists what the policies of a design promise without a word, and how far the answers of a run keep it.
 
 Nobody writes that an autoscaler is to reach its target.  Such a promise is asked by a question of its own; where a
-number is missing it is open, and counted by kind instead of named one by one.
+number is missing it is open, and counted by kind instead of named one by one.  What a finding says of a promise that
+somebody wrote is about that one.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from coherence.findings.finding import Finding, Verdict
+from coherence.findings.finding import Finding, OpenPromises, Verdict
 from coherence.language.design import Design, Loop, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.model.laws import law_of
 from coherence.verify.patterns.timers.start_budget import is_probe
 from coherence.verify.timers.firing import action_of
 
+Wanted = Callable[[str], bool]  # whether findings with a code are asked for
+
 
 @dataclass(frozen=True)
 class PromiseKind:
-    """One sort of default promise: what it says in a word and a sentence, and the questions that it is asked by."""
+    """One sort of default promise: what it says in a word and a sentence, and the questions that it is asked by.
+
+    `needs`: the number that mostly is not stated where it is open, in words.  `silence_counts`: silence of its
+    questions says that this number is missing, too.
+    """
 
     name: str
     sentence: str
     codes: tuple[str, ...]
+    needs: str
+    silence_counts: bool = False
 
 
-TARGET = PromiseKind("target", "a loop with a setpoint comes to rest, and not short of it", ("COH301", "COH308"))
-WRITERS = PromiseKind("writers", "two writers do not undo each other", ("COH205", "COH230", "COH232"))
-START = PromiseKind("start", "a probe ends nothing that still starts", ("COH206",))
-ORDER = PromiseKind("order", "liveness is slower than readiness", ("COH208",))
-DRAIN = PromiseKind("drain", "a budget lets a drain go on", ("COH209",))
-ANSWER = PromiseKind("answer", "the answer of a call can still be used", ("COH201",))
+TARGET = PromiseKind(
+    "target",
+    "a loop with a setpoint comes to rest, and not short of it",
+    ("COH301", "COH308"),
+    "a load",
+    silence_counts=True,
+)
+WRITERS = PromiseKind("writers", "two writers do not undo each other", ("COH205", "COH230", "COH232"), "a number")
+START = PromiseKind("start", "a probe ends nothing that still starts", ("COH206",), "the time of a start")
+ORDER = PromiseKind("order", "liveness is slower than readiness", ("COH208",), "a number")
+DRAIN = PromiseKind("drain", "a budget lets a drain go on", ("COH209",), "a number of members")
+ANSWER = PromiseKind(
+    "answer", "the answer of a call can still be used", ("COH201",), "the time of an answer", silence_counts=True
+)
+WORK = PromiseKind("work", "a timer waits until the work that it is about has ended", ("COH207",), "the time of work")
+UPDATE = PromiseKind("update", "a roll-out can go on", ("COH212",), "room for a copy")
+REST = PromiseKind("rest", "what is left when some are taken out carries the load", ("COH240",), "a load")
+OF_FINDINGS = (WORK, UPDATE, REST)  # listed where a question answers about them
+KINDS = (TARGET, WRITERS, START, ORDER, DRAIN, ANSWER, *OF_FINDINGS)
 STATES = {Verdict.CONFLICT: "broken", Verdict.UNDECIDED: "open", Verdict.PROVED: "kept", Verdict.VACUOUS: "vacuous"}
 
 
@@ -49,8 +71,87 @@ class DefaultPromise:
         own = {f.verdict for f in findings if f.code in self.kind.codes and set(self.of) <= set(f.of)}
         return next((word for verdict, word in STATES.items() if verdict in own), "not asked")
 
+    def needs(self, state: str) -> str:
+        """Returns the number that mostly is missing in this state, in words; empty where it is decided."""
+        missing = state == "open" or (state == "not asked" and self.kind.silence_counts)
+        return self.kind.needs if missing else ""
 
-def default_promises(design: Design) -> Iterator[DefaultPromise]:
+    def to_dict(self, state: str) -> dict[str, object]:
+        """Returns the promise and its state for machines."""
+        kind, needs = self.kind, self.needs(state)
+        return {
+            "kind": kind.name, "of": list(self.of), "state": state, "needs": needs, "promise": kind.sentence,
+            "codes": list(kind.codes),
+        }  # fmt: skip
+
+
+def default_promises(design: Design, findings: Iterable[Finding]) -> tuple[DefaultPromise, ...]:
+    """Returns what the policies of a design promise, and what findings about other such promises are about."""
+    promises = dict.fromkeys(_of_policies(design))
+    known = _by_name(promises)
+    for finding in findings:
+        kind = kind_of(finding, design)
+        if kind is not None and (kind in OF_FINDINGS or (finding.lacks_number and not _about(finding, known))):
+            promises[DefaultPromise(kind, finding.of)] = None
+    return tuple(promises)
+
+
+def _by_name(promises: Iterable[DefaultPromise]) -> Mapping[str, Sequence[DefaultPromise]]:
+    """Returns the promises by the first policy that they are about."""
+    known: dict[str, list[DefaultPromise]] = {}
+    for promise in promises:
+        known.setdefault(promise.of[0], []).append(promise)
+    return known
+
+
+def _about(finding: Finding, known: Mapping[str, Sequence[DefaultPromise]]) -> list[DefaultPromise]:
+    """Returns the promises that a finding says something of."""
+    near = (promise for name in finding.of for promise in known.get(name, ()))
+    return [p for p in near if finding.code in p.kind.codes and set(p.of) <= set(finding.of)]
+
+
+def kind_of(finding: Finding, design: Design) -> PromiseKind | None:
+    """Returns the kind of default promise that a finding is about; None where somebody wrote what it is about."""
+    kind = next((kind for kind in KINDS if finding.code in kind.codes and finding.verdict in STATES), None)
+    return None if any(name in design.promises for name in finding.of) else kind
+
+
+@dataclass(frozen=True)
+class Promised:
+    """What a report says of the default promises of a design: the findings, and how many are open of each kind."""
+
+    findings: tuple[Finding, ...]
+    open: tuple[OpenPromises, ...]
+
+
+def counted(design: Design, findings: Sequence[Finding], wanted: Wanted, without: Collection[str] = ()) -> Promised:
+    """Returns the findings but those of kinds that are switched off, and those that lack a number: they are counted."""
+    promises = default_promises(design, findings)
+    off = _by_name(promise for promise in promises if promise.kind.name in without)
+    on = [f for f in findings if kind_of(f, design) is None or not _about(f, off)]
+    known = _by_name(promise for promise in promises if promise.kind.name not in without)
+    open_ = {promise for f in on if _is_counted(f, design) for promise in _about(f, known)}
+    answered = {(f.code, name) for f in findings if f.verdict in STATES for name in f.of}
+    silent = {p for p in promises if p.kind.name not in without and _is_silent(p, answered, wanted)}
+    counts = Counter(promise.kind for promise in open_ | silent)
+    return Promised(
+        tuple(f for f in on if not _is_counted(f, design)),
+        tuple(OpenPromises(kind.name, kind.needs, counts[kind]) for kind in KINDS if counts[kind]),
+    )
+
+
+def _is_counted(finding: Finding, design: Design) -> bool:
+    """Decides whether a finding is that a default promise lacks a number."""
+    return finding.lacks_number and kind_of(finding, design) is not None
+
+
+def _is_silent(promise: DefaultPromise, answered: Collection[tuple[str, str]], wanted: Wanted) -> bool:
+    """Decides whether all questions of a promise were asked, and their silence says that a number is missing."""
+    kind, name = promise.kind, promise.of[0]
+    return kind.silence_counts and all(wanted(code) and (code, name) not in answered for code in kind.codes)
+
+
+def _of_policies(design: Design) -> Iterator[DefaultPromise]:
     """Yields what each loop, pair of writers, probe, pair of probes, budget and call promises."""
     loops = design.loops.values()
     for loop in loops:
@@ -95,8 +196,25 @@ def render_counts(states: Iterable[tuple[PromiseKind, str]]) -> Iterator[str]:
         yield f"{kind.name}: {listed} ({kind.sentence}; {', '.join(kind.codes)})"
 
 
+def render_open(promised: Iterable[tuple[DefaultPromise, str]]) -> Iterator[str]:
+    """Yields one line for each promise that is broken, or that a number would decide."""
+    for promise, state in promised:
+        needs = promise.needs(state)
+        if needs or state == "broken":
+            yield f"{promise.kind.name} of {', '.join(promise.of)}: {state}{f', needs {needs}' * bool(needs)}"
+
+
 def _states_of(counted: Counter[tuple[PromiseKind, str]], kind: PromiseKind) -> dict[str, int]:
     return {state: number for (own, state), number in counted.items() if own == kind}
 
 
-__all__ = ["DefaultPromise", "PromiseKind", "default_promises", "render_counts"]
+__all__ = [
+    "KINDS",
+    "DefaultPromise",
+    "PromiseKind",
+    "counted",
+    "default_promises",
+    "kind_of",
+    "render_counts",
+    "render_open",
+]

@@ -174,10 +174,12 @@ def report(  # noqa: PLR0913  (one parameter for each option)
     verify_repairs: bool = True,
     thorough: bool = False,
     answering: Answering | None = None,
+    without: Sequence[str] = (),
 ) -> Report:
     """Returns the findings about every design of the workspace, as one report.
 
-    `today` (YYYY-MM-DD) ends dated suppressions; `answering` may know answers that need not be asked again.
+    `today` (YYYY-MM-DD) ends dated suppressions; `answering` may know answers that need not be asked again;
+    `without` names kinds of default promises that are switched off.
     """
     options = {
         "select": tuple(select), "ignore": tuple(ignore), "time_limit": time_limit, "verify_repairs": verify_repairs,
@@ -193,7 +195,7 @@ def report(  # noqa: PLR0913  (one parameter for each option)
     )
     for entry in workspace.entries:
         answers = (answering or ask)(entry, options)
-        joined = _joined(joined, entry, answers, today, lambda code: passes(code, select, ignore))
+        joined = _joined(joined, entry, answers, today, lambda code: passes(code, select, ignore), without)
     findings = tuple(sorted(joined.findings, key=order_key))
     return replace(joined, findings=findings, sources={**joined.sources, **_part_sources(findings)})
 
@@ -203,11 +205,17 @@ def ask(entry: Entry, options: Mapping[str, Any]) -> Answers:
     return analyse(entry.design, entry.sources, entry.rebuild, **options)
 
 
-def _joined(previous: Report, entry: Entry, answers: Answers, today: str, wanted: Callable[[str], bool]) -> Report:
+def _joined(
+    previous: Report, entry: Entry, answers: Answers, today: str, wanted: Callable[[str], bool], without: Sequence[str]
+) -> Report:
+    from coherence.checking.default_promises import counted
+
     unsilenced, silenced = apply_suppressions(entry.sources, answers.findings, today, wanted)
+    promised = counted(entry.design, unsilenced, wanted, without)
     return replace(
         previous,
-        findings=previous.findings + unsilenced,
+        findings=previous.findings + promised.findings,
+        open_promises=previous.open_promises + promised.open,
         suppressed=previous.suppressed + silenced,
         accounting=previous.accounting + answers.accounting,
         assumptions=tuple(dict.fromkeys(previous.assumptions + answers.assumptions)),

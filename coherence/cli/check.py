@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from coherence.exploring.fixing import Wanted
     from coherence.findings.baselines import BaselineEntry
 
+KINDS = ("target", "writers", "start", "order", "drain", "answer", "work", "update", "rest")  # of default promises
 STOPPED = 130  # by Ctrl-C, as shells have it
 SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 
 OF_A_REPORT = (
-    "select", "ignore", "fail_on", "min_evidence", "output", "strict", "baseline", "since", "thorough", "no_cache",
-    "verbose",
+    "select", "ignore", "without", "fail_on", "min_evidence", "output", "strict", "baseline", "since", "thorough",
+    "no_cache", "verbose",
 )  # fmt: skip
 
 
@@ -37,6 +38,12 @@ OF_A_REPORT = (
 @click.argument("paths", nargs=-1, required=True, type=click.Path())
 @click.option("--select", "-s", multiple=True, metavar="COH2", help="Only codes that begin with this (repeatable).")
 @click.option("--ignore", "-i", multiple=True, metavar="COH2", help="No codes that begin with this (repeatable).")
+@click.option(
+    "--without",
+    multiple=True,
+    type=click.Choice(KINDS),
+    help="Switch off default promises of this kind (repeatable; `inventory` lists them).",
+)
 @click.option(
     "--fail-on",
     type=click.Choice(["conflict", "error", "warning", "info", "never"]),
@@ -124,6 +131,7 @@ class CheckOptions:
 
     select: tuple[str, ...]
     ignore: tuple[str, ...]
+    without: tuple[str, ...]
     fail_on: str
     min_evidence: str
     output: tuple[str, ...]
@@ -166,6 +174,7 @@ def _reported(
             today=time.strftime("%Y-%m-%d"),
             thorough=options.thorough,
             answering=answering or _cached(options),
+            without=options.without,
         )
         return stronger(answered, options.min_evidence)
 

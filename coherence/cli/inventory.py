@@ -14,7 +14,7 @@ from coherence.language.call_cases import render_order
 from coherence.language.design import Call, Design, Limit, Loop, Timer
 
 if TYPE_CHECKING:
-    from coherence.checking.default_promises import PromiseKind
+    from coherence.checking.default_promises import DefaultPromise
     from coherence.checking.design_check import Analysis
 
 COLUMNS = ("name", "kind", "layer", "objective", "target", "timescale", "trigger", "actuation", "place")
@@ -28,26 +28,30 @@ def command(paths: Sequence[Path], form: str) -> int:
     """List every policy of the designs: objective, target, timescale, trigger, actuation; `?` = not stated.
 
     `read by` has the codes of the questions that answer about the policy (`coherence explain CODE`), or `nobody`.
-    Below stands what the policies promise without a word, counted by kind; `check --ignore CODE` does not ask a kind.
+    Below stands what the policies promise without a word, counted by kind, and one by one where it is open or broken
+    (JSON: all); `check --without KIND` switches a kind off.
     """
-    from coherence.checking.default_promises import default_promises, render_counts
+    from coherence.checking.default_promises import default_promises, render_counts, render_open
     from coherence.checking.design_check import Options, analysis
     from coherence.checking.workspace import open_workspace
 
     rows: list[dict[str, str]] = []
-    promised: list[tuple[PromiseKind, str]] = []
+    promised: list[tuple[DefaultPromise, str]] = []
     for entry in open_workspace(paths).entries:
         answers = analysis(entry.design, entry.sources, entry.rebuild, options=Options(verify_repairs=False))
         pairs = zip(inventory(entry.design), _read_by(entry.design, answers), strict=True)
         rows += [{**row, "read by": read_by} for row, read_by in pairs]
-        promised += [(p.kind, p.state(answers.answers.findings)) for p in default_promises(entry.design)]
+        findings = answers.answers.findings
+        promised += [(p, p.state(findings)) for p in default_promises(entry.design, findings)]
     if form == "json":
-        click.echo(json.dumps(rows, indent=2))
+        promises = [promise.to_dict(state) for promise, state in promised]
+        click.echo(json.dumps({"policies": rows, "default_promises": promises}, indent=2))
         return 0
     click.echo(_table(rows, markdown=form == "markdown"), nl=False)
     if promised:
         click.echo("\nDefault promises:")
-        click.echo("".join(f"- {line}\n" for line in render_counts(promised)), nl=False)
+        lines = (*render_counts((promise.kind, state) for promise, state in promised), *render_open(promised))
+        click.echo("".join(f"- {visible(line)}\n" for line in lines), nl=False)
     return 0
 
 

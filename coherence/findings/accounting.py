@@ -55,8 +55,14 @@ def account(design: Design, findings: Sequence[Finding]) -> Accounting:
         promises_proved=answers[Verdict.PROVED], promises_undecided=answers[Verdict.UNDECIDED],
         promises_vacuous=answers[Verdict.VACUOUS], conflict=conflict, safe=proved, undecided=undecided + vacuous,
         not_modelled=noted + silent, unrelated=len(known) * (len(known) - 1) // 2 - sum(counts),
-        designs=1, unanswered=int(all(finding.verdict is Verdict.NOTE for finding in findings)),
+        designs=1, unanswered=int(all(_answers_nothing(finding, design) for finding in findings)),
     )  # fmt: skip
+
+
+def _answers_nothing(finding: Finding, design: Design) -> bool:
+    """Decides whether a finding is a note, or a default promise that lacks a number."""
+    written = any(name in design.promises for name in finding.of)
+    return finding.verdict is Verdict.NOTE or (finding.lacks_number and not written)
 
 
 def _disjoint_counts(kinds: Sequence[Masks]) -> list[int]:

@@ -110,6 +110,7 @@ class Finding:
     certainty: str = ""  # for conflicts: "certain" (whatever the design leaves open) or "possible" (for some of it)
     assumptions: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
+    lacks_number: bool = False  # undecided, as a number is not stated, of what nobody wrote as a promise
 
     @property
     def fingerprint(self) -> str:
@@ -254,12 +255,21 @@ class Since:
 
 
 @dataclass(frozen=True)
+class OpenPromises:
+    """How many default promises of one kind are not decided, and what number they need, in words (`a load`)."""
+
+    kind: str
+    needs: str
+    number: int
+
+
+@dataclass(frozen=True)
 class Report:
     """The one list behind all outputs.  `sources` maps a path to its text, for the carets.
 
     `suppressed` are findings that a comment with a reason silenced; `not_modelled` are lines about
     input that was read and understood as outside the model (for example a manifest field); `skipped` are
-    files of a folder that were not read.  With a
+    files of a folder that were not read; `open_promises` count what nobody wrote and no number decides.  With a
     baseline `known` are the findings that stand in it, and `gone` counts those that are not found any more; `since` is
     the change that is looked at, and the findings that stood before it are `known` as well.
     """
@@ -276,6 +286,7 @@ class Report:
     gone: int | None = None
     since: Since | None = None
     skipped: tuple[SkippedFile, ...] = ()
+    open_promises: tuple[OpenPromises, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -139,10 +139,15 @@ class Question:
         bound: str = "",
         severity: Severity = Severity.INFO,
         assumptions: Iterable[str] = (),
+        lacks_number: bool = False,
     ) -> Finding:
-        """Returns an undecided finding; `needs` completes "undecided: ..." ("needs task time of worker")."""
+        """Returns an undecided finding; `needs` completes "undecided: ..." ("needs task time of worker").
+
+        `lacks_number`: nobody wrote the promise, and what it needs is a number: it is counted by kind, not reported.
+        """
         evidence = Evidence(Grade.BOUNDED, "not decided", bound=bound)
-        return self._finding(Verdict.UNDECIDED, severity, needs, places, of, evidence, "", assumptions, ())
+        finding = self._finding(Verdict.UNDECIDED, severity, needs, places, of, evidence, "", assumptions, ())
+        return replace(finding, lacks_number=lacks_number) if lacks_number else finding
 
     def vacuous(self, message: str, places: Iterable[Place], of: Iterable[str], evidence: Evidence) -> Finding:
         """Returns a vacuous finding: the assumptions contradict each other, or a trigger cannot be reached."""

@@ -161,4 +161,15 @@ def summary(report: Report) -> str:
     unread = f"; {counted} not read" if counted else ""
     decided = any(f.verdict.decides for f in (*report.findings, *report.known, *report.suppressed))
     bare = "; nothing is decided" if not decided and (counts["undecided"] or counted) else ""
-    return f"Found {', '.join(parts) or 'nothing'}{hidden}{unread}{bare}."
+    return f"Found {', '.join(parts) or 'nothing'}{hidden}{unread}{bare}.{_open_promises(report)}"
+
+
+def _open_promises(report: Report) -> str:
+    """Returns ` 12 default promises need a load, 1 the time of a start.`; empty where none is open."""
+    counts: Counter[str] = Counter()
+    for promises in report.open_promises:
+        counts[promises.needs] += promises.number
+    first, *others = [(number, needs) for needs, number in counts.items()] or [(0, "")]
+    verb = "needs" if first[0] == 1 else "need"
+    parts = [f" {plural(first[0], 'default promise')} {verb} {first[1]}", *(f"{n} {needs}" for n, needs in others)]
+    return f"{', '.join(parts)}." if first[0] else ""

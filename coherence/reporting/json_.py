@@ -5,7 +5,8 @@ A quantity is `{"exact": "173/2", "value": 86.5, "unit": "s"}`: `exact` is the r
 or null where there is none.  Times are such quantities in seconds, null where a step has no time.
 `counts` has the policies that were checked, the promises by their answers, the pairs of policies by what is known of
 them (`safe`: proved; `not_modelled`: they share something, and no question is about them; `unrelated`: they share
-nothing), then the findings by verdict and by severity; with a baseline also how many problems it knows, which `known`
+nothing), the default promises that no number decides (`open_default_promises`, by kind; `inventory` lists all), then
+the findings by verdict and by severity; with a baseline also how many problems it knows, which `known`
 lists; with `--since` what changed is `since`, and what stood before the change is `known`.
 `format_version` grows by one whenever a field changes its meaning or goes away, not when one is added.
 """
@@ -99,10 +100,19 @@ def _counts(report: Report) -> dict[str, Any]:
         "policies": {"total": sums.policies} | {name: getattr(sums, name) for name in POLICIES},
         "promises": {"total": sums.promises} | {name: getattr(sums, f"promises_{name}") for name in PROMISES},
         "pairs": {"total": sums.pairs} | {name: getattr(sums, name) for name in PAIRS},
+        "open_default_promises": _open_promises(report),
         "suppressed": len(report.suppressed),
         "verdicts": {verdict: verdicts[verdict] for verdict in Verdict},
         "severities": {severity: severities[severity] for severity in Severity},
     } | ({} if report.gone is None else {"baseline": baseline(report)})
+
+
+def _open_promises(report: Report) -> list[dict[str, Any]]:
+    """Returns for each kind how many default promises no number decides."""
+    numbers: Counter[tuple[str, str]] = Counter()
+    for promises in report.open_promises:
+        numbers[promises.kind, promises.needs] += promises.number
+    return [{"kind": kind, "needs": needs, "number": number} for (kind, needs), number in numbers.items()]
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from coherence.checking.default_promises import default_promises, render_counts
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from coherence.checking.default_promises import KINDS, default_promises, render_counts
+from coherence.checking.workspace import Entry, Workspace, report
+from coherence.cli import check
+from coherence.cli._run import run
+from coherence.cli.check import exit_code
+from coherence.findings.finding import OpenPromises, Report, Verdict
 from coherence.language.reading import read_text
+from coherence.reporting._words import summary
 from tests.case_files import FILE, findings_of
+
+if TYPE_CHECKING:
+    import pytest
 
 FLEET = """
 coherence: 1
@@ -30,7 +44,7 @@ calls: [{from: client, to: llm, deadline: 30 s, on_timeout: cancel}]
 def states() -> dict[tuple[str, ...], str]:
     """Returns the state of each promise by its kind and policies."""
     findings = findings_of(FLEET)
-    return {(p.kind.name, *p.of): p.state(findings) for p in default_promises(read_text(FLEET, FILE))}
+    return {(p.kind.name, *p.of): p.state(findings) for p in default_promises(read_text(FLEET, FILE), findings)}
 
 
 def test_each_promise_has_the_state_that_its_questions_say() -> None:
@@ -41,15 +55,85 @@ def test_each_promise_has_the_state_that_its_questions_say() -> None:
         ("order", "ready", "kill"): "kept",
         ("drain", "budget"): "kept",
         ("answer", "client -> llm"): "kept",
+        ("rest", "ready", "web"): "open",
+        ("rest", "kill", "web"): "open",
     }
 
 
 def test_they_are_counted_by_kind_in_one_line_each() -> None:
     findings = findings_of(FLEET)
-    lines = list(render_counts((p.kind, p.state(findings)) for p in default_promises(read_text(FLEET, FILE))))
+    lines = list(render_counts((p.kind, p.state(findings)) for p in default_promises(read_text(FLEET, FILE), findings)))
     assert lines[0].startswith("target: 1 broken, 1 not asked (a loop with a setpoint comes to rest")
-    assert [line.partition(":")[0] for line in lines] == ["target", "start", "order", "drain", "answer"]
+    assert [line.partition(":")[0] for line in lines] == ["target", "start", "order", "drain", "answer", "rest"]
 
 
 def test_a_design_without_policies_promises_nothing() -> None:
-    assert not list(default_promises(read_text("coherence: 1\nworkload: {web: {rate: 1 req/s}}\n", FILE)))
+    assert not list(default_promises(read_text("coherence: 1\nworkload: {web: {rate: 1 req/s}}\n", FILE), ()))
+
+
+def reported(text: str, **options: object) -> Report:
+    entry = Entry(read_text(text, FILE), {FILE: text}, lambda sources: read_text(sources[FILE], FILE))
+    workspace = Workspace()
+    workspace.entries.append(entry)
+    return report(workspace, verify_repairs=False, **options)  # type: ignore[arg-type]
+
+
+LACKING = """
+coherence: 1
+loops: {hpa: {uses: kubernetes_hpa, target: {signal: web.cpu, setpoint: 70 %}, actuation: {signal: n, bounds: [2, 9]}}}
+timers: {alive: {uses: liveness_probe, from: web starts, first: 60 s, unless: web.load ends, then: restart web}}
+components: {web: {takes: {answer: 2 s}}, db: {}}
+calls: [{from: web, to: db, deadline: 3 s, on_timeout: cancel}]
+"""
+
+
+def test_a_default_promise_that_lacks_a_number_is_counted_and_no_finding() -> None:
+    answered = reported(LACKING)
+    assert [(p.kind, p.number) for p in answered.open_promises] == [("target", 1), ("start", 1), ("answer", 1)]
+    assert not [f for f in answered.findings if f.verdict is Verdict.UNDECIDED]
+    expected = "2 default promises need a load, 1 the time of a start"
+    assert summary(replace(answered, open_promises=(OpenPromises("target", "a load", 2), answered.open_promises[1]))
+                   ).endswith(f"{expected}.")  # fmt: skip
+
+
+def test_it_is_no_reason_for_a_strict_run_to_fail() -> None:
+    more = "kept: {uses: liveness_probe, from: web starts, first: 60 s, unless: web.answer ends, then: restart web}"
+    answered = reported(LACKING.replace("timers: {", f"timers: {{{more}, "))
+    assert any(f.verdict is Verdict.PROVED for f in answered.findings)
+    assert any(p.kind == "start" for p in answered.open_promises)
+    assert exit_code(replace(answered, not_read=()), "conflict", strict=True) == 0
+
+
+def test_what_a_person_wrote_stays_a_finding_where_a_number_is_missing() -> None:
+    answered = reported("coherence: 1\ncomponents: {web: {copies: 3}}\npromises: {p: always web.cpu <= 80 %}\n")
+    assert [f.verdict for f in answered.findings] == [Verdict.UNDECIDED]
+    assert not answered.open_promises
+
+
+def test_a_kind_can_be_switched_off_by_name() -> None:
+    codes = {f.code for f in reported(FLEET).findings if f.verdict is Verdict.CONFLICT}
+    assert {"COH206", "COH308"} <= codes
+    without = reported(FLEET, without=("start", "target"))
+    assert not {"COH206", "COH308"} & {f.code for f in without.findings if f.verdict is Verdict.CONFLICT}
+    assert not {"start", "target"} & {p.kind for p in without.open_promises}
+
+
+def test_a_limit_that_is_no_budget_is_not_switched_off_with_the_budgets() -> None:
+    text = "coherence: 1\ncomponents: {agent: {turns: 30}}\nlimits: {steps: {counts: agent.turns, at_most: 25}}\n"
+    assert [f.code for f in reported(text, without=("drain",)).findings] == ["COH209"]
+
+
+def test_the_command_knows_every_kind() -> None:
+    assert tuple(kind.name for kind in KINDS) == check.KINDS
+
+
+def test_machines_get_each_promise_with_its_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "design.yaml"
+    file.write_text(LACKING, encoding="utf-8")
+    assert run(["inventory", str(file), "--format", "json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["default_promises"]
+    assert [(p["kind"], p["of"], p["state"], p["needs"]) for p in listed] == [
+        ("target", ["hpa"], "not asked", "a load"),
+        ("start", ["alive"], "open", "the time of a start"),
+        ("answer", ["web -> db"], "not asked", "the time of an answer"),
+    ]

@@ -28,6 +28,7 @@ from coherence.simulate.execute.starts import corner_count, corners
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
+VALUE_OF = "a value of "
 LONGER = 3  # times the laps for a run that neither settles nor repeats in them: a slow cycle has many laps
 ONE_WAY_SHARE = 1 / 3  # of the time that is left: the proof is also tried of each repair
 
@@ -69,7 +70,7 @@ def groups(subject: Subject) -> tuple[Group, ...]:
 def needs(subject: Subject, group: Group) -> str:
     """Returns the fact without which the group cannot be run, in words; empty where it can."""
     missing = blocked(subject.model, tuple(loop.signal for loop in group.loops if loop.signal))
-    return missing or next((f"a value of {path}" for path in group.model.inputs), "")
+    return missing or next((f"{VALUE_OF}{path}" for path in group.model.inputs), "")
 
 
 def runs(subject: Subject, group: Group) -> tuple[LongRun, ...]:
@@ -106,8 +107,9 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
         missing = needs(subject, group)
         if missing:
             yield question.undecided(
-                f"oscillation of {' and '.join(group.names)}: needs {missing}", group.places, group.names
-            )
+                f"oscillation of {' and '.join(group.names)}: needs {missing}", group.places, group.names,
+                lacks_number=missing.startswith(VALUE_OF),
+            )  # fmt: skip
         else:
             yield _decide(question, subject, group)
 

@@ -50,6 +50,11 @@ class FailureCause:
     ask: str = ""
 
 
+def asks_number(ask: str) -> bool:
+    """Decides whether what would make a failure or a pause known is a number, and not a word."""
+    return not ask.startswith("timeout_kind")
+
+
 @dataclass(frozen=True)
 class RetryPolicy:
     """A call in numbers.  `limit` = seconds of one try (the smaller of per_try and deadline); None: unlimited.

@@ -45,6 +45,12 @@ class EventOrder:
         return next((link.missing for link in self.first + self.second if link.missing), "")
 
     @property
+    def lacks_time(self) -> bool:
+        """Decides whether what is missing is how long an activity takes."""
+        missing = next((link for link in self.first + self.second if link.missing), None)
+        return missing is not None and missing.kind == "activity"
+
+    @property
     def rests(self) -> str:
         """Returns the activity that the order of `takes` alone puts after another, after a rest that nothing states."""
         rests = (link for link in self.first + self.second if link.kind == "follows" and link.window.latest is None)

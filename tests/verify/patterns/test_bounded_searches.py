@@ -20,7 +20,7 @@ def bounds(findings: Iterable[Finding], code: str) -> list[str]:
 
 def marked(code: str, verdict: str) -> str:
     """Returns the text of the first case in which a question gives this verdict."""
-    return next(c.text for c in cases(CASES) if any(m[1:] == (code, verdict) for m in c.expected))
+    return next(c.text for c in cases(CASES) if any((m.code, m.verdict) == (code, verdict) for m in c.expected))
 
 
 def stepping(count: int) -> str:

@@ -47,7 +47,7 @@ def cold_start(question: Question, subject: Subject, plan: RetryPolicy) -> Itera
     if not begins:
         places = [none, *([callee.place.labelled("a call to it waits for a start")] if callee else [])]
         needs = f"needs takes: {{start: ...}} of {plan.callee}: it may have to start for {plan.name}"
-        yield question.undecided(needs, places, of)
+        yield question.undecided(needs, places, of, lacks_number=True)
         return
     serve = serve_time(subject.design, plan.callee)
     start = ColdStart(_sum(begins), _sum([serve] if serve else []), (none, *_places(plan, begins)), of)

@@ -14,7 +14,14 @@ from coherence.verify.calls.attempts import ZERO, DurationInterval, completed, l
 from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Enclosure, Work, in_turn
 from coherence.verify.calls.claims import Numbers, term_fits
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter, shorter_try
-from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy, known_end, longest_end, retry_end
+from coherence.verify.calls.retry_policies import (
+    FailureCause,
+    RetryPolicy,
+    asks_number,
+    known_end,
+    longest_end,
+    retry_end,
+)
 
 _NEVER = Fraction(10**18)
 
@@ -40,7 +47,9 @@ def inner_budget(question: Question, subject: Subject, tree: CallTree, around: E
         yield _late(question, subject, plan, around)
     for plan in unsure:
         ask = next((cause.ask for cause in plan.causes if not cause.known), None) or plan.open_pause()[0]
-        yield question.undecided(f"needs {ask}", _places(plan, around), (around.name, plan.name))
+        yield question.undecided(
+            f"needs {ask}", _places(plan, around), (around.name, plan.name), lacks_number=asks_number(ask)
+        )
     if not late and not unsure:
         yield from _together(question, subject, work, around)
 
@@ -129,7 +138,8 @@ def _together(question: Question, subject: Subject, work: Work, around: Enclosur
         yield _contained(question, work, around, work.longest)
     elif work.longest is None and work.answer.open and not work.cyclic:
         needs = f"needs {work.answer.open[0]}, or a limit of the call: nothing bounds what {around.inside} spends on it"
-        yield question.undecided(f"{needs}, and {around.text}", _all_places(work.calls, around), _names(work, around))
+        places, of = _all_places(work.calls, around), _names(work, around)
+        yield question.undecided(f"{needs}, and {around.text}", places, of, lacks_number=True)
 
 
 def _too_many(question: Question, subject: Subject, work: Work, around: Enclosure) -> Finding:

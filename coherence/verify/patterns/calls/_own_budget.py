@@ -23,7 +23,7 @@ from coherence.verify.calls.attempts import (
 )
 from coherence.verify.calls.claims import Numbers, tries_fit
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter_try
-from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy
+from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy, asks_number
 
 LONGEST_PAUSES = "pauses at their longest"
 
@@ -48,7 +48,8 @@ def own_budget(question: Question, subject: Subject, plan: RetryPolicy) -> Itera
         assert worst is not None
         yield _conflict(question, subject, plan, limit, worst)
     elif unknown:
-        yield question.undecided(f"needs {unknown[0]}", _places(plan, "tried again"), (plan.name,))
+        places = _places(plan, "tried again")
+        yield question.undecided(f"needs {unknown[0]}", places, (plan.name,), lacks_number=asks_number(unknown[0]))
     elif plan.tries is not None:
         yield _fits(question, plan, limit)
 

@@ -68,7 +68,8 @@ def serving_time(question: Question, subject: Subject, tree: CallTree, around: E
     unknown = _unknown_role(subject, waiting)
     if time.stated and time.most > limit.low:
         if waiting.what == "answer" and around.plan is not None and around.plan.streams:
-            yield question.undecided(f"needs {first_byte_of(around.plan)}", waiting.places(), waiting.of)
+            needs = f"needs {first_byte_of(around.plan)}"
+            yield question.undecided(needs, waiting.places(), waiting.of, lacks_number=True)
         else:
             yield _too_short(question, subject, waiting)
     elif unknown is not None:
@@ -127,7 +128,7 @@ def _in_time(question: Question, subject: Subject, waiting: AnswerWait) -> Findi
     if time.open or time.silent:
         needs = f"needs {(time.open or [f'takes: {{serve: ...}} of {name}' for name in time.silent])[0]}"
         return question.undecided(
-            f"{needs}: {render_seconds(time.most)} stated {total}", waiting.places(), waiting.whole
+            f"{needs}: {render_seconds(time.most)} stated {total}", waiting.places(), waiting.whole, lacks_number=True
         )
     needs = f"needs {_order(waiting)}"
     return question.undecided(

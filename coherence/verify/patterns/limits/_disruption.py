@@ -81,13 +81,15 @@ def budget(question: Question, subject: Subject, facts: DesignFacts, limit: Limi
     stated = limit.at_least if limit.at_least is not None else limit.at_most
     place = place_of(stated, limit).labelled("the budget")
     if range_ is None or range_.low is None or range_.high is None:
-        yield question.undecided(f"needs copies of {thing}", (place,), (limit.name,))
+        yield question.undecided(f"needs copies of {thing}", (place,), (limit.name,), lacks_number=True)
         return
     if range_.high < 1:
         return
     free = _free(facts, limit, thing, range_)
     if free is None:
-        yield question.undecided(f"needs the numbers that {limit.name} is made of", (place,), (limit.name,))
+        yield question.undecided(
+            f"needs the numbers that {limit.name} is made of", (place,), (limit.name,), lacks_number=True
+        )
         return
     where = (place, facts.places.get(f"{thing}.copies", limit.place).labelled(f"how many {thing} there may be"))
     fewest, blocked = min(free), [count for count, left in free.items() if left < 1]

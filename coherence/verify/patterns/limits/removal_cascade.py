@@ -90,11 +90,11 @@ def _answer(subject: Subject, facts: DesignFacts, removal: Removal) -> Iterator[
     conditional = removal.trigger is not None and removal.driven and not facts.missing(_without(removal))
     if range_ is None or range_.low is None or range_.high is None:
         if removal.driven and (facts.design.workload or demand is not None):
-            yield _ask(removal, f"copies of {removal.thing}")
+            yield _ask(removal, f"copies of {removal.thing}", lacks_number=True)
     elif (demand is None or each is None) and not conditional:
         what = "the load of {0} (`load:`, or a workload that calls it)" if demand is None else "rate_per_replica of {0}"
         if removal.driven or (demand is None) != (each is None):
-            yield _ask(removal, what.format(removal.thing))
+            yield _ask(removal, what.format(removal.thing), lacks_number=True)
     elif range_.high - range_.low > MOST_MEMBERS:
         yield _ask(removal, f"a smaller range of copies of {removal.thing}", bound=f"{MOST_MEMBERS} members")
     else:
@@ -121,8 +121,9 @@ def _perhaps(subject: Subject, facts: DesignFacts, removal: Removal) -> Iterator
         yield _ask(removal, f"whether overload makes '{removal.event}' happen ({words})")
 
 
-def _ask(removal: Removal, needs: str, *, bound: str = "") -> Finding:
-    return QUESTION.undecided(f"needs {needs}", removal.places, (*removal.of, removal.thing), bound=bound)
+def _ask(removal: Removal, needs: str, *, bound: str = "", lacks_number: bool = False) -> Finding:
+    of = (*removal.of, removal.thing)
+    return QUESTION.undecided(f"needs {needs}", removal.places, of, bound=bound, lacks_number=lacks_number)
 
 
 def _counts(facts: DesignFacts, thing: str, range_: Interval) -> range:

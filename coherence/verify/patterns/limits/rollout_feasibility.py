@@ -124,7 +124,8 @@ def _answer(subject: Subject, facts: DesignFacts, rollout: Rollout) -> Iterator[
         return
     range_ = copies(facts, thing)
     if range_ is None or range_.low is None or range_.high is None or range_.high - range_.low > MOST_COPIES:
-        yield QUESTION.undecided(f"needs copies of {thing}", (place,), rollout.of)
+        unstated = range_ is None or range_.low is None or range_.high is None
+        yield QUESTION.undecided(f"needs copies of {thing}", (place,), rollout.of, lacks_number=unstated)
         return
     rejected = _case(facts, rollout, rollout.surge, MANY)
     if rejected is not None and rejected.extra == rejected.away == 0:
@@ -176,7 +177,10 @@ def _judged(
         yield _conflict(subject, facts, rollout, stuck[0], places, certain=len(stuck) == len(cases))
     elif open_:
         yield QUESTION.undecided(
-            f"needs {open_[0].room.missing}: with {open_[0].copies} no copy may go first", places, rollout.of
+            f"needs {open_[0].room.missing}: with {open_[0].copies} no copy may go first",
+            places,
+            rollout.of,
+            lacks_number=True,
         )
     else:
         yield _proved(rollout, cases, places)

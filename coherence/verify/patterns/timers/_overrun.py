@@ -106,8 +106,9 @@ def undecided(question: Question, case: OverrunCase) -> Finding:
         case.timer.place.labelled("decides about this timer"),
     )
     return question.undecided(
-        f"{case.needs} ({case.timer.name} waits for '{case.timer.unless.text}')", places, names_of(case)
-    )
+        f"{case.needs} ({case.timer.name} waits for '{case.timer.unless.text}')", places, names_of(case),
+        lacks_number=case.order.lacks_time,
+    )  # fmt: skip
 
 
 def harmless(question: Question, case: OverrunCase) -> Finding:
