@@ -33,17 +33,14 @@ on the same resource metric.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.design import Loop
-from coherence.language.expressions import names as names_of
 from coherence.language.schema_kinds import Quantity
 from coherence.loops.checks._coupling import feeds_back
-from coherence.model.laws import law_of
+from coherence.verify.facts.disjoint_targets import TargetBand, disjoint_targets, written_by
 
 QUESTION = Question("COH308", "unmet-target", "ai.04 runtime control coherence", slow=True, proves=False)
 QUESTIONS = (QUESTION,)
@@ -63,61 +60,33 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _disjoint(subject: Subject) -> Iterator[Finding]:
-    bands = [(loop, *band) for loop in subject.design.loops.values() if (band := _band(loop)) is not None]
-    for (first, signal, low, high), (other, again, least, most) in itertools.combinations(bands, 2):
-        if signal != again or max(low, least) <= min(high, most) or _signal(first) == _signal(other):
-            continue  # two that write one signal are `no-common-fixed-point`
-        message = f"{first.name} and {other.name} hold {signal} at targets that do not overlap: no value suits both"
+    for pair in disjoint_targets(subject):
+        bands, names = (pair.first, pair.second), pair.names
+        message = (
+            f"{names[0]} and {names[1]} hold {pair.first.reading} at targets that do not overlap: no value suits both"
+        )
         places = [
-            loop.target.setpoint.place.labelled(f"{loop.name} wants it here")
-            for loop in (first, other)
-            if loop.target is not None and isinstance(loop.target.setpoint, Quantity)
+            band.loop.target.setpoint.place.labelled(f"{band.loop.name} wants it here")
+            for band in bands
+            if band.loop.target is not None and isinstance(band.loop.target.setpoint, Quantity)
         ]
-        numbers = {
-            f"{first.name} from": low,
-            f"{first.name} to": high,
-            f"{other.name} from": least,
-            f"{other.name} to": most,
+        figures = {
+            f"{band.loop.name} {end}": (value, "")
+            for band in bands
+            for end, value in (("from", band.low), ("to", band.high))
         }
-        figures = {name: (value, "") for name, value in numbers.items()}
-        if not (_holds_always(subject, first) and _holds_always(subject, other) and first.rank == other.rank):
-            yield QUESTION.note(message, places, (first.name, other.name), arithmetic(figures))
+        if not pair.always:
+            yield QUESTION.note(message, places, names, arithmetic(figures))
             continue
         steps = tuple(
-            Step(None, f"{signal} is {where} {float(end):.4g}: {loop.name} acts on {_signal(loop)}")
-            for loop, where, end in _acting((first, low, high), (other, least, most))
+            Step(None, f"{band.reading} is {where} {float(end):.4g}: {band.loop.name} acts on {written_by(band.loop)}")
+            for band, where, end in _acting(*bands)
         )
-        yield QUESTION.conflict(message, places, (first.name, other.name), arithmetic(figures, witness=steps))
+        yield QUESTION.conflict(message, places, names, arithmetic(figures, witness=steps))
 
 
-def _acting(*bands: tuple[Loop, Fraction, Fraction]) -> Iterator[tuple[Loop, str, Fraction]]:
+def _acting(*bands: TargetBand) -> Iterator[tuple[TargetBand, str, Fraction]]:
     """Yields the loop that acts on every value below the upper band, and the one on every value above the lower."""
-    lower, upper = sorted(bands, key=lambda band: band[1])
-    yield upper[0], "below", upper[1]
-    yield lower[0], "above", lower[2]
-
-
-def _signal(loop: Loop) -> str:
-    signal = loop.actuation.signal if loop.actuation is not None else None
-    return signal.text if signal is not None else ""
-
-
-def _holds_always(subject: Subject, loop: Loop) -> bool:
-    """Decides whether a loop moves what it reads, in both directions and at all times."""
-    always = loop.trigger is None or getattr(loop.trigger, "text", "") == "always"
-    if law_of(loop) != "proportional" or not always or loop.target is None or loop.target.signal is None:
-        return False
-    from coherence.simulate.execute.slices import influences
-
-    model = subject.model
-    read = [model.resolve(name) for name in names_of(loop.target.signal.tree)]
-    return model.resolve(_signal(loop)) in influences(model, read)
-
-
-def _band(loop: Loop) -> tuple[str, Fraction, Fraction] | None:
-    """Returns what the loop reads, and the lowest and highest value with which it rests."""
-    target = loop.target
-    if target is None or target.signal is None or not isinstance(target.setpoint, Quantity):
-        return None
-    slack = target.tolerance.high if target.tolerance is not None else Fraction(0)
-    return str(target.signal), target.setpoint.low * (1 - slack), target.setpoint.high * (1 + slack)
+    lower, upper = sorted(bands, key=lambda band: band.low)
+    yield upper, "below", upper.low
+    yield lower, "above", lower.high

@@ -44,10 +44,13 @@ def answers(ask: Question, subject: Subject, facts: DesignFacts) -> Iterator[Fin
     shared = _shared(facts)
     if not shared:
         return
+    from coherence.verify.facts.disjoint_targets import disjoint_targets  # no policy check without such readings
+
+    apart = {frozenset(pair.names) for pair in disjoint_targets(subject) if pair.always}  # `unmet-target` answers
     for reading, writers in shared.items():
         regulators = [r for writer in writers for r in _regulators(subject, facts, writer, reading)]
         pairs = itertools.islice(itertools.combinations(regulators, 2), MOST_PAIRS)
-        reported: set[frozenset[str]] = set()
+        reported = set(apart)
         for first, second in pairs:
             names = frozenset((first.writer.name, second.writer.name))
             opposite = first.pushes == flipped(second.pushes) and first.writer.signal != second.writer.signal

@@ -9,8 +9,8 @@ possible conflict in the state that was found.  Conditions that exclude each oth
 ranks, and writers of mode `once` keep two loops apart; up and down rules of one loop are one policy.
 
 Boundary: two loops that set or scale the field are `no-common-fixed-point`; loops in feedback that swing are
-`sustained-oscillation`; two loops that take turns, never at once, are `livelock`; loops with declared
-mathematics that settle are right.
+`sustained-oscillation`; two loops that take turns, never at once, are `livelock`; two that hold one
+reading at targets that do not overlap are `unmet-target`; loops with declared mathematics that settle are right.
 
 ## Why it hurts
 Each log shows a loop at work and nothing happens: what one adds the other takes away, in every period.  When one
