@@ -14,17 +14,14 @@ from typing import TypeVar
 from coherence.base.graphs import components
 from coherence.base.places import Place
 from coherence.language.call_cases import CallCase, cases_of_callers
-from coherence.language.design import Design, Timer
-from coherence.language.roles import role, unknown_activities
+from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
-from coherence.language.words import ACTIONS
 from coherence.verify.calls.answer_times import ANSWERS, UNSTATED, AnswerTime, answer_time, as_stated, through
 from coherence.verify.calls.attempts import ZERO, DurationInterval, least
 from coherence.verify.calls.compositions import LONGEST, Algebra, TimeTerm, composed
 from coherence.verify.calls.retry_policies import RetryPolicy, known_end, longest_end, retry_policy_of, serve_time
 
 T = TypeVar("T")
-ENDINGS = frozenset(ACTIONS["ends"])
 IN_TURN = "the calls of {} run one after another"
 NO_OWN_TIME = "the own time of {} is not stated and counts as 0 s"
 NO_WAIT = "{} begins at once: a wait for a free member is not counted"
@@ -254,49 +251,6 @@ class Enclosure:
     ask: str = ""  # what would say that it bounds the calls at all
 
 
-def enclosures(design: Design, tree: CallTree) -> Iterator[Enclosure]:
-    """Yields limits from outside: the try of a caller, the patience of a workload, a timer that ends the thing."""
-    for plan in tree.plans:
-        if plan.callee in tree.of_caller and not tree.on_cycle(plan) and (limit := enclosure_of(plan)):
-            yield limit
-    for name, workload in design.workload.items():
-        if name in tree.of_caller and workload.deadline is not None:
-            span = DurationInterval(workload.deadline.low, workload.deadline.high)
-            yield Enclosure(name, name, span, workload.deadline.place, f"{name} waits {workload.deadline}")
-    for timer in design.timers.values():
-        thing = ended_by(timer)
-        if thing in tree.of_caller and isinstance(timer.after, Quantity) and _from_the_work(design, timer, thing):
-            span, text = DurationInterval(timer.after.low, timer.after.high), f"{timer.name} ends {thing} after"
-            ask = _open_role(design, timer, thing)
-            yield Enclosure(timer.name, thing, span, timer.after.place, f"{text} {timer.after}", ask=ask)
-
-
-def _from_the_work(design: Design, timer: Timer, thing: str) -> bool:
-    """Decides whether a timer may run from a start of the thing or of the work that makes its calls.
-
-    A grace runs from a shutdown: it bounds what is in flight then, and not each call.
-    """
-    component, start = design.components.get(thing), timer.start
-    if start is None or start.thing != thing:
-        return False
-    what = role(component, start.activity) if component is not None and start.kind == "starts" else ""
-    return what not in ("drain", "apart") and not (what == "start" and _lifted(timer))
-
-
-def _lifted(timer: Timer) -> bool:
-    """Decides whether the end of the activity that starts a timer lifts it."""
-    start, end = timer.start, timer.unless
-    return start is not None and end is not None and (end.kind, end.subject) == ("ends", start.subject)
-
-
-def _open_role(design: Design, timer: Timer, thing: str) -> str:
-    """Returns what to ask where nothing says whether the thing makes its calls in the activity that a timer bounds."""
-    activity = timer.start.activity if timer.start else ""
-    if not _lifted(timer) or activity not in unknown_activities(design, thing):
-        return ""
-    return f"`roles: {{{activity}: answer}}` of {thing} if it makes its calls in its {activity}, else `apart`"
-
-
 def enclosure_of(plan: RetryPolicy) -> Enclosure | None:
     """Returns the limit that a caller sets to one try of its call."""
     call = plan.call
@@ -309,9 +263,3 @@ def enclosure_of(plan: RetryPolicy) -> Enclosure | None:
     return Enclosure(
         plan.name, plan.callee, plan.limit, source.place, f"a try of {plan.name} ends after {source}", plan
     )
-
-
-def ended_by(timer: Timer) -> str:
-    """Returns the thing that a timer ends (`then: stop pool`), or nothing."""
-    words = timer.then.text.split() if timer.then else []
-    return words[-1] if len(words) >= 2 and words[0] in ENDINGS else ""

@@ -128,7 +128,7 @@ def call_begins(design: Design) -> Iterator[CallBegin]:
         return
     tree = call_tree(design)
     for plan in tree.plans:
-        caller, callee = (_answering(design, thing) for thing in (plan.caller, plan.callee))
+        caller, callee = (answering(design, thing) for thing in (plan.caller, plan.callee))
         if caller and callee and plan.call.callee is not None and _always_made(tree, plan):
             place = plan.call.callee.place
             yield CallBegin(f"{caller} starts", f"{callee} starts", plan.name, place, _begin(tree, plan))
@@ -142,7 +142,7 @@ def _always_made(tree: CallTree, plan: RetryPolicy) -> bool:
     return alone and not cut and not tree.on_cycle(plan)
 
 
-def _answering(design: Design, thing: str) -> str:
+def answering(design: Design, thing: str) -> str:
     """Returns the activity in which a thing answers; empty where it is none or several."""
     component = design.components.get(thing)
     whole = time_of(component, "answer")

@@ -127,10 +127,10 @@ def relation(order: EventOrder) -> str:
         return "before"
     if earlier.latest == later.earliest and has_activity(order.first) and not has_activity(order.second):
         return "touches"
-    one, other = order.reached
-    if later.latest is not None and one.earliest >= later.latest:
+    first, second = order.reached
+    if later.latest is not None and first.earliest >= later.latest:
         return "after"
-    known = one.latest is not None and not order.open and one.latest >= other.earliest
+    known = first.latest is not None and not order.open and first.latest >= second.earliest
     return "possible" if known else "unknown"
 
 
@@ -151,6 +151,21 @@ def deciding_order(ways: Alternatives, relate: Callable[[EventOrder], str] = rel
     worst = max(best, key=rank)
     certain = all(relate(order) == "after" for order in best) and not any(None in together for together in ways)
     return worst, "possible" if relate(worst) == "after" and not certain else relate(worst)
+
+
+def gap(order: EventOrder) -> FiringWindow | None:
+    """Returns how long after the first event the second comes; None where the first may come at any time."""
+    first, second = order.windows
+    if first.latest is None:
+        return None
+    latest = None if second.latest is None else max(NOW.earliest, second.latest - first.earliest)
+    return FiringWindow(max(NOW.earliest, second.earliest - first.latest), latest)
+
+
+def hull(windows: Iterable[FiringWindow]) -> FiringWindow:
+    """Returns the shortest window around several."""
+    earliest, latest = zip(*((window.earliest, window.latest) for window in windows), strict=True)
+    return FiringWindow(min(earliest), None if None in latest else max(latest))
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,12 @@
-"""The calls of a design as a graph: work along calls, cycles, enclosures, drains and paths, with literal answers."""
+"""The calls of a design as a graph: work along calls, cycles and paths, with literal answers."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import pytest
 
 from coherence.language.design import Design
 from coherence.language.reading import read_text
-from coherence.verify.calls.call_graph import call_tree, enclosures, ended_by
-from coherence.verify.calls.drains import drains, unlisted
+from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.paths import amplification, causes_of, unsaid, ways
 from coherence.verify.calls.retry_policies import known_end, longest_end, retry_end, tries_again
 from tests.verify.affine_rows import figures
@@ -59,11 +56,6 @@ def test_calls_that_lead_back_are_a_cycle_of_unknown_length() -> None:
     assert tree.work["middle"].longest is None
 
 
-def test_the_try_of_a_caller_encloses_what_the_callee_does() -> None:
-    tree = call_tree(design())
-    assert [figures(e.inside, e.limit.low) for e in enclosures(design(), tree)] == [("middle", 5)]
-
-
 def test_paths_multiply_the_tries_of_their_calls() -> None:
     tree = call_tree(design(CHAIN.replace("20 s", "200 s")))
     found = ways(tree, "front", "back")
@@ -90,51 +82,3 @@ def test_a_call_tries_again_after_the_causes_that_it_names(when: str, cause: str
     plan = call_tree(design(text)).plans[0]
     assert tries_again(plan.call, cause) is again
     assert (cause in causes_of([plan])) is (again and cause != "anything")
-
-
-def test_drains_are_stated_by_components_and_by_timers() -> None:
-    text = """
-coherence: 1
-components: {pool: {drain: 60 s}, spot: {}}
-calls: [{from: app, to: pool}, {from: app, to: spot}]
-timers:
-  kill: {from: spot notice, after: 30 s, jitter: 5 s, then: stop spot}
-  unlist: {from: spot notice, after: 3 s, then: unlist spot}
-"""
-    stated = design(text)
-    assert [figures(d.name, d.thing, d.lasts.low, d.lasts.high) for d in drains(stated)] == [
-        ("pool", "pool", 60, 60), ("kill", "spot", 25, 35),
-    ]  # fmt: skip
-    listed = unlisted(stated, "spot")
-    assert listed is not None
-    assert listed.low == Fraction(3)
-    assert unlisted(stated, "pool") is None
-    assert [ended_by(timer) for timer in stated.timers.values()] == ["spot", ""]
-
-
-@pytest.mark.parametrize(
-    ("begins", "bounds"),
-    [
-        ("middle starts", True),
-        ("middle.serve starts", True),
-        ("middle.drain starts", False),  # a grace bounds what is in flight at the shutdown, not each call
-        ("middle.tidy starts", False),  # work apart from the calls
-        ("middle.warm starts", True),
-        ("back starts", False),
-    ],
-)
-def test_a_timer_encloses_calls_where_it_may_run_from_their_work(begins: str, bounds: bool) -> None:
-    takes = "takes: {serve: 2 s, drain: 5 s, tidy: 9 s, warm: 3 s}, roles: {drain: drain, tidy: apart, warm: start}"
-    text = CHAIN.replace("middle: {takes: {serve: 2 s}}", f"middle: {{{takes}}}")
-    timers = f"timers: {{guard: {{from: {begins}, after: 6 s, then: kill middle}}}}\n"
-    stated = design(text + timers)
-    assert ("guard" in [limit.name for limit in enclosures(stated, call_tree(stated))]) is bounds
-
-
-def test_a_timer_that_the_end_of_a_start_lifts_bounds_no_call() -> None:
-    text = CHAIN.replace(
-        "middle: {takes: {serve: 2 s}}", "middle: {takes: {serve: 2 s, warm: 3 s}, roles: {warm: start}}"
-    )
-    timers = "timers: {guard: {from: middle.warm starts, after: 6 s, unless: middle.warm ends, then: kill middle}}\n"
-    stated = design(text + timers)
-    assert "guard" not in [limit.name for limit in enclosures(stated, call_tree(stated))]

@@ -38,8 +38,9 @@ from collections.abc import Iterator
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.call_graph import CallTree, Enclosure, Work, call_tree, enclosure_of, enclosures
+from coherence.verify.calls.call_graph import CallTree, Enclosure, Work, call_tree, enclosure_of
 from coherence.verify.calls.retry_policies import RetryPolicy
+from coherence.verify.events.bounds import enclosures
 from coherence.verify.patterns.calls._cold_start import cold_start
 from coherence.verify.patterns.calls._contradictory_limits import contradiction
 from coherence.verify.patterns.calls._inner_budget import cycles, inner_budget

@@ -46,10 +46,10 @@ from coherence.model.model import Interval
 from coherence.verify.calls.attempts import ZERO, RetrySchedule, last_end, least, timeline
 from coherence.verify.calls.call_graph import NO_OWN_TIME, call_tree
 from coherence.verify.calls.claims import Numbers, bounded_sum, call_ends
-from coherence.verify.calls.drains import Drain, drains, unlisted
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter_try
 from coherence.verify.calls.retry_policies import RetryPolicy, longest_end
 from coherence.verify.calls.retry_policies import known_end as known_end_of
+from coherence.verify.events.drains import Drain, drains
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.patterns.calls._own_budget import LONGEST_PAUSES
 
@@ -89,7 +89,7 @@ def _both(one: Finding, other: Finding) -> Finding:
 
 def _one_member(subject: Subject, plan: RetryPolicy, drain: Drain, members: Interval | None) -> Finding:
     """Answers that all tries go to the thing that is drained."""
-    (known_end, longest), delay = _ends(subject, plan), _delay(subject, drain)
+    (known_end, longest), delay = _ends(subject, plan), drain.reached
     places, of = _places(plan, drain), (plan.name, drain.name, drain.thing)
     if plan.limit is None or plan.limit.high is None:
         return QUESTION.undecided(f"needs per_try or deadline of {plan.name}: a try has no end", places, of)
@@ -102,12 +102,6 @@ def _one_member(subject: Subject, plan: RetryPolicy, drain: Drain, members: Inte
     message = f"the tries of {plan.name} end after {render_seconds(busy)}, {drain.thing} is gone after {drain.text}"
     evidence = arithmetic(_numbers(drain, busy), certificate=call_ends(plan, longest, drain.lasts.low - delay))
     return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(subject, plan, drain))
-
-
-def _delay(subject: Subject, drain: Drain) -> Fraction:
-    """Returns how long new calls still reach the thing after its drain began."""
-    listed = unlisted(subject.design, drain.thing)
-    return listed.high if listed else ZERO
 
 
 def _unknown(plan: RetryPolicy) -> str:
@@ -125,7 +119,7 @@ def _ends(subject: Subject, plan: RetryPolicy) -> tuple[Fraction | None, Fractio
 
 def _many_members(subject: Subject, plan: RetryPolicy, drain: Drain) -> Finding:
     """Retries reach other members; a call without them must end with the member that has it."""
-    delay = _delay(subject, drain)
+    delay = drain.reached
     places, of = _places(plan, drain), (plan.name, drain.name, drain.thing)
     if plan.retries:
         message = f"{drain.thing} has other members: a retry of {plan.name} reaches one of them"

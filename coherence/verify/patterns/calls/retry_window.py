@@ -46,7 +46,6 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Call, Pause, Timer
-from coherence.language.jitter import shift_of
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.sentences import Promise
 from coherence.verify.calls.attempts import ZERO, DurationInterval, RetrySchedule, nice_above, pauses, start
@@ -54,9 +53,11 @@ from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.claims import EACH, Numbers, bounded_below
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter
 from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy
+from coherence.verify.timers.firing import firing
 
 QUESTION = Question("COH210", "retry-window", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
+NOTHING_KNOWN = DurationInterval(ZERO, None)
 MOST_TRIES = 100  # a repair with more tries than this is no repair
 AFTER = "after the first failure"
 _ANSWERED = "the answer names the rest of the wait, and the caller keeps to it"
@@ -131,13 +132,9 @@ def _plans(subject: Subject, promise: Promise, timer: Timer) -> list[RetryPolicy
 
 
 def _answer(subject: Subject, promise: Promise, timer: Timer, plan: RetryPolicy) -> Finding:
-    after, (early, late) = timer.after, shift_of(timer.jitter)
-    known = isinstance(after, Quantity)
-    rest = (
-        DurationInterval(max(ZERO, after.low + early), after.high + late)
-        if isinstance(after, Quantity)
-        else DurationInterval(ZERO, None)
-    )
+    fires = firing(timer)
+    known = fires is not None and isinstance(timer.after, Quantity)
+    rest = DurationInterval(fires.window.earliest, fires.window.latest) if fires is not None else NOTHING_KNOWN
     window = RetryWindow(promise, timer, plan, rest)
     if plan.tries == 1 or not plan.causes:
         message = f"{plan.name} never tries again: its last try is its first"

@@ -42,14 +42,15 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Component, Design, Timer
-from coherence.language.jitter import shift_of
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval
-from coherence.verify.calls.call_graph import call_tree, ended_by
+from coherence.verify.calls.call_graph import call_tree
 from coherence.verify.calls.claims import Numbers, bounded_sum
 from coherence.verify.calls.repairs import longer, offered
 from coherence.verify.calls.retry_policies import RetryPolicy
+from coherence.verify.events.bounds import ended_by
+from coherence.verify.timers.firing import firing
 
 QUESTION = Question("COH218", "shutdown-vs-retry", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -89,7 +90,8 @@ def _from_its_start(timer: Timer, component: Component) -> bool:
 def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Finding]:
     back = tuple(plan for plan in call_tree(subject.design).plans if plan.callee == component.name and plan.retries)
     returns = component.returns is not None and component.returns.text != "never"
-    if not isinstance(timer.after, Quantity) or not (returns or back):
+    fires = firing(timer)
+    if not isinstance(timer.after, Quantity) or fires is None or not (returns or back):
         return
     needed = _needed(timer, component)
     of = (timer.name, component.name, *(plan.name for plan in back))
@@ -97,8 +99,7 @@ def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Fin
         places = (timer.after.place.labelled("it is ended after this"), component.place.labelled("needs how long?"))
         yield QUESTION.undecided(f"needs takes of {component.name}: the time that one life needs", places, of)
         return
-    early, late = shift_of(timer.jitter)
-    given = DurationInterval(max(ZERO, timer.after.low + early), timer.after.high + late)
+    given = DurationInterval(fires.window.earliest, fires.window.latest)
     yield _answer(subject, Life(timer, component, given, *needed, () if returns else back), of)
 
 

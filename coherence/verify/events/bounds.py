@@ -1,0 +1,101 @@
+"""Finds what a timer that ends a thing bounds: the calls of its work, or what is in flight when it drains.
+
+A timer bounds a call only where its origin precedes the work that makes the call in every run and nothing lifts it
+before.  A grace runs from a shutdown: it bounds what is in flight then, and not each call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.language.design import Design, Timer
+from coherence.language.roles import role, unknown_activities
+from coherence.language.schema_kinds import Quantity
+from coherence.language.words import ACTIONS
+from coherence.verify.calls.attempts import DurationInterval
+from coherence.verify.calls.call_graph import CallTree, Enclosure, enclosure_of
+from coherence.verify.events import graph, orders
+from coherence.verify.events.along_calls import answering
+from coherence.verify.timers import firing
+from coherence.verify.timers.firing import FiringWindow
+
+ENDINGS = frozenset(ACTIONS["ends"])
+_APART = ("drain", "apart")
+
+
+def ended_by(timer: Timer) -> str:
+    """Returns the thing that a timer ends (`then: stop pool`), or nothing."""
+    words = timer.then.text.split() if timer.then else []
+    return words[-1] if len(words) >= 2 and words[0] in ENDINGS else ""
+
+
+def enclosures(design: Design, tree: CallTree) -> Iterator[Enclosure]:
+    """Yields limits from outside: the try of a caller, the patience of a workload, a timer that ends the thing."""
+    for plan in tree.plans:
+        if plan.callee in tree.of_caller and not tree.on_cycle(plan) and (limit := enclosure_of(plan)):
+            yield limit
+    for name, workload in design.workload.items():
+        if name in tree.of_caller and workload.deadline is not None:
+            span = DurationInterval(workload.deadline.low, workload.deadline.high)
+            yield Enclosure(name, name, span, workload.deadline.place, f"{name} waits {workload.deadline}")
+    for timer in design.timers.values():
+        thing = ended_by(timer)
+        if thing in tree.of_caller and (left := time_left(design, timer, thing)) is not None:
+            span, ask = DurationInterval(left.earliest, left.latest), _open_role(design, timer, thing)
+            text = f"{timer.name} ends {thing} after {_written(timer, left)}"
+            yield Enclosure(timer.name, thing, span, graph.values(timer)[0], text, ask=ask)
+
+
+def _written(timer: Timer, window: FiringWindow) -> str:
+    """Returns the time of a timer as it is written, where that is the whole of it."""
+    span = timer.after
+    same = isinstance(span, Quantity) and (span.low, span.high) == (window.earliest, window.latest)
+    return str(span) if same else orders.between(window)
+
+
+def time_left(design: Design, timer: Timer, thing: str) -> FiringWindow | None:
+    """Returns how long after the work of a thing begins a timer ends it; None where it bounds no call of that."""
+    fires, start = firing.firing(timer), timer.start
+    own, asks = start is not None and start.thing == thing, _open_role(design, timer, thing)
+    lifted = not asks and _lifted_before(design, timer, thing)
+    if fires is None or lifted or (own and _is_apart(design, timer, thing)):
+        return None
+    work = "" if asks else answering(design, thing)
+    left = _after_work_begins(design, timer, f"{work} starts") if work else None
+    return left or (fires.window if own else None)
+
+
+def _after_work_begins(design: Design, timer: Timer, begins: str) -> FiringWindow | None:
+    """Returns the time from the start of the work to the firing, where in every run one event leads to both."""
+    links_to = graph.without_rests(graph.event_graph(design))
+    ways = orders.alternatives(begins, f"{timer.name} fires", links_to)
+    gaps = [orders.gap(order) if order is not None else None for together in ways for order in together]
+    return orders.hull(gap for gap in gaps if gap is not None) if gaps and None not in gaps else None
+
+
+def _is_apart(design: Design, timer: Timer, thing: str) -> bool:
+    """Decides whether a timer runs from a drain, or from what goes on beside the work."""
+    component, start = design.components.get(thing), timer.start
+    stated = component is not None and start is not None and start.kind == "starts"
+    return stated and component is not None and start is not None and role(component, start.activity) in _APART
+
+
+def _lifted_before(design: Design, timer: Timer, thing: str) -> bool:
+    """Decides whether what lifts a timer has happened whenever the work of a thing begins."""
+    component, end = design.components.get(thing), timer.unless
+    if component is None or end is None:
+        return False
+    work, key = answering(design, thing), graph.key_of(end, design)
+    passed = graph.chains(f"{work} starts", graph.event_graph(design)) if work else ()
+    ready = end.kind == "ends" and end.thing == thing and role(component, end.activity) == "start"
+    return ready or (bool(passed) and all(any(key == link.cause for link in chain) for chain in passed))
+
+
+def _open_role(design: Design, timer: Timer, thing: str) -> str:
+    """Returns what to ask where nothing says whether the thing makes its calls in the activity that a timer bounds."""
+    start, end = timer.start, timer.unless
+    activity = start.activity if start else ""
+    lifted = start is not None and end is not None and (end.kind, end.subject) == ("ends", start.subject)
+    if not lifted or activity not in unknown_activities(design, thing):
+        return ""
+    return f"`roles: {{{activity}: answer}}` of {thing} if it makes its calls in its {activity}, else `apart`"

@@ -1,0 +1,114 @@
+"""Finds how long a removed thing still answers: its drain, stated by the component or by a timer.
+
+A component says it as `drain: 60 s` or `takes: {drain: 60 s}`.  A timer says it when it ends the thing
+(`then: stop pool`) some time after an event of draining (`pool drains`, `drain starts`, `spot notice`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.language.design import Design, Timer
+from coherence.language.roles import time_of
+from coherence.language.schema_kinds import Quantity
+from coherence.language.words import ACTIVITIES
+from coherence.verify.calls.attempts import ZERO, DurationInterval
+from coherence.verify.events import graph, orders
+from coherence.verify.events.bounds import ended_by
+from coherence.verify.events.graph import Chain
+
+DRAIN_KEYS = ACTIVITIES["drain"]
+_DRAINING = (
+    "drain",
+    "stop",
+    "terminat",
+    "preempt",
+    "reclaim",
+    "evict",
+    "shutdown",
+    "shut down",
+    "notice",
+    "interrupt",
+    "unlist",
+    "scale down",
+)
+
+
+@dataclass(frozen=True)
+class Drain:
+    """From the event on, `thing` answers for `lasts` seconds and is then gone.
+
+    `reached`: how long new calls still reach it, at most.
+    `waits`: it ends as soon as nothing is in flight any more; `lasts` is its longest time.
+    """
+
+    name: str  # of the timer, or of the component that says it
+    thing: str
+    lasts: DurationInterval
+    place: Place
+    text: str
+    reached: Fraction
+    waits: bool = False
+
+
+def drains(design: Design) -> Iterator[Drain]:
+    """Yields every drain of the design."""
+    for component in design.components.values():
+        stated = next((q for key in DRAIN_KEYS if isinstance(q := component.constants.get(key), Quantity)), None)
+        activity = time_of(component, "drain")
+        if stated is not None:
+            yield _of_component(design, component.name, stated, DurationInterval(stated.low, stated.high))
+        elif activity is not None:  # it waits for what is in flight: its shortest time is that of an idle member
+            longest = DurationInterval(activity.high, activity.high)
+            yield _of_component(design, component.name, activity, longest, waits=not activity.exact)
+    for timer in design.timers.values():
+        thing = ended_by(timer)
+        if thing and (chain := _from_draining(design, timer)):
+            lasts = orders.total(chain)
+            after = timer.after.text if len(chain) == 1 and isinstance(timer.after, Quantity) else orders.between(lasts)
+            yield Drain(
+                timer.name, thing, DurationInterval(lasts.earliest, lasts.latest), graph.values(timer)[0], after,
+                reached=_reached_before(design, timer, thing, lasts.earliest),
+            )  # fmt: skip
+
+
+def _from_draining(design: Design, timer: Timer) -> Chain:
+    """Returns the way from the event that begins a drain to the firing of a timer; empty where none leads there."""
+    chain = next(iter(graph.chains(f"{timer.name} fires", graph.event_graph(design))), ())
+    begun = [number for number, link in enumerate(chain, 1) if _begins_drain(link.cause)]
+    return chain[: begun[0]] if begun else ()
+
+
+def _begins_drain(event: str) -> bool:
+    return not event.endswith((" ends", " fires")) and any(word in event for word in _DRAINING)
+
+
+def _reached(design: Design, thing: str) -> Fraction:
+    """Returns how long after its drain began new calls still reach a thing, at most: a timer `then: unlist thing`."""
+    unlisting = (_from_draining(design, timer) for timer in _unlist(design, thing))
+    return max((orders.total(chain).latest or ZERO for chain in unlisting if chain), default=ZERO)
+
+
+def _reached_before(design: Design, timer: Timer, thing: str, lasts: Fraction) -> Fraction:
+    """Returns the same of a drain that a timer ends, where one event leads to both timers; `lasts` at the least."""
+    delays = [_reached(design, thing)]
+    for other in _unlist(design, thing):
+        ties = orders.alternatives(f"{other.name} fires", f"{timer.name} fires", graph.event_graph(design))
+        gaps = [orders.gap(order) if order is not None else None for together in ties for order in together]
+        known = [gap.earliest for gap in gaps if gap is not None]
+        delays = [lasts - min(known)] if known and None not in gaps else delays
+    return max(delays)
+
+
+def _unlist(design: Design, thing: str) -> list[Timer]:
+    actions = ((timer, timer.then.text.split()) for timer in design.timers.values() if timer.then is not None)
+    return [timer for timer, words in actions if words[:1] == ["unlist"] and words[-1] == thing]
+
+
+def _of_component(
+    design: Design, name: str, stated: Quantity, lasts: DurationInterval, *, waits: bool = False
+) -> Drain:
+    return Drain(name, name, lasts, stated.place, stated.text, _reached(design, name), waits=waits)
