@@ -286,6 +286,26 @@ FILES: dict[str, dict[str, Any]] = {
             },
         },
     ),
+    "library": {
+        "spring": {"application": {"name": "shop"}},
+        "resilience4j": {
+            "retry": {
+                "configs": {"default": {"maxAttempts": 3}},
+                "instances": {
+                    "pay": {
+                        "baseConfig": "default",
+                        "waitDuration": "1s",
+                        "enableExponentialBackoff": True,
+                        "exponentialBackoffMultiplier": 2,
+                        "exponentialMaxWaitDuration": 5000,
+                    }
+                },
+            },
+            "timelimiter": {"instances": {"pay": {"timeoutDuration": "2s"}}},
+            "circuitbreaker": {"instances": {"pay": {"waitDurationInOpenState": "30s"}}},
+            "bulkhead": {"instances": {"pay": {"maxConcurrentCalls": 25}}},
+        },
+    },
     "serve": {
         "applications": [
             {
