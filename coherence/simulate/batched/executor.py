@@ -160,7 +160,7 @@ class Lanes(Execution):
     def _decide(self, sampled: dict[str, Any]) -> tuple[list[Any], list[Any], list[Any]]:
         seen = dict(sampled)
         masks = dict(self.masks)
-        for loop in in_turn([loop for loop in self.order if is_due(self.phase_of(loop), loop.period, self.time)]):
+        for loop in in_turn([loop for loop in self.order if is_due(*self.clocks[loop.name], self.time)]):
             view, none = LanesView(self, self.time, seen, loop.name), self.motion.number(0)
             commanded, landed = self.commanded.get(loop.signal, none), self.values.get(loop.signal, none)
             memory = self.memories[loop.name]

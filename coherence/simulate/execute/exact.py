@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from coherence.language.expressions.evaluate import NotExactError, evaluate, short
@@ -97,13 +98,28 @@ class Execution:
 
     # -- time ---------------------------------------------------------------------------------
 
+    @cached_property
+    def clocks(self) -> dict[str, tuple[Fraction, Fraction]]:
+        """Returns the phase and the period of each loop."""
+        return {loop.name: (self.phase_of(loop), loop.period) for loop in self.model.loops}
+
+    @cached_property
+    def steps(self) -> tuple[tuple[str, Fraction, Tree | None, Interval], ...]:
+        """Returns the path, the step, the next value and the range of each state that steps."""
+        return tuple((s.path, s.step, s.next, s.range) for s in self.model.states.values() if s.step)
+
+    @cached_property
+    def beats(self) -> tuple[tuple[Fraction, Fraction], ...]:
+        """Returns each phase and period at which anything acts or steps, once."""
+        stepping = ((Fraction(0), step) for _, step, _, _ in self.steps)
+        return tuple(dict.fromkeys((*self.clocks.values(), *stepping)))
+
     def next_time(self) -> Fraction:
         """Returns the next instant: a loop, a step, a landing, a stop of a flow, or a delayed change of one."""
         if self.ahead is not None and self.ahead[0] == self.count:
             return self.ahead[1]
         start = self.time if self.count == 0 else None
-        times = [next_activation(self.phase_of(loop), loop.period, self.time, start) for loop in self.model.loops]
-        times += [next_activation(Fraction(0), s.step, self.time, start) for s in self.model.states.values() if s.step]
+        times = [next_activation(phase, period, self.time, start) for phase, period in self.beats]
         times += [at for at, *_ in self.pending]
         times += itertools.islice((at for at, *_ in self.schedule if at > self.time or start is not None), 1)
         times += self.lookback.changes(self.time, self.history.times()) if self.flowing else []
@@ -206,7 +222,7 @@ class Execution:
         switched: list[tuple[str, bool]] = []
         word: list[Any] = []
         seen = dict(sampled)
-        for loop in in_turn([loop for loop in self.order if is_due(self.phase_of(loop), loop.period, self.time)]):
+        for loop in in_turn([loop for loop in self.order if is_due(*self.clocks[loop.name], self.time)]):
             view = View(self, self.time, seen, loop.name)
             commanded, landed = self.commanded.get(loop.signal, 0), self.values.get(loop.signal, 0)
             choice = decide(loop, view, self.memory[loop.name], self.modes[loop.name], commanded, landed)
@@ -234,13 +250,12 @@ class Execution:
 
     def _step(self) -> list[Any]:
         view = View(self, self.time, self.base())
-        due = [
-            s
-            for s in self.model.states.values()
-            if s.next is not None and s.step and is_due(Fraction(0), s.step, self.time)
-        ]
         number = self.motion.number
-        fresh = {s.path: number(_clip(short(evaluate(s.next, view)), s.range)) for s in due if s.next is not None}
+        fresh = {
+            path: number(_clip(short(evaluate(tree, view)), limits))
+            for path, step, tree, limits in self.steps
+            if tree is not None and is_due(Fraction(0), step, self.time)
+        }
         self.values.update(fresh)
         return [path for path in fresh if plain(fresh[path]) in _ends(self.model.states[path].range)]
 
