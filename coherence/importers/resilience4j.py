@@ -75,15 +75,15 @@ def _application(manifest: Manifest, sketch: Sketch) -> str:
 def _instances(section: FieldView) -> dict[str, Scope]:
     """Returns each instance with the configs that it takes the rest from."""
     instances, configs = section.table("instances"), section.table("configs")
-    found: dict[str, Scope] = {}
+    scopes: dict[str, Scope] = {}
     for name in instances.node.entries if instances else ():
         view = instances.table(name) if instances else None
         if view is None:
             continue
         base = view.scalar("baseConfig")
         shared = configs.table(base.text if base else "default") if configs else None
-        found[name] = [view, *([shared] if shared is not None else [])]
-    return found
+        scopes[name] = [view, *([shared] if shared is not None else [])]
+    return scopes
 
 
 def _instance(name: str, sections: Mapping[str, Scope], application: str, sketch: Sketch) -> None:

@@ -286,6 +286,17 @@ FILES: dict[str, dict[str, Any]] = {
             },
         },
     ),
+    "models": {
+        "model_list": [
+            {
+                "model_name": "a",
+                "litellm_params": {"model": "x/y", "timeout": 60, "num_retries": 1, "rpm": 480},
+                "model_info": {"id": "1"},
+            }
+        ],
+        "litellm_settings": {"num_retries": 3, "request_timeout": 600, "fallbacks": [{"a": ["b"]}]},
+        "router_settings": {"num_retries": 2, "timeout": 120, "cooldown_time": 30, "allowed_fails": 2},
+    },
     "library": {
         "spring": {"application": {"name": "shop"}},
         "resilience4j": {
