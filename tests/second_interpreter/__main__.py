@@ -19,6 +19,7 @@ from tests.second_interpreter.jobs import JOBS
 from tests.second_interpreter.laid import runs_contradicted, sums_contradicted
 from tests.second_interpreter.laid_calls import calls_contradicted
 from tests.second_interpreter.loads import LOADS
+from tests.second_interpreter.losing import LOSING
 from tests.second_interpreter.numbers import NUMBERS
 from tests.second_interpreter.sends import SENDS
 from tests.second_interpreter.starving import STARVING
@@ -27,7 +28,7 @@ from tests.second_interpreter.timers import TIMERS
 from tests.second_interpreter.writers import WRITERS
 
 CALLS = "call_graphs"
-DRAWN = (*ARITHMETIC, *WRITERS, *TIMERS, *SENDS, *CALL_CASES, *EVENTS, *JOBS, *STARVING, *LOADS, *NUMBERS)
+DRAWN = (*ARITHMETIC, *WRITERS, *TIMERS, *SENDS, *CALL_CASES, *EVENTS, *JOBS, *STARVING, *LOSING, *LOADS, *NUMBERS)
 FAMILIES = {draw.__name__: draw for draw in DRAWN}
 Lines = Callable[[range, "Counter[str]"], Iterator[str]]
 

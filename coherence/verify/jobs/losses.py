@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TypeAlias
 
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN, placement
 from coherence.verify.jobs.placing import (
@@ -22,8 +23,9 @@ from coherence.verify.jobs.placing import (
 )
 from coherence.verify.jobs.selectors import DRAINED
 from coherence.verify.jobs.sites import Cluster, without
-from coherence.verify.jobs.state_graph import StateStep, explore
+from coherence.verify.jobs.state_graph import StateGraph, StateStep, explore
 
+Going: TypeAlias = dict[tuple[int, str], int]  # (class, kind) -> so many of one class go at once at most
 BLOCKED = "blocked"  # not all members find a place while every place is there
 
 
@@ -46,11 +48,8 @@ class PlaceLoss:
     cases: tuple[tuple[Cluster, tuple[Counts, ...]], ...] = ()  # of `none`: all those, for each way in which places go
 
 
-def losses(there: Cluster, going: dict[tuple[int, str], int], low: int, high: int) -> PlaceLoss:
-    """Returns the worst outcome over all reachable placements of `low` to `high` members and all places that may go.
-
-    `going`: (class, kind) -> how many places go at once at most; places of different classes do not.
-    """
+def losses(there: Cluster, going: Going, low: int, high: int) -> PlaceLoss:
+    """Returns the worst outcome over all reachable placements of `low` to `high` members and all places that may go."""
     placements = placement(there, low, high)
     if placements.verdict != NONE:
         return PlaceLoss(UNKNOWN if placements.verdict == UNKNOWN else BLOCKED)
@@ -59,7 +58,7 @@ def losses(there: Cluster, going: dict[tuple[int, str], int], low: int, high: in
     waiting: dict[tuple[int, str, int], tuple[Cluster, dict[Counts, None]]] = {}
     for state in starts:
         worst = PlaceLoss(NONE)
-        for outcome in _outcomes(there, state, going):
+        for outcome in map(_outcome, courses(there, state, going)):
             budget -= outcome.states
             if budget < 0 or outcome.verdict == UNKNOWN:
                 return PlaceLoss(UNKNOWN)
@@ -80,7 +79,28 @@ def _over_all(outcomes: list[PlaceLoss], cases: tuple[tuple[Cluster, tuple[Count
     return replace(bad[0], verdict=CERTAIN if certain else POSSIBLE)
 
 
-def _outcomes(there: Cluster, state: Counts, going: dict[tuple[int, str], int]) -> Iterator[PlaceLoss]:
+@dataclass(frozen=True)
+class LossCourse:
+    """What may happen once some places of a class have gone: `graph` begins with the members that are left."""
+
+    kind: str
+    before: Counts
+    gone: tuple[int, ...]
+    site: int
+    after: Cluster
+    graph: StateGraph[Counts]
+    drains: int | None  # the class of those that are drained
+
+    @property
+    def waiting(self) -> tuple[Counts, ...]:
+        """Returns states in which a member looks for a place and no other is to be evicted."""
+        members = total(self.before)
+        idle = (s for s in self.graph.edges if self.drains is None or not any(s[self.drains]))
+        return tuple(s for s in idle if total(s) < members)
+
+
+def courses(there: Cluster, state: Counts, going: Going) -> Iterator[LossCourse]:
+    """Yields what follows where members lie so, for each choice of places that go at once."""
     for (k, kind), most in going.items():
         for number in range(1, most + 1):
             seen = set()
@@ -88,11 +108,10 @@ def _outcomes(there: Cluster, state: Counts, going: dict[tuple[int, str], int]) 
                 members = tuple(sorted(state[k][n] for n in nodes))
                 if members not in seen:
                     seen.add(members)
-                    yield _outcome(there, state, k, nodes, kind)
+                    yield _course(there, state, k, nodes, kind)
 
 
-def _outcome(there: Cluster, state: Counts, k: int, nodes: tuple[int, ...], kind: str) -> PlaceLoss:
-    """Returns whether every member finds a place once these nodes go."""
+def _course(there: Cluster, state: Counts, k: int, nodes: tuple[int, ...], kind: str) -> LossCourse:
     after, members = without(there, k, len(nodes), drained=kind == DRAINED), total(state)
     rest = [tuple(held for n, held in enumerate(row) if j != k or n not in nodes) for j, row in enumerate(state)]
     rows = [row for j, row in enumerate(rest) if j != k or len(nodes) < there.sites[k].number]
@@ -101,13 +120,19 @@ def _outcome(there: Cluster, state: Counts, k: int, nodes: tuple[int, ...], kind
     drains = len(rows) - 1 if kind == DRAINED else None
     here = canonical(after, tuple(rows))
     graph = explore([here], lambda s: _following(after, s, members, drains), most=MOST_STATES)
+    return LossCourse(kind, state, nodes, k, after, graph, drains)
+
+
+def _outcome(course: LossCourse) -> PlaceLoss:
+    """Returns whether every member finds a place once these nodes go."""
+    graph, members = course.graph, total(course.before)
     if not graph.complete:
         return PlaceLoss(UNKNOWN)
     stuck = [quiet for quiet in graph.quiet if total(quiet) < members]
     verdict = NONE if not stuck else CERTAIN if len(stuck) == len(graph.quiet) else POSSIBLE
-    waiting = (s for s in graph.edges if total(s) < members and (drains is None or not any(s[drains])))
     return PlaceLoss(
-        verdict, kind, state, nodes, k, after, stuck[0] if stuck else (), len(graph.edges), tuple(waiting)
+        verdict, course.kind, course.before, course.gone, course.site, course.after, stuck[0] if stuck else (),
+        len(graph.edges), course.waiting,
     )  # fmt: skip
 
 

@@ -61,10 +61,8 @@ ONE_KIND = "places of one entry go at once, and come back before others go"
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per thing whose members lie on places that may go away."""
-    going = list(_stated(subject))
-    offered = {resource for given in subject.design.places.values() for resource in given}
-    held = (name for name, thing in subject.design.components.items() if offered & set(needed(thing)))
-    for thing in dict.fromkeys((*subject.design.placement, *held)) if going else ():
+    going = list(stated_losses(subject))
+    for thing in things_on_places(subject) if going else ():
         try:
             yield _answer(subject, known(subject), thing, going)
         except NeedsError as error:
@@ -72,15 +70,23 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield QUESTION.undecided(error.needs, (where,), (thing,))
 
 
-def _stated(subject: Subject) -> Iterator[Place]:
+def things_on_places(subject: Subject) -> tuple[str, ...]:
+    """Returns things whose members lie on the places of the design: they have rules, or need what places have."""
+    offered = {resource for given in subject.design.places.values() for resource in given}
+    held = (name for name, thing in subject.design.components.items() if offered & set(needed(thing)))
+    return tuple(dict.fromkeys((*subject.design.placement, *held)))
+
+
+def stated_losses(subject: Subject) -> Iterator[Place]:
+    """Yields where a place is said to go."""
     for given in subject.design.places.values():
         yield from (given[kind].place.labelled("may go away") for kind in (LOST, DRAINED) if kind in given)
 
 
 def _answer(subject: Subject, facts: DesignFacts, thing: str, going: list[Place]) -> Finding:
     low, high = count_range(facts, thing, MOST_MEMBERS, going[0])
-    tried = [_cluster(facts, thing, numbers) for numbers in variants(facts)]
-    outcomes = [(there, losses(there, _going(facts, there), max(low, 1), high)) for there in tried]
+    tried = [nodes_of(facts, thing, numbers) for numbers in variants(facts)]
+    outcomes = [(there, losses(there, going_of(facts, there), max(low, 1), high)) for there in tried]
     there, loss = min(outcomes, key=lambda pair: WORST.index(pair[1].verdict))
     copies = facts.places.get(f"{thing}.copies")
     places = (*going, *(rule.place.labelled("a must") for rule in there.musts))
@@ -92,7 +98,7 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, going: list[Place]
         return QUESTION.undecided(f"more than {bound} of {thing} on these places", places, (thing,), bound=bound)
     if loss.verdict == NONE:
         return _proved(facts, there, (low, high), places, _certificate([one for _, one in outcomes]))
-    loop = _adder(facts, there)
+    loop = adder_of(facts, there)
     if loop is not None:
         needs = f"needs when {loop} adds places: {_lost_text(there, loss)}, and some of {thing} find none"
         return QUESTION.undecided(needs, places, (thing, loop))
@@ -100,18 +106,18 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, going: list[Place]
     return _conflict(subject, facts, there, loss, (low, high), places, certain=certain)
 
 
-def _cluster(facts: DesignFacts, thing: str, numbers: dict[str, int]) -> Cluster:
-    """Returns the places one by one: each may go, and none is added."""
-    there = cluster(facts, thing, by=("node",), numbers=numbers, soft=False)
+def nodes_of(facts: DesignFacts, thing: str, numbers: dict[str, int], *, by: tuple[str, ...] = ()) -> Cluster:
+    """Returns the places one by one: each may go, and none is added; `by`: further labels that matter."""
+    there = cluster(facts, thing, by=("node", *by), numbers=numbers, soft=False)
     return replace(there, sites=tuple(replace(site, most=site.number) for site in there.sites))
 
 
-def _adder(facts: DesignFacts, there: Cluster) -> str | None:
+def adder_of(facts: DesignFacts, there: Cluster) -> str | None:
     """Returns a loop that may add places."""
     return next((site.adder for site in there.sites if site.adder), None) or adders(facts, there)
 
 
-def _going(facts: DesignFacts, there: Cluster) -> dict[tuple[int, str], int]:
+def going_of(facts: DesignFacts, there: Cluster) -> dict[tuple[int, str], int]:
     """Returns how many places of each class go at once at most, lost or drained.  Raises NeedsError."""
     going: dict[tuple[int, str], int] = {}
     for k, site in enumerate(there.sites):
@@ -183,8 +189,8 @@ def _by_places(facts: DesignFacts, there: Cluster, span: tuple[int, int]) -> tup
     for name in [name for name, given in facts.design.places.items() if "count" in given]:
         verdicts: list[tuple[int, str]] = []
         for number in range(1, BOUND + 1):
-            other = _cluster(facts, there.thing, {**dict(there.chosen), name: number})
-            loss = losses(other, _going(facts, other), max(span[0], 1), span[1])
+            other = nodes_of(facts, there.thing, {**dict(there.chosen), name: number})
+            loss = losses(other, going_of(facts, other), max(span[0], 1), span[1])
             budget -= loss.states + other.nodes * span[1]
             if budget <= 0 or loss.verdict == UNKNOWN:
                 break
