@@ -215,7 +215,8 @@ def _proved(
     constants = {path: Interval(value, value) for path, value in case.condition.constants.items()}
     spans = {path: Interval(low, high) for path, (low, high) in (outcome.spans or {}).items()}
     script = claimed(case.condition.tree, {**constants, **spans}, whole=frozenset(spans))
-    least = {path: (low, "") for path, (low, _) in (outcome.spans or {}).items() if path in names_of(case.condition.tree)}
+    reads = names_of(case.condition.tree)
+    least = {path: (low, "") for path, (low, _) in (outcome.spans or {}).items() if path in reads}
     numbers: Numbers = {"members": (case.members, ""), "places": (there.nodes, ""), **least}
     message = f"{case.promise.text}: holds whichever place goes{_by_places(facts, case, there)}"
     evidence = arithmetic(numbers, certificate=script)
