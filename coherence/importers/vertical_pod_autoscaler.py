@@ -6,8 +6,7 @@ holds the same share, both divide one usage, and the component says how.  With `
 limit of its container.  `updateMode` Off writes nothing, Initial only what new pods request.
 
 SOURCE: Kubernetes autoscaler, VPA API v1; features, Limits control; flags of the recommender:
-recommendation-margin-fraction 0.15, pod-recommendation-min-cpu-millicores 25, pod-recommendation-min-memory-mb 250; of
-the updater: updater-interval 1 min.
+pod-recommendation-min-cpu-millicores 25, pod-recommendation-min-memory-mb 250.  Other defaults are in the parts.
 """
 
 from __future__ import annotations
@@ -28,8 +27,9 @@ from coherence.language.document import Node, Scalar, Table
 KIND = "VerticalPodAutoscaler"
 GROUPS = ("autoscaling.k8s.io",)
 SPELLING: Mapping[str, str] = {}
-LEAST = {"cpu": Fraction(25, 1000), "memory": Fraction(250 * 10**6)}  # of a pod
-SHARE, EDGE = "87 %", "10 %"  # 1 / 1.15; a smaller change is not worth an eviction (updater)
+PARTS = {"cpu": "kubernetes_vpa_cpu", "memory": "kubernetes_vpa_memory"}
+EVICTION, TOLERANCE = "vpa_eviction", "50 %"  # of the replicas (eviction-tolerance 0.5)
+LEAST = {"cpu": Fraction(25, 1000), "memory": Fraction(250 * 2**20)}  # of a pod
 ALL = "*"
 WRITES = ("Auto", "Recreate", "InPlaceOrRecreate", "InPlace")
 IDLE = {"Off": "recommends and writes nothing", "Initial": "writes what new pods request, and is no loop of its own"}
@@ -63,9 +63,23 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
     if policy is not None:
         policy.remark("minReplicas", "with fewer pods none is evicted, which is not modelled")
         policy.remark("evictionRequirements", "evictions in one direction only are not modelled")
-    for owner in _owners(manifest, workload[0], sketch):
-        for resource in LEAST:
+    owners = list(_owners(manifest, workload[0], sketch))
+    for owner in owners:
+        for resource in PARTS:
             _loop(owner, resource, workload, manifest, sketch)
+    if owners:
+        _evictions(workload, sketch)
+
+
+def _evictions(workload: tuple[str, Place], sketch: Sketch) -> None:
+    """Adds how many pods may be taken away at once to get their new request."""
+    thing, place = workload
+    values: dict[str, Node | None] = {
+        "uses": Scalar(EVICTION, place),
+        "counts": Scalar(f"{thing}.evicted", place),
+        "at_most": Scalar(f"{TOLERANCE} of {thing}.copies", place),
+    }
+    sketch.put("limits", sketch.names.fresh(f"{thing}_vpa_evictions"), place, values)
 
 
 def _idle(policy: FieldView, mode: Scalar) -> bool:
@@ -120,17 +134,13 @@ def _loop(owner: Owner, resource: str, workload: tuple[str, Place], manifest: Ma
     request, reading = f"{thing}.{owner.name(resource, 'request')}", f"{thing}.{owner.name(resource)}"
     allowed = _namespace(owner, resource, manifest, sketch)
     bounds = _bounds(owner, resource, allowed, place)
-    target = {"signal": Scalar(reading, place), "setpoint": Scalar(SHARE, place), "tolerance": Scalar(EDGE, place)}
     actuation: dict[str, Node | None] = {
         "signal": Scalar(request, place),
-        "law": Scalar("proportional", place),
         "bounds": listed(bounds, bounds[0].place),
     }
     values: dict[str, Node | None] = {
-        "layer": Scalar("orchestration", place),
-        "objective": Scalar(f"request the {resource} that is used", place),
-        "timescale": entry(place, {"period": Scalar("1 min", place)}),
-        "target": entry(place, target),
+        "uses": Scalar(PARTS[resource], place),
+        "target": entry(place, {"signal": Scalar(reading, place)}),
         "actuation": entry(place, actuation),
     }
     name = sketch.names.fresh(

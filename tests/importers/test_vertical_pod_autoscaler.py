@@ -70,6 +70,12 @@ def conflicts(text: str, folder: Path) -> list[str]:
     return [finding.code for finding in check(path).findings if finding.verdict is Verdict.CONFLICT]
 
 
+def test_half_of_the_pods_may_go_at_once_to_be_resized() -> None:
+    limits = read(workload() + sizer()).limits
+    assert [str(limit.part) for limit in limits.values()] == ["vpa_eviction"]
+    assert not read(workload() + sizer("{containerName: '*', mode: 'Off'}")).limits
+
+
 def test_without_a_policy_both_resources_of_the_pod_are_written_without_an_upper_bound() -> None:
     design = read(workload() + sizer())
     assert set(design.loops) == {"web_vpa_cpu", "web_vpa_memory"}
