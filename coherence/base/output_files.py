@@ -17,8 +17,8 @@ MARKER = ".coherence-output"
 MOST_BYTES = 256_000_000  # of a file that is looked through for the mark
 
 
-def write_output(file: str | Path, content: bytes, *, mark: bytes) -> None:
-    """Writes one file.  mark: bytes that stand in every output of this kind.  Raises UsageError."""
+def write_output(file: str | Path, content: bytes, *, mark: bytes | tuple[bytes, ...]) -> None:
+    """Writes one file.  mark: bytes of which some stand in every output of this kind.  Raises UsageError."""
     path = Path(file)
     try:
         if path.exists() and not path.is_file() and not path.is_dir():  # a device, such as /dev/stdout
@@ -31,9 +31,10 @@ def write_output(file: str | Path, content: bytes, *, mark: bytes) -> None:
     replace_files({str(path): (None, content)})
 
 
-def _has(path: Path, mark: bytes) -> bool:
+def _has(path: Path, mark: bytes | tuple[bytes, ...]) -> bool:
     with path.open("rb") as file:
-        return mark in file.read(MOST_BYTES)
+        content = file.read(MOST_BYTES)
+    return any(own in content for own in (mark if isinstance(mark, tuple) else (mark,)))
 
 
 def output_folder(folder: Path, names: Collection[str]) -> Path:

@@ -23,7 +23,7 @@ from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdi
 from coherence.findings.not_read import Basis, basis
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule
-from coherence.findings.standing_proofs import Prover
+from coherence.findings.standing_proofs import Prover, spot
 from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
 
@@ -76,7 +76,11 @@ def provers(design: Design, modules: Iterable[QuestionModule]) -> dict[str, Prov
         row = design.queries.rows.get((ask_once, module.name))
         if row is not None and any(finding.verdict is Verdict.PROVED for finding in row.value.findings):
             read = row.reads.all()
-            by_code |= {question.code: Prover(read, question.regardless) for question in module.questions}
+            for question in module.questions:
+                own = [finding for finding in row.value.findings if finding.code == question.code]
+                named = frozenset(name for finding in own for name in finding.of)
+                spots = frozenset(spot(place) for finding in own for place in finding.places)
+                by_code[question.code] = Prover(read, question.regardless, named, spots)
     return by_code
 
 

@@ -7,6 +7,7 @@ activity or a job each value is one by itself, for each changes something else (
 - `members`: how long a member that is asked for is not there yet, or one that is not is there still;
 - `rate`: how fast work is done (a share of a device, a bandwidth);
 - `room`: how many there can be (slices of a device, a quota);
+- `wait`: how long calls wait for a place among those in flight;
 - `burst`: when a workload leaves its stated rate;
 - `value`: anything else.
 """
@@ -20,8 +21,9 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.findings.finding import Finding
 from coherence.language import names
-from coherence.language.design import Component, Design, Loop
+from coherence.language.design import Component, Design, Limit, Loop
 from coherence.language.expressions import names as names_in
+from coherence.language.expressions.tree import Call
 from coherence.language.leaves import DesignLeaf, leaves
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Formula, Quantity
@@ -29,7 +31,7 @@ from coherence.language.sentences import Event
 from coherence.language.words import MEMBERS as MEMBER_COUNTS
 
 WHOLE = ("loops", "timers", "limits")
-TIME, MEMBERS, RATE, ROOM, BURST, VALUE = "time", "members", "rate", "room", "burst", "value"
+TIME, MEMBERS, RATE, ROOM, WAIT, BURST, VALUE = "time", "members", "rate", "room", "wait", "burst", "value"
 RATES = frozenset({"capacity_fraction", "memory_fraction", "bandwidth", "count"})
 ROOMS = frozenset({"instances", "quota"})
 VARIED = ("burst.rate", "arrivals.switches.rate")  # keys by which a workload leaves its rate
@@ -102,7 +104,15 @@ def _of_entry(design: Design, section: str, name: str, places: tuple[Place, ...]
         section
     ]
     evicts = evicted(design.loops[name]) if section == "loops" else ""
-    return PossibleInfluence(section, name, "", VALUE, places, frozenset(changed(design, name)), evicts)
+    kind = WAIT if section == "limits" and _makes_wait(design.limits[name]) else VALUE
+    return PossibleInfluence(section, name, "", kind, places, frozenset(changed(design, name)), evicts)
+
+
+def _makes_wait(limit: Limit) -> bool:
+    """Decides whether calls wait for a place where a limit of what is in flight is full, or may."""
+    tree = limit.counts.tree if limit.counts is not None else None
+    in_flight = isinstance(tree, Call) and tree.function == "in flight"
+    return in_flight and (limit.when_full is None or limit.when_full.text == "wait")
 
 
 def _of_boundary(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
@@ -199,13 +209,21 @@ def written(design: Design, name: str) -> Iterator[str]:
 
 
 def _timed_event(design: Design, name: str) -> Iterator[str]:
+    """Yields the event of a timer, and the signals and ends of activities that its words name (`restart db.sync`)."""
     event = design.timers[name].then
+    words = event.text.split() if event is not None and event.kind == "outside" else []
+    dotted = [word for word in words if "." in word.strip(".")]
     yield from [event.text] if event is not None else []
+    yield from (text for word in dotted for text in (word, f"{word} ends"))
 
 
 def _counted(design: Design, name: str) -> Iterator[str]:
-    counts = design.limits[name].counts
-    yield from _signals(design, [counts] if counts is not None else [])
+    """Yields the signals that a limit counts, and the calls that wait for a place in it."""
+    limit = design.limits[name]
+    signals = list(_signals(design, [limit.counts] if limit.counts is not None else []))
+    yield from signals
+    things = {signal.partition(".")[0] for signal in signals} if _makes_wait(limit) else set()
+    yield from (call for call, ends in _ends_of_calls(design).items() if not things.isdisjoint(ends))
 
 
 # -- what a proof is about ---------------------------------------------------------------------------------

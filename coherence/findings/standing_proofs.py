@@ -15,24 +15,42 @@ from dataclasses import dataclass, replace
 
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
-from coherence.findings.influences import BURST, WHOLE, PossibleInfluence, influences, words_of
+from coherence.findings.influences import BURST, WAIT, WHOLE, PossibleInfluence, influences, words_of
 from coherence.language.design import Design
 
 SAFETY = ("always", "never", "before")
 COMES_TO_REST = ("COH225", "COH226", "COH232", "COH30")  # codes whose proofs say that something ends
 ONLY_REMOVES = "{} is not read; it can only take runs away"
+NO_WAIT = "{} is not read; no wait for a place in it is counted"
 STEADY = "{} is not read; the rate stays as it is stated"
 WHATEVER = "this holds whatever {} says"
 UNREAD = "{} is not read"
 POLICIES = ("loops", "calls", "timers", "limits", "jobs")
 
 
+def spot(place: Place) -> tuple[str, int, int]:
+    """Returns where a place begins."""
+    return place.file, place.line, place.column
+
+
 @dataclass(frozen=True)
 class Prover:
-    """What a question has read of a design, and the kinds of influence that its proofs hold regardless of."""
+    """What a question has read of a design, and the kinds of influence that its proofs hold regardless of.
+
+    `of` and `spots`: the entries that its answers speak of (None: all), and file, line and column of their places.
+    """
 
     read: frozenset[Place]
     regardless: frozenset[str] = frozenset()
+    of: frozenset[str] | None = None
+    spots: frozenset[tuple[str, int, int]] = frozenset()
+
+    def has_read(self, influence: PossibleInfluence) -> bool:
+        """Decides whether the question has read an influence; a timer or limit only where an answer speaks of it."""
+        if self.read.isdisjoint(influence.places):
+            return False
+        about = self.of is None or influence.section not in ("timers", "limits") or influence.name in self.of
+        return about or any(spot(place) in self.spots for place in influence.places)
 
 
 NOBODY = Prover(frozenset())
@@ -74,13 +92,15 @@ def _weighed(
     words = words_of(design, finding)
     touching = list(_touching(design, words, prover))
     safe = all(promise.kind in SAFETY for promise in promises) and not finding.code.startswith(COMES_TO_REST)
-    removing = [influence for influence in touching if safe and influence.removes(words)]
+    waiting = [influence for influence in touching if influence.kind == WAIT]
+    removing = [i for i in touching if safe and i not in waiting and i.removes(words)]
     beside = [influence for influence in touching if influence.kind in prover.regardless]
     bursts = [influence for influence in touching if influence.kind == BURST and not promises]
-    changing = [influence for influence in touching if influence not in (*removing, *beside, *bursts)]
+    changing = [influence for influence in touching if influence not in (*waiting, *removing, *beside, *bursts)]
     if changing:
         return _open(finding, changing[0])
     stated = [ONLY_REMOVES.format(influence.path) for influence in removing]
+    stated += [NO_WAIT.format(influence.path) for influence in waiting]
     stated += [STEADY.format(influence.path) for influence in bursts]
     stated += [WHATEVER.format(" or ".join(influence.path for influence in beside))] if beside else []
     stated += [UNREAD.format(path) for name in dict.fromkeys(finding.of) for path in unread.get(name, ())]
@@ -92,7 +112,7 @@ def _touching(design: Design, words: frozenset[str], prover: Prover) -> Iterator
     by_word = influences(design)
     for influence in dict.fromkeys(influence for word in sorted(words & by_word.keys()) for influence in by_word[word]):
         itself = influence.section in WHOLE and influence.name in words  # the proof is about it by name
-        if not itself and influence.touches(words) and prover.read.isdisjoint(influence.places):
+        if not itself and influence.touches(words) and not prover.has_read(influence):
             yield influence
 
 

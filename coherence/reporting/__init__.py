@@ -28,7 +28,7 @@ class Format(Protocol):
     """What a module of this package must offer."""
 
     NAME: str
-    MARK: bytes
+    MARK: bytes | tuple[bytes, ...]
 
     def render(self, report: Report, *, options: ReportOptions) -> str: ...
 
@@ -48,7 +48,7 @@ def render(name: str, report: Report, **options: object) -> str:
     return _format(name).render(shown, options=chosen)
 
 
-def mark(name: str) -> bytes:
+def mark(name: str) -> bytes | tuple[bytes, ...]:
     """Returns what stands in every report of the format that is not empty.  Raises UsageError."""
     return _format(name).MARK
 

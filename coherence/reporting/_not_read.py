@@ -16,6 +16,11 @@ def grouped(lines: Iterable[NotRead]) -> Iterator[str]:
         yield f"{_counted(section, own)} ({reason}{'' if counts else '; listed only'})"
 
 
+def listed_only(lines: Iterable[NotRead]) -> Iterator[str]:
+    """Yields `not read: 2 values of prices pool, gpu (...; listed only)` of the values that do not count."""
+    yield from (f"not read: {text}" for text in grouped(line for line in lines if not line.counts))
+
+
 def _counted(section: str, own: list[NotRead]) -> str:
     entries = list(dict.fromkeys(line.entry for line in own))
     if section == SETTING:

@@ -111,14 +111,20 @@ def accounting(report: Report) -> str:
     pairs = {"in conflict": sums.conflict, "safe": sums.safe, "undecided": sums.undecided}
     pairs |= {"not modelled": sums.not_modelled, "unrelated": sums.unrelated}
     vacuous = sum(finding.verdict is Verdict.VACUOUS for finding in report.findings)
-    open_ = f"no question answers about {_of_all(sums.unanswered, sums.designs)}"
+    open_ = unanswered(report)
     alone = sums.unanswered and sums.unanswered == sums.designs
     parts = [f"Checked nothing, {open_}"] if alone else []
     parts += [f"Checked {policies or 'no policies'}"] if not alone else [policies] * bool(policies)
     parts += [_counted(plural(sums.promises, "promise"), promises)] if sums.promises else []
     parts += [_counted(f"{plural(sums.pairs, 'pair')} of policies", pairs)] if sums.pairs else []
     parts += [f"{vacuous} vacuous"] * bool(vacuous)
-    return "; ".join(parts + [open_] * bool(sums.unanswered and not alone))
+    return "; ".join(parts + [open_] * bool(open_ and not alone))
+
+
+def unanswered(report: Report) -> str:
+    """Returns `no question answers about the design`, or `... about 1 of 3 designs`; nothing where all are answered."""
+    sums = report.accounting
+    return f"no question answers about {_of_all(sums.unanswered, sums.designs)}" if sums.unanswered else ""
 
 
 def _of_all(unanswered: int, designs: int) -> str:

@@ -14,7 +14,7 @@ from coherence.base.outside_text import visible
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, NotRead, Report, Severity
 from coherence.reporting._evidence import notes
-from coherence.reporting._not_read import not_read_sentence
+from coherence.reporting._not_read import listed_only, not_read_sentence
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._since import is_touched, touched_place
 from coherence.reporting._words import (
@@ -25,12 +25,13 @@ from coherence.reporting._words import (
     one_line,
     ordered,
     sentence,
+    unanswered,
     weight,
     where,
 )
 
 NAME = "github"
-MARK = b"title=COH"  # stands in every report of this format that is not empty
+MARK = (b"title=COH", b"title=not read::", b"title=not checked::")  # one stands in every report that is not empty
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 
@@ -38,6 +39,9 @@ def render(report: Report, *, options: ReportOptions) -> str:
     """Returns `::error file=...,line=...,col=...::message` lines; proofs are notices, undecided ones no errors."""
     commands = [_command(finding, report, options) for finding in ordered(report.findings)]
     commands += [_not_read(line) for line in report.not_read if line.counts and is_touched(line.place, report)]
+    commands += [f"::notice title=not read::{_data(one_line(text))}" for text in listed_only(report.not_read)]
+    if open_ := unanswered(report):
+        commands += [f"::warning title=not checked::{_data(open_)}"]
     return "".join(f"{command}\n" for command in commands)
 
 

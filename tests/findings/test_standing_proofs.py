@@ -223,3 +223,46 @@ def test_calls_are_touched_by_what_stands_around_and_between_the_tiers_that_they
     answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
     verdicts = [finding.verdict for finding in answers.findings]
     assert (verdicts.count(Verdict.UNDECIDED), verdicts.count(Verdict.PROVED)) == (undecided, 2 - undecided)
+
+
+def standing_answers(text: str, code: str) -> list[Finding]:
+    answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
+    return [finding for finding in answers.findings if finding.code == code]
+
+
+def test_a_timer_that_begins_an_activity_again_takes_back_a_proof_about_its_end() -> None:
+    text = (
+        "coherence: 1\ncomponents: {b: {takes: {drain: 5 s}}}\n"
+        "timers: {grace: {from: b.drain starts, unless: b.drain ends, after: 6 s, then: kill b}, "
+        "slow: {from: b.drain starts, after: 4 s, then: restart b.drain}}\n"
+    )
+    (fallen,) = standing_answers(text, "COH207")
+    assert fallen.verdict is Verdict.UNDECIDED
+    assert "timers.slow" in fallen.message
+    (stood,) = standing_answers(text.partition(", slow")[0] + "}\n", "COH207")
+    assert stood.verdict is Verdict.PROVED
+
+
+def test_a_timer_whose_words_name_a_signal_takes_back_a_promise_about_it() -> None:
+    text = (
+        "coherence: 1\ncomponents: {web: {load: 30, cpu: web.load / web.n}}\n"
+        'loops: {hpa: {timescale: {period: 15 s}, actuation: {signal: web.n, to: "ceil(web.load / 7)", bounds: [1, 20], '
+        "from: 1}}}\n"
+        "timers: {back: {from: night falls, after: 1 min, then: set web.n 1}}\n"
+        "promises: {calm: eventually_always web.cpu <= 8}\n"
+    )
+    (fallen,) = standing_answers(text, "COH220")
+    assert fallen.verdict is Verdict.UNDECIDED
+    assert "timers.back" in fallen.message
+
+
+@pytest.mark.parametrize("full", ["", ", when_full: wait"])
+def test_a_proof_about_a_call_names_a_limit_for_whose_places_it_waits(full: str) -> None:
+    text = (
+        "coherence: 1\ncomponents: {b: {takes: {answer: 1 s}}}\n"
+        "calls: [{from: a, to: b, per_try: 2 s, tries: 2, deadline: 5 s, retry_when: [timeout], on_timeout: cancel}]\n"
+        f"limits: {{room: {{counts: b.requests in flight, at_most: 1{full}}}}}\n"
+    )
+    stood = standing_answers(text, "COH201")
+    assert {finding.verdict for finding in stood} == {Verdict.PROVED}
+    assert all("limits.room is not read; no wait for a place in it is counted" in f.assumptions for f in stood)

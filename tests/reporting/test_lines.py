@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from coherence.base.outside_text import visible
 from coherence.findings.finding import Finding, Report, Severity, Verdict
 from coherence.reporting import render
+from coherence.reporting._not_read import listed_only
 from coherence.reporting._words import anchored, ordered, sentence
 from tests.reporting.conftest import conflict, everything, placeless, proof, report_of, reports, undecided
 
@@ -99,5 +100,6 @@ def test_any_report_has_one_command_a_finding(report: Report) -> None:
 def test_any_report_has_one_concise_line_a_finding(report: Report) -> None:
     text = render("concise", report)
     count = len(report.findings) + sum(line.counts for line in report.not_read)
+    count += len(list(listed_only(report.not_read))) + bool(report.accounting.unanswered)
     assert text.count("\n") == count == len(text.splitlines())
     assert text.encode("utf-8").decode() == text

@@ -72,6 +72,19 @@ def place_of(value: Quantity | Formula | Word | None, limit: Limit) -> Place:
     return value.place if value is not None else limit.place
 
 
+def counted_in_flight(limit: Limit) -> str:
+    """Returns what a limit counts in flight, or nothing."""
+    match limit.counts:
+        case Formula(tree=Call("in flight", (Name(path=path),))):
+            return path
+    return ""
+
+
+def always_holds(limit: Limit) -> bool:
+    """Decides whether there is one of a limit and it holds at every time."""
+    return limit.per is None and limit.during is None
+
+
 def narrowed(subject: Subject, quantity: Quantity, high: Fraction) -> Edit | None:
     """Returns the edit to another upper end where a range stands, another value where one value stands."""
     old = repairs.text_at(subject.sources, quantity.place)

@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 from coherence.base.places import Place
-from coherence.language.design import needed
+from coherence.language.design import Component, Job, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Admittance, Spread
-from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.jobs.contest import NeedsError
+from coherence.verify.facts.design_facts import DesignFacts, copies
+from coherence.verify.jobs.contest import ALONE, TOGETHER, WAITING, NeedsError
 from coherence.verify.jobs.selectors import EXCLUDED, NODE_WORDS, OPEN, admissions_of, may_go, text_of
 
 MOST_NODES = 500
@@ -122,6 +123,52 @@ def without(there: Cluster, k: int, number: int, *, drained: bool) -> Cluster:
     if drained:
         sites.append(replace(site, name=f"{site.name} (drained)", number=number, most=number, room=0))
     return replace(there, sites=tuple(sites), alike=() if drained else _alike(tuple(sites)))
+
+
+def crowded(facts: DesignFacts, there: Cluster) -> tuple[str, Cluster | None]:
+    """Returns what other things and jobs hold of these places, and the places when all of that lies in each class.
+
+    In each class as many members fewer fit as all that others hold makes; where it joins nodes and sizes do not divide,
+    one more of each node.  None where what they hold has no bound; no words where nobody else holds any.
+    """
+    own = facts.design.components.get(there.thing)
+    shared, lost, pieces = list[str](), Fraction(0), 0
+    for resource, need in (needed(own) if own else {}).items():
+        others = _holders(facts, there.thing, resource) if need.high > 0 else []
+        shared += [resource] if others else []
+        if any(most is None for most, _ in others):
+            return " and ".join(shared), None
+        lost = max(lost, sum((most * each for most, each in others if most is not None), Fraction(0)) / need.high)
+        sizes = [each for _, each in others] + [given[resource].low for given in _stating(facts, resource)]
+        if others and not there.each and any((size / need.high).denominator != 1 for size in sizes):
+            pieces = sum(site.most for site in cluster(facts, there.thing, by=("node",), soft=False).sites)
+    left = [
+        replace(site, room=max(0, site.room - math.ceil(lost) - pieces)) if site.room is not None else site
+        for site in there.sites
+    ]
+    return " and ".join(shared), replace(there, sites=tuple(left))
+
+
+def _stating(facts: DesignFacts, resource: str) -> Iterator[Mapping[str, Any]]:
+    return (given for given in facts.design.places.values() if isinstance(given.get(resource), Quantity))
+
+
+def _holders(facts: DesignFacts, thing: str, resource: str) -> list[tuple[Fraction | None, Fraction]]:
+    """Returns, for each other thing or job that holds a resource, how many members it has at most and what each holds.
+
+    None: their number has no bound.
+    """
+    owners: list[Component | Job] = [*facts.design.components.values(), *facts.design.jobs.values()]
+    holding = [owner for owner in owners if owner.name != thing and resource in needed(owner)]
+    return [(_most_members(facts, owner), needed(owner)[resource].high) for owner in holding]
+
+
+def _most_members(facts: DesignFacts, owner: Component | Job) -> Fraction | None:
+    if isinstance(owner, Component):
+        members = copies(facts, owner.name)
+        return members.high if members is not None else None
+    stated = [owner.constants[key] for key in (ALONE, TOGETHER, *WAITING) if key in owner.constants]
+    return max((value.high for value in stated if isinstance(value, Quantity)), default=Fraction(1))
 
 
 def _selected(facts: DesignFacts, thing: str, numbers: Mapping[str, int], words: tuple[str, ...]) -> list[Site]:

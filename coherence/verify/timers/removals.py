@@ -15,7 +15,7 @@ from coherence.base.places import Place
 from coherence.language.design import Limit, Loop, Relay, Timer
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Tree
-from coherence.language.schema_kinds import Formula
+from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import ACTIONS, CONDITIONS, STATES
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
@@ -166,3 +166,36 @@ def failing(facts: DesignFacts, thing: str) -> Interval | None:
 def paths(thing: str) -> tuple[str, ...]:
     """Returns the paths at which a design may say how many fail together."""
     return tuple(f"{thing}.{word}" for word in FAILING)
+
+
+@dataclass(frozen=True)
+class Departure:
+    """What takes members of a thing away.  `certain`: every member goes that way some day, whatever happens to it."""
+
+    name: str
+    place: Place
+    certain: bool
+
+
+def departures(facts: DesignFacts, thing: str) -> Iterator[Departure]:
+    """Yields the loops that evict members of a thing, the timers that end or unlist them, and the time to a failure."""
+    component = facts.design.components[thing]
+    failures = component.constants.get("mtbf")
+    if isinstance(failures, Quantity):
+        yield Departure(f"{thing}.mtbf", failures.place, certain=True)
+    for loop in facts.design.loops.values():
+        evicted = loop.actuation.evict if loop.actuation is not None else None
+        if evicted is not None and evicted.text == thing:
+            yield Departure(loop.name, evicted.place, certain=True)
+    for timer in facts.design.timers.values():
+        if timer.then is not None and _removed_by(timer) == thing:
+            start = timer.start
+            own = start is not None and (start.kind, start.subject) == ("starts", thing) and timer.unless is None
+            yield Departure(timer.name, timer.then.place, certain=own)
+
+
+def _removed_by(timer: Timer) -> str:
+    """Returns the thing that a timer ends or takes off the list; of a grace period, which ends what goes, nothing."""
+    verb, _, thing = timer.then.text.partition(" ") if timer.then is not None else ("", "", "")
+    waits = timer.start is not None and timer.start.activity and timer.unless is not None
+    return thing if not waits and (verb in VERBS or action_of(timer) in REMOVING) else ""

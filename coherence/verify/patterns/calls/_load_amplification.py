@@ -23,6 +23,7 @@ from coherence.verify.calls.claims import Numbers
 from coherence.verify.calls.paths import Way, amplification, heaviest, open_share, ways
 from coherence.verify.calls.retry_policies import RetryPolicy, tries_again
 from coherence.verify.facts.design_facts import copies, known
+from coherence.verify.facts.limits import always_holds, counted_in_flight
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.queues.offered_load import long_run_rate
 
@@ -225,24 +226,11 @@ def retry_limits(design: Design, plan: RetryPolicy) -> Iterator[Limit]:
     They count retries in flight, of all callers together: of a limit `per` something there may be many.
     """
     for limit in design.limits.values():
-        ends = limit.when_full is not None and limit.when_full.text != "wait" and _always(limit)
+        ends = limit.when_full is not None and limit.when_full.text != "wait" and always_holds(limit)
         named = plan.call.budget is not None and plan.call.budget.text == limit.name
-        counted = _counted(limit)
+        counted = counted_in_flight(limit)
         if ends and counted.endswith(".retries") and (named or counted == f"{plan.caller}.retries"):
             yield limit
-
-
-def _always(limit: Limit) -> bool:
-    """Returns whether there is one of it and it holds at every time."""
-    return limit.per is None and limit.during is None
-
-
-def _counted(limit: Limit) -> str:
-    """Returns what a limit counts in flight, or nothing."""
-    match limit.counts:
-        case Formula(tree=Function("in flight", (Name(path=path),))):
-            return path
-    return ""
 
 
 def in_flight_limit(design: Design, load: AmplifiedLoad) -> Limit | None:
@@ -251,8 +239,8 @@ def in_flight_limit(design: Design, load: AmplifiedLoad) -> Limit | None:
     limits = [
         (limit.at_most.high, limit.name)
         for limit in design.limits.values()
-        if isinstance(limit.at_most, Quantity) and _counted(limit) in counted
-        and limit.when_full is not None and limit.when_full.text == "reject" and _always(limit)
+        if isinstance(limit.at_most, Quantity) and counted_in_flight(limit) in counted
+        and limit.when_full is not None and limit.when_full.text == "reject" and always_holds(limit)
     ]  # fmt: skip
     return design.limits[min(limits)[1]] if limits else None
 
@@ -266,6 +254,6 @@ def share_of(limit: Limit) -> tuple[Fraction, bool] | None:
         case Formula(
             tree=Arithmetic(op="*", left=Number(value=share), right=Function("in flight", (Name(path=path),)))
         ):
-            same = path.partition(".")[0] == _counted(limit).partition(".")[0]
+            same = path.partition(".")[0] == counted_in_flight(limit).partition(".")[0]
             return (share, path.partition(".")[2].startswith(("first", "accepted"))) if same else None
     return None

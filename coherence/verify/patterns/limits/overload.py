@@ -39,7 +39,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
@@ -54,10 +54,18 @@ from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies, known
-from coherence.verify.facts.limits import cap, place_of
+from coherence.verify.facts.limits import always_holds, cap, counted_in_flight, place_of
+from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.queues.offered_load import RUNNING, OfferedRate, member_rate, offered, unread_rates
-from coherence.verify.timers.removals import paths
+from coherence.verify.queues.offered_load import (
+    RUNNING,
+    OfferedRate,
+    each_serves,
+    member_rate,
+    offered,
+    unread_rates,
+)
+from coherence.verify.timers.removals import departures, paths
 
 QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence", regardless=frozenset({"time", "members"}))
 QUESTIONS = (QUESTION,)
@@ -74,21 +82,29 @@ class LoadedThing:
     few: int
     many: int
     scaled: bool
+    slots: tuple[Limit, Quantity] | None = None  # a limit of requests in flight that lets fewer members work
+
+    @property
+    def working(self) -> Fraction:
+        """Returns how many members work at once for certain, with all that it may be given."""
+        members = Fraction(self.many if self.scaled else self.few)
+        return min(members, self.slots[1].low) if self.slots is not None else members
 
     @property
     def capacity(self) -> Fraction:
-        """Returns what it serves for certain, with all the members that it may be given."""
-        return (self.many if self.scaled else self.few) * self.each.low
+        """Returns what it serves for certain."""
+        return self.working * self.each.low
 
     @property
     def most(self) -> Fraction:
-        return self.many * self.each.high
+        members = Fraction(self.many)
+        return (min(members, self.slots[1].high) if self.slots is not None else members) * self.each.high
 
     @property
     def numbers(self) -> Numbers:
         return {
             "asked": (self.demand.high, "req/s"), "one member": (self.each.low, "req/s"),
-            "members": (self.many if self.scaled else self.few, ""), "capacity": (self.capacity, "req/s"),
+            "members": (self.working, ""), "capacity": (self.capacity, "req/s"),
         }  # fmt: skip
 
 
@@ -110,9 +126,36 @@ def _station(facts: DesignFacts, thing: str) -> LoadedThing | None:
     demand, each, members = offered(facts, thing), member_rate(facts, thing), copies(facts, thing)
     if demand is None or each is None or members is None or members.low is None or members.high is None:
         return None
-    scaled = any(f"{thing}.{word}" in facts.written for word in COPIES)
+    scaled = any(not _only_lowers(writer) for word in COPIES for writer in facts.written.get(f"{thing}.{word}", ()))
     few, many = math.ceil(members.low), math.floor(members.high)
-    return LoadedThing(thing, demand, each, few, many, scaled) if many >= 1 else None
+    station = LoadedThing(thing, demand, each, few, many, scaled) if many >= 1 else None
+    slots = _slots(facts, station) if station is not None else None
+    return station if slots is None or station is None else replace(station, slots=slots)
+
+
+def _only_lowers(writer: Writer) -> bool:
+    actuation = writer.loop.actuation
+    by = actuation.by if actuation is not None else None
+    return writer.kind == "step" and isinstance(by, Quantity) and by.high <= 0
+
+
+def _slots(facts: DesignFacts, station: LoadedThing) -> tuple[Limit, Quantity] | None:
+    """Returns the least limit of requests in flight at a thing, or from its only workload, that stops some members.
+
+    A member serves one at a time where its service time is stated; where a rate is stated, it is what it serves.
+    """
+    service = each_serves(facts, station.thing)
+    if service is None or service[1]:
+        return None
+    heads = (station.thing, *(station.demand.names if len(station.demand.names) == 1 else ()))
+    counted = {text for head in heads for text in (head, f"{head}.requests")}
+    limits = [
+        (limit, limit.at_most)
+        for limit in facts.design.limits.values()
+        if counted_in_flight(limit) in counted and always_holds(limit) and isinstance(limit.at_most, Quantity)
+    ]
+    least = min(limits, key=lambda pair: pair[1].low, default=None)
+    return least if least is not None and least[1].low < station.many else None
 
 
 def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
@@ -128,13 +171,15 @@ def _perhaps(facts: DesignFacts, thing: str) -> Iterator[Finding]:
 def _places(facts: DesignFacts, station: LoadedThing) -> tuple[Place, ...]:
     number = facts.places.get(f"{station.thing}.copies")
     many = (number.labelled("so many members"),) if number is not None else ()
-    return (*station.demand.places, *station.each.places, *many)
+    slots = (station.slots[1].place.labelled("so many are served at once"),) if station.slots is not None else ()
+    return (*station.demand.places, *station.each.places, *many, *slots)
 
 
 def _of(facts: DesignFacts, station: LoadedThing) -> tuple[str, ...]:
     calls = [call.name for call in facts.design.calls if call.callee is not None and call.callee.text == station.thing]
     writers = [w.name for word in COPIES for w in facts.written.get(f"{station.thing}.{word}", ())]
-    return (station.thing, *station.demand.names, *calls, *writers)
+    slots = [station.slots[0].name] if station.slots is not None else []
+    return (station.thing, *station.demand.names, *calls, *writers, *slots)
 
 
 def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Finding]:
@@ -144,8 +189,15 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
         claim = f"(< {rational(demand.high)} (* {members} {rational(station.each.low)}))"
         evidence = arithmetic(station.numbers, certificate=Certificate(claim=claim).script())
         message = f"{station.thing} serves {_per(station.capacity)}, asked are {_demand_text(demand)}"
+        gone = [*departures(facts, station.thing)]
+        certain = next((departure for departure in gone if departure.certain), None)
+        if certain is not None:
+            needs = f"needs how many of {station.thing} are gone at once ({certain.name}); with all of them: {message}"
+            where = (*places, certain.place.labelled("takes members away"))
+            yield QUESTION.undecided(needs, where, (*_of(facts, station), certain.name))
+            return
         failing = any(facts.range(Name(path)).high != 0 for path in paths(station.thing) if path in facts.quantities)
-        assumed = (f"none of {station.thing} fails",) if failing else ()
+        assumed = (f"none of {station.thing} fails",) if failing or gone else ()
         yield QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=assumed)
         return
     if demand.open:
@@ -154,7 +206,7 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
         )
         yield QUESTION.undecided(needs, places, _of(facts, station))
         return
-    shed = next(_sheds(facts, station.thing), None)
+    shed = next(_sheds(facts, station), None)
     full = f"asked are {_demand_text(demand)}, {station.thing} serves {_per(station.capacity)}"
     if shed is not None:
         message = f"{shed.name} sheds at least {_per(demand.high - station.capacity)}: {full}"
@@ -181,13 +233,13 @@ def _per(rate: Fraction) -> str:
     return f"{render_quantity(rate)} req/s"
 
 
-def _sheds(facts: DesignFacts, thing: str) -> Iterator[Limit]:
-    for path, limits in facts.counted.items():
+def _sheds(facts: DesignFacts, station: LoadedThing) -> Iterator[Limit]:
+    limits = [station.slots[0]] if station.slots is not None else []
+    for path, own in facts.counted.items():
         head, _, signal = path.partition(".")
-        if head == thing and signal in (*WAITING, *RUNNING):
-            yield from (
-                x for x in limits if x.when_full is not None and x.when_full.text in ("reject", "fail and lose")
-            )
+        if head == station.thing and signal in (*WAITING, *RUNNING):
+            limits += own
+    yield from (x for x in limits if x.when_full is not None and x.when_full.text in ("reject", "fail and lose"))
 
 
 def _more(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Repair]:
@@ -227,7 +279,8 @@ def _waits(
     caller: tuple[Call, Quantity],
 ) -> Finding:
     (limit, most), (call, patience) = bound, caller
-    rate = station.few * station.each.low
+    few = Fraction(station.few)
+    rate = (min(few, station.slots[1].low) if station.slots is not None else few) * station.each.low
     wait = most / rate
     numbers: Numbers = {
         "queue": (most, ""), "served": (rate, "req/s"), "wait": (wait, "s"), "patience": (patience.low, "s"),

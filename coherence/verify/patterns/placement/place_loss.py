@@ -47,7 +47,7 @@ from coherence.verify.jobs.obligations import places_for_all
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.placing import name_of, shown, total
 from coherence.verify.jobs.selectors import DRAINED, LOST
-from coherence.verify.jobs.sites import Cluster, cluster
+from coherence.verify.jobs.sites import Cluster, cluster, crowded
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH229", "place-loss", "ai.04 runtime control coherence")
@@ -96,6 +96,10 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, going: list[Place]
     if loss.verdict == UNKNOWN:
         bound = f"{MOST_STATES} states"
         return QUESTION.undecided(f"more than {bound} of {thing} on these places", places, (thing,), bound=bound)
+    held = crowded(facts, there)[0] if loss.verdict == NONE else ""
+    if held:
+        needs = f"needs where the {held} that others hold lies: without them each of {thing} finds a place again"
+        return QUESTION.undecided(needs, places, (thing,))
     if loss.verdict == NONE:
         return _proved(facts, there, (low, high), places, _certificate([one for _, one in outcomes]))
     loop = adder_of(facts, there)

@@ -68,7 +68,7 @@ from coherence.verify.jobs.placement import (
 )
 from coherence.verify.jobs.placing import shown, total
 from coherence.verify.jobs.selectors import TAINT, is_selective
-from coherence.verify.jobs.sites import STAY, Cluster, cluster
+from coherence.verify.jobs.sites import STAY, Cluster, cluster, crowded
 from coherence.verify.patterns.writers._pair import Numbers, quantities
 
 QUESTION = Question("COH227", "placement-feasibility", "ai.04 runtime control coherence")
@@ -130,12 +130,26 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, musts: list[Place]
         if evicts and any(placement(one, low, high, evicted=True).verdict != NONE for one in tried):
             needs = f"needs which members {evicts[0]} takes: without it every number of {thing} has a place"
             return QUESTION.undecided(needs, places, (*of, *evicts))
+        held = _crowding(facts, there, low, high)
+        if held:
+            needs = f"needs where the {held} that others hold lies: without them every one of {thing} has a place"
+            return QUESTION.undecided(needs, places, of)
         return _proved(there, placed, low, high, places, of)
     loop = adders(facts, there)
     if loop is not None:
         needs = f"needs the places that {loop} adds (write {loop}'s signal as the count of one of the places)"
         return QUESTION.undecided(f"{needs}: {placed.blocked} of {thing} do not fit", places, of)
     return _conflict(subject, facts, there, placed, (low, high), places, certain=certain)
+
+
+def _crowding(facts: DesignFacts, there: Cluster, low: int, high: int) -> str:
+    """Returns what others may take of these places so that a member finds none; nothing where all fit.
+
+    Under one spread rule at most, what they take, wherever it lies, is between nothing and all of it in each class.
+    """
+    held, full = crowded(facts, there)
+    fits = full is not None and len(there.musts) < 2 and placement(full, low, high).verdict == NONE
+    return "" if fits else held
 
 
 def _chosen(facts: DesignFacts, thing: str, other: Place) -> Place:
