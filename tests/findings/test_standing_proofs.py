@@ -246,8 +246,8 @@ def test_a_timer_that_begins_an_activity_again_takes_back_a_proof_about_its_end(
 def test_a_timer_whose_words_name_a_signal_takes_back_a_promise_about_it() -> None:
     text = (
         "coherence: 1\ncomponents: {web: {load: 30, cpu: web.load / web.n}}\n"
-        'loops: {hpa: {timescale: {period: 15 s}, actuation: {signal: web.n, to: "ceil(web.load / 7)", bounds: [1, 20], '
-        "from: 1}}}\n"
+        'loops: {hpa: {timescale: {period: 15 s}, actuation: {signal: web.n, to: "ceil(web.load / 7)", '
+        "bounds: [1, 20], from: 1}}}\n"
         "timers: {back: {from: night falls, after: 1 min, then: set web.n 1}}\n"
         "promises: {calm: eventually_always web.cpu <= 8}\n"
     )

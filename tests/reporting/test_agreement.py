@@ -46,7 +46,8 @@ def from_github(text: str) -> list[Shown]:
         dict(part.split("=", 1) for part in line.split("::")[1].split(" ", 1)[1].split(","))
         for line in text.splitlines()
     ]
-    return [_key(line["title"].split()[0], line.get("file"), line.get("line")) for line in lines]
+    shown = [line for line in lines if line["title"] not in ("not read", "not checked")]
+    return [_key(line["title"].split()[0], line.get("file"), line.get("line")) for line in shown]
 
 
 def from_json(text: str) -> list[Shown]:

@@ -185,20 +185,7 @@ def _of(facts: DesignFacts, station: LoadedThing) -> tuple[str, ...]:
 def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Finding]:
     demand, places = station.demand, _places(facts, station)
     if demand.high < station.capacity:
-        members = rational(station.capacity / station.each.low)
-        claim = f"(< {rational(demand.high)} (* {members} {rational(station.each.low)}))"
-        evidence = arithmetic(station.numbers, certificate=Certificate(claim=claim).script())
-        message = f"{station.thing} serves {_per(station.capacity)}, asked are {_demand_text(demand)}"
-        gone = [*departures(facts, station.thing)]
-        certain = next((departure for departure in gone if departure.certain), None)
-        if certain is not None:
-            needs = f"needs how many of {station.thing} are gone at once ({certain.name}); with all of them: {message}"
-            where = (*places, certain.place.labelled("takes members away"))
-            yield QUESTION.undecided(needs, where, (*_of(facts, station), certain.name))
-            return
-        failing = any(facts.range(Name(path)).high != 0 for path in paths(station.thing) if path in facts.quantities)
-        assumed = (f"none of {station.thing} fails",) if failing or gone else ()
-        yield QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=assumed)
+        yield _serves(facts, station, places)
         return
     if demand.open:
         needs = (
@@ -223,6 +210,23 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
         f"{full}: {grows}", places, _of(facts, station), arithmetic(station.numbers, witness=witness),
         certain=demand.low >= station.most, repairs=_more(subject, facts, station),
     )  # fmt: skip
+
+
+def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...]) -> Finding:
+    """Returns the proof that it serves what is asked; open where members go and how many at once is not known."""
+    members = rational(station.capacity / station.each.low)
+    claim = f"(< {rational(station.demand.high)} (* {members} {rational(station.each.low)}))"
+    evidence = arithmetic(station.numbers, certificate=Certificate(claim=claim).script())
+    message = f"{station.thing} serves {_per(station.capacity)}, asked are {_demand_text(station.demand)}"
+    gone = [*departures(facts, station.thing)]
+    certain = next((departure for departure in gone if departure.certain), None)
+    if certain is not None:
+        needs = f"needs how many of {station.thing} are gone at once ({certain.name}); with all of them: {message}"
+        where = (*places, certain.place.labelled("takes members away"))
+        return QUESTION.undecided(needs, where, (*_of(facts, station), certain.name))
+    failing = any(facts.range(Name(path)).high != 0 for path in paths(station.thing) if path in facts.quantities)
+    assumed = (f"none of {station.thing} fails",) if failing or gone else ()
+    return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=assumed)
 
 
 def _demand_text(demand: OfferedRate) -> str:
