@@ -38,8 +38,9 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 def render(report: Report, *, options: ReportOptions) -> str:
     """Returns `::error file=...,line=...,col=...::message` lines; proofs are notices, undecided ones no errors."""
     commands = [_command(finding, report, options) for finding in ordered(report.findings)]
-    commands += [_not_read(line) for line in report.not_read if line.counts and is_touched(line.place, report)]
-    commands += [f"::notice title=not read::{_data(one_line(text))}" for text in listed_only(report.not_read)]
+    unread = [line for line in report.not_read if is_touched(line.place, report)]
+    commands += [_not_read(line) for line in unread if line.counts]
+    commands += [f"::notice title=not read::{_data(one_line(text))}" for text in listed_only(unread)]
     if open_ := unanswered(report):
         commands += [f"::warning title=not checked::{_data(open_)}"]
     return "".join(f"{command}\n" for command in commands)
