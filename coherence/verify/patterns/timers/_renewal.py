@@ -16,7 +16,8 @@ from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
 from coherence.verify.events import graph
-from coherence.verify.events.orders import between
+from coherence.verify.events.orders import between, hull
+from coherence.verify.events.periods import periods
 from coherence.verify.patterns.timers._overrun import Figures, OverrunCase
 from coherence.verify.timers import firing, repairs
 from coherence.verify.timers.firing import Firing, FiringWindow
@@ -61,11 +62,8 @@ def _renewal(design: Design, timer: Timer) -> Renewal | None:
 def _sent(design: Design, renew: Event) -> Renewal | None:
     """Returns the interval of a timer that repeats: one with `every`, or one that runs from its own last firing."""
     sender = design.timers.get(graph.key_of(renew, design).removesuffix(" fires"))
-    fires = firing.firing(sender) if sender is not None else None
-    if sender is None or fires is None or sender.start is None:
-        return None
-    again = sender.every is not None or sender.start.text in (f"last {sender.name}", f"last {sender.name} fires")
-    return Renewal(fires.window, graph.values(sender)[0], sender) if again else None
+    apart = list(periods(design, sender)) if sender is not None else []
+    return Renewal(hull(apart), graph.values(sender)[0], sender) if sender is not None and apart else None
 
 
 def _names(case: OverrunCase, renewal: Renewal | None) -> tuple[str, ...]:

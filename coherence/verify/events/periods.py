@@ -1,0 +1,49 @@
+"""Computes how far apart the firings of a timer are that starts again: by its period, or by a way back to itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.language.design import Design, Timer
+from coherence.language.jitter import shift_of
+from coherence.verify.events import graph, orders
+from coherence.verify.events.graph import Chain, EventLink
+from coherence.verify.timers import firing
+from coherence.verify.timers.firing import NOW, FiringWindow
+
+
+def periods(design: Design, timer: Timer, *, without: str = "") -> Iterator[FiringWindow]:
+    """Yields the times between two firings of a timer, one for each way from a firing to the next.
+
+    `without`: an event that lies between two firings on no way that counts.
+    """
+    if firing.never(timer) or (timer.every is not None and firing.misses_of(timer) != (1, 1)):
+        return
+    if timer.every is not None:
+        early, late = shift_of(timer.jitter)  # two firings come closer, or further apart, by the jitter of both
+        shortest = max(Fraction(0), timer.every.low - (late - early))
+        yield FiringWindow(shortest, timer.every.high + late - early)
+        return
+    for chain in _back_to_itself(design, f"{timer.name} fires"):
+        if without not in (link.cause for link in chain):
+            yield orders.total(chain)
+
+
+def _last_firings(design: Design) -> graph.Causes:
+    """Returns `last ping` -> the firing that it is."""
+    again: dict[str, tuple[EventLink, ...]] = {}
+    for name in design.timers:
+        for words in (f"last {name}", f"last {name} fires"):
+            again[words] = (EventLink("begins", words, f"{name} fires", words, NOW),)
+    return again
+
+
+def _back_to_itself(design: Design, event: str) -> Iterator[Chain]:
+    """Yields every way from an event back to the one before of the same kind."""
+    links_to = {**graph.event_graph(design), **_last_firings(design)}
+    for link in links_to.pop(event, ()):
+        for chain in graph.chains(link.cause, links_to) if link.cause != event else ((),):
+            whole = (link, *chain)
+            if whole[-1].cause == event:
+                yield whole
