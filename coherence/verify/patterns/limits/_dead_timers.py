@@ -8,46 +8,55 @@ from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Finding, Step
-from coherence.findings.question_input import Certificate, Question, Subject, arithmetic
-from coherence.language.design import Timer
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.design import Design, Timer
 from coherence.language.words import ACTIONS
-from coherence.verify.timers.firing import LEASES, Firing, firing
+from coherence.verify.events import graph, orders
+from coherence.verify.events.orders import EventOrder
+from coherence.verify.timers.firing import LEASES, firing
 
 ENDS = ACTIONS["ends"]
 
 
 def answers(ask: Question, subject: Subject) -> Iterator[Finding]:
     """Yields one answer per timer that another one of the same start always forestalls."""
-    timers = [(timer, fires) for timer in subject.design.timers.values() if (fires := firing(timer)) is not None]
-    alike: dict[tuple[object, ...], list[tuple[Timer, Firing]]] = {}
-    for timer, fires in timers:
-        if timer.start is not None and timer.renew is None and timer.start.kind == "starts":
-            alike.setdefault((timer.start, str(timer.per)), []).append((timer, fires))
-    for group in alike.values():
-        for (early, first), (other, second) in itertools.permutations(group, 2):
-            if not _forestalls(early, other) or _promised(subject, early, other):
-                continue
-            if _sooner(first, second):
-                yield _answer(ask, early, other, first, second)
-            elif _later(first, second) and not (_forestalls(other, early) and _sooner(second, first)):
-                yield _may_fire(ask, (early, first), (other, second))
+    design = subject.design
+    timers = [timer for timer in design.timers.values() if firing(timer) is not None and timer.renew is None]
+    for early, other in itertools.permutations(timers, 2):
+        if _forestalls(design, early, other) and not _promised(design, early, other):
+            yield from _compared(ask, design, early, other)
 
 
-def _sooner(first: Firing, second: Firing) -> bool:
-    """Returns whether one timer has always fired before another can."""
-    return first.window.latest is not None and first.window.latest < second.window.earliest
+def _compared(ask: Question, design: Design, early: Timer, other: Timer) -> Iterator[Finding]:
+    order = _order(design, early, other)
+    if order is None:
+        return
+    if orders.relation(order) == "before":
+        yield _answer(ask, early, other, order)
+    elif _may_come_later(order):
+        back = _order(design, other, early) if _forestalls(design, other, early) else None
+        if back is None or orders.relation(back) != "before":
+            yield _may_fire(ask, early, other, order)
 
 
-def _later(first: Firing, second: Firing) -> bool:
-    """Returns whether one timer can fire after another could; at one instant neither surely does."""
-    return first.window.latest is not None and second.window.earliest < first.window.latest
+def _order(design: Design, early: Timer, other: Timer) -> EventOrder | None:
+    """Returns how one firing stands to another, where one event leads to both in every run."""
+    ways = orders.alternatives(f"{early.name} fires", f"{other.name} fires", graph.event_graph(design))
+    worst = orders.deciding_order(ways)
+    return worst[0] if worst is not None and not any(None in together for together in ways) else None
 
 
-def _promised(subject: Subject, early: Timer, other: Timer) -> bool:
+def _may_come_later(order: EventOrder) -> bool:
+    """Decides whether one timer can fire after another could; at one instant neither surely does."""
+    first, second = order.reached
+    return first.latest is not None and not order.open and second.earliest < first.latest
+
+
+def _promised(design: Design, early: Timer, other: Timer) -> bool:
     """Decides whether the design asks for this order: then the later one is a second net, and no dead timer."""
-    befores = (promise for promise in subject.design.promises.values() if promise.kind == "before")
-    pairs = ((p.first.subject, p.second.subject) for p in befores if p.first is not None and p.second is not None)
-    return (early.name, other.name) in pairs
+    befores = ((p.first, p.second) for p in design.promises.values() if p.kind == "before")
+    pairs = ((graph.key_of(a, design), graph.key_of(b, design)) for a, b in befores if a is not None and b is not None)
+    return (f"{early.name} fires", f"{other.name} fires") in pairs
 
 
 def _does_the_same(early: Timer, other: Timer) -> bool:
@@ -59,18 +68,21 @@ def _hands_out_again(other: Timer) -> bool:
     return other.then is not None and other.then.text.split(" ")[0] in LEASES
 
 
-def _forestalls(early: Timer, other: Timer) -> bool:
+def _forestalls(design: Design, early: Timer, other: Timer) -> bool:
     """Returns whether `early` is armed whenever `other` would fire, and its firing ends what both run from."""
-    armed = early.unless is None or early.unless == other.unless
-    if not armed or early.then is None or early.start is None or early.sees != other.sees:
+    start, begins = early.start, other.start
+    if start is None or begins is None or early.then is None or (start.kind, begins.kind) != ("starts", "starts"):
         return False
+    lifts = [graph.key_of(timer.unless, design) if timer.unless is not None else "" for timer in (early, other)]
+    armed = lifts[0] in ("", lifts[1]) and early.sees == other.sees and str(early.per) == str(other.per)
     verb, _, thing = early.then.text.partition(" ")
-    return verb in ENDS and thing.strip() == early.start.thing
+    return armed and verb in ENDS and thing.strip() == start.thing == begins.thing
 
 
-def _answer(ask: Question, early: Timer, other: Timer, first: Firing, second: Firing) -> Finding:
-    assert first.window.latest is not None
-    earliest, latest = second.window.earliest, first.window.latest
+def _answer(ask: Question, early: Timer, other: Timer, order: EventOrder) -> Finding:
+    first, second = order.windows
+    assert first.latest is not None
+    earliest, latest, start = second.earliest, first.latest, order.common
     names = (other.name, early.name)
     places = (
         other.place.labelled(f"fires after {render_seconds(earliest)} at the earliest"),
@@ -79,14 +91,13 @@ def _answer(ask: Question, early: Timer, other: Timer, first: Firing, second: Fi
         ),
     )
     numbers = {f"{early.name} at the latest": (latest, "s"), f"{other.name} at the earliest": (earliest, "s")}
-    certificate = Certificate(claim=f"(< {first.upper} {second.lower})").script()
     steps = (
-        Step(Fraction(0), f"{early.start.text if early.start else 'the event'}: both run"),
+        Step(Fraction(0), f"{start}: both run"),
         Step(latest, f"{early.name} has fired: {early.then.text if early.then else ''}"),
         Step(earliest, f"{other.name} would fire: what it runs from is gone"),
     )
     message = f"{other.name} never fires: {early.name} always fires first ({render_seconds(latest)} at the latest)"
-    evidence = arithmetic(numbers, witness=steps, certificate=certificate)
+    evidence = arithmetic(numbers, witness=steps, certificate=orders.certificate(order, "<"))
     if _does_the_same(early, other):
         return ask.note(f"{message}; both do the same", places, names, evidence)
     if _hands_out_again(other):
@@ -94,16 +105,18 @@ def _answer(ask: Question, early: Timer, other: Timer, first: Firing, second: Fi
     return ask.conflict(message, places, names, evidence, certain=False)
 
 
-def _may_fire(ask: Question, ending: tuple[Timer, Firing], later: tuple[Timer, Firing]) -> Finding:
+def _may_fire(ask: Question, early: Timer, other: Timer, order: EventOrder) -> Finding:
     """Answers that a timer need not wait for the one that ends what both run from; what else lifts it is not asked."""
-    (early, first), (other, second) = ending, later
-    latest, earliest = first.window.latest or Fraction(0), second.window.earliest
+    first, second = order.reached
+    latest, earliest = first.latest or Fraction(0), second.earliest
     numbers = {f"{early.name} at the latest": (latest, "s"), f"{other.name} at the earliest": (earliest, "s")}
     places = (
         other.place.labelled(f"fires after {render_seconds(earliest)} at the earliest"),
         early.place.labelled(f"fires after {render_seconds(latest)} at the latest"),
     )
-    evidence = arithmetic(numbers, certificate=Certificate(claim=f"(< {second.lower} {first.upper})").script())
+    evidence = arithmetic(
+        numbers, certificate=Certificate(claim=f"(< {rational(earliest)} {rational(latest)})").script()
+    )
     message = (
         f"{early.name} does not forestall {other.name}: it may take {render_seconds(latest)}, "
         f"{other.name} is due after {render_seconds(earliest)}"
