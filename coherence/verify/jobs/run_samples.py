@@ -55,6 +55,8 @@ def _jobs(facts: DesignFacts, seeds: Sequence[int], until: float, refused: list[
     except NeedsError as error:
         refused.append(f"the jobs are not run: {error.needs}")
         return
+    if any(kind.again for kind in jobs.kinds):
+        refused.append("that jobs come again is not run: none ends, since nothing says how long one runs")
     waiting = [
         sum(is_waiting(job, kind.members) for kind, row in zip(jobs.kinds, state, strict=True) for job in row)
         for _, state in runs

@@ -124,3 +124,35 @@ def test_what_is_not_run_is_said_with_the_reason() -> None:
     assert "needs needs of p" in relation_samples(read_text(short), (1,), 60.0).refused[0]
     assert not has_relations(read_text("coherence: 1\ncomponents: {web: {copies: 2}}\n"))
     assert contest(known(Subject(read_text(unreserved(SLOW))))).queues
+
+
+HEADS = """coherence: 1
+components: {{gpu: {{count: 4}}}}
+jobs:
+  huge:  {{queue: a, needs: 4 gpu, priority: 5}}
+  small: {{queue: a, needs: 1 gpu, priority: 1, copies: 2{again}}}
+  other: {{queue: b, needs: 1 gpu, priority: 9}}
+order: {{admit: "largest job.priority first, then largest job.waited first", blocked: {blocked}}}
+"""
+
+
+def passes_huge(blocked: str, seed: int) -> bool:
+    """Returns whether a small job is admitted in a run while the huge one of its queue waits."""
+    run, _ = job_run(jobs_of(HEADS.format(blocked=blocked, again="")), seed=seed, until=60)
+    texts = [text for _, _, text in run.events]
+    assert run.at_rest
+    huge = texts.index("huge comes")
+    waits = texts[huge:] if not any(text.startswith("huge is admitted") for text in texts) else []
+    return any(text.startswith("a small is admitted") for text in waits)
+
+
+def test_a_run_holds_back_those_behind_a_first_job_that_does_not_fit() -> None:
+    seeds = range(1, 21)
+    assert any(passes_huge("is passed", seed) for seed in seeds)
+    assert not any(passes_huge("holds its queue", seed) for seed in seeds)
+
+
+def test_that_jobs_come_again_is_named_as_not_run() -> None:
+    shown = relation_samples(read_text(HEADS.format(blocked="is passed", again=", comes: again")), (1,), 60.0)
+    assert shown.samples
+    assert shown.refused == ("that jobs come again is not run: none ends, since nothing says how long one runs",)
