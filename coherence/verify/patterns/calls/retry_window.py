@@ -94,6 +94,14 @@ class RetryWindow:
             return None
         return longest + max(0, count - 2) * max((t for t in takes if t is not None), default=ZERO)
 
+    def starts_by(self, deadline: Fraction | None, latest: Fraction | None) -> bool:
+        """Decides whether a try that starts at the latest so long after the end of the first starts by the deadline,
+        which began with the first.
+        """
+        takes = [cause.takes.high for cause in self.plan.causes]
+        first = max((t for t in takes if t is not None), default=ZERO)
+        return deadline is None or (latest is not None and None not in takes and first + latest < deadline)
+
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields every promise that a timer ends before the last try."""
@@ -142,8 +150,8 @@ def _answer(subject: Subject, promise: Promise, timer: Timer, plan: RetryPolicy)
     if plan.tries is None or not known:
         missing = f"after of {timer.name}" if not known else f"tries of {plan.name}"
         return QUESTION.undecided(f"needs {missing}", _places(window), window.of)
-    if plan.backoff.answered:
-        return _as_told(window) if isinstance(plan.call.pause, Word) else _ask(window, plan.open_pause()[0])
+    if plan.backoff.answered and not isinstance(plan.call.pause, Word):
+        return _ask(window, plan.open_pause()[0])
     return _compared(subject, window)
 
 
@@ -153,24 +161,27 @@ def _ask(window: RetryWindow, missing: str) -> Finding:
 
 def _compared(subject: Subject, window: RetryWindow) -> Finding:
     plan, end = window.plan, window.plan.deadline.high if window.plan.deadline else None
-    latest, known = window.latest(plan.causes), plan.known()
-    if end is not None and end <= window.rest.low:
+    if end is not None and end - min((cause.takes.low for cause in plan.causes), default=ZERO) <= window.rest.low:
         return _too_early(
             subject, window, f"{plan.name} ends after {render_seconds(end)} by its deadline", certain=True
         )
+    if plan.backoff.answered:
+        return _as_told(window) if window.starts_by(end, window.needed) else _cut(window)
+    latest, known = window.latest(plan.causes), plan.known()
     if latest is not None and latest <= window.rest.low:
         return _too_early(
             subject, window, f"{_last(plan)} starts at most {render_seconds(latest)} {AFTER}", certain=True
         )
     if window.earliest(plan.causes) > window.needed:
-        starts = end is None or (latest is not None and latest < end)
-        return (
-            _proved(window) if starts else _ask(window, f"a longer deadline of {plan.name}: the last try may not start")
-        )
+        return _proved(window) if window.starts_by(end, latest) else _cut(window)
     if known and window.earliest(known) <= window.needed:
         perhaps = f"{_last(plan)} starts perhaps only {render_seconds(window.earliest(known))} {AFTER}"
         return _too_early(subject, window, perhaps, certain=False)
     return _ask(window, next(cause.ask for cause in plan.causes if not cause.known))
+
+
+def _cut(window: RetryWindow) -> Finding:
+    return _ask(window, f"a longer deadline of {window.plan.name}: the last try may not start")
 
 
 def _last(plan: RetryPolicy) -> str:
