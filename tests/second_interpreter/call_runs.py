@@ -56,7 +56,7 @@ def _seconds(value: Fraction | None) -> str:
 class CallRun:
     """One run in which the leaves fail in one way: they answer with a cause after `takes`, or hang.
 
-    `answers`: a hang that no limit of its caller ends is told by the leaf itself, at once.  `races`: what ends with its
+    What would begin when a limit of its caller ends does not begin.  `answers`: a hang that no limit of its caller ends is told by the leaf itself, at once.  `races`: what ends with its
     limit comes too late.  `quiet`: leaves that answer at once and do not fail.  `work`: how long each thing works
     before its calls; `sent`: (time, callee) of every try; `left`: (caller, callee, how long the callee works on after
     its caller has gone); `cut`: calls whose deadline let not all tries begin.
@@ -104,7 +104,8 @@ class CallRun:
             if end == inf and call.limit == inf and self.answers:
                 end = time
             until = min(time + (call.per_try if call.per_try is not None else inf), over)
-            if end > until or (self.races and end == until):
+            begins_late = not call.abandons and any(begin >= until for begin, _ in self.sent[before:])
+            if end > until or begins_late or (self.races and end == until):
                 if call.abandons and end > until:
                     self.left.append((call.caller, call.callee, end - until))
                 elif not call.abandons:
