@@ -56,10 +56,12 @@ def _seconds(value: Fraction | None) -> str:
 class CallRun:
     """One run in which the leaves fail in one way: they answer with a cause after `takes`, or hang.
 
-    What would begin when a limit of its caller ends does not begin.  `answers`: a hang that no limit of its caller ends is told by the leaf itself, at once.  `races`: what ends with its
+    What would begin when a limit of its caller ends does not begin.
+    `answers`: a hang that no limit of its caller ends is told by the leaf itself, at once.  `races`: what ends with its
     limit comes too late.  `quiet`: leaves that answer at once and do not fail.  `work`: how long each thing works
-    before its calls; `sent`: (time, callee) of every try; `left`: (caller, callee, how long the callee works on after
-    its caller has gone); `cut`: calls whose deadline let not all tries begin.
+    before its calls; `sent`: (time, callee) of every try that a limit may still stop; `alone`: (since when, callee) of
+    those that come after their caller has abandoned the work; `left`: (caller, callee, how long the callee works on
+    after its caller has gone); `cut`: calls whose deadline let not all tries begin.
     """
 
     calls: tuple[PlainCall, ...]
@@ -70,6 +72,7 @@ class CallRun:
     quiet: frozenset[str] = frozenset()
     work: Mapping[str, Fraction] = field(default_factory=dict)
     sent: list[tuple[Time, str]] = field(default_factory=list)
+    alone: list[tuple[Time, str]] = field(default_factory=list)
     left: list[tuple[str, str, Time]] = field(default_factory=list)
     cut: list[PlainCall] = field(default_factory=list)
 
@@ -99,17 +102,19 @@ class CallRun:
                 self.cut.append(call)
                 return over, "timeout"
             self.sent.append((time, call.callee))
-            before = len(self.sent)
+            before, apart = len(self.sent), len(self.alone)
             end, cause = self.serve(call.callee, time)
             if end == inf and call.limit == inf and self.answers:
                 end = time
             until = min(time + (call.per_try if call.per_try is not None else inf), over)
-            begins_late = not call.abandons and any(begin >= until for begin, _ in self.sent[before:])
-            if end > until or begins_late or (self.races and end == until):
+            cut_short = end == until and not call.abandons and any(begin >= until for begin, _ in self.sent[before:])
+            if end > until or cut_short or (self.races and end == until):
                 if call.abandons and end > until:
                     self.left.append((call.caller, call.callee, end - until))
+                    self.alone += [(until, callee) for begin, callee in self.sent[before:] if begin >= until]
                 elif not call.abandons:
-                    self.sent[before:] = [entry for entry in self.sent[before:] if entry[0] < until]
+                    self.alone[apart:] = [entry for entry in self.alone[apart:] if entry[0] < until]
+                self.sent[before:] = [entry for entry in self.sent[before:] if entry[0] < until]
                 end, cause = until, "timeout"
             if not cause or end == inf or (call.again is not None and cause not in call.again):
                 return end, cause

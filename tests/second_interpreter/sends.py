@@ -55,7 +55,7 @@ def most_sends(calls: tuple[PlainCall, ...], fails: Span) -> int:
     ]
     for run in runs:
         run.serve(calls[0].caller, Fraction(0))
-    return max(sum(callee == end for _, callee in run.sent) for run in runs)
+    return max(sum(callee == end for _, callee in (*run.sent, *run.alone)) for run in runs)
 
 
 def sends_in_time(random: Random) -> Drawn:

@@ -84,10 +84,12 @@ class _Chain:
         """Returns the outcome of one try at layer `depth`, within the layer's own limit."""
         sends, takes = self.whole[depth + 1]
         layer = self.layers[depth]
-        self.causes[depth] = self._causes(self.failed[depth + 1], takes, self.longest[depth + 1], layer.limit)
-        if layer.limit is None or (takes is not None and takes <= layer.limit):
-            return sends, takes
-        return (self.cut(depth + 1, layer.limit) if layer.cancels else sends), layer.limit
+        failed = self._causes(self.failed[depth + 1], takes, self.longest[depth + 1], layer.limit)
+        within = sends
+        if layer.limit is not None and layer.cancels and (takes is None or takes >= layer.limit):
+            within = self.cut(depth + 1, layer.limit)
+        self.causes[depth] = failed if within == sends or self.bounds else TIMEOUT
+        return within, least(takes, layer.limit)
 
     def call(self, depth: int) -> tuple[LayerSends, Fraction | None]:
         """Returns the row of one call at layer `depth`, within the layer's own deadline, and its seconds."""
@@ -102,7 +104,10 @@ class _Chain:
             return LayerSends(course.count, each, 0, inner, course.tries), end
         done, rest = self._until(depth, layer.deadline)
         part = 0 if rest is None else self.cut(depth + 1, rest) if layer.cancels else each
-        return LayerSends(done, each, part, inner, course.tries), least(layer.deadline, end)
+        row = LayerSends(done, each, part, inner, course.tries)
+        if row.total != _times(course.count, each) and not self.bounds:
+            self.failed[depth] = TIMEOUT
+        return row, least(layer.deadline, end)
 
     def _longest(self, depth: int) -> Fraction | None:
         layer = self.layers[depth]

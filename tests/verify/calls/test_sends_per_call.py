@@ -55,6 +55,15 @@ def test_what_a_timeout_does_to_the_work_below_decides() -> None:
     assert sends(replace(outer, cancels=False), inner, takes=1) == 20  # each abandoned call goes on
 
 
+def test_a_send_that_would_begin_when_a_try_or_a_deadline_ends_is_not_made_and_its_call_has_timed_out() -> None:
+    inner = RetryLayer((3,), pause(1))
+    again = RetryLayer((3,), limit=Fraction(2), timed_tries=(1,))
+    assert sends(again, inner) == 2  # at 0 s and 1 s; what ends at 2 s is a timeout, which is not tried again
+    assert sends(replace(again, timed_tries=None), inner) == 6
+    cut = replace(inner, deadline=Fraction(2))
+    assert sends(RetryLayer((3,), timed_tries=(1,)), cut) == 2
+
+
 def test_rows_say_how_the_count_was_made() -> None:
     total, rows = most_sends((RetryLayer((2,), limit=Fraction(3)), RetryLayer((10,))), Fraction(1))
     assert total == rows[0].total == 6
