@@ -131,13 +131,14 @@ class _Chain:
     def _until(self, depth: int, end: Fraction) -> tuple[int | None, Fraction | None]:
         """Returns tries that end before `end`, and the time that is left for the one that has begun (None: none has).
 
-        What ends with it is counted send by send: one of no length that would begin then does not begin.
+        What ends with it is counted send by send: one of no length that would begin then does not begin.  For a bound,
+        a try that its own limit ends then may have been abandoned first.
         """
-        course = self._course(depth)
-        begun, done = started(course, end), completed(course, end, strict=True)
+        course, races = self._course(depth), self.bounds and not self.layers[depth].cancels
+        begun, done = started(course, end), completed(course, end, strict=not races)
         if begun is None or done is None:
             return None, None
-        return done, end - (start(course, begun) or ZERO) if begun > done else None
+        return min(done, begun), end - (start(course, begun) or ZERO) if begun > done else None
 
     def _course(self, depth: int, *, fewest: bool = False) -> RetrySchedule:
         tries = self._tries(depth, fewest=fewest)

@@ -64,6 +64,13 @@ def test_a_send_that_would_begin_when_a_try_or_a_deadline_ends_is_not_made_and_i
     assert sends(RetryLayer((3,), timed_tries=(1,)), cut) == 2
 
 
+def test_a_bound_counts_what_may_have_been_abandoned_when_the_limit_around_it_ends() -> None:
+    inner, slow = RetryLayer((2,), pause(1), limit=Fraction(2), cancels=False), RetryLayer((2,))
+    layers, takes = (RetryLayer((1,), limit=Fraction(5)), inner, slow), Fraction(3)
+    assert most_sends(layers, takes)[0] == 3  # the second try is stopped at 5 s
+    assert most_sends(layers, takes, takes)[0] == 4  # or was left at 5 s, and sends again at 6 s
+
+
 def test_rows_say_how_the_count_was_made() -> None:
     total, rows = most_sends((RetryLayer((2,), limit=Fraction(3)), RetryLayer((10,))), Fraction(1))
     assert total == rows[0].total == 6

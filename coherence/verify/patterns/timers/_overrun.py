@@ -60,8 +60,17 @@ def _prolonged(design: Design, case: OverrunCase) -> OverrunCase:
 
 
 def _worst(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
-    """Returns the case of the slowest way to what ends the timer; ways that begin elsewhere only end it sooner."""
-    worst = orders.deciding_order(orders.alternatives(unless, f"{timer.name} fires", causes), _strictly)
+    """Returns the case of the slowest way to what ends the timer; ways that begin elsewhere only end it sooner.
+
+    What the timer itself brings about, when it has fired, ends it no more.
+    """
+    fires = f"{timer.name} fires"
+    every = orders.alternatives(unless, fires, causes)
+    ways = [tuple(order for order in together if order is None or order.second) for together in every]
+    if not any(ways):
+        needs = f"needs what else than {timer.name} leads to '{unless}'"
+        return OverrunCase(timer, EventOrder(fires, (), ()), "unknown", needs)
+    worst = orders.deciding_order(tuple(filter(None, ways)), _strictly)
     if worst is None:
         return _apart(timer, unless, causes)
     order, relation = worst
