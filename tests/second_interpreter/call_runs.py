@@ -59,9 +59,10 @@ class CallRun:
     What would begin when a limit of its caller ends does not begin.
     `answers`: a hang that no limit of its caller ends is told by the leaf itself, at once.  `races`: what ends with its
     limit comes too late.  `quiet`: leaves that answer at once and do not fail.  `work`: how long each thing works
-    before its calls; `sent`: (time, callee) of every try that a limit may still stop; `alone`: (since when, callee) of
-    those that come after their caller has abandoned the work; `left`: (caller, callee, how long the callee works on
-    after its caller has gone); `cut`: calls whose deadline let not all tries begin.
+    before its calls; `recovers`: leaves of which the last try works, so long; `sent`: (time, callee) of every try that
+    a limit may still stop; `alone`: (since when, callee) of those that come after their caller has abandoned the work;
+    `left`: (caller, callee, how long the callee works on after its caller has gone); `cut`: calls whose deadline let
+    not all tries begin.
     """
 
     calls: tuple[PlainCall, ...]
@@ -71,6 +72,7 @@ class CallRun:
     races: bool = False
     quiet: frozenset[str] = frozenset()
     work: Mapping[str, Fraction] = field(default_factory=dict)
+    recovers: Mapping[str, Fraction] = field(default_factory=dict)
     sent: list[tuple[Time, str]] = field(default_factory=list)
     alone: list[tuple[Time, str]] = field(default_factory=list)
     left: list[tuple[str, str, Time]] = field(default_factory=list)
@@ -103,7 +105,8 @@ class CallRun:
                 return over, "timeout"
             self.sent.append((time, call.callee))
             before, apart = len(self.sent), len(self.alone)
-            end, cause = self.serve(call.callee, time)
+            recovers = number + 1 == call.tries and call.callee in self.recovers
+            end, cause = (time + self.recovers[call.callee], "") if recovers else self.serve(call.callee, time)
             if end == inf and call.limit == inf and self.answers:
                 end = time
             until = min(time + (call.per_try if call.per_try is not None else inf), over)

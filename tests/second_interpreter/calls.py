@@ -37,6 +37,11 @@ class DrawnCall:
     def limit(self) -> int | None:
         return min((x for x in (self.deadline, self.per_try) if x is not None), default=None)
 
+    @property
+    def seen(self) -> bool:
+        """Decides whether a failure is tried again that comes before the limit of one try does."""
+        return "unavailable" in self.again and (self.limit is None or self.fails[0] <= self.limit)
+
     def text(self) -> str:
         """Returns the call as YAML."""
         fails = f"{{unavailable: {self.fails[0]} s .. {self.fails[1]} s}}"
@@ -127,7 +132,7 @@ class CallGraph:
             return False
         if work > limit or (touches and work == limit):
             return True
-        if call.deadline is None or "unavailable" not in call.again:
+        if call.deadline is None or not call.seen:
             return False
         for k in range(1, call.tries):
             early, late = (k * (min(d, limit) + call.pause) for d in call.fails)
@@ -172,7 +177,7 @@ class CallGraph:
         limit, stuck = call.limit, hang or not self.stated(call.callee)
         natural = self.ends(call.callee, hang=hang)
         last = {_cut(time, limit) for time in natural} | ({Fraction(limit)} if stuck and limit is not None else set())
-        causes = {Fraction(_cut(Fraction(d), limit)) for d in call.fails} if "unavailable" in call.again else set()
+        causes = {_cut(Fraction(d), limit) for d in call.fails} if call.seen else set()
         if "timeout" in call.again and limit is not None and (stuck or max(natural) >= limit):
             causes.add(Fraction(limit))
         starts = {k * (cause + call.pause) for k in range(call.tries) for cause in causes} | {NO_TIME}

@@ -79,13 +79,15 @@ def work_left_behind(random: Random) -> Drawn:
     leaves = {c.callee for c in calls} - {c.caller for c in calls}
     fails = Fraction(random.choice([0, 1, 2]))
     behind: list[list[tuple[str, str, Time]]] = []
-    for cause, end in itertools.product(["", "unavailable", "timeout"], (0, 1)):
+    for cause, end in itertools.product(["", "recovers", "unavailable", "timeout"], (0, 1)):
         work = {name: ends[end] for name, ends in takes.items() if name not in leaves}
-        leaf = {name: takes[name][end] if not cause else fails for name in leaves}
-        run = CallRun(calls, cause, {} if cause == "timeout" else leaf, work=work)
+        answers = {name: takes[name][end] for name in leaves}
+        leaf = answers if not cause else {} if cause == "timeout" else dict.fromkeys(leaves, fails)
+        last = answers if cause == "recovers" else {}
+        run = CallRun(calls, "unavailable" if last else cause, leaf, work=work, recovers=last)
         run.serve("a", Fraction(0))
         behind.append([entry for entry in run.left if entry[2] > 0])
-    slow = any(behind[:2])
+    slow = any(behind[:4])
     hung = any(behind)
     parts = ", ".join(f"{name}: {{takes: {{serve: {stated(ends, ' s')}}}}}" for name, ends in takes.items())
     leaf_fails = f"{{unavailable: {float(fails):g} s}}"

@@ -10,6 +10,7 @@ from functools import partial
 from coherence.findings.question_input import Certificate, rational
 from coherence.language.call_cases import is_conditional, render_order
 from coherence.language.schema_kinds import Quantity
+from coherence.language.words import plain_word
 from coherence.verify.calls.attempts import NOTHING
 from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.compositions import Algebra, composed
@@ -124,7 +125,8 @@ def causes_of(way: Sequence[RetryPolicy]) -> tuple[str, ...]:
     """Returns the causes by which all sends of a way may fail together."""
     named = [cause.name for plan in way for cause in plan.causes if cause.name != "a slow stream"]
     answered = ["timeout" for plan in way if plan.call.retry_when and tries_again(plan.call, "timeout")]
-    return tuple(dict.fromkeys([*named, *answered, OTHER]))
+    stated = [plain_word(name) for plan in way[-1:] for name in plan.call.fails or {}]  # that nobody tries again, too
+    return tuple(dict.fromkeys([*named, *answered, *stated, OTHER]))
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ def _layer(plan: RetryPolicy, cause: str, *, abandons: bool, least: bool) -> Ret
 
 def _takes(plan: RetryPolicy, cause: str) -> tuple[Fraction, Fraction]:
     """Returns the seconds of one send that fails so: as fast as it can be (of unknown causes: at once), and as slow."""
-    stated = {name.replace(" ", "_"): quantity for name, quantity in (plan.call.fails or {}).items()}.get(cause)
+    stated = {plain_word(name): quantity for name, quantity in (plan.call.fails or {}).items()}.get(cause)
     if isinstance(stated, Quantity):
         return stated.low, stated.high
     hangs = plan.limit if cause == "timeout" and plan.limit is not None else NOTHING

@@ -179,18 +179,26 @@ def backoff_of(call: Call) -> RetryBackoff:
 def _causes(
     call: Call, limit: DurationInterval | None, deadline: DurationInterval | None, *, whole: bool
 ) -> Iterator[FailureCause]:
-    """Yields the causes that `retry_when` names; without it any failure."""
+    """Yields the causes that `retry_when` names; without it any failure.
+
+    A failure that takes longer than one try may last is never seen: the try has timed out.
+    """
     stated = {plain_word(name): DurationInterval(time.low, time.high) for name, time in (call.fails or {}).items()}
     words = [plain_word(word.text) for word in call.retry_when] if call.retry_when is not None else [*stated, "timeout"]
     for word in dict.fromkeys("timeout" if word in TIMEOUTS and word not in stated else word for word in words):
         if word in stated:
-            yield FailureCause(word, stated[word].within(limit))
+            yield from [] if _outlasts(call, stated[word], limit) else [FailureCause(word, stated[word].within(limit))]
         elif word == "timeout":
             yield from _timeouts(call, limit, deadline, whole=whole)
         else:
             yield _unknown(call, word, limit)
     if call.retry_when is None:
         yield _unknown(call, "any other failure", limit)
+
+
+def _outlasts(call: Call, takes: DurationInterval, limit: DurationInterval | None) -> bool:
+    total = call.timeout_kind is None or call.timeout_kind.text == "total"
+    return total and limit is not None and limit.high is not None and takes.low > limit.high
 
 
 def _unknown(call: Call, word: str, limit: DurationInterval | None) -> FailureCause:

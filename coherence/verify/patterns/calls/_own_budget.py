@@ -110,7 +110,12 @@ def _never_used(question: Question, plan: RetryPolicy, limit: DurationInterval) 
 
 
 def _nothing_retried(question: Question, plan: RetryPolicy) -> Finding:
-    message = f"{plan.name} may try again, but `retry_when` names no cause: no second try ever runs"
+    no_cause = (
+        "each failure that `retry_when` names outlasts one try"
+        if plan.call.retry_when
+        else ("`retry_when` names no cause")
+    )
+    message = f"{plan.name} may try again, but {no_cause}: no second try ever runs"
     evidence = arithmetic({"tries": (plan.tries or 0, "")})
     return question.vacuous(message, _places(plan, "never used"), (plan.name,), evidence)
 
