@@ -9,6 +9,7 @@ activity or a job each value is one by itself, for each changes something else (
 - `room`: how many there can be (slices of a device, a quota);
 - `wait`: how long calls wait for a place among those in flight;
 - `burst`: when a workload leaves its stated rate;
+- `stop`: when a timer ends a member, or takes it off the list;
 - `value`: anything else.
 """
 
@@ -28,13 +29,17 @@ from coherence.language.leaves import DesignLeaf, leaves
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Event
+from coherence.language.words import ACTIONS
 from coherence.language.words import MEMBERS as MEMBER_COUNTS
 
+STOPPING = ("ends", "takes off the list")
 WHOLE = ("loops", "timers", "limits")
-TIME, MEMBERS, RATE, ROOM, WAIT, BURST, VALUE = "time", "members", "rate", "room", "wait", "burst", "value"
+TIME, MEMBERS, RATE, ROOM, VALUE = "time", "members", "rate", "room", "value"
+WAIT, BURST, STOP = "wait", "burst", "stop"
 RATES = frozenset({"capacity_fraction", "memory_fraction", "bandwidth", "count"})
 ROOMS = frozenset({"instances", "quota"})
 VARIED = ("burst.rate", "arrivals.switches.rate")  # keys by which a workload leaves its rate
+RATE_WORDS = ("rate", "attempts")
 IDENTITY = frozenset({"uses", "kind", "around", "ends"})  # which one it is, not what it does
 
 
@@ -104,8 +109,10 @@ def _of_entry(design: Design, section: str, name: str, places: tuple[Place, ...]
         section
     ]
     evicts = evicted(design.loops[name]) if section == "loops" else ""
-    kind = WAIT if section == "limits" and _makes_wait(design.limits[name]) else VALUE
-    return PossibleInfluence(section, name, "", kind, places, frozenset(changed(design, name)), evicts)
+    stops = stopped(design, name) if section == "timers" else ""
+    waits = section == "limits" and _makes_wait(design.limits[name])
+    kind = WAIT if waits else STOP if stops else VALUE
+    return PossibleInfluence(section, name, "", kind, places, frozenset(changed(design, name)), evicts or stops)
 
 
 def _makes_wait(limit: Limit) -> bool:
@@ -164,7 +171,7 @@ def _of_job(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[P
 
 def _of_workload(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
     places = {key: tuple(leaf.place for leaf in own if leaf.key == key) for key in VARIED}
-    rates = frozenset({f"{name}.rate", f"{name}.attempts"})
+    rates = frozenset(f"{name}.{word}" for word in RATE_WORDS)
     for key, stated in places.items():
         if stated:
             yield PossibleInfluence("workload", name, key.removesuffix(".rate"), BURST, stated, rates)
@@ -199,6 +206,14 @@ def going(thing: str) -> str:
 def evicted(loop: Loop) -> str:
     """Returns the thing whose members a loop evicts."""
     return loop.actuation.evict.text if loop.actuation is not None and loop.actuation.evict is not None else ""
+
+
+def stopped(design: Design, name: str) -> str:
+    """Returns the thing whose members, or the job that, a timer ends or takes off the list."""
+    then = design.timers[name].then
+    verb, _, thing = then.text.partition(" ") if then is not None else ("", "", "")
+    known = thing in design.components or thing in design.jobs
+    return thing if known and any(verb in ACTIONS[action] for action in STOPPING) else ""
 
 
 def written(design: Design, name: str) -> Iterator[str]:
@@ -252,8 +267,17 @@ def _entry_words(design: Design, name: str) -> Iterator[str]:
     if name in design.loops:
         yield from _loop_words(design, design.loops[name])
     limit, promise, timer = design.limits.get(name), design.promises.get(name), design.timers.get(name)
-    if limit is not None and limit.counts is not None:
-        yield from _behind(design, _signals(design, [limit.counts]))
+    if limit is not None:
+        stated = (limit.counts, limit.at_most, limit.at_least)
+        yield from _behind(design, _signals(design, [text for text in stated if isinstance(text, Formula)]))
+    if name in design.claims:
+        yield from _behind(design, _signals(design, [design.claims[name]]))
+    if name in design.components:
+        yield from _behind(
+            design, [f"{name}.{word}" for word in ("copies", "count", *design.components[name].constants)]
+        )
+    if name in design.workload:
+        yield from (f"{name}.{word}" for word in RATE_WORDS)
     if promise is not None:
         yield from _behind(design, _signals(design, promise.conditions))
         yield from _texts((promise.first, promise.second))

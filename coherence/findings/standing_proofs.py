@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
-from coherence.findings.influences import BURST, WAIT, WHOLE, PossibleInfluence, influences, words_of
+from coherence.findings.influences import BURST, STOP, WAIT, WHOLE, PossibleInfluence, influences, words_of
 from coherence.language.design import Design
 
 SAFETY = ("always", "never", "before")
@@ -23,6 +23,8 @@ COMES_TO_REST = ("COH225", "COH226", "COH232", "COH30")  # codes whose proofs sa
 ONLY_REMOVES = "{} is not read; it can only take runs away"
 NO_WAIT = "{} is not read; no wait for a place in it is counted"
 STEADY = "{} is not read; the rate stays as it is stated"
+NOBODY_GOES = "{} is not read; nothing is taken out by it"
+LINEAR = "COH30"  # codes whose proofs are about the loops alone
 WHATEVER = "this holds whatever {} says"
 UNREAD = "{} is not read"
 POLICIES = ("loops", "calls", "timers", "limits", "jobs")
@@ -96,12 +98,16 @@ def _weighed(
     removing = [i for i in touching if safe and i not in waiting and i.removes(words)]
     beside = [influence for influence in touching if influence.kind in prover.regardless]
     bursts = [influence for influence in touching if influence.kind == BURST and not promises]
-    changing = [influence for influence in touching if influence not in (*waiting, *removing, *beside, *bursts)]
+    alone = finding.code.startswith(LINEAR) and not promises
+    stops = [influence for influence in touching if influence.kind == STOP and alone and influence.removes(words)]
+    named = (*waiting, *removing, *beside, *bursts, *stops)
+    changing = [influence for influence in touching if influence not in named]
     if changing:
         return _open(finding, changing[0])
     stated = [ONLY_REMOVES.format(influence.path) for influence in removing]
     stated += [NO_WAIT.format(influence.path) for influence in waiting]
     stated += [STEADY.format(influence.path) for influence in bursts]
+    stated += [NOBODY_GOES.format(influence.path) for influence in stops]
     stated += [WHATEVER.format(" or ".join(influence.path for influence in beside))] if beside else []
     stated += [UNREAD.format(path) for name in dict.fromkeys(finding.of) for path in unread.get(name, ())]
     return replace(finding, assumptions=(*finding.assumptions, *stated)) if stated else finding

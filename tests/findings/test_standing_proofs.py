@@ -164,6 +164,38 @@ def test_what_can_only_take_runs_away_is_named_and_the_proof_stands() -> None:
     assert weighed(proof("a", "some"), "limits.slots").verdict is Verdict.UNDECIDED
 
 
+STOPS = """coherence: 1
+components: {web: {copies: 4, load: users.rate}}
+workload: {users: {rate: 9 req/s}}
+loops: {up: {trigger: web.load > 3, actuation: {signal: web.desired, law: step, by: 1, bounds: [1, 9]}}}
+jobs: {a: {needs: 4 gpu}}
+limits: {quota: {counts: users.rate, at_most: 5}, spare: {counts: web.down, at_most: web.copies}}
+timers:
+  stop: {from: notice, after: 1 s, then: stop a}
+  kill: {from: notice, after: 1 s, then: restart web}
+  tell: {from: notice, after: 1 s, then: alert a}
+"""
+
+
+@pytest.mark.parametrize(
+    ("of", "code", "unread", "verdict", "named"),
+    [
+        ("a", "COH225", "timers.stop", Verdict.UNDECIDED, ()),
+        ("a", "COH225", "timers.tell", Verdict.PROVED, ()),
+        ("web", "COH245", "timers.kill", Verdict.PROVED, ("timers.kill is not read; it can only take runs away",)),
+        ("up", "COH301", "timers.kill", Verdict.PROVED, ("timers.kill is not read; nothing is taken out by it",)),
+        ("users", "COH245", "limits.quota", Verdict.PROVED, ("limits.quota is not read; it can only take runs away",)),
+        ("web", "COH245", "limits.quota", Verdict.PROVED, ("limits.quota is not read; it can only take runs away",)),
+        ("web", "COH245", "loops.up", Verdict.PROVED, ()),
+    ],
+)
+def test_what_stops_members_or_counts_what_a_thing_states_is_named_or_takes_a_proof_back(
+    of: str, code: str, unread: str, verdict: Verdict, named: tuple[str, ...]
+) -> None:
+    stood = weighed(proof(of, code=code), unread, design=STOPS)
+    assert (stood.verdict, stood.assumptions) == (verdict, named)
+
+
 def test_a_proof_about_a_loop_that_never_acts_is_vacuous() -> None:
     text = (
         "coherence: 1\ncomponents: {node: {cpu: 16}}\nloops:\n"

@@ -18,17 +18,21 @@ from tests.second_interpreter.events import EVENTS
 from tests.second_interpreter.jobs import JOBS
 from tests.second_interpreter.laid import runs_contradicted, sums_contradicted
 from tests.second_interpreter.laid_calls import calls_contradicted
+from tests.second_interpreter.ledgers import unanswered
 from tests.second_interpreter.loads import LOADS
 from tests.second_interpreter.losing import LOSING
 from tests.second_interpreter.numbers import NUMBERS
 from tests.second_interpreter.sends import SENDS
+from tests.second_interpreter.standing import silent_proofs
 from tests.second_interpreter.starving import STARVING
 from tests.second_interpreter.sums import ARITHMETIC
+from tests.second_interpreter.surroundings import SURROUNDINGS
 from tests.second_interpreter.timers import TIMERS
 from tests.second_interpreter.writers import WRITERS
 
-CALLS = "call_graphs"
-DRAWN = (*ARITHMETIC, *WRITERS, *TIMERS, *SENDS, *CALL_CASES, *EVENTS, *JOBS, *STARVING, *LOSING, *LOADS, *NUMBERS)
+CALLS, LEDGER, STANDING = "call_graphs", "answers_owed", "standing_proofs"
+OF_TIMES = (*TIMERS, *SENDS, *CALL_CASES, *EVENTS)
+DRAWN = (*ARITHMETIC, *WRITERS, *OF_TIMES, *JOBS, *STARVING, *LOSING, *LOADS, *NUMBERS, *SURROUNDINGS)
 FAMILIES = {draw.__name__: draw for draw in DRAWN}
 Lines = Callable[[range, "Counter[str]"], Iterator[str]]
 
@@ -39,6 +43,10 @@ def contradictions_of(family: str, seconds: float) -> Lines:
         return calls_contradicted
     if family in KINDS:
         return lambda seeds, counts: runs_contradicted(family, seeds, counts, time_limit=seconds)
+    if family == LEDGER:
+        return lambda seeds, counts: unanswered(FAMILIES, seeds, counts, time_limit=seconds)
+    if family == STANDING:
+        return lambda seeds, counts: silent_proofs(FAMILIES, seeds, counts)
     return lambda seeds, counts: sums_contradicted(FAMILIES[family], seeds, counts)
 
 
@@ -67,7 +75,7 @@ def resumed(log: Path | None, first: int) -> tuple[Counter[str], int, int]:
 def main() -> None:
     """Prints every contradiction of a family, and how many designs had which answer."""
     parser = argparse.ArgumentParser(prog="python -m tests.second_interpreter")
-    parser.add_argument("family", choices=[*KINDS, CALLS, *FAMILIES])
+    parser.add_argument("family", choices=[*KINDS, CALLS, LEDGER, STANDING, *FAMILIES])
     parser.add_argument("count", type=int)
     parser.add_argument("--first", type=int, default=0, help="the seed of the first design")
     parser.add_argument("--seconds", type=float, default=3, help="the time limit of each question over a plant")

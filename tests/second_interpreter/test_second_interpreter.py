@@ -14,7 +14,11 @@ from tests.second_interpreter.designs import KINDS, WIDE
 from tests.second_interpreter.drawn import Drawn
 from tests.second_interpreter.laid import runs_contradicted, sums_contradicted
 from tests.second_interpreter.laid_calls import calls_contradicted
+from tests.second_interpreter.ledgers import unanswered
+from tests.second_interpreter.standing import silent_proofs
+from tests.second_interpreter.surroundings import counts_by_place, jobs_together, measured_values
 
+UNDECIDED = (measured_values, counts_by_place, jobs_together)  # promises that no question decides
 every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
 
 
@@ -30,8 +34,33 @@ def test_designs_of_each_family_have_the_answer_of_a_list_of_all_cases(family: C
     counts = Counter[str]()
     assert not list(sums_contradicted(family, drawn(range(1000, 1300), parts=3), counts))
     answers = {line.split(",")[0] for line in counts}
+    if family in UNDECIDED:
+        assert answers == {"undecided"}
+        return
     assert "conflict" in answers  # else the family says nothing
     assert answers & {"proved", "silent"}
+
+
+def test_each_promise_limit_and_timer_of_a_few_designs_has_an_answer_or_is_named() -> None:
+    counts = Counter[str]()
+    assert not list(unanswered(FAMILIES, range(15), counts, time_limit=1))
+    assert {"always", "before", "response", "sends"} <= {line.split()[0] for line in counts}
+
+
+@pytest.mark.slow
+def test_each_promise_limit_and_timer_has_an_answer_or_is_named() -> None:
+    assert not list(unanswered(FAMILIES, range(1000, 1200), Counter(), time_limit=1))
+
+
+def test_a_few_proofs_fall_or_speak_where_an_entry_is_added_that_touches_them() -> None:
+    counts = Counter[str]()
+    assert not list(silent_proofs(FAMILIES, range(12), counts))
+    assert {"fell", "stands"} <= {line.split()[-1] for line in counts}  # else nothing was touched by what was added
+
+
+@pytest.mark.slow
+def test_proofs_fall_or_speak_where_an_entry_is_added_that_touches_them() -> None:
+    assert not list(silent_proofs(FAMILIES, range(1000, 1080), Counter()))
 
 
 def test_a_few_call_graphs_take_as_long_as_the_list_of_their_runs_says() -> None:

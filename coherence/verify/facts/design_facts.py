@@ -203,6 +203,17 @@ def copies(facts: DesignFacts, thing: str) -> Interval | None:
     return members if members.low is not None or members.high is not None else None
 
 
+def scalers(facts: DesignFacts, thing: str) -> list[str]:
+    """Returns the loops that write how many members of a thing there are."""
+    return [loop.name for word in COPIES for loop in facts.written.get(f"{thing}.{word}", ())]
+
+
+def as_many(facts: DesignFacts, thing: str, most: int) -> tuple[str, ...]:
+    """Returns what a proof takes for granted that counts the most members of a thing whose number loops write."""
+    loops = scalers(facts, thing)
+    return (f"{thing} has the {most} members that {' and '.join(loops)} may give it",) if loops else ()
+
+
 def things(tree: Tree) -> Iterator[tuple[str, str]]:
     """Yields (thing, signal) of each dotted name."""
     from coherence.language.expressions import names as used
@@ -213,4 +224,4 @@ def things(tree: Tree) -> Iterator[tuple[str, str]]:
             yield thing, signal
 
 
-__all__ = ["COPIES", "DesignFacts", "Values", "copies", "known", "things"]
+__all__ = ["COPIES", "DesignFacts", "Values", "as_many", "copies", "known", "scalers", "things"]

@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import TypeAlias
 
 from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
+from coherence.base.reads import answered
 from coherence.base.units import Dimension
 from coherence.language.design import Component, Job, needed
 from coherence.language.expressions.tree import Name, names
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.language.sentences import Admission, Preemption
+from coherence.language.sentences import Admission, Event, Preemption
 from coherence.language.words import ACTIVITIES
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap
@@ -217,10 +219,10 @@ def _waits(facts: DesignFacts, name: str) -> bool:
     """Decides whether an event speaks of members of the thing that wait for each other."""
     from coherence.language.names import events
 
-    return any(
-        event.thing == name and (event.kind == "waits" or (event.kind == "ends" and event.of == "all"))
-        for event in events(facts.design)
-    )
+    def speaks_of_it(event: Event) -> bool:
+        return event.thing == name and (event.kind == "waits" or (event.kind == "ends" and event.of == "all"))
+
+    return any(answered(partial(speaks_of_it, event)) for event in events(facts.design))
 
 
 def _needs(thing: Job | Component, place: Place) -> dict[str, Amount]:

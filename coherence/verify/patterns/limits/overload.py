@@ -53,7 +53,7 @@ from coherence.language.design import Call, Limit
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
-from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies, known
+from coherence.verify.facts.design_facts import COPIES, DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.limits import always_holds, cap, counted_in_flight, place_of
 from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.writers._pair import Numbers
@@ -177,9 +177,8 @@ def _places(facts: DesignFacts, station: LoadedThing) -> tuple[Place, ...]:
 
 def _of(facts: DesignFacts, station: LoadedThing) -> tuple[str, ...]:
     calls = [call.name for call in facts.design.calls if call.callee is not None and call.callee.text == station.thing]
-    writers = [w.name for word in COPIES for w in facts.written.get(f"{station.thing}.{word}", ())]
     slots = [station.slots[0].name] if station.slots is not None else []
-    return (station.thing, *station.demand.names, *calls, *writers, *slots)
+    return (station.thing, *station.demand.names, *calls, *scalers(facts, station.thing), *slots)
 
 
 def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterator[Finding]:
@@ -225,7 +224,8 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
         where = (*places, certain.place.labelled("takes members away"))
         return QUESTION.undecided(needs, where, (*_of(facts, station), certain.name))
     failing = any(facts.range(Name(path)).high != 0 for path in paths(station.thing) if path in facts.quantities)
-    assumed = (f"none of {station.thing} fails",) if failing or gone else ()
+    none_fails = (f"none of {station.thing} fails",) if failing or gone else ()
+    assumed = (*none_fails, *(as_many(facts, station.thing, station.many) if station.scaled else ()))
     return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=assumed)
 
 

@@ -54,7 +54,7 @@ from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.expressions.tree import Number, Tree, rename
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies, known
+from coherence.verify.facts.design_facts import DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.ranges import truth
 from coherence.verify.patterns.limits._withheld import withheld
 from coherence.verify.patterns.writers._pair import Numbers
@@ -129,8 +129,7 @@ def _ask(removal: Removal, needs: str, *, bound: str = "", lacks_number: bool = 
 def _counts(facts: DesignFacts, thing: str, range_: Interval) -> range:
     """Returns every number of members; of an autoscaled thing only the largest, where no more can be added."""
     low, high = max(1, math.ceil(range_.low or 0)), math.floor(range_.high or 0)
-    scaled = any(f"{thing}.{word}" in facts.written for word in COPIES)
-    return range(high if scaled else low, high + 1)
+    return range(high if scalers(facts, thing) else low, high + 1)
 
 
 def _stage(facts: DesignFacts, removal: Removal, rates: Rates, members: int) -> RemovalStage | None:
@@ -179,7 +178,7 @@ def _judged(
         yield _ask(removal, f"how many fail together ({removal.thing}.failing): {out}")
     elif rates is not None:
         most = math.floor(fails.high) if broken and fails is not None and fails.high is not None else None
-        yield from _survivors_answer(removal, rates, stages, most)
+        yield from _survivors_answer(facts, removal, rates, stages, most)
 
 
 def _reached(removal: Removal, stage: RemovalStage, fails: Interval | None) -> bool:
@@ -257,8 +256,9 @@ def _where(facts: DesignFacts, removal: Removal) -> tuple[Place, ...]:
 
 
 def _survivors_answer(
-    removal: Removal, rates: tuple[OfferedRate, OfferedRate], stages: list[RemovalStage], most: int | None
-) -> Iterator[Finding]:
+    facts: DesignFacts, removal: Removal, rates: tuple[OfferedRate, OfferedRate], stages: list[RemovalStage],
+    most: int | None,
+) -> Iterator[Finding]:  # fmt: skip
     """Those that stay carry the load: proved; they are overloaded, yet nothing takes them out: worth knowing."""
     demand, each = rates
     worst = min(stages, key=lambda stage: stage.members - _out(stage, most))
@@ -275,7 +275,8 @@ def _survivors_answer(
     claims = " ".join(_claim(stage, demand, each, most) for stage in stages)
     message = f"the {left} of {worst.members} {removal.thing} that stay carry {_shown(demand.peak)}"
     evidence = arithmetic(_numbers(rates, worst), certificate=Certificate(claim=f"(and true {claims})").script())
-    together = (f"at most {most} of {removal.thing} fail together",) if most is not None else ()
+    fewer = (f"at most {most} of {removal.thing} fail together",) if most is not None else ()
+    together = (*fewer, *as_many(facts, removal.thing, worst.members))
     yield QUESTION.proved(message, places, _of(removal, rates), evidence, assumptions=together)
 
 

@@ -101,7 +101,8 @@ def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity
         script = Certificate(claim=f"(<= {rational(takes.high)} {rational(shortest)})").script()
         message = f"{name} is over before {timer.name} starts it again: {takes} of {every}"
         evidence = arithmetic(numbers, certificate=script)
-        return QUESTION.proved(message, places, of, evidence, margin=takes.high < shortest)
+        beside = tuple(_started_beside(subject, timer))
+        return QUESTION.proved(message, places, of, evidence, margin=takes.high < shortest, assumptions=beside)
     certain = apart.latest is not None and takes.low > apart.latest
     verb = "takes" if certain else "may take"
     message = f"{timer.name} starts {name} every {every}, and it {verb} {takes}: two run at once"
@@ -115,6 +116,14 @@ def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity
         assumptions=(f"{timer.name} does not wait for {name} to end",),
         repairs=_repairs(subject, stated, takes.high + (stated.low - shortest if stated is not None else 0)),
     )  # fmt: skip
+
+
+def _started_beside(subject: Subject, timer: Timer) -> Iterator[str]:
+    """Yields what the proof leaves out: other timers that start the activity, at times of their own."""
+    assert timer.then is not None
+    for other in subject.design.timers.values():
+        if other.name != timer.name and other.then is not None and other.then.text == timer.then.text:
+            yield f"{other.name} starts {timer.then.subject} too: what it starts is not compared"
 
 
 def _repairs(subject: Subject, every: Quantity | None, need: Fraction) -> Iterator[Repair]:
