@@ -128,5 +128,6 @@ def _missing(design: Design, answers: Answers) -> Iterator[str]:
         yield f"{len(design.promises)} promises, but {sums} answers"
     spoken = {name for finding in answers.findings for name in finding.of}
     named = {(line.section, line.entry) for line in answers.not_read}
-    for section, entries in {"limits": design.limits, "timers": design.timers}.items():
+    owed: dict[str, list[str]] = {"limits": list(design.limits), "timers": list(design.timers)}
+    for section, entries in owed.items():
         yield from (f"{section} {name}" for name in entries if name not in spoken and (section, name) not in named)
