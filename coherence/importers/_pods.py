@@ -9,7 +9,7 @@ SOURCE: Kubernetes API, core/v1 PodSpec, Probe, Lifecycle; documentation, Config
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from coherence.base import units
@@ -38,10 +38,21 @@ SLEEP = re.compile(r"(?:exec\s+)?(?:/usr)?(?:/bin/)?sleep\s+([0-9]{1,9})s?;?")
 
 def add_pods(manifest: Manifest, sketch: Sketch, template: FieldView | None, *, copies: Scalar | None) -> str:
     """Adds the component of a workload with the probes and the grace of its pods, and returns its name."""
-    place = manifest.name.place
-    thing = sketch.names.thing(manifest.name.text, manifest.namespace, manifest.kind)
     pod = template.table("spec") if template else None
-    containers = pod.tables("containers") if pod else []
+    return add_workload(manifest, sketch, manifest.name, pod, copies=copies, labels=_labels(template))
+
+
+def add_workload(
+    manifest: Manifest, sketch: Sketch, name: Scalar, pod: FieldView | None, *, copies: Scalar | None,
+    labels: Mapping[str, str], more: Sequence[FieldView] = (),
+) -> str:  # fmt: skip
+    """Adds the same of one of several workloads that an object is, from the specification of its pods.
+
+    `more`: containers that stand elsewhere.
+    """
+    place = name.place
+    thing = sketch.names.thing(name.text, manifest.namespace, manifest.kind)
+    containers = [*(pod.tables("containers") if pod else ()), *more]
     waits = [wait for wait in map(_sleep, containers) if wait is not None]
     longest = max(waits, key=lambda wait: units.quantity(wait.text)[0], default=None)  # they stop side by side
     values: dict[str, Node | None] = {
@@ -50,7 +61,7 @@ def add_pods(manifest: Manifest, sketch: Sketch, template: FieldView | None, *, 
         "takes": entry(longest.place, {"pre_stop": longest}) if longest else None,
     }
     sketch.put("components", thing, place, values)
-    sketch.add_pods(Pods(thing, manifest.namespace, _labels(template), [*map(_container, containers)]))
+    sketch.add_pods(Pods(thing, manifest.namespace, labels, [*map(_container, containers)]))
     probes(containers, thing, sketch)
     for container in containers:
         read_flags(container, READERS, sketch)

@@ -286,6 +286,31 @@ FILES: dict[str, dict[str, Any]] = {
             },
         },
     ),
+    "inference": beside(
+        manifest(
+            "serving.kserve.io/v1beta1",
+            "InferenceService",
+            spec={
+                "predictor": {
+                    "minReplicas": 1,
+                    "maxReplicas": 5,
+                    "timeout": 60,
+                    "containerConcurrency": 4,
+                    "model": {"resources": {"requests": {"cpu": 1}}, "livenessProbe": {"periodSeconds": 5}},
+                }
+            },
+        ),
+        manifest(
+            "serving.kserve.io/v1alpha2",
+            "LLMInferenceService",
+            spec={
+                "replicas": 3,
+                "template": POD["spec"],
+                "prefill": {"replicas": 2, "template": POD["spec"]},
+                "router": {"scheduler": {"template": POD["spec"]}},
+            },
+        ),
+    ),
     "models": {
         "model_list": [
             {
