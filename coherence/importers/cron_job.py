@@ -68,7 +68,7 @@ def _limit(limit: Scalar, thing: str, sketch: Sketch) -> None:
         "from": respelled(limit, f"{thing}.run starts"),
         "after": limit,
         "unless": respelled(limit, f"{thing}.run ends"),
-        "then": respelled(limit, f"{thing}.run ends"),
+        "then": respelled(limit, f"kill {thing}.run"),
     }
     sketch.put("timers", sketch.names.fresh(f"{thing}_deadline"), limit.place, values)
 
