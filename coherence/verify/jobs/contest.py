@@ -5,7 +5,7 @@ A kind is some like jobs; a state says of each job what it does (`job_states`), 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -15,7 +15,7 @@ from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
 from coherence.base.reads import answered
 from coherence.base.units import Dimension
-from coherence.language.design import Component, Job, needed
+from coherence.language.design import Component, Design, Job, needed
 from coherence.language.expressions.tree import Name, names
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Admission, Event, Preemption
@@ -91,6 +91,7 @@ class Contest:
     head: bool = False
     lasting: bool = False
     blocked: str = ""
+    assumed: tuple[str, ...] = ()  # what every answer about it takes for granted
 
     @property
     def queued(self) -> bool:
@@ -151,10 +152,27 @@ def contest(facts: DesignFacts, *, components: bool = False) -> Contest:
         victim.startswith("returns"), victim.endswith(", reservation"),
         tuple(_caps(facts, _words(kinds, supply))), facts.values, units, spans,
         {r: _taken(facts, r, path, own) for r, path in supply.items()}, "head" in victim,
-        blocked=order.blocked.text if order and order.blocked else "",
+        blocked=order.blocked.text if order and order.blocked else "", assumed=_pooled(design, supply),
     )  # fmt: skip
     _refuse_unread(jobs, order.victim.place if order and order.victim else None)
+    _refuse_places(design, jobs)
     return jobs
+
+
+def _refuse_places(design: Design, jobs: Contest) -> None:
+    """Raises NeedsError where some of a capacity is not for every job: a state does not say on which place one runs."""
+    for kind in jobs.kinds:
+        rules = [rule.place for name in kind.jobs for rule in design.placement.get(name, ()) if rule.must]
+        taints = [g["taint"].place for g in design.places.values() if "taint" in g and set(g) & set(kind.needs)]
+        if rules or taints:
+            text = f"what {kind.name} may use as a resource of its own (needs: {{{next(iter(kind.needs))}_there: 4}})"
+            raise NeedsError(f"{text}: not every place takes it", (*rules, *taints)[0])
+
+
+def _pooled(design: Design, resources: Iterable[str]) -> tuple[str, ...]:
+    """Returns what an answer assumes of places that have what jobs need."""
+    shared = [resource for resource in resources if any(resource in given for given in design.places.values())]
+    return (f"all {' and '.join(shared)} is one pool: on which place a job runs is not counted",) if shared else ()
 
 
 def _refuse_unread(jobs: Contest, victim: Place | None) -> None:

@@ -83,7 +83,7 @@ def _settled(
     message = f"none of {', '.join(fitting)} waits for ever: each is let in some day, whoever comes again"
     return question.proved(
         f"{message}{_by_number(jobs)}", places, names, arithmetic(_numbers(jobs, outcome)),
-        assumptions=(ENDS, TURNS, LATE, *((ON_TIME,) if jobs.blocked == RESERVES else ())),
+        assumptions=(ENDS, TURNS, LATE, *((ON_TIME,) if jobs.blocked == RESERVES else ()), *jobs.assumed),
     )  # fmt: skip
 
 
@@ -124,7 +124,7 @@ def _conflict(
     starved = kinds[outcome.name].place.labelled("waits") if outcome.name in kinds else places[0]
     return question.conflict(
         f"{message}{_by_number(jobs)}", (starved, *places), tuple(dict.fromkeys((outcome.name, *others))),
-        arithmetic(_numbers(jobs, outcome), witness=witness), certain=False, assumptions=(ENDS, PROMPT),
+        arithmetic(_numbers(jobs, outcome), witness=witness), certain=False, assumptions=(ENDS, PROMPT, *jobs.assumed),
         repairs=_repairs(subject, jobs),
     )  # fmt: skip
 

@@ -140,9 +140,8 @@ def _amounts(jobs: Contest, found: Standstill) -> Numbers:
 def _proved(jobs: Contest, standstill: Standstill, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
     script = saturated(jobs) or standing(jobs, standstill.graph)
     message = f"{' and '.join(names)} never hold a part of themselves for ever"
-    return QUESTION.proved(
-        message, places, names, arithmetic(_amounts(jobs, standstill), certificate=script), assumptions=ASSUMED
-    )
+    evidence = arithmetic(_amounts(jobs, standstill), certificate=script)
+    return QUESTION.proved(message, places, names, evidence, assumptions=(*ASSUMED, *jobs.assumed))
 
 
 def _conflict(
@@ -170,7 +169,7 @@ def _conflict(
     )
     return QUESTION.conflict(
         message, places, names, arithmetic(_amounts(jobs, standstill), witness=witness),
-        certain=certain, assumptions=ASSUMED, repairs=_repairs(subject, facts, jobs, resource),
+        certain=certain, assumptions=(*ASSUMED, *jobs.assumed), repairs=_repairs(subject, facts, jobs, resource),
     )  # fmt: skip
 
 
