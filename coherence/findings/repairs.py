@@ -90,6 +90,15 @@ def insert_first(subject: Subject, entry: Place, key: str, value: str) -> Edit |
     return Edit(_empty(entry, len(lines[entry.line - 1]) + 1), "", f"\n{below[1]}{spelled}") if below else None
 
 
+def insert_before(subject: Subject, entry: Place, name: str, value: str) -> Edit | None:
+    """Returns the edit that adds another entry before one whose name stands at a place; None in a manifest."""
+    if text_at(subject.sources, entry) is None or subject.design.spelling:
+        return None
+    before = lines_of(subject.sources[entry.file])[entry.line - 1][: entry.column - 1]
+    behind = f"\n{before}" if before.isspace() else ", "
+    return Edit(_empty(entry, entry.column), "", f"{name}: {value}{behind}")
+
+
 def _empty(place: Place, column: int) -> Place:
     return Place(place.file, place.line, column, place.line, column)
 

@@ -121,7 +121,11 @@ def test_silenced_and_known_findings_are_left_alone(design: Path, tmp_path: Path
 
 def test_what_has_no_repair_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "design.yaml"
-    text = "coherence: 1\ncalls: [{from: a, to: b, tries: unlimited}]\npromises: {few: attempts(b) per call(a) <= 3}\n"
+    text = (
+        "coherence: 1\nloops:\n"
+        "  hpa: {uses: kubernetes_hpa, target: {signal: a.q, setpoint: 1}, actuation: {signal: a.n, bounds: [1, 2]}}\n"
+        "  ray: {uses: kubernetes_hpa, target: {signal: a.q, setpoint: 5}, actuation: {signal: a.n, bounds: [1, 2]}}\n"
+    )
     path.write_text(text)
     assert run(["check", "--fix", str(path)]) == 1
     assert path.read_text() == text

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.language.design import Call, Design
+from coherence.base.units import ONE, SECOND
+from coherence.language.design import Call, Component, Design
 from coherence.language.schema_kinds import Quantity
 
 
@@ -37,10 +38,19 @@ def _bought(before: Design, after: Design) -> Iterator[str]:
     for name, tier in before.tiers.items():
         if name in after.tiers and _size(tier.count) < _size(after.tiers[name].count):
             yield f"{name} has more members"
+    for name, component in before.components.items():
+        if name in after.components and _has_more(component, after.components[name]):
+            yield f"{name} has more of what it is given"
     for name, place in before.places.items():
         edited = after.places.get(name, {})
         if any(_size(value) < _size(edited.get(key)) for key, value in place.items()):
             yield f"{name} has more room"
+
+
+def _has_more(component: Component, edited: Component) -> bool:
+    """Returns whether a component has more copies, or one of its stated numbers that are no times is higher."""
+    pairs = [(component.copies, edited.copies), *((v, edited.constants.get(k)) for k, v in component.constants.items())]
+    return any(_size(old) < _size(new) for old, new in pairs if getattr(old, "dimension", ONE) != SECOND)
 
 
 def _size(value: object) -> Fraction:

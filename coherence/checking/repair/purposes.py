@@ -1,15 +1,17 @@
 """Counts the policies that an edit of a design leaves without what they are for.
 
 A call that retried and has one try, where no call before or behind it retries either, a loop that may move within
-bounds and has one value left or leaves its stated bounds, a timer that begins with what stops it: such an edit removes
-a conflict by removing the policy.
+bounds and has one value left or leaves its stated bounds, a timer that begins with what stops it where no other one
+stands for it, a component of which there are fewer, a load or a time of the world that is another: such an edit
+removes a conflict by removing what it is about.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
-from coherence.language.design import Call, Design, Loop, Timer
+from coherence.language.design import Call, Component, Design, Loop, Timer
 from coherence.language.schema_kinds import Quantity
 
 
@@ -28,7 +30,11 @@ def _lost(before: Design, after: Design) -> Iterator[str]:
             yield name
     for name, timer in before.timers.items():
         if name in after.timers and not _stopped_at_start(timer) and _stopped_at_start(after.timers[name]):
+            yield from () if _stood_for(timer, after) else (name,)
+    for name, component in before.components.items():
+        if name in after.components and _is_less(component, after.components[name]):
             yield name
+    yield from (name for name, load in before.workload.items() if after.workload.get(name) != load)
 
 
 def _retries(call: Call) -> bool:
@@ -69,6 +75,27 @@ def _moves_inside(loop: Loop, edited: Loop) -> bool:
     """Returns whether the loop may still move, and only within the bounds that it had."""
     old, new = _within(loop), _within(edited)
     return old is not None and new is not None and old[0].low <= new[0].low and new[1].high <= old[1].high
+
+
+def _stood_for(timer: Timer, design: Design) -> bool:
+    """Returns whether another timer waits for the same event from the same start, and then does the same."""
+    return any(
+        (other.start, other.unless, other.then) == (timer.start, timer.unless, timer.then)
+        for name, other in design.timers.items()
+        if name != timer.name
+    )
+
+
+def _is_less(component: Component, edited: Component) -> bool:
+    """Returns whether there are fewer members, or what the world does with a component is another."""
+    ranges = {key: v for key, v in component.constants.items() if isinstance(v, Quantity) and v.low < v.high}
+    world = component.takes == edited.takes and all(edited.constants.get(key) == v for key, v in ranges.items())
+    return _members(edited) < _members(component) or not world
+
+
+def _members(component: Component) -> Fraction:
+    """Returns the fewest members that a component states; 0 where it states none."""
+    return component.copies.low if isinstance(component.copies, Quantity) else Fraction(0)
 
 
 def _stopped_at_start(timer: Timer) -> bool:

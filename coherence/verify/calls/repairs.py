@@ -46,11 +46,14 @@ def with_limit(subject: Subject, plan: RetryPolicy, each: Fraction) -> Edit | No
 
 
 def fewer_tries(subject: Subject, plan: RetryPolicy, count: int | None) -> Repair | None:
-    """Returns the repair to `count` tries, where the call says its tries in one number."""
+    """Returns the repair to `count` tries, where the call says its tries in one number, or has no limit of them."""
     tries = plan.call.tries[0] if len(plan.call.tries) == 1 else None
-    if not count or not isinstance(tries, Quantity):
+    if not count or tries is None:
         return None
-    return repairs.proposal(repairs.change(subject, tries, Fraction(count)))
+    if isinstance(tries, Quantity):
+        return repairs.proposal(repairs.change(subject, tries, Fraction(count)))
+    own = repairs.text_at(subject.sources, tries.place)
+    return repairs.proposal(Edit(tries.place, tries.text, str(count))) if own == tries.text else None
 
 
 def longer(subject: Subject, place: Place, need: Fraction | None) -> Repair | None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.base.number_text import render_decimal
+from coherence.base.number_text import render_decimal, render_seconds
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Repair
 from coherence.findings.question_input import Subject
@@ -16,6 +16,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.verify.timers.firing import firing, misses_of
 
 MARGIN = Fraction(11, 10)
+STARTUP = "startup"  # the name of a probe that a repair adds
 
 
 def later(subject: Subject, timer: Timer, than: Fraction) -> Iterator[Repair]:
@@ -52,6 +53,23 @@ def begin_with(subject: Subject, timer: Timer, event: str) -> Iterator[Repair]:
     start = timer.start
     if start is not None and repairs.text_at(subject.sources, start.place) == start.text:
         yield Repair((Edit(start.place, start.text, event),), "")
+
+
+def startup_probe(subject: Subject, timer: Timer, longest: Fraction) -> Iterator[Repair]:
+    """Yields the repair that gives a start a probe of its own, and runs the timer from the end of the start."""
+    start, end, then, every = timer.start, timer.unless, timer.then, timer.every
+    if start is None or end is None or then is None or every is None or start == end or every.low <= 0:
+        return
+    if STARTUP in subject.design.timers or (timer.part is not None and timer.part.text != "liveness_probe"):
+        return
+    misses = math.ceil(longest * MARGIN / every.low) + 1
+    probe = f"{{from: {start.text}, every: {render_seconds(every.low)}, misses: {misses}, unless: {end.text}"
+    beside = repairs.insert_before(subject, timer.place, STARTUP, f"{probe}, then: {then.text}}}")
+    own = repairs.text_at(subject.sources, start.place)
+    begins = Edit(start.place, start.text, end.text) if own == start.text else None
+    repair = repairs.proposal(beside, begins)
+    if repair is not None:
+        yield repair
 
 
 def _once(timer: Timer) -> tuple[str, Quantity | None]:

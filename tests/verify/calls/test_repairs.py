@@ -108,7 +108,7 @@ def test_a_shorter_try_lets_all_tries_end_before_the_room_is_over(call: str, roo
         ("per_try: 2 s, tries: 5, retry_when: [timeout]", 3, "per_try: 2 s, tries: 3, retry_when: [timeout]"),
         ("per_try: 2 s, tries: 5, retry_when: [timeout]", None, None),
         ("per_try: 2 s, tries: 5, retry_when: [timeout]", 0, None),
-        ("per_try: 2 s, tries: unlimited, retry_when: [timeout]", 3, None),
+        ("per_try: 2 s, tries: unlimited, retry_when: [timeout]", 3, "per_try: 2 s, tries: 3, retry_when: [timeout]"),
         ("per_try: 2 s, tries: [2, 3], retry_when: [timeout]", 3, None),  # which of the two?
     ],
 )

@@ -121,11 +121,11 @@ def _witness(plan: RetryPolicy, cause: FailureCause, around: Enclosure) -> Itera
 def _repairs(
     subject: Subject, plan: RetryPolicy, cause: FailureCause, around: Enclosure, done: int | None
 ) -> tuple[Repair, ...]:
-    """Shorter tries inside, a longer limit around, fewer tries, or a shorter deadline inside."""
+    """Shorter tries inside, fewer tries, a shorter deadline inside, or a longer limit around."""
     limit, deadline = around.limit.low, plan.call.deadline
     inside = shorter(subject, deadline.place, limit) if isinstance(deadline, Quantity) and cause.whole else None
     each = shorter_try(subject, plan, limit) if isinstance(plan.call.per_try, Quantity) else None
-    return offered(each, longer(subject, around.place, retry_end(plan)), fewer_tries(subject, plan, done), inside)
+    return offered(each, fewer_tries(subject, plan, done), inside, longer(subject, around.place, retry_end(plan)))
 
 
 def _together(question: Question, subject: Subject, work: Work, around: Enclosure) -> Iterator[Finding]:

@@ -212,7 +212,9 @@ def _repairs(subject: Subject, count: _Count) -> tuple[Repair, ...]:
     plan, deadline = count.plan, count.plan.call.deadline
     worst = None if count.cause.whole else last_end(count.course)
     more = longer(subject, deadline.place, worst) if isinstance(deadline, Quantity) else None
-    return offered(shorter_try(subject, plan, count.limit), more, fewer_tries(subject, plan, count.done))
+    done = count.done or 0
+    fewer = (fewer_tries(subject, plan, tries) for tries in (done, done - 1) if tries > 0)  # they may fit exactly
+    return offered(shorter_try(subject, plan, count.limit), *fewer, more)
 
 
 def _fits(question: Question, plan: RetryPolicy, deadline: DurationInterval) -> Finding:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from math import prod
 
 from coherence.base.places import Place
 from coherence.findings import repairs
@@ -213,4 +214,6 @@ def _fewer(
         if plan.tries
     ]
     repairs = [fewer_tries(subject, plan, fewer) for plan, tries, fewer in counts if fewer < tries]
-    return offered(*reversed(repairs))
+    endless, others = [plan for plan in retrying(amplification) if not plan.tries], prod(n for _, n, _ in counts)
+    ended = [fewer_tries(subject, endless[0], allowed // others)] if len(endless) == 1 else []
+    return offered(*ended, *reversed(repairs))

@@ -79,6 +79,9 @@ def _answer(subject: Subject, case: OverrunCase) -> Finding:
 
 
 def _repairs(subject: Subject, case: OverrunCase) -> Iterator[Repair]:
+    longest = case.order.windows[0].latest
+    if longest is not None:
+        yield from repairs.startup_probe(subject, case.timer, longest)
     yield from _overrun.raised(subject, case)
     if case.timer.unless is not None:
         yield from repairs.begin_with(subject, case.timer, case.timer.unless.text)
