@@ -82,9 +82,8 @@ def test_cheap_questions_are_asked_first() -> None:
     assert any(slow)
 
 
-@pytest.mark.slow
 def test_ctrl_c_keeps_what_is_known_and_names_what_was_being_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    modules = question_modules()
+    modules = [m for m in question_modules() if m.questions[0].code != "COH107"]  # takes all the time that it is given
     stopping = next(module for module in modules if module.questions[0].code == "COH220")
 
     def stopped(subject: Subject) -> Iterator[Finding]:
