@@ -12,6 +12,7 @@ how often available metrics are listed, and at least the scrape interval.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from coherence.base import units
@@ -128,7 +129,8 @@ def _scrape(thing: str, sketch: Sketch) -> Scalar | None:
     """Returns how often a metric is scraped: by what monitors its thing, else where all monitors agree."""
     monitors = sketch.telemetry.monitors
     pods = sketch.pods_of(thing) if thing else None
-    own = [monitor for monitor in monitors if pods is not None and _monitors(monitor, pods, sketch)]
+    labels = _service_labels(pods, sketch) if pods is not None else []
+    own = [monitor for monitor in monitors if pods is not None and _monitors(monitor, pods, labels)]
     intervals = [_interval(monitor, stated, sketch) for monitor in own or monitors for stated in monitor.intervals]
     lengths = {interval.text for interval in intervals}
     if not intervals or (not own and len(lengths) > 1):
@@ -142,16 +144,15 @@ def _interval(monitor: Monitor, stated: Scalar | None, sketch: Sketch) -> Scalar
     return stated or default
 
 
-def _monitors(monitor: Monitor, pods: Pods, sketch: Sketch) -> bool:
+def _monitors(monitor: Monitor, pods: Pods, services: Sequence[Mapping[str, str]]) -> bool:
     """Returns whether a monitor scrapes the pods: directly, or by a Service that selects them."""
     if not any(agree(namespace, pods.namespace) for namespace in monitor.namespaces or ("",)):
         return False
-    if monitor.of_pods:
-        return matches(monitor.selector, pods.labels)
-    chosen = [
-        endpoint
-        for endpoint in sketch.telemetry.endpoints
-        if agree(endpoint.namespace, pods.namespace) and endpoint.pods and endpoint.pods.items() <= pods.labels.items()
-    ]
-    labels = [endpoint.labels for endpoint in chosen] or [pods.labels]  # where no Service is among the files
-    return any(matches(monitor.selector, one) for one in labels)
+    return any(matches(monitor.selector, labels) for labels in ([pods.labels] if monitor.of_pods else services))
+
+
+def _service_labels(pods: Pods, sketch: Sketch) -> Sequence[Mapping[str, str]]:
+    """Returns the labels of the Services of pods; where none is among the files those of the pods stand for them."""
+    near = [endpoint for endpoint in sketch.telemetry.endpoints if agree(endpoint.namespace, pods.namespace)]
+    chosen = [endpoint for endpoint in near if endpoint.pods and endpoint.pods.items() <= pods.labels.items()]
+    return [endpoint.labels for endpoint in chosen] or [pods.labels]
