@@ -102,17 +102,33 @@ def acts(evicts: Evictor, there: Cluster, state: Counts, constants: Mapping[str,
     return bool(evaluate(evicts.trigger, SteadyState(lambda path: most.get(path, constants.get(path)))))
 
 
-def always_acts(evicts: Evictor, there: Cluster, members: int, constants: Values) -> bool | None:
+def always_acts(
+    evicts: Evictor, there: Cluster, members: int, constants: Values, *, or_more: bool = False
+) -> bool | None:
     """Decides whether the trigger holds (or fails) for every placement of so many members; None: it depends.
 
-    The fullest of D domains has at least members / D, rounded up.
+    The fullest of D domains has at least members / D, rounded up.  `or_more`: of so many members, or of more.
     """
     ones = tuple((1,) * site.number for site in there.sites)
+    most = None if or_more else Fraction(members)
     spans = {
-        counted(evicts.thing, by): Interval(Fraction(-(-members // len(domains(there, ones, by)))), Fraction(members))
+        counted(evicts.thing, by): Interval(Fraction(-(-members // len(domains(there, ones, by)))), most)
         for by in evicts.labels
     }
     return truth(evicts.trigger, {**constants, **spans})
+
+
+def acts_on_more(evicts: Sequence[Evictor], there: Cluster, members: int, constants: Mapping[str, Fraction]) -> bool:
+    """Decides whether some trigger holds for so many members and any more, wherever they lie.
+
+    Its answer hangs on no number of members but the counted ones, and each more has a place: one that is emptiest.
+    """
+    thing = evicts[0].thing
+    fixed = {path: Interval(n, n) for path, n in constants.items() if path.partition(".")[0] != thing}
+    taken = all(site.room is None for site in there.sites) and len(there.musts) <= 1
+    if not taken or any(rule.together for rule in there.musts):
+        return False
+    return any(always_acts(one, there, members, fixed, or_more=True) for one in evicts)
 
 
 def chase(evicts: Sequence[Evictor], there: Cluster, members: int, constants: Mapping[str, Fraction]) -> Chase:
@@ -219,5 +235,5 @@ def needs_of(evicts: Evictor, constants: Mapping[str, Fraction]) -> str | None:
 
 __all__ = [
     "BLOCKED", "CERTAIN", "IDLE", "MOVE", "NONE", "POSSIBLE", "UNKNOWN", "Chase", "Evictor", "NeedsError", "acts",
-    "always_acts", "chase", "counted", "evictor", "moves", "needs_of", "victims",
+    "acts_on_more", "always_acts", "chase", "counted", "evictor", "moves", "needs_of", "victims",
 ]  # fmt: skip

@@ -211,3 +211,33 @@ placement: {{web: [spread by node <= 3]}}
     assert script is not None
     assert unsat(script, timeout_ms=10_000).unsat
     assert not unsat(script.replace("3)", "0)"), timeout_ms=10_000).unsat
+
+
+@pytest.mark.parametrize(
+    ("trigger", "rules", "tail"),
+    [
+        ("count of web by node > 1", "prefer spread by node <= 1", "members: none at 1 to 3, conflict at 4 and above"),
+        ("count of web by node > 2", "spread by node <= 1", "members: none at 1 to 6, conflict at 7 and above"),
+        ("count of web by node == 2", "spread by node <= 1", "checked up to 20"),
+    ],
+)
+def test_more_members_than_places_bear_are_a_conflict_for_every_larger_number(
+    trigger: str, rules: str, tail: str
+) -> None:
+    text = f"""coherence: 1
+components: {{web: {{copies: 3, returns: always}}}}
+places: {{node: {{count: 3}}}}
+placement: {{web: [{rules}]}}
+loops: {{dup: {{trigger: {trigger}, actuation: {{evict: web}}}}}}
+"""
+    assert tail in answers(evictor_vs_placer, text)[0].message
+
+
+def test_where_room_is_short_nothing_is_said_of_larger_numbers() -> None:
+    text = """coherence: 1
+components: {web: {copies: 3, returns: always, needs: {slots: 1}}}
+places: {node: {count: 3, slots: 4}}
+placement: {web: [spread by node <= 1]}
+loops: {dup: {trigger: count of web by node > 1, actuation: {evict: web}}}
+"""
+    assert "conflict at 4 to 20 (checked up to 20)" in answers(evictor_vs_placer, text)[0].message

@@ -56,6 +56,7 @@ from coherence.verify.jobs.eviction import (
     POSSIBLE,
     UNKNOWN,
     Chase,
+    acts_on_more,
     chase,
     moves,
 )
@@ -281,16 +282,20 @@ def _by_nodes(facts: DesignFacts, case: EvictionCase, stated: Cluster, members: 
 
 
 def _by_members(case: EvictionCase, there: Cluster) -> str:
-    """Returns the verdict for 1 to 20 members on the stated places, where one number of them is stated."""
-    verdicts, budget = list[tuple[int, str]](), MOST_SWEPT // 4
+    """Returns the verdict for 1 to 20 members on the stated places, or for all, where one number of them is stated."""
+    verdicts, budget, onward = list[tuple[int, str]](), MOST_SWEPT // 4, False
     for number in range(1, BY_MEMBERS + 1) if case.low == case.high else ():
-        chased = chase(case.evictors, there, number, values_at(case, there, number))
+        values = values_at(case, there, number)
+        chased = chase(case.evictors, there, number, values)
         budget -= len(chased.graph.edges) if chased.graph else 1
         if budget <= 0 or chased.verdict in (UNKNOWN, BLOCKED):
             break
         verdicts.append((number, _plain(chased.verdict, stated=bool(there.rules or there.likes))))
+        onward = chased.verdict == CERTAIN and acts_on_more(case.evictors, there, number, values)
+        if onward:
+            break
     changes = len({verdict for _, verdict in verdicts}) > 1
-    return f"; members: {render_verdicts(verdicts)}" if changes else ""
+    return f"; members: {render_verdicts(verdicts, saturated=onward)}" if changes else ""
 
 
 def _saturated(facts: DesignFacts, case: EvictionCase, verdicts: list[tuple[int, str]], members: int) -> bool:
