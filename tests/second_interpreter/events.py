@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 
@@ -136,10 +136,23 @@ def events_in_order(random: Random) -> Drawn:
     return Drawn(text, ("COH208",), truth, None if touching else all(broken), "p")
 
 
+def timer_against_work(random: Random) -> Drawn:
+    """A timer that an event ends: does it fire before in some run, in every one?"""
+    timers, takes = graph(random)
+    stop = timers[-1]
+    ends = [f"{activity} ends" for activity in takes]
+    timers[-1] = stop = replace(stop, begin=random.choice(["alarm", stop.begin]), unless=random.choice(ends))
+    known = [run for run in runs(timers, takes) if stop.begin in run]
+    cases = ["stop" in run and (stop.unless not in run or run["stop"][0] < run[stop.unless][0]) for run in known]
+    text = _design(timers, takes, f"{stop.unless} before stop")
+    several = any(sum(t.then == timer.then for t in timers) > 1 for timer in timers)
+    return Drawn(text, ("COH207",), None if several and not any(cases) else any(cases), all(cases))
+
+
 def _design(timers: list[PlainTimer], takes: Mapping[str, Span], promise: str) -> str:
     parts = ", ".join(f"{name[:-5]}: {{takes: {{work: {stated(ends, ' s')}}}}}" for name, ends in takes.items())
     lines = "\n".join(timer.line() for timer in timers)
     return f"coherence: 1\ncomponents: {{{parts}}}\ntimers:\n{lines}\npromises: {{p: {promise}}}\n"
 
 
-EVENTS = (answered_in_time, events_in_order)
+EVENTS = (answered_in_time, events_in_order, timer_against_work)
