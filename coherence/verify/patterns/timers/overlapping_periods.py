@@ -44,7 +44,6 @@ from coherence.language.design import Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.events.graph import values
 from coherence.verify.events.orders import between
-from coherence.verify.events.periods import periods
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.firing import FiringWindow
 
@@ -58,6 +57,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
         then = timer.then
         if then is None or then.kind != "starts" or not then.activity or timer.unless is not None:
             continue
+        from coherence.verify.events.periods import periods
+
         component = subject.design.components.get(then.thing)
         apart = list(periods(subject.design, timer, without=f"{then.subject} ends"))
         if component is None or not apart:
