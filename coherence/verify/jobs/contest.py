@@ -133,11 +133,15 @@ def plain(amount: Fraction) -> Amount:
     return int(amount) if amount.denominator == 1 else amount
 
 
-def contest(facts: DesignFacts, *, components: bool = False) -> Contest:
-    """Returns the contest of a design's jobs (and of components that hold the same resources).  Raises NeedsError."""
+def contest(facts: DesignFacts, *, components: bool = False, merged: bool = True) -> Contest:
+    """Returns the contest of a design's jobs (and of components that hold the same resources).  Raises NeedsError.
+
+    `merged`: jobs alike are one kind, whatever their names.
+    """
     design = facts.design
     order = design.order
-    kinds = _merged(facts, [_job(facts, job) for job in design.jobs.values()])
+    kinds = [_job(facts, job) for job in design.jobs.values()]
+    kinds = _merged(facts, kinds) if merged else kinds
     if components:
         kinds += [kind for c in design.components.values() if (kind := _component(facts, c)) is not None]
     supply = {r: _supply(facts, r, kind) for kind in kinds for r in kind.needs}

@@ -19,7 +19,7 @@ from coherence.verify.patterns.writers._pair import Numbers
 WORST = (NEVER, POSSIBLE, UNKNOWN, TIE, UNDONE, NONE)
 CHOICES = f"{PASSED}, {RESERVES}, {HOLDS_QUEUE} or {HOLDS_ALL}"
 ENDS = "a job that has all it waits for ends some day; what is evicted goes some day"
-TURNS = "jobs alike that the order does not tell apart take turns"
+TURNS = "copies of one job that the order does not tell apart take turns"
 PROMPT = "the scheduler acts before anything else happens; preemption acts when nothing fits"
 LATE = "the scheduler acts some day, also after others came or ended"
 ON_TIME = "a job that passes the first one delays it by nothing: it ends when it says"
@@ -35,7 +35,7 @@ def answer(question: Question, subject: Subject, place: Place) -> Finding:
 
 
 def _answer(question: Question, subject: Subject, facts: DesignFacts) -> Finding:
-    jobs, order = contest(facts), subject.design.order
+    jobs, order = contest(facts, merged=False), subject.design.order
     if jobs.preempt is not None and (order is None or order.victim is None):
         raise NeedsError("victim of order (returns or leaves; reservation or not)", jobs.preempt.place)
     names, places = tuple(subject.design.jobs), _places(subject, facts, jobs)
