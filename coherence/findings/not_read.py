@@ -102,8 +102,9 @@ def _read(
 ) -> dict[Entry, frozenset[DesignLeaf]]:
     """Returns the values of each entry that some answer was computed from."""
     readers: dict[Place, list[Basis]] = {}
+    places = frozenset(leaf.place for own in entries.values() for leaf in own)
     for basis in answers:
-        for place in basis.read:
+        for place in places & basis.read:
             readers.setdefault(place, []).append(basis)
     read = {}
     for entry, own in entries.items():

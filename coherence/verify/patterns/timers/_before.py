@@ -96,11 +96,15 @@ def unclear(design: Design) -> Iterator[tuple[Timer, Timer, str]]:
 def _pairs_of_one_event(design: Design) -> Iterator[tuple[Timer, Timer]]:
     """Yields timers that an outside event starts, that act on one thing, and whose order no promise states."""
     promised = {frozenset((p.first.text, p.second.text)) for p in design.promises.values() if p.first and p.second}
-    acting = [t for t in design.timers.values() if _thing(t) in {*design.components, *_start_words(t)}]
-    for timer, other in itertools.combinations(acting, 2):
-        same = timer.start == other.start and timer.start is not None and timer.start.kind == "outside"
-        if same and _thing(timer) == _thing(other) and frozenset((timer.name, other.name)) not in promised:
-            yield timer, other
+    together: dict[tuple[str, str], list[Timer]] = {}
+    for timer in design.timers.values():
+        known = _thing(timer) in design.components or _thing(timer) in _start_words(timer)
+        if known and timer.start is not None and timer.start.kind == "outside":
+            together.setdefault((timer.start.text, _thing(timer)), []).append(timer)
+    for timers in together.values():
+        for timer, other in itertools.combinations(timers, 2):
+            if timer.start == other.start and frozenset((timer.name, other.name)) not in promised:
+                yield timer, other
 
 
 def _unlisted_first(timer: Timer, other: Timer) -> tuple[Timer, Timer] | None:
