@@ -13,6 +13,7 @@ from coherence.base.reads import recorded
 from coherence.base.watchdog import WHOLE, current_run, run_limit
 from coherence.checking.answers import ModuleAnswer, ask_once, bases, carry_over, marked, not_asked
 from coherence.checking.independent_parts import units_of
+from coherence.checking.manifest_slices import own_sources
 from coherence.checking.slicing import Names, Piece, clashes, pieces, same_entries, whole
 from coherence.checking.unread_values import joined
 from coherence.checking.weighing import weighed, weighed_absences
@@ -144,10 +145,7 @@ def _joined(
     fresh_answers = ask_pieces(fresh, known, sources, options)
     taken = frozenset(names.things(design)) if fresh else frozenset()
     end = min(current_run().end, time.monotonic() + WHOLE * options.time_limit)
-    repaired = (
-        _repaired(answers, sources, _again(answers.piece, design, sources, rebuild), options, taken, end)
-        for answers in fresh_answers
-    )
+    repaired = (_repaired(answers, sources, (design, rebuild), options, taken, end) for answers in fresh_answers)
     every = {**known, **{answers.piece.names: answers for answers in repaired}}
     answered = {part.names: every[part.names] for part in parts}
     findings = tuple(_unique(f for answers in answered.values() for f in answers.findings))
@@ -183,8 +181,8 @@ def _reviewed(subject: Subject, answers: Sequence[Finding], options: Options) ->
 
 
 def _repaired(
-    answers: PieceAnswers, sources: Mapping[str, str], again: Rebuild, options: Options, taken: frozenset[str],
-    end: float,
+    answers: PieceAnswers, sources: Mapping[str, str], reading: tuple[Design, Rebuild], options: Options,
+    taken: frozenset[str], end: float,
 ) -> PieceAnswers:  # fmt: skip
     own = [_own_place_first(finding, sources) for finding in answers.unrepaired if options.wants(finding.code)]
     conflicts = any(finding.verdict is Verdict.CONFLICT for finding in own)
@@ -195,8 +193,14 @@ def _repaired(
     from coherence.checking.repair.rechecks import with_repairs
 
     free = [replace(f, repairs=tuple(r for r in f.repairs if not clashes(r, taken))) for f in own]
-    piece = answers.piece
-    subject = Subject(piece.design, sources, options.time_limit)
+    piece, (design, rebuild) = answers.piece, reading
+    texts: Mapping[str, str] | None = sources
+    if piece.objects and piece.cut and any(finding.verdict is Verdict.CONFLICT for finding in free):
+        texts = own_sources(piece.design, sources, piece.objects, rebuild)
+    if texts is None:
+        return replace(answers, findings=tuple(replace(f, repairs=()) for f in own))
+    again = _again(piece, design, texts, rebuild, end)
+    subject = Subject(piece.design, texts, options.time_limit)
 
     def ask_again(edited: Subject, modules: Iterable[QuestionModule]) -> list[Finding]:
         if wall_is_over(end):
@@ -218,16 +222,18 @@ def _repaired(
     return replace(answers, findings=repaired, cut_short=answers.cut_short or cuts.happened)
 
 
-def _again(piece: Piece, design: Design, sources: Mapping[str, str], rebuild: Rebuild) -> Rebuild:
-    """Returns what reads a piece of a design after an edit of the texts of the design."""
+def _again(piece: Piece, design: Design, sources: Mapping[str, str], rebuild: Rebuild, end: float) -> Rebuild:
+    """Returns what reads a piece of a design after an edit of the texts that hold it, until `end`."""
     from coherence.checking.rereading import reread
 
     by_hand = sources == {design.file: design.text} and not design.spelling
-    is_whole = len(piece.members) == len(units_of(design))
+    alone = len(piece.members) == len(units_of(design)) or bool(design.spelling)
 
     def again(edited: Mapping[str, str]) -> Design:
+        if wall_is_over(end):
+            raise CoherenceError("the time for repairs is over")
         after = reread(design, edited[design.file]) if by_hand else rebuild(edited)
-        return after if is_whole else piece.after(design, after)
+        return after if alone else piece.after(design, after)
 
     return again
 

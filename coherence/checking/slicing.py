@@ -1,13 +1,13 @@
 """Cuts a design into independent pieces, so that each question is asked of each piece, and after an edit of some.
 
-A design that is no text written by hand in one file, or whose values stand in several entries at once (anchors), is
-one piece.
+A design that is no text written by hand in one file, and none of manifests, or whose values stand in several entries
+at once (anchors), is one piece.  Of manifests, what was read from one object is one piece.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -15,6 +15,7 @@ from types import MappingProxyType
 from coherence.base.queries import cached
 from coherence.checking.answers import changed_fields
 from coherence.checking.independent_parts import SECTIONS, Unit, entries_of, part_of, parts, units_of
+from coherence.checking.manifest_slices import Object, joined, objects_of
 from coherence.findings.finding import Repair
 from coherence.language.design import Design
 from coherence.language.reading import check_together
@@ -27,11 +28,15 @@ ANCHORS = re.compile(r"[&*](?<![^\s\[{,][&*])[A-Za-z0-9_]")  # begins with few l
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a design, with its units.  `cut`: there are others, with which it shares nothing."""
+    """A part of a design, with its units.  `cut`: there are others, with which it shares nothing.
+
+    `objects`: the objects of manifests that it was read from.
+    """
 
     members: tuple[Unit, ...]
     design: Design
     cut: bool = False
+    objects: frozenset[Object] = frozenset()
 
     @cached_property
     def names(self) -> Names:
@@ -61,12 +66,27 @@ def pieces(
     Beside it the pieces before an edit: those of the same entries need not be checked again.
     """
     by_hand = sources == {design.file: design.text} and not design.spelling
-    groups = parts(design) if by_hand and not has_anchors(design) else ()
+    groups = parts(design) if (by_hand and not has_anchors(design)) or design.spelling else ()
     if len(groups) < 2:
         return (whole(design),)
     candidates = tuple(Piece(group, part_of(design, group), cut=True) for group in groups)
+    if design.spelling:
+        candidates = _by_objects(design, sources, candidates)
     fresh = (one for one in candidates if (old := before.get(one.names)) is None or not same_entries(old, one))
     return candidates if all(map(_complete, fresh)) else (whole(design),)
+
+
+def _by_objects(design: Design, sources: Mapping[str, str], candidates: Sequence[Piece]) -> tuple[Piece, ...]:
+    """Returns the pieces of a design of manifests, those joined that were read from one object."""
+    objects = objects_of([piece.design for piece in candidates], sources)
+    order = {(unit.section, unit.name): number for number, unit in enumerate(units_of(design))}
+    joined_pieces = []
+    for group in joined(objects):
+        units = [unit for number in group for unit in candidates[number].members]
+        members = tuple(sorted(units, key=lambda unit: order[unit.section, unit.name]))
+        own = frozenset[Object]().union(*(objects[number] for number in group))
+        joined_pieces.append(Piece(members, part_of(design, members), cut=len(members) < len(order), objects=own))
+    return tuple(joined_pieces)
 
 
 @cached

@@ -32,7 +32,7 @@ from coherence.language.reading import WITHOUT_MANIFESTS, design_from_table, is_
 from coherence.language.schema_kinds import Reading
 
 LONGEST_TITLE = 200
-MOST_KNOWN = 4096  # texts
+MOST_KNOWN = 512  # texts
 
 
 @functools.cache
