@@ -85,13 +85,13 @@ def joined(objects: Sequence[frozenset[Object]]) -> list[list[int]]:
 def slice_of(sources: Mapping[str, str], objects: frozenset[Object]) -> dict[str, str]:
     """Returns the texts with the lines of all other objects blank: every place keeps its line."""
     return {
-        file: "\n".join(_kept(text, {number for other, number in objects if other == file}))
+        file: "\n".join(_own_lines(text, {number for other, number in objects if other == file}))
         for file, text in sources.items()
         if any(other == file for other, _ in objects)
     }
 
 
-def _kept(text: str, numbers: set[int]) -> Iterator[str]:
+def _own_lines(text: str, numbers: set[int]) -> Iterator[str]:
     for line, owner in zip(text.split("\n"), owners(text), strict=True):
         yield line if owner in numbers or owner == 0 else ""
 
