@@ -9,8 +9,10 @@ from coherence.language.reading import read_text
 
 DESIGN = """coherence: 1
 calls: [{from: a, to: b, tries: 3, per_try: 1 s, deadline: 5 s}]
-timers: {probe: {from: web starts, after: 60 s, unless: web.load ends, then: restart web}}
-loops: {hpa: {trigger: web.load > 3, actuation: {signal: web.size, law: step, by: 1, bounds: [1, 9]}}}
+timers: {probe: {from: web starts, after: 60 s, unless: web.boot ends, then: restart web}}
+loops: {hpa: {trigger: web.queue > 3, actuation: {signal: web.size, law: step, by: 1, bounds: [1, 9]}}}
+components: {web: {copies: 4, takes: {boot: 1 min}, work: 2 .. 5}}
+workload: {users: {rate: 9 req/s}}
 """
 
 
@@ -20,7 +22,11 @@ loops: {hpa: {trigger: web.load > 3, actuation: {signal: web.size, law: step, by
         ("tries: 3", "tries: 1"),
         ("bounds: [1, 9]", "bounds: [4, 4]"),
         ("bounds: [1, 9]", "bounds: [1, 12]"),
-        ("from: web starts", "from: web.load ends"),
+        ("from: web starts", "from: web.boot ends"),
+        ("copies: 4", "copies: 3"),
+        ("boot: 1 min", "boot: 1 s"),
+        ("work: 2 .. 5", "work: 2 .. 4"),
+        ("rate: 9 req/s", "rate: 8 req/s"),
     ],
 )
 def test_a_policy_without_its_purpose_is_counted(old: str, new: str) -> None:
@@ -34,6 +40,14 @@ def test_a_policy_without_its_purpose_is_counted(old: str, new: str) -> None:
 def test_a_policy_that_still_does_what_it_is_for_is_not(old: str, new: str) -> None:
     assert old in DESIGN
     assert purposes_lost(read_text(DESIGN), read_text(DESIGN.replace(old, new))) == 0
+
+
+def test_a_probe_of_the_start_stands_for_one_that_begins_with_its_end() -> None:
+    later = DESIGN.replace("from: web starts", "from: web.boot ends")
+    startup = "timers: {startup: {from: web starts, after: 90 s, unless: web.boot ends, then: restart web}, "
+    assert purposes_lost(read_text(DESIGN), read_text(later.replace("timers: {", startup))) == 0
+    other = startup.replace("restart web}", "unlist web}")
+    assert purposes_lost(read_text(DESIGN), read_text(later.replace("timers: {", other))) == 1
 
 
 def test_retries_of_another_layer_of_the_chain_keep_the_purpose() -> None:

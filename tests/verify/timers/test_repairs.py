@@ -10,7 +10,7 @@ from coherence.findings.question_input import Subject
 from coherence.findings.repairs import apply
 from coherence.language.reading import read_text
 from coherence.verify.timers.firing import FiringWindow, firing
-from coherence.verify.timers.repairs import begin_with, later, sooner
+from coherence.verify.timers.repairs import begin_with, later, sooner, startup_probe
 
 FILE = "design.yaml"
 ONCE = "after: 10 s .. 12 s"
@@ -65,3 +65,30 @@ def test_a_timer_begins_with_another_event() -> None:
     assert changed is not None
     assert read_text(changed[FILE], FILE).timers["t"].start is not None
     assert "from: pool ready" in changed[FILE]
+
+
+PROBED = """coherence: 1
+components: {web: {takes: {boot: 2 min}}}
+timers:
+  alive: {from: web starts, first: 60 s, every: 10 s, misses: 3, unless: web.boot ends, then: restart web}
+"""
+
+
+@pytest.mark.parametrize("text", [PROBED, PROBED.replace("\n  alive: ", " {alive: ").replace("web}\n", "web}}\n")])
+def test_a_start_gets_a_probe_of_its_own_in_block_and_in_flow(text: str) -> None:
+    design = read_text(text, FILE)
+    (repair,) = startup_probe(Subject(design, {FILE: text}), design.timers["alive"], Fraction(120))
+    changed = apply(list(repair.edits), {FILE: text})
+    assert changed is not None
+    timers = read_text(changed[FILE], FILE).timers
+    assert list(timers) == ["startup", "alive"]
+    assert timers["alive"].start == timers["alive"].unless
+    fires = firing(timers["startup"])
+    assert fires is not None
+    assert Fraction(120) * Fraction(11, 10) <= fires.window.earliest <= 150
+
+
+def test_a_design_that_has_a_startup_probe_gets_no_other_one() -> None:
+    text = PROBED.replace("alive:", "startup:")
+    design = read_text(text, FILE)
+    assert not list(startup_probe(Subject(design, {FILE: text}), design.timers["startup"], Fraction(120)))
