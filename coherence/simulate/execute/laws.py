@@ -57,6 +57,16 @@ class Memory:
         begin = bisect.bisect_right(self.changes, time - window, key=lambda own: own[0])
         self.changes = [*self.changes[begin:], (time, change)]
 
+    def recommend(self, time: Fraction, wanted: Num, reach: Fraction) -> None:
+        """Adds a recommendation, and forgets those before a reach.
+
+        Of equal ones in a row the last stands for all, but for affine numbers, which differ by their derivatives.
+        """
+        before = self.recommendations
+        if before and not isinstance(wanted, Affine) and before[-1][1] == wanted:
+            before = before[:-1]
+        self.recommendations = [*_since(before, time - reach), (time, wanted)]
+
     def copy(self) -> Memory:
         return Memory(
             list(self.recommendations),
@@ -190,18 +200,21 @@ def _clip(value: Num, loop: SampledLoop) -> Num:
 
 
 def _held(loop: SampledLoop, memory: Memory, wanted: Num, commanded: Num, time: Fraction, rule: str) -> tuple[Num, str]:
-    memory.recommendations.append((time, wanted))
-    reach = max(loop.hold_down, loop.hold_up)
-    memory.recommendations = [(at, v) for at, v in memory.recommendations if at >= time - reach]
+    memory.recommend(time, wanted, max(loop.hold_down, loop.hold_up))
     if wanted < commanded and loop.hold_down:
-        highest = max(v for at, v in memory.recommendations if at >= time - loop.hold_down)
+        highest = max(v for _, v in _since(memory.recommendations, time - loop.hold_down))
         held = min(highest, commanded)
     elif wanted > commanded and loop.hold_up:
-        lowest = min(v for at, v in memory.recommendations if at >= time - loop.hold_up)
+        lowest = min(v for _, v in _since(memory.recommendations, time - loop.hold_up))
         held = max(lowest, commanded)
     else:
         return wanted, rule
     return held, rule if held == wanted else rule + " held"
+
+
+def _since(entries: list[tuple[Fraction, Num]], time: Fraction) -> list[tuple[Fraction, Num]]:
+    """Returns the entries from a time on, of entries in the order of time."""
+    return entries[bisect.bisect_left(entries, time, key=lambda entry: entry[0]) :]
 
 
 def _rate_limited(loop: SampledLoop, memory: Memory, wanted: Num, commanded: Num, time: Fraction) -> Num:

@@ -11,7 +11,7 @@ from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Held, Tree, walk
 from coherence.model.model import SampledLoop
 from coherence.simulate.execute.affine import plain
-from coherence.simulate.execute.certificates.run_followed import Follower, Remembered
+from coherence.simulate.execute.certificates.run_followed import Follower, Remembered, Timed
 from coherence.simulate.execute.certificates.run_frames import literal
 from coherence.simulate.execute.exact import Instant
 from coherence.simulate.execute.lookback import longest_streak
@@ -58,12 +58,18 @@ def _timed(name: str, entries: list[tuple[Fraction, Any]], now: Fraction) -> Kno
 def _remembered(loop: SampledLoop, memory: Remembered, now: Fraction) -> Known:
     reach = max(loop.hold_down, loop.hold_up)
     window = max((rate.per for rate in loop.rates), default=Fraction(0))
-    facts = _timed(f"{loop.name} wanted", [e for e in memory.wanted if e[0] >= now - reach], now)
+    facts = _timed(f"{loop.name} wanted", _last_of_equal([e for e in memory.wanted if e[0] >= now - reach]), now)
     facts |= _timed(f"{loop.name} changed by", [(at, v) for at, v in memory.changes if at > now - window and v], now)
     facts[f"{loop.name} done"] = memory.done
     if memory.changed is not None and loop.cooldown is not None:
         facts[f"{loop.name} changed"] = min(now - memory.changed, loop.cooldown + loop.period)
     return facts
+
+
+def _last_of_equal(wanted: Timed) -> Timed:
+    """Returns the last of each row of equal values: it leaves a window last, and the largest and smallest with it."""
+    following = [value for _, value in wanted[1:]]
+    return [entry for entry, value in zip(wanted, following, strict=False) if entry[1] != value] + wanted[-1:]
 
 
 def _streaks(follower: Follower, now: Fraction, longest: Fraction) -> Known:
