@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 WITHOUT_MANIFESTS = (
     "this design is laid over manifests, and none is given", "name the manifests beside it: `coherence check FOLDER`",
 )  # fmt: skip
+PIPE_WAIT = 5.0  # s until somebody begins to write to a pipe
 SECTIONS_WITH_PARTS = ("loops", "components", "timers", "limits")
 
 
@@ -50,13 +51,40 @@ def read_text(text: str, file: str = "<design>") -> Design:
 def read_bytes(path: str | Path, name: str) -> bytes:
     """Returns the bytes of a file; an unreadable one is an InputError."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_opened) as file:
             return file.read(document.MAX_BYTES + 1)  # one more is refused: a device has no end
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(
             [Problem(Place(name, 1, 1, 1, 1), f"cannot be read: {reason}", "check the path and its permissions")]
         ) from None
+
+
+def _opened(path: str, flags: int) -> int:
+    """Opens a file, and a pipe only where somebody writes to it or begins to within some seconds.  Raises OSError."""
+    import os
+    import stat
+
+    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+    if stat.S_ISFIFO(os.fstat(descriptor).st_mode) and not _is_written(descriptor):
+        os.close(descriptor)
+        raise OSError(0, "a pipe that nobody writes to")
+    os.set_blocking(descriptor, True)
+    return descriptor
+
+
+def _is_written(descriptor: int) -> bool:
+    """Decides whether a pipe has a writer, or something to read: at once, or within some seconds."""
+    import os
+    import select
+
+    if select.select([descriptor], [], [], PIPE_WAIT)[0]:
+        return True
+    try:
+        os.read(descriptor, 1)  # empty at its end, which is there where nobody has it open
+    except BlockingIOError:
+        return True
+    return False
 
 
 def is_design(root: Node) -> bool:

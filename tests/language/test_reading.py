@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.base.units import ONE, SECOND
 from coherence.findings.repairs import text_at
+from coherence.language import reading
 from coherence.language.design import Design, Loop, Pause, Relay
 from coherence.language.reading import is_design, read_bytes, read_design, read_text
 from coherence.language.schema_kinds import Formula, Quantity, Word
@@ -365,6 +368,28 @@ def test_a_design_is_read_from_a_file(tmp_path: Path) -> None:
 def test_what_cannot_be_read_is_an_input_error(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_bytes(tmp_path / name, name)
+
+
+def test_a_pipe_that_nobody_writes_to_is_an_input_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "PIPE_WAIT", 0.05)
+    os.mkfifo(tmp_path / "d.yaml")
+    with pytest.raises(InputError, match="cannot be read: a pipe that nobody writes to"):
+        read_bytes(tmp_path / "d.yaml", "d.yaml")
+
+
+def test_a_pipe_whose_writer_is_slow_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "PIPE_WAIT", 0.05)
+    near, far = os.pipe()
+
+    def write() -> None:
+        os.write(far, b"coherence: 1\n")
+        os.close(far)
+
+    late = threading.Timer(0.2, write)
+    late.start()
+    assert read_bytes(f"/dev/fd/{near}", "d.yaml") == b"coherence: 1\n"
+    late.join()
+    os.close(near)
 
 
 def test_by_beside_to_is_refused_with_both_places() -> None:
