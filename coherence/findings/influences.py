@@ -273,9 +273,7 @@ def _entry_words(design: Design, name: str) -> Iterator[str]:
     if name in design.claims:
         yield from _behind(design, _signals(design, [design.claims[name]]))
     if name in design.components:
-        yield from _behind(
-            design, [f"{name}.{word}" for word in ("copies", "count", *design.components[name].constants)]
-        )
+        yield from _behind(design, [f"{name}.{word}" for word in design.components[name].constants])
     if name in design.workload:
         yield from (f"{name}.{word}" for word in RATE_WORDS)
     if promise is not None:

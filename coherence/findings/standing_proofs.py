@@ -18,13 +18,15 @@ from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severi
 from coherence.findings.influences import BURST, STOP, WAIT, WHOLE, PossibleInfluence, influences, words_of
 from coherence.language.design import Design
 
-SAFETY = ("always", "never", "before")
+SAFETY = ("always", "never", "before", "sends")
 COMES_TO_REST = ("COH225", "COH226", "COH232", "COH30")  # codes whose proofs say that something ends
 ONLY_REMOVES = "{} is not read; it can only take runs away"
 NO_WAIT = "{} is not read; no wait for a place in it is counted"
 STEADY = "{} is not read; the rate stays as it is stated"
 NOBODY_GOES = "{} is not read; nothing is taken out by it"
 LINEAR = "COH30"  # codes whose proofs are about the loops alone
+MANY_REMOVE = "{} are not read; they can only take runs away"
+MANY_LEFT = "{} are not read; nothing is taken out by them"
 WHATEVER = "this holds whatever {} says"
 UNREAD = "{} is not read"
 POLICIES = ("loops", "calls", "timers", "limits", "jobs")
@@ -104,13 +106,21 @@ def _weighed(
     changing = [influence for influence in touching if influence not in named]
     if changing:
         return _open(finding, changing[0])
-    stated = [ONLY_REMOVES.format(influence.path) for influence in removing]
+    stated = [_named(ONLY_REMOVES, MANY_REMOVE, removing)] if removing else []
     stated += [NO_WAIT.format(influence.path) for influence in waiting]
     stated += [STEADY.format(influence.path) for influence in bursts]
-    stated += [NOBODY_GOES.format(influence.path) for influence in stops]
+    stated += [_named(NOBODY_GOES, MANY_LEFT, stops)] if stops else []
     stated += [WHATEVER.format(" or ".join(influence.path for influence in beside))] if beside else []
     stated += [UNREAD.format(path) for name in dict.fromkeys(finding.of) for path in unread.get(name, ())]
     return replace(finding, assumptions=(*finding.assumptions, *stated)) if stated else finding
+
+
+def _named(one: str, many: str, influences_of_kind: Sequence[PossibleInfluence]) -> str:
+    """Renders what is said of one entry, or of several."""
+    paths = [influence.path for influence in influences_of_kind]
+    return (one if len(paths) == 1 else many).format(
+        " and ".join([", ".join(paths[:-1]), paths[-1]][len(paths) == 1 :])
+    )
 
 
 def _touching(design: Design, words: frozenset[str], prover: Prover) -> Iterator[PossibleInfluence]:
