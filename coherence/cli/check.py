@@ -118,6 +118,7 @@ def command(paths: Sequence[str], **options: Any) -> int:
             lambda made: write(made, [one for one in chosen.output if "=" in one], verbose=chosen.verbose),
         )
     if chosen.fix or chosen.diff:
+        refuse_given(("without",), "a repair is for every conflict: write --ignore CODE")
         return _fixed(paths, chosen)
     with Progress("checking") as bar, interruptible(bar) as run:
         report = _reported(paths, chosen)

@@ -33,6 +33,7 @@ TELEMETRY = str(ROOT / "specs" / "loss-attribution" / "telemetry.csv")
         (["bound", "all_reduce_end_point", "n=8", "-o", "latex"], "takes no values"),
         (["check", STORM, "--expect", "-o", "json"], "--output would have no effect"),
         (["check", STORM, "--watch", "--strict"], "--strict would have no effect"),
+        (["check", STORM, "--diff", "--without", "start"], "--without would have no effect"),
     ],
 )
 def test_an_option_without_an_effect_is_refused(
