@@ -97,13 +97,12 @@ def timer(random: Random, design: Sections, words: set[str]) -> Sections | None:
 
 
 def stop(random: Random, design: Sections, words: set[str]) -> Sections | None:
-    things = sorted(words & {*design.get("components", {}), *design.get("jobs", {})})
+    resources = {thing for thing, stated in design.get("components", {}).items() if {*stated} <= {"count"}}
+    things = sorted(words & {*design.get("components", {}), *design.get("jobs", {})} - resources)
+    if not things:
+        return None
     verb = random.choice(["restart", "unlist", "stop"])
-    return (
-        {"timers": {ADDED: {"from": "ext alarm", "after": "1 s", "then": f"{verb} {random.choice(things)}"}}}
-        if things
-        else None
-    )
+    return {"timers": {ADDED: {"from": "ext alarm", "after": "1 s", "then": f"{verb} {random.choice(things)}"}}}
 
 
 def ending(random: Random, design: Sections, words: set[str]) -> Sections | None:
@@ -124,14 +123,14 @@ def burst(random: Random, design: Sections, words: set[str]) -> Sections | None:
 
 EVERY = frozenset({""})
 HOLDS: dict[Adds, frozenset[str]] = {  # questions whose proofs hold whatever such an entry says
-    boundary: frozenset({"COH207", "COH225", "COH228"}),  # a later start of what is compared with; room, not time
+    boundary: frozenset({"COH207", "COH225", "COH228", "COH248"}),  # a later start of the later; room
     limit: frozenset[str](),
     writer: frozenset({"COH203", "COH205", "COH212", "COH222", "COH223"}),  # times, and pairs: not this writer
-    evictor: frozenset({"COH207", "COH225", "COH227", "COH228", "COH307"}),  # a capacity has no members to evict
+    evictor: frozenset({"COH207", "COH225", "COH227", "COH228", "COH248", "COH307"}),  # a capacity has no members
     timer: frozenset({"COH207", "COH208"}),  # both events are measured from the start, whoever brings it about
     stop: frozenset({"COH201", "COH203", "COH206", "COH228"}),  # what stops needs no more time
     ending: EVERY,  # who evicts or takes turns reads it, and nobody else waits for the end of a member
-    leaving: frozenset({"COH225", "COH228"}),  # which read it: a job that leaves takes nothing more
+    leaving: frozenset({"COH225", "COH228", "COH248"}),  # which read it: a job that leaves takes nothing more
     burst: frozenset({"COH209"}),  # counts members, not requests
 }  # fmt: skip
 ADDS: tuple[Adds, ...] = (boundary, limit, writer, evictor, timer, stop, ending, leaving, burst)
