@@ -198,6 +198,11 @@ def _lasting(link: EventLink, time: CallingTime) -> EventLink:
     )
 
 
+def lasting(design: Design, subject: str) -> EventLink:
+    """Returns the link from the start of a stated activity to its end in its own time."""
+    return next(link for link in event_graph(design)[f"{subject} ends"] if link.kind == "activity")
+
+
 def with_failures(links_to: Causes) -> Causes:
     """Returns the links with activities as long as they are where tries of the calls in them fail."""
     return {effect: tuple(_where_tries_fail(link) for link in links) for effect, links in links_to.items()}

@@ -42,7 +42,7 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Timer
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.events.graph import values
+from coherence.verify.events.graph import EventLink, lasting, values
 from coherence.verify.events.orders import between
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.firing import FiringWindow
@@ -73,7 +73,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             places = (stated, then.place.labelled("for a time that is not stated"))
             yield QUESTION.undecided(needs, places, (timer.name, then.thing))
         else:
-            yield _answer(subject, timer, shortest, takes)
+            yield _answer(subject, timer, shortest, takes, lasting(subject.design, then.subject))
 
 
 def _every(timer: Timer) -> Quantity | None:
@@ -88,34 +88,39 @@ def _written(timer: Timer, apart: FiringWindow) -> str:
     return str(every) if own else between(apart)
 
 
-def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity) -> Finding:
+def _answer(subject: Subject, timer: Timer, apart: FiringWindow, takes: Quantity, lasts: EventLink) -> Finding:
     assert timer.then is not None
     shortest, every = apart.earliest, _written(timer, apart)
-    numbers: Numbers = {"starts apart, least": (shortest, "s"), "takes at most": (takes.high, "s")}
+    longest, known = lasts.window.latest, lasts.reached.latest or takes.high
+    span = between(lasts.window) if lasts.inside else str(takes)
+    numbers: Numbers = {"starts apart, least": (shortest, "s"), "takes at most": (known, "s")}
     stated = _every(timer)
     places = (
         (stated.place if stated is not None else timer.place).labelled("started this often"),
         takes.place.labelled(f"{timer.then.subject} takes this long"),
     )
-    of, name = (timer.name, timer.then.thing), timer.then.subject
-    if takes.high <= shortest:
-        script = Certificate(claim=f"(<= {rational(takes.high)} {rational(shortest)})").script()
-        message = f"{name} is over before {timer.name} starts it again: {takes} of {every}"
+    of, name = (timer.name, timer.then.thing, *lasts.inside), timer.then.subject
+    if longest is not None and longest <= shortest:
+        script = Certificate(claim=f"(<= {rational(longest)} {rational(shortest)})").script()
+        message = f"{name} is over before {timer.name} starts it again: {span} of {every}"
         evidence = arithmetic(numbers, certificate=script)
-        beside = tuple(_started_beside(subject, timer))
-        return QUESTION.proved(message, places, of, evidence, margin=takes.high < shortest, assumptions=beside)
-    certain = apart.latest is not None and takes.low > apart.latest
+        assumed = (*_started_beside(subject, timer), *lasts.assumptions)
+        return QUESTION.proved(message, places, of, evidence, margin=longest < shortest, assumptions=assumed)
+    if known <= shortest:
+        return QUESTION.undecided(f"needs {lasts.missing}: {timer.name} starts {name} every {every}", places, of)
+    span = between(lasts.reached) if lasts.inside else str(takes)
+    certain = apart.latest is not None and lasts.reached.earliest > apart.latest
     verb = "takes" if certain else "may take"
-    message = f"{timer.name} starts {name} every {every}, and it {verb} {takes}: two run at once"
+    message = f"{timer.name} starts {name} every {every}, and it {verb} {span}: two run at once"
     witness = (
         Step(Fraction(0), f"{timer.name} starts {name}"),
         Step(shortest, f"{timer.name} starts {name} again"),
-        Step(takes.high, f"the first one is over, {render_seconds(takes.high - shortest)} late"),
+        Step(known, f"the first one is over, {render_seconds(known - shortest)} late"),
     )
     return QUESTION.conflict(
         message, places, of, arithmetic(numbers, witness=witness), certain=certain,
-        assumptions=(f"{timer.name} does not wait for {name} to end",),
-        repairs=_repairs(subject, stated, takes.high + (stated.low - shortest if stated is not None else 0)),
+        assumptions=(f"{timer.name} does not wait for {name} to end", *lasts.assumptions),
+        repairs=_repairs(subject, stated, (longest or known) + (stated.low - shortest if stated is not None else 0)),
     )  # fmt: skip
 
 
