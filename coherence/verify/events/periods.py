@@ -45,5 +45,11 @@ def _back_to_itself(design: Design, event: str) -> Iterator[Chain]:
     for link in links_to.pop(event, ()):
         for chain in graph.chains(link.cause, links_to) if link.cause != event else ((),):
             whole = (link, *chain)
-            if whole[-1].cause == event:
+            if whole[-1].cause == event and not any(_from_a_new_member(design, step) for step in whole):
                 yield whole
+
+
+def _from_a_new_member(design: Design, link: EventLink) -> bool:
+    """Decides whether a timer runs from the start of a whole thing: that of a member is not each one of an activity."""
+    start = design.timers[link.name].start if link.kind == "timer" else None
+    return start is not None and start.kind == "starts" and not start.activity
