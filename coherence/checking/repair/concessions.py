@@ -32,6 +32,9 @@ def _relaxed(before: Design, after: Design) -> Iterator[str]:
     for name, promise in before.promises.items():
         if name not in after.promises or after.promises[name].text != promise.text:
             yield f"promise {name} is relaxed"
+    for name, load in before.workload.items():
+        if name in after.workload and _size(load.deadline) < _size(after.workload[name].deadline):
+            yield f"{name} waits longer"
 
 
 def _bought(before: Design, after: Design) -> Iterator[str]:

@@ -43,7 +43,10 @@ def lost(before: Design, after: Design, repair: Repair, of: Sequence[str] = ()) 
     for name, limit in before.limits.items():
         if name not in of:
             yield from (f"{name}.{end}" for end in _weaker(limit, after.limits[name]))
-    yield from (f"{name}.rate" for name, load in before.workload.items() if after.workload[name] != load)
+    for name, load in before.workload.items():
+        patience = load.deadline if any("waits longer" in words for words in repair.concedes) else None
+        if after.workload[name].replace(deadline=patience) != load.replace(deadline=patience):
+            yield f"{name}.rate"
     for name, component in before.components.items():
         yield from (f"{name}.{what}" for what in _of_component(component, after.components[name], repair))
 

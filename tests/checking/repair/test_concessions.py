@@ -10,6 +10,7 @@ from coherence.language.reading import read_text
 DESIGN = """coherence: 1
 infrastructure: {tiers: {h100: {uses: h100_sxm, count: 32}}}
 places: {n1: {gpu: 8}}
+workload: {users: {deadline: 7 s}}
 components: {web: {copies: 4, room: 8 GiB, drain: 30 s}}
 calls: [{from: a, to: b, tries: 3, deadline: 5 s}, {from: b, to: c, deadline: 1 s}]
 promises: {few: attempts(b) per call(a) <= 2}
@@ -26,6 +27,8 @@ promises: {few: attempts(b) per call(a) <= 2}
         ("room: 8 GiB", "room: 9 GiB", ("web has more of what it is given",)),
         ("drain: 30 s", "drain: 60 s", ()),
         ("copies: 4", "copies: 3", ()),
+        ("deadline: 7 s", "deadline: 8 s", ("users waits longer",)),
+        ("deadline: 7 s", "deadline: 6 s", ()),
         ("count: 32", "count: 16", ()),
         ("tries: 3", "tries: 2", ()),
         ("deadline: 5 s", "deadline: 9 s", ()),
