@@ -149,7 +149,7 @@ def test_an_alarm_that_is_not_marked_is_named_and_a_marked_one_is_not(tmp_path: 
     path = tmp_path / "job.yaml"
     path.write_text(JOB, encoding="utf-8")
     findings = answers_of(path).findings
-    assert unexpected(JOB, findings)[0] == "unexpected: line 3 COH207 conflict x1"
+    assert unexpected(JOB, findings)[0] == "unexpected: line 3 COH207 conflict possible x1"
     marked = f"{JOB}  # COH207 conflict"
     assert not unexpected(marked, findings)
     assert [mark.code for mark in alarms(f"# true, COH207: a test\n{marked}", "true")] == ["COH207"]
