@@ -115,12 +115,10 @@ def _weighed(
     return replace(finding, assumptions=(*finding.assumptions, *stated)) if stated else finding
 
 
-def _named(one: str, many: str, influences_of_kind: Sequence[PossibleInfluence]) -> str:
+def _named(of_one: str, of_several: str, influences_of_kind: Sequence[PossibleInfluence]) -> str:
     """Renders what is said of one entry, or of several."""
-    paths = [influence.path for influence in influences_of_kind]
-    return (one if len(paths) == 1 else many).format(
-        " and ".join([", ".join(paths[:-1]), paths[-1]][len(paths) == 1 :])
-    )
+    *others, last = (influence.path for influence in influences_of_kind)
+    return of_several.format(f"{', '.join(others)} and {last}") if others else of_one.format(last)
 
 
 def _touching(design: Design, words: frozenset[str], prover: Prover) -> Iterator[PossibleInfluence]:
