@@ -67,13 +67,11 @@ def test_each_pod_counts_is_missing_or_is_left_out_as_the_calculator_has_it(trac
             for ordinal in range(1, MOST + 1):
                 counts, missing, used = next(seen), next(seen), next(seen)
                 born: int | None = None
-                for second in range(1, UNTIL):
-                    before = next(pods for at, pods in reversed(changes) if at <= second - 1)
-                    born = None if before < ordinal else second - 1 if born is None else born
+                for second in range(UNTIL):
                     wanted = next(pods for at, pods in reversed(changes) if at <= second)
-                    alive = born is not None and wanted >= ordinal
+                    born = None if wanted < ordinal else second if born is None else born
                     age = second - born if born is not None else 0
-                    group = pod.group(age, placed=ordinal <= placeable) if alive else ""
+                    group = pod.group(age, placed=ordinal <= placeable) if born is not None else ""
                     assert counts[second] == (group == "counted"), (pod, changes, second)
                     assert missing[second] == (group == "missing"), (pod, changes, second)
                     assert used[second] == (Fraction(age, 8) if group == "counted" else 0)
