@@ -15,16 +15,17 @@ activity or a job each value is one by itself, for each changes something else (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.findings.finding import Finding
 from coherence.language import names
-from coherence.language.design import Component, Design, Limit, Loop
+from coherence.language.design import Component, Design, Limit, Loop, needed
 from coherence.language.expressions import names as names_in
 from coherence.language.expressions.tree import Call
+from coherence.language.infrastructure import Tier
 from coherence.language.leaves import DesignLeaf, leaves
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Formula, Quantity
@@ -274,6 +275,8 @@ def _entry_words(design: Design, name: str) -> Iterator[str]:
         yield from _behind(design, _signals(design, [design.claims[name]]))
     if name in design.components:
         yield from _behind(design, [f"{name}.{word}" for word in design.components[name].constants])
+    if name in design.jobs:
+        yield from _holding(design, needed(design.jobs[name]))
     if name in design.workload:
         yield from (f"{name}.{word}" for word in RATE_WORDS)
     if promise is not None:
@@ -281,6 +284,13 @@ def _entry_words(design: Design, name: str) -> Iterator[str]:
         yield from _texts((promise.first, promise.second))
     if timer is not None:
         yield from (text for text in _texts((timer.start, timer.unless)) if not _starts_an_activity(design, text))
+
+
+def _holding(design: Design, resources: Collection[str]) -> Iterator[str]:
+    """Yields some resources, and the components and tiers that have one of them."""
+    yield from resources
+    holders: list[Component | Tier] = [*design.components.values(), *design.tiers.values()]
+    yield from (holder.name for holder in holders if not holder.constants.keys().isdisjoint(resources))
 
 
 def _loop_words(design: Design, loop: Loop) -> Iterator[str]:

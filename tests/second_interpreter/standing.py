@@ -123,7 +123,7 @@ def burst(random: Random, design: Sections, words: set[str]) -> Sections | None:
 
 EVERY = frozenset({""})
 HOLDS: dict[Adds, frozenset[str]] = {  # questions whose proofs hold whatever such an entry says
-    boundary: frozenset({"COH207", "COH225", "COH228", "COH248"}),  # a later start of the later; room
+    boundary: frozenset({"COH207"}),  # a later start of the later
     limit: frozenset[str](),
     writer: frozenset({"COH203", "COH205", "COH212", "COH222", "COH223"}),  # times, and pairs: not this writer
     evictor: frozenset({"COH207", "COH225", "COH227", "COH228", "COH248", "COH307"}),  # a capacity has no members
