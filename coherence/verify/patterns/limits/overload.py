@@ -225,7 +225,9 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
         return QUESTION.undecided(needs, where, (*_of(facts, station), certain.name))
     failing = any(facts.range(Name(path)).high != 0 for path in paths(station.thing) if path in facts.quantities)
     none_fails = (f"none of {station.thing} fails",) if failing or gone else ()
-    assumed = (*none_fails, *(as_many(facts, station.thing, station.many) if station.scaled else ()))
+    design, thing = facts.design, station.thing
+    placed = (f"each of {thing} finds a place",) if design.components[thing].needs or thing in design.placement else ()
+    assumed = (*none_fails, *placed, *(as_many(facts, station.thing, station.many) if station.scaled else ()))
     return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=assumed)
 
 
