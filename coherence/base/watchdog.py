@@ -19,6 +19,8 @@ from typing import Any
 
 WHOLE = 3  # limits of one question: what all questions and repairs of a design may take, of the wall
 
+STOPPED, STOPPED_CODE = "stopped by Ctrl-C", 130  # what a run says of what it did not come to, and how it exits
+
 AGAIN = 0.02  # s: when to look again, where the alarm comes amid something that must not be interrupted
 DELICATE = ("/z3/z3.py", "/z3/z3core.py")
 

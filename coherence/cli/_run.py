@@ -8,6 +8,7 @@ import sys
 import click
 
 from coherence.base.errors import InputError, InternalError, MissingExtraError, UsageError, did_you_mean
+from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._help import commands, root_help
 from coherence.cli._terminal import printable_output
 
@@ -54,7 +55,7 @@ def run(words: list[str]) -> int:
         return 2
     except click.Abort:
         sys.stderr.write("stopped\n")
-        return 2
+        return STOPPED_CODE
     except InputError as error:
         sys.stderr.write(problem_blocks(error))
         return 2

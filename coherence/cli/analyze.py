@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
+from coherence.base.watchdog import STOPPED, STOPPED_CODE
 from coherence.cli._given import refuse_given
 from coherence.cli._seconds import Seconds
 from coherence.cli._unread import OPEN, strict_code, strict_option
@@ -112,7 +113,8 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
     with recorded() as reads, Progress("analyzing") as bar:
         analysis, calls, tunings = _analysed(entry, subject, bar, retune=retune)
         bar(1.0, "limit cycles")
-        cycles, differing = _refereed(subject, analysis, max(SHORTEST, time_limit - (time.monotonic() - begun)))
+        left = time_limit - (time.monotonic() - begun)
+        analysis, cycles, differing = _refereed(subject, analysis, max(SHORTEST, left))
         loads = answered(lambda: _operating_points.loads(subject))
     lines = unread("analyze", entry.design, reads)
     if picture is not None:
@@ -131,19 +133,32 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
         for line in (*cycle_comparison.text(analysis, cycles), *_operating_points.text(loads), *unread_text(lines)):
             click.echo(line)
     left_open = any(group.verdict == "undecided" for group in analysis.groups)
+    if analysis.stopped:
+        return STOPPED_CODE
     return strict_code(int(bool(differing)), lines, strict=strict, left_open=left_open)
+
+
+def _stopped(analysis: DesignAnalysis, unasked: str) -> DesignAnalysis:
+    """Returns the analysis with what Ctrl-C kept from being asked."""
+    assumptions = (*analysis.assumptions, f"{unasked} not asked: {STOPPED}")
+    return replace(analysis, stopped=True, assumptions=assumptions)
 
 
 def _refereed(
     subject: Subject, analysis: DesignAnalysis, seconds: float
-) -> tuple[tuple[CycleReading, ...], tuple[Disagreement, ...]]:
-    """Returns the predicted limit cycles, and which answers contradict each other."""
+) -> tuple[DesignAnalysis, tuple[CycleReading, ...], tuple[Disagreement, ...]]:
+    """Returns the analysis with the predicted limit cycles, and which answers contradict each other."""
     from coherence.loops.analysis.second_opinions import disagreements
     from coherence.loops.designs.feedback_groups import Deadline
     from coherence.loops.designs.predicted_cycles import predicted_within
 
-    cycles = predicted_within(subject.model, seconds)
-    return cycles, disagreements(analysis, cycles, Deadline(SHORTEST))
+    try:
+        cycles = () if analysis.stopped else predicted_within(subject.model, seconds)
+        differing = () if analysis.stopped else disagreements(analysis, cycles, Deadline(SHORTEST))
+    except KeyboardInterrupt:
+        cycles, differing, analysis = (), (), replace(analysis, stopped=True)
+    known = _stopped(analysis, "limit cycles were") if analysis.stopped else analysis
+    return known, cycles, differing
 
 
 def _entry(path: str) -> Entry:
@@ -170,10 +185,13 @@ def _analysed(
         subject.model, time_limit=time_limit * (0.6 if retune else 1), bar=lambda share, name: bar(share * 0.6, name)
     )
     tunings: list[tuple[Retuning, ...]] = []
-    for index, group in enumerate(analysis.groups):
-        bar(0.6 + 0.4 * index / len(analysis.groups), "retuning")
-        share = whole.share(1 / (len(analysis.groups) - index))
-        tunings.append(retuned(group, subject, entry.rebuild, share) if retune else ())
+    try:
+        for index, group in enumerate(analysis.groups if retune and not analysis.stopped else ()):
+            bar(0.6 + 0.4 * index / len(analysis.groups), "retuning")
+            tunings.append(retuned(group, subject, entry.rebuild, whole.share(1 / (len(analysis.groups) - index))))
+    except KeyboardInterrupt:
+        analysis = _stopped(analysis, "other settings were")
+    tunings += [()] * (len(analysis.groups) - len(tunings))
     calls = answered(lambda: amplified(entry.design))
     if not calls.complete:
         cut = f"of the paths of calls the first {MOST_PATHS:,} are multiplied; others may send more"

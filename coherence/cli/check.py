@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
-from coherence.base.watchdog import WHOLE, interruptible
+from coherence.base.watchdog import STOPPED_CODE, WHOLE, interruptible
 from coherence.cli._given import refuse_given
 from coherence.cli._progress import Progress
 from coherence.cli._seconds import Seconds
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from coherence.findings.baselines import BaselineEntry
 
 KINDS = ("target", "writers", "start", "order", "drain", "answer", "work", "update", "rest")  # of default promises
-STOPPED = 130  # by Ctrl-C, as shells have it
 SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 
 OF_A_REPORT = (
@@ -123,7 +122,7 @@ def command(paths: Sequence[str], **options: Any) -> int:
     with Progress("checking") as bar, interruptible(bar) as run:
         report = _reported(paths, chosen)
     write(report, chosen.output or ("text",), verbose=chosen.verbose)
-    return STOPPED if run.stopped else exit_code(report, chosen.fail_on, strict=chosen.strict)
+    return STOPPED_CODE if run.stopped else exit_code(report, chosen.fail_on, strict=chosen.strict)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
+from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._seconds import Seconds
 from coherence.cli._unread import OPEN, strict_code, strict_option
 
@@ -67,7 +68,7 @@ def command(  # noqa: PLR0913  (one parameter for each option)
         mapped = region(parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit)
     lines = unread("region", entry.design, reads)
     inequalities: tuple[Beside, ...] = ()
-    if half_spaces:
+    if half_spaces and not mapped.stopped:
         from coherence.exploring.render_half_spaces import beside
 
         inequalities = beside(mapped, parameters, entry.sources, entry.rebuild, chosen, time_limit=time_limit)
@@ -76,7 +77,7 @@ def command(  # noqa: PLR0913  (one parameter for each option)
         if output == "json"
         else "\n".join((text(path, mapped, inequalities), *unread_text(lines)))
     )
-    return strict_code(0, lines, strict=strict, left_open=_left_open(mapped))
+    return STOPPED_CODE if mapped.stopped else strict_code(0, lines, strict=strict, left_open=_left_open(mapped))
 
 
 def _left_open(region: Region) -> bool:

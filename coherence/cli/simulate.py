@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
+from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._given import refuse_given
 from coherence.cli._unread import strict_code, strict_option, unread_text
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from coherence.simulate.study.repeated_runs import Study, StudyReading
     from coherence.simulate.study.setting import Setting
 
-STOPPED = 130  # as the shell tells of Ctrl-C
 OF_A_RUN = ("against", "span", "warm_up", "runs", "seed", "values", "arrivals", "pauses", "telemetry", "output")
 
 
@@ -82,7 +82,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
         click.echo(_text(names, studies, changed) + "".join(unread), nl=False)
     if stopped:
         click.echo(f"stopped after run {len(studies[-1].setting.seeds)} of {runs}: what is shown is of those", err=True)
-    return STOPPED if stopped else strict_code(0, sum(unread_lines, ()), strict=strict)
+    return STOPPED_CODE if stopped else strict_code(0, sum(unread_lines, ()), strict=strict)
 
 
 def _span(span: str, warm_up: str) -> tuple[float, float]:

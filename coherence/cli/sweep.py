@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coherence.base.errors import UsageError
+from coherence.base.watchdog import STOPPED, STOPPED_CODE
 from coherence.cli._seconds import Seconds
 from coherence.cli._unread import OPEN, strict_code, strict_option
 
@@ -75,6 +76,8 @@ def command(  # noqa: PLR0913  (one parameter per option)
         files.write(render_sweep.figure(path, axes, cells), picture)
     shown = _json if output == "json" else _text
     click.echo(shown(path, axes, cells, lines, differing), nl=False)
+    if any(cell.why == STOPPED for cell in cells):
+        return STOPPED_CODE
     left_open = any(cell.verdict == "undecided" for cell in cells)
     return strict_code(int(bool(differing)), lines, strict=strict, left_open=left_open)
 

@@ -21,6 +21,7 @@ from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.errors import CoherenceError, InputError, UsageError
+from coherence.base.watchdog import STOPPED
 from coherence.checking.answers import ask_once
 from coherence.checking.repair.rechecks import Key, key_of
 from coherence.checking.weighing import ask_weighed
@@ -63,6 +64,7 @@ class Region:
     at_risk: frozenset[Key] = frozenset()  # conflicts for some of the values
     open_keys: frozenset[Key] = frozenset()
     refused: str = ""  # why some values are no design
+    stopped: bool = False  # by Ctrl-C: what was not asked by then is undecided
 
     def share(self, status: str) -> Fraction:
         """Returns the part of the whole with this status, between 0 and 1."""
@@ -172,7 +174,9 @@ def region(
     )
     refused = next((one.refused for one in design.known.values() if one.refused), "")
     merged = tuple(_merged(cells, chosen))
-    return Region(chosen, merged, untouched, left, len(design.known), stake, _at_risk(design), open_keys, refused)
+    stopped = any(cell.why == (STOPPED,) for cell in cells)
+    asks = len(design.known)
+    return Region(chosen, merged, untouched, left, asks, stake, _at_risk(design), open_keys, refused, stopped)
 
 
 def owners(design: Design, chosen: Iterable[Axis]) -> frozenset[str]:
@@ -196,14 +200,18 @@ def _at_stake(design: CandidateDesign, whole: Box) -> frozenset[Key]:
 
 
 def _cut(design: CandidateDesign, whole: Box, most_asks: int) -> Iterator[RegionCell]:
-    """Yields the boxes in the end: of the undecided ones the largest is cut first."""
+    """Yields the boxes in the end: of the undecided ones the largest is cut first.  Ctrl-C ends the cutting."""
     size = _size(whole, design.axes)
     waiting = [(-size, whole)]
     for corner in _corners(whole):
         design.ask(corner)
     while waiting:
         large, box = heapq.heappop(waiting)
-        cell = _judged(design, box)
+        try:
+            cell = _judged(design, box)
+        except KeyboardInterrupt:
+            yield from (RegionCell(rest, "undecided", (STOPPED,)) for rest in (box, *(rest for _, rest in waiting)))
+            return
         halves = _halves(box, design.axes, whole) if _may_change(cell, design) else ()
         if not halves or len(design.known) >= most_asks or -large <= FINE * size / 4:
             yield cell

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import itertools
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from coherence.base.errors import CoherenceError, InputError, UsageError
+from coherence.base.watchdog import STOPPED
 from coherence.exploring.swept_numbers import Axis, edited
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.feedback_groups import Deadline, is_smooth, region, structure
@@ -194,15 +196,20 @@ def swept(
     axes: Sequence[Axis], sources: Mapping[str, str], rebuild: Rebuild, store: Store, *,
     time_limit: float, jobs: int | None, bar: Callable[[float], None] | None = None,
 ) -> list[Cell]:  # fmt: skip
-    """Returns every point that the store does not hold yet; all cells in order."""
+    """Computes every point that the store does not hold yet; returns all cells in order.
+
+    Ctrl-C ends it: the rest is undecided and not kept in the store.
+    """
     every = points(axes)
     missing = [p for p in every if written(axes, p) not in store.cells]
     done = len(every) - len(missing)
-    for count, cell in enumerate(_cells(axes, missing, sources, rebuild, time_limit, jobs), 1):
-        store.add(cell)
-        if bar:
-            bar((done + count) / len(every))
-    return [store.cells[written(axes, p)] for p in every]
+    with contextlib.suppress(KeyboardInterrupt):
+        for count, cell in enumerate(_cells(axes, missing, sources, rebuild, time_limit, jobs), 1):
+            store.add(cell)
+            if bar:
+                bar((done + count) / len(every))
+    values = [written(axes, p) for p in every]
+    return [store.cells.get(one) or Cell(one, "undecided", (), None, None, STOPPED) for one in values]
 
 
 def _cells(

@@ -6,11 +6,13 @@ stands beside what exact execution says of the same loops.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.watchdog import STOPPED
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.analysis.blame import Subset, smallest_swinging, smallest_unstable
 from coherence.loops.analysis.law_margins import LoopFigures, figures
@@ -77,11 +79,15 @@ class GroupAnalysis:
 
 @dataclass(frozen=True)
 class DesignAnalysis:
-    """All groups, the loops in none (with the reason), and what the model could not carry."""
+    """All groups, the loops in none (with the reason), and what the model could not carry.
+
+    `stopped` by Ctrl-C: the groups that were not analysed by then are undecided.
+    """
 
     groups: tuple[GroupAnalysis, ...]
     alone: tuple[tuple[str, str], ...]
     assumptions: tuple[str, ...]
+    stopped: bool = False
 
 
 def analysed(
@@ -96,12 +102,14 @@ def analysed(
     """
     parts = structure(model)
     whole = Deadline(time_limit)
-    groups = []
-    for index, group in enumerate(parts.groups):
-        if bar:
-            bar(index / len(parts.groups), " and ".join(group.names[:3]))
-        groups.append(of_group(group, whole.share(1 / (len(parts.groups) - index)), choices or {}))
-    return DesignAnalysis(tuple(groups), parts.alone, model.abstractions)
+    groups: list[GroupAnalysis] = []
+    with contextlib.suppress(KeyboardInterrupt):
+        for index, group in enumerate(parts.groups):
+            if bar:
+                bar(index / len(parts.groups), " and ".join(group.names[:3]))
+            groups.append(of_group(group, whole.share(1 / (len(parts.groups) - index)), choices or {}))
+    rest = [GroupAnalysis(one, Fraction(0), _blocked(STOPPED), (), None, ()) for one in parts.groups[len(groups) :]]
+    return DesignAnalysis((*groups, *rest), parts.alone, model.abstractions, stopped=bool(rest))
 
 
 def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -> GroupAnalysis:

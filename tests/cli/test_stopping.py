@@ -1,0 +1,105 @@
+"""Ctrl-C in the middle of a long command: what is known is printed, the rest is named, and the exit code is 130."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coherence.cli._run import run
+from coherence.exploring import regions, sweeps
+from coherence.loops.analysis import design_analysis
+from coherence.loops.designs import predicted_cycles
+
+LOOPS = """coherence: 1
+loops:
+  a:
+    timescale: {period: 15 s}
+    target: {signal: p.x / 2, setpoint: 0.7}
+    actuation: {signal: p.x, law: proportional, bounds: [1, 10], from: 2}
+  b:
+    timescale: {period: 15 s}
+    target: {signal: q.x / 2, setpoint: 0.7}
+    actuation: {signal: q.x, law: proportional, bounds: [1, 10], from: 2}
+"""
+CALL = """coherence: 1
+calls:
+  - {from: app, to: api, deadline: 10 s, per_try: 5 s, tries: 2, retry_when: [timeout], pause: 1 s}
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    (tmp_path / "d.yaml").write_text(LOOPS)
+    return str(tmp_path / "d.yaml")
+
+
+def stopping(function: Callable[..., Any], after: int) -> Callable[..., Any]:
+    """Returns a function that Ctrl-C interrupts after so many calls."""
+    calls = iter(range(after))
+
+    def call(*words: object, **options: object) -> Any:
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+        return function(*words, **options)
+
+    return call
+
+
+def test_analyze_keeps_the_groups_that_are_done(
+    path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(design_analysis, "of_group", stopping(design_analysis.of_group, 1))
+    assert run(["analyze", path, "-o", "json"]) == 130
+    document = json.loads(capsys.readouterr().out)
+    assert len(document["groups"]) == 2
+    assert "stopped by Ctrl-C" in json.dumps(document["groups"][1])
+    assert "stopped by Ctrl-C" not in json.dumps(document["groups"][0])
+    assert "limit cycles were not asked: stopped by Ctrl-C" in document["assumptions"]
+
+
+def test_analyze_keeps_its_groups_where_limit_cycles_are_stopped(
+    path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(predicted_cycles, "predicted_within", stopping(predicted_cycles.predicted_within, 0))
+    assert run(["analyze", path]) == 130
+    printed = capsys.readouterr().out
+    assert "limit cycles were not asked: stopped by Ctrl-C" in printed
+    assert "settles" in printed
+
+
+def test_sweep_keeps_the_points_that_are_done_and_goes_on_from_them(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    into = str(tmp_path / "kept")
+    words = ["sweep", path, "-p", "loops.a.target.setpoint=0.6:0.9:4", "--jobs", "1", "--into", into, "-o", "json"]
+    with monkeypatch.context() as patched:
+        patched.setattr(sweeps, "judged", stopping(sweeps.judged, 2))
+        assert run(words) == 130
+    whys = [point["why"] for point in json.loads(capsys.readouterr().out)["points"]]
+    assert [why == "stopped by Ctrl-C" for why in whys] == [False, False, True, True]
+    assert run(words) == 0
+    assert "Ctrl-C" not in capsys.readouterr().out
+
+
+def test_region_keeps_the_boxes_that_are_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    design = tmp_path / "c.yaml"
+    design.write_text(CALL)
+    monkeypatch.setattr(regions, "_judged", stopping(regions._judged, 3))
+    assert run(["region", str(design), "-p", "calls.0.per_try=1 s:9 s", "-s", "COH201", "-o", "json"]) == 130
+    cells = json.loads(capsys.readouterr().out)["cells"]
+    assert ["stopped by Ctrl-C"] in [cell["why"] for cell in cells]
+    assert {cell["status"] for cell in cells} > {"undecided"}
+
+
+def test_a_command_that_has_nothing_yet_says_that_it_was_stopped(
+    path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(design_analysis, "structure", stopping(design_analysis.structure, 0))
+    assert run(["analyze", path]) == 130
+    assert capsys.readouterr().err.strip() == "stopped"
