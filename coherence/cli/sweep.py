@@ -65,9 +65,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     sweeps.parallel(jobs, 0)
     store = sweeps.Store(Path(into) if into else None, axes, entry.sources)
     with Progress("sweeping") as bar:
-        cells = sweeps.swept(
-            axes, entry.sources, entry.rebuild, store, time_limit=time_limit, jobs=jobs, bar=bar
-        )  # fmt: skip
+        cells = sweeps.swept(axes, entry.sources, entry.rebuild, store, time_limit=time_limit, jobs=jobs, bar=bar)
     model = elaborate(entry.design)
     with recorded() as reads:
         own = sweeps.verdict_of(model, (), Deadline(time_limit))
@@ -76,10 +74,16 @@ def command(  # noqa: PLR0913  (one parameter per option)
         files.write(render_sweep.figure(path, axes, cells), picture)
     shown = _json if output == "json" else _text
     click.echo(shown(path, axes, cells, lines, differing), nl=False)
-    if any(cell.why == STOPPED for cell in cells):
-        return STOPPED_CODE
-    left_open = any(cell.verdict == "undecided" for cell in cells)
-    return strict_code(int(bool(differing)), lines, strict=strict, left_open=left_open)
+    return _code(cells, strict_code(int(bool(differing)), lines, strict=strict, left_open=_left_open(cells)))
+
+
+def _left_open(cells: Sequence[Cell]) -> bool:
+    return any(cell.verdict == "undecided" for cell in cells)
+
+
+def _code(cells: Sequence[Cell], code: int) -> int:
+    """Returns the exit code: that of Ctrl-C where it ended the sweep."""
+    return STOPPED_CODE if any(cell.why == STOPPED for cell in cells) else code
 
 
 def _entry(path: str) -> Entry:
