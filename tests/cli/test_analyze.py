@@ -24,10 +24,10 @@ loops:
 def test_the_limit_cycles_have_the_time_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[float] = []
 
-    def refereed(subject: Any, analysis: Any, seconds: float) -> tuple[tuple[()], tuple[()]]:
-        del subject, analysis
+    def refereed(subject: Any, analysis: Any, seconds: float) -> tuple[Any, tuple[()], tuple[()]]:
+        del subject
         given.append(seconds)
-        return (), ()
+        return analysis, (), ()
 
     monkeypatch.setattr(analyze, "_refereed", refereed)
     (tmp_path / "design.yaml").write_text(DESIGN, encoding="utf-8")

@@ -100,6 +100,6 @@ def test_region_keeps_the_boxes_that_are_done(
 def test_a_command_that_has_nothing_yet_says_that_it_was_stopped(
     path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(design_analysis, "structure", stopping(design_analysis.structure, 0))
+    monkeypatch.setattr(design_analysis, "structure", stopping(list, 0))
     assert run(["analyze", path]) == 130
     assert capsys.readouterr().err.strip() == "stopped"
