@@ -18,6 +18,7 @@ from coherence.base.places import Place
 from coherence.causal.answers.intervals import batches
 from coherence.causal.data.series import Excluded, Floats, Series
 from coherence.causal.ledger.capacity import Fleet
+from coherence.causal.ledger.rounded_states import evened, rounding
 from coherence.causal.ledger.states import USEFUL
 from coherence.causal.ledger.times import ROUNDING, Times, layout, with_rest_unlabelled, with_work
 
@@ -51,7 +52,8 @@ def times_of_series(
     excluded = (*series.excluded, *_left_out(series, present, whole))
     rows = np.where(whole)[0]
     parts = batches(len(rows), count)
-    values = _values(fleet, complete, present)
+    values, rounded = _evened(fleet, complete, present)
+    excluded = (*excluded, *rounded)
     seconds = np.array([values[part].sum(axis=0) * series.step for part in parts])
     windows = np.array([(part.stop - part.start) * series.step for part in parts])
     ledger_times = Times(fleet, seconds, windows, source, excluded)
@@ -89,7 +91,7 @@ def _wrong(
         if bad.any():
             at = int(np.argmax(bad))
             yield _problem(source, f"{name} = {complete[name][at]} at {times[at]:.6g} s", "give devices, at least 0")
-    total = _values(fleet, complete, present).sum(axis=2)
+    total = _evened(fleet, complete, present)[0].sum(axis=2)
     for d, device in enumerate(fleet.devices):
         provisioned = complete[f"{device}.count"] if f"{device}.count" in present else None
         if provisioned is not None and (off := abs(provisioned - fleet.count[d]) > ROUNDING * fleet.count[d]).any():
@@ -115,6 +117,20 @@ def _values(fleet: Fleet, complete: Series, present: tuple[str, ...]) -> Floats:
         if len(fleet.classes) == 1 and f"{device}.{USEFUL}" in present:
             shares[:, d, labels.index(f"{USEFUL}.{fleet.classes[0]}")] += complete[f"{device}.{USEFUL}"]
     return shares
+
+
+def _evened(fleet: Fleet, complete: Series, present: tuple[str, ...]) -> tuple[Floats, tuple[Excluded, ...]]:
+    """Returns the same without what the decimals of the signals add or take, and for which times that was."""
+    values, told = _values(fleet, complete, present), list[Excluded]()
+    for d, device in enumerate(fleet.devices):
+        logged = [name for name in present if name.startswith(f"{device}.") and name != f"{device}.count"]
+        off = sum(rounding(complete[name]) for name in logged if ".work." not in name)
+        values[:, d], number = evened(values[:, d], float(fleet.count[d]), off)
+        if number:
+            what = f"{number} of {len(values)} times of {device}"
+            why = f"decimals of its signals: their sum is off by up to {off:.3g} devices"
+            told.append(Excluded(what, why, "the states are taken to add up to the devices there are"))
+    return values, tuple(told)
 
 
 def _with_work(ledger_times: Times, complete: Series, parts: tuple[slice, ...]) -> Times:
