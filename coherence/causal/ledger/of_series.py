@@ -120,17 +120,17 @@ def _values(fleet: Fleet, complete: Series, present: tuple[str, ...]) -> Floats:
 
 
 def _evened(fleet: Fleet, complete: Series, present: tuple[str, ...]) -> tuple[Floats, tuple[Excluded, ...]]:
-    """Returns the same without what the decimals of the signals add or take, and for which times that was."""
-    values, told = _values(fleet, complete, present), list[Excluded]()
+    """Returns the same without what the decimals of the signals add or take, and how much that was."""
+    values, left_out = _values(fleet, complete, present), list[Excluded]()
     for d, device in enumerate(fleet.devices):
         logged = [name for name in present if name.startswith(f"{device}.") and name != f"{device}.count"]
         off = sum(rounding(complete[name]) for name in logged if ".work." not in name)
         values[:, d], number = evened(values[:, d], float(fleet.count[d]), off)
         if number:
-            what = f"{number} of {len(values)} times of {device}"
-            why = f"decimals of its signals: their sum is off by up to {off:.3g} devices"
-            told.append(Excluded(what, why, "the states are taken to add up to the devices there are"))
-    return values, tuple(told)
+            what = f"up to {off:.3g} devices of {device} at {number} of {len(values)} times"
+            why = "its signals have so few decimals that the sum is off"
+            left_out.append(Excluded(what, why, "log more decimals"))
+    return values, tuple(left_out)
 
 
 def _with_work(ledger_times: Times, complete: Series, parts: tuple[slice, ...]) -> Times:
