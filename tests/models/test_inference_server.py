@@ -164,7 +164,7 @@ calls: [{{from: users, to: engine}}]
     return built
 
 
-@traces_of(200)
+@traces_of(30)
 def test_each_request_gets_its_first_and_last_token_when_the_scheduler_gives_them(traces: int) -> None:
     rng = random.Random(41)  # noqa: S311  (the same requests in every run)
     put_back = 0

@@ -171,7 +171,7 @@ def drawn(rng: random.Random) -> Autoscaler:
     return Autoscaler(lowest, highest, rng.randint(1, 100), rules(some=True), rules(some=False), kind)
 
 
-@trace_counts(400, 10_000)
+@trace_counts(100, 10_000)
 def test_the_part_replays_the_autoscaler_beside_other_writers(traces: int) -> None:
     rng = source(20)
     for number in range(traces):

@@ -130,5 +130,5 @@ def test_an_interrupt_in_the_middle_leaves_nothing_behind(proxy: str, number: si
             started.kill()
     assert any(not children_in(folder) for _ in within(5))
     if number != signal.SIGKILL:
-        assert (started.returncode, output.strip()) == (2, "stopped")
+        assert (started.returncode, output.strip()) == (130, "stopped")
         assert not list(scratch.iterdir())
