@@ -1,7 +1,8 @@
 """Real configuration files as designs: one module per kind of manifest, found by walking the package.
 
-A module has `KIND`, `GROUPS` (API groups; other formats have `recognises(root)` instead), `SPELLING` (our key -> the
-manifest's, for repairs), `add(manifest, sketch)` and, if it needs to know all others, `link(manifest, sketch)`.
+A module has `KIND`, `GROUPS` (API groups; other formats have `recognises(root)` instead), `add(manifest, sketch)` and,
+if it needs to know all others, `link(manifest, sketch)`; where a key of ours has another name there, `SPELLING` says it
+(ours -> the manifest's, for repairs).
 Every value keeps its place in the manifest, a default that in the part which supplies it; what no importer reads is
 listed as not modelled; unknown kinds are listed, never guessed.  Templates are refused: render them first.
 """
@@ -98,7 +99,7 @@ def design_of(documents: Sequence[Document]) -> Design:
     root, sketch, manifests = _assembled(documents)
     spelling: dict[str, str] = {}
     for manifest in manifests:
-        spelling = {**_modules()[manifest.kind].SPELLING, **spelling}
+        spelling = {**getattr(_modules()[manifest.kind], "SPELLING", {}), **spelling}
     first, not_modelled = documents[0], tuple(sorted(dict.fromkeys(sketch.not_modelled)))
     return design_from_table(root, file=first.file, text=first.text, not_modelled=not_modelled, spelling=spelling)
 

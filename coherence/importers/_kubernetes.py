@@ -179,6 +179,11 @@ class FieldView:
         found = self.positive(key) if zero_is_absent else self.whole(key)
         return None if found is None else respelled(found, f"{integer(found)} s")
 
+    def decimal_seconds(self, key: str) -> Scalar | None:
+        """Returns a number of seconds that need not be whole, in the language's spelling."""
+        number = self.quantity(key)
+        return respelled(number, duration_text(units.quantity(number.text)[0])) if number is not None else None
+
     def duration(self, key: str) -> Scalar | None:
         """Returns a Go duration, in the language's spelling."""
         scalar = self.scalar(key)

@@ -5,8 +5,6 @@ SOURCE: prometheus-operator API, monitoring.coreos.com/v1: without `namespaceSel
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._monitoring import Monitor
 from coherence.importers._promql import seconds
@@ -14,8 +12,6 @@ from coherence.importers._quantities import duration_text, respelled
 from coherence.importers._selectors import matches
 from coherence.importers._sketch import Sketch
 from coherence.language.document import Scalar, Table
-
-SPELLING: Mapping[str, str] = {}
 
 
 def add_monitor(manifest: Manifest, sketch: Sketch, endpoints: str) -> None:

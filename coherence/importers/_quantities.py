@@ -40,6 +40,16 @@ def amount(text: str) -> Fraction | None:
     return Fraction(match[1].rstrip(".") + (match[2] or "")) * SUFFIXES[match[3] or ""]
 
 
+def with_first(retries: Scalar) -> Scalar:
+    """Returns a number of tries, the first one included, from a number of retries."""
+    return respelled(retries, str((integer(retries) or 0) + 1))
+
+
+def between(low: Scalar, high: Scalar) -> Scalar:
+    """Returns a number that varies between two others, where the second ends it."""
+    return respelled(high, f"varies: {low.text} .. {high.text}")
+
+
 def members(stated: Scalar, thing: str, rounding: str) -> str | None:
     """Returns a number of members, or a percentage of the copies of a thing; None for anything else."""
     share, percent, rest = stated.text.replace(" ", "").partition("%")

@@ -9,14 +9,11 @@ constants.py: AUTOSCALER_UPDATE_INTERVAL_S 5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from coherence.importers._kubernetes import FieldView
-from coherence.importers._quantities import integer, respelled
+from coherence.importers._quantities import between, integer, respelled
 from coherence.importers._sketch import Sketch, entry, listed
 from coherence.language.document import Node, Scalar
 
-SPELLING: Mapping[str, str] = {}
 PERIOD, IDLE, MOST = "5 s", "60 s", "2147483647"
 
 
@@ -37,13 +34,12 @@ def add_groups(cluster: FieldView, sketch: Sketch) -> None:
             f"{cluster.manifest.name.text} {name.text}", cluster.manifest.namespace, "worker group"
         )
         sketch.mention(thing, name.place, f"worker group {name.text}")
-        component = sketch.get("components", thing)
         if scales is not None and scales.text == "true":
             copies = _loop(group, thing, idle, sketch)
         else:
             copies = number or Scalar("1", group.node.place)
-        if component is not None and copies is not None:
-            component.entries["copies"], component.keys["copies"] = copies, copies.place
+        if copies is not None:
+            sketch.state(thing, "copies", copies)
 
 
 def _loop(group: FieldView, thing: str, idle: Scalar | None, sketch: Sketch) -> Scalar | None:
@@ -69,4 +65,4 @@ def _loop(group: FieldView, thing: str, idle: Scalar | None, sketch: Sketch) -> 
     sketch.put("loops", sketch.names.fresh(f"{thing}_autoscaler"), place, values)
     if (integer(low) or 0) > (integer(high) or 0):
         return None
-    return respelled(high, f"varies: {low.text} .. {high.text}")
+    return between(low, high)

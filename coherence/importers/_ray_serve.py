@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from coherence.base import units
 from coherence.importers._kubernetes import FieldView
-from coherence.importers._quantities import duration_text, integer, respelled
+from coherence.importers._quantities import between, integer, respelled
 from coherence.importers._sketch import Scaling, Sketch, default_of, entry, listed
 from coherence.language.document import Items, Node, Scalar, Table
 
@@ -66,9 +65,7 @@ def _deployment(view: FieldView, name: Scalar, sketch: Sketch, version: str) -> 
         own = scaling or FieldView(Table({}, {}, name.place), view.at("autoscaling_config"), view.manifest)
         _loop(own, name, thing, sketch, most=AUTO if automatic else "1", version=version)
     elif number is not None and integer(number) is not None:
-        component = sketch.get("components", thing)
-        assert component is not None
-        component.entries["copies"], component.keys["copies"] = number, number.place
+        sketch.state(thing, "copies", number)
     _limits(view, thing, sketch)
     _grace(view, thing, sketch)
 
@@ -82,8 +79,8 @@ def _loop(view: FieldView, name: Scalar, thing: str, sketch: Sketch, *, most: st
         view.whole("min_replicas") or Scalar("1", place),
         view.whole("max_replicas", least=1) or Scalar(most, place),
     )
-    up, down = _seconds(view, "upscale_delay_s"), _seconds(view, "downscale_delay_s")
-    period = _seconds(view, "metrics_interval_s")
+    up, down = view.decimal_seconds("upscale_delay_s"), view.decimal_seconds("downscale_delay_s")
+    period = view.decimal_seconds("metrics_interval_s")
     times = {"period": period, "hold_up": up, "hold_down": down}
     target: dict[str, Node | None] = {
         "signal": Scalar(f"{thing}.ongoing", place),
@@ -99,15 +96,13 @@ def _loop(view: FieldView, name: Scalar, thing: str, sketch: Sketch, *, most: st
     loop = sketch.names.fresh(f"{name.text}_serve")
     sketch.put("loops", loop, name.place, values)
     sketch.scaled.setdefault(thing, []).append(Scaling(loop, low, high))
-    component = sketch.get("components", thing)
-    if component is not None and (integer(low) or 0) <= (integer(high) or 0):
-        component.entries["copies"] = respelled(high, f"varies: {low.text} .. {high.text}")
-        component.keys["copies"] = high.place
+    if (integer(low) or 0) <= (integer(high) or 0):
+        sketch.state(thing, "copies", between(low, high))
 
 
 def _sensor(view: FieldView, period: Scalar | None, *, blind: bool) -> Node | None:
     """Returns the chain of the measured value; None where the part says it all."""
-    look_back = _seconds(view, "look_back_period_s")
+    look_back = view.decimal_seconds("look_back_period_s")
     default, _ = default_of(PART, "target.sensor")
     own = [link for link in default if isinstance(link, Scalar)] if isinstance(default, Items) else []
     links: list[Node] = [
@@ -121,25 +116,15 @@ def _limits(view: FieldView, thing: str, sketch: Sketch) -> None:
     """Adds what one replica works on at once, and how many may wait before requests are refused."""
     ongoing, queued = view.whole("max_ongoing_requests", least=1), view.scalar("max_queued_requests")
     if ongoing is not None:
-        _limit(ongoing, f"{thing}.ongoing", "wait", thing, sketch, per=respelled(ongoing, "replica"))
+        replica = respelled(ongoing, "replica")
+        sketch.put_limit(f"{thing}_ongoing", f"{thing}.ongoing", ongoing, "wait", per=replica)
     if queued is not None and queued.text.strip() != "-1" and view.whole("max_queued_requests") is not None:
-        _limit(queued, f"{thing}.waiting", "reject", thing, sketch)
-
-
-def _limit(most: Scalar, counted: str, full: str, thing: str, sketch: Sketch, *, per: Scalar | None = None) -> None:
-    values: dict[str, Node | None] = {
-        "layer": respelled(most, "runtime"),
-        "counts": respelled(most, counted),
-        "at_most": most,
-        "per": per,
-        "when_full": respelled(most, full),
-    }
-    sketch.put("limits", sketch.names.fresh(f"{thing}_{counted.rpartition('.')[2]}"), most.place, values)
+        sketch.put_limit(f"{thing}_waiting", f"{thing}.waiting", queued, "reject")
 
 
 def _grace(view: FieldView, thing: str, sketch: Sketch) -> None:
     """Adds the time that a replica has to end its requests, where it is written."""
-    after = _seconds(view, "graceful_shutdown_timeout_s")
+    after = view.decimal_seconds("graceful_shutdown_timeout_s")
     if after is None:
         return
     values: dict[str, Node | None] = {
@@ -151,12 +136,6 @@ def _grace(view: FieldView, thing: str, sketch: Sketch) -> None:
         "then": respelled(after, f"kill {thing}"),
     }
     sketch.put("timers", sketch.names.fresh(f"{thing}_grace"), after.place, values)
-
-
-def _seconds(view: FieldView, key: str) -> Scalar | None:
-    """Returns a number of seconds, which need not be whole."""
-    number = view.quantity(key)
-    return respelled(number, duration_text(units.quantity(number.text)[0])) if number is not None else None
 
 
 def _older(version: str, major: int, minor: int) -> bool:

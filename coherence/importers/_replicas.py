@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import agree
-from coherence.importers._quantities import integer, respelled
+from coherence.importers._quantities import between, integer
 from coherence.importers._sketch import Sketch, Sync, entry
 from coherence.language.document import Node, Scalar
 
@@ -20,15 +20,14 @@ def replicas(spec: FieldView) -> Scalar:
 def link_scaling(manifest: Manifest, sketch: Sketch) -> None:
     """Adds, where something scales the workload, the range of its members, and what an apply of its manifest writes."""
     thing = sketch.names.thing(manifest.name.text, manifest.namespace, manifest.kind)
-    scalings, component = sketch.scaled.get(thing), sketch.get("components", thing)
-    if not scalings or component is None:
+    scalings = sketch.scaled.get(thing)
+    if not scalings or sketch.get("components", thing) is None:
         return
     low = min((scaling.low for scaling in scalings), key=lambda end: integer(end) or 0)
     high = max((scaling.high for scaling in scalings), key=lambda end: integer(end) or 0)
     stated = manifest.spec.whole("replicas")
     if (integer(low) or 0) <= (integer(high) or 0):
-        component.entries["copies"] = respelled(high, f"varies: {low.text} .. {high.text}")
-        component.keys["copies"] = high.place
+        sketch.state(thing, "copies", between(low, high))
     if stated is not None:
         _apply(stated, thing, manifest, sketch)
 

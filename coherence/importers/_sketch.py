@@ -11,6 +11,7 @@ from coherence.base.places import Place
 from coherence.importers._kubernetes import FieldView
 from coherence.importers._monitoring import MetricSources
 from coherence.importers._names import Names
+from coherence.importers._quantities import respelled
 from coherence.language import catalogue
 from coherence.language.document import Items, Node, Scalar, Table
 
@@ -143,6 +144,23 @@ class Sketch:
         """Returns a thing, loop, timer or limit that was added."""
         found = self.sections[section].get(name)
         return found if isinstance(found, Table) else None
+
+    def state(self, thing: str, key: str, node: Node) -> None:
+        """States a value of a thing that was added."""
+        component = self.get("components", thing)
+        if component is not None:
+            component.entries[key], component.keys[key] = node, node.place
+
+    def put_limit(self, name: str, counted: str, most: Scalar, full: str, **more: Node | None) -> None:
+        """Adds a limit on requests: what it counts, at most so many, and what happens when it is full."""
+        values: dict[str, Node | None] = {
+            "layer": respelled(most, "runtime"),
+            "counts": respelled(most, counted),
+            "at_most": most,
+            **more,
+            "when_full": respelled(most, full),
+        }
+        self.put("limits", self.names.fresh(name), most.place, values)
 
     def mention(self, name: str, place: Place, note: str) -> None:
         """Declare a thing that a manifest refers to; its own manifest, if there is one, says the rest."""

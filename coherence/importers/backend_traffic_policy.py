@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from coherence.importers import _envoy_words as envoy
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import agree
-from coherence.importers._quantities import integer, respelled
+from coherence.importers._quantities import respelled, with_first
 from coherence.importers._sketch import Routed, Sketch, listed
 from coherence.language.document import Node, Scalar
 
@@ -82,7 +82,7 @@ def _policy(spec: FieldView) -> dict[str, Node | None]:
     return {
         **policy,
         "uses": Scalar(RETRY, place),
-        "tries": respelled(number, str((integer(number) or 0) + 1)) if number else Scalar("3", place),
+        "tries": with_first(number) if number else Scalar("3", place),
         "per_try": envoy.limit(each, "timeout") if each else None,
         "pause": envoy.pause(base, back_off.duration("maxInterval")) if back_off and base else None,
         "retry_when": _causes(on, retry),

@@ -5,8 +5,6 @@ SOURCE: Kubernetes API, core/v1 ConfigMap.data; prometheus-adapter documentation
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from coherence.importers._adapter_rules import add_rules, is_rules
 from coherence.importers._embedded import embedded
 from coherence.importers._kubernetes import FieldView, Manifest
@@ -15,7 +13,6 @@ from coherence.language.document import Scalar
 
 KIND = "ConfigMap"
 GROUPS = ("v1",)
-SPELLING: Mapping[str, str] = {}
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:

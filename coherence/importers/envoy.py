@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from coherence.importers import _envoy_words as envoy
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._quantities import integer, respelled
+from coherence.importers._quantities import respelled, with_first
 from coherence.importers._sketch import Sketch, default_scalar, entry, listed
 from coherence.language.document import Items, Node, Scalar, Table
 
@@ -161,7 +161,7 @@ def _policy(action: FieldView, retries: FieldView | None) -> dict[str, Node | No
     number, back_off = retries.whole("num_retries"), retries.table("retry_back_off")
     base = back_off.duration("base_interval") if back_off else None
     values["uses"] = Scalar(RETRY, retries.node.place)
-    values["tries"] = respelled(number, str((integer(number) or 0) + 1)) if number else None
+    values["tries"] = with_first(number) if number else None
     values["per_try"] = envoy.limit(retries, "per_try_timeout")
     values["pause"] = envoy.pause(base, back_off.duration("max_interval")) if back_off and base else None
     values["retry_when"] = listed([*causes, *_codes(retries)], causes.place)

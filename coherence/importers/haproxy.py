@@ -251,13 +251,8 @@ def _limit(servers: Sequence[BackendServer], thing: str, sketch: Sketch) -> None
     if not numbers or len(numbers) < len(stated) or not all(numbers):
         return
     first = next(most for most in stated if most is not None)
-    values: dict[str, Node | None] = {
-        "layer": respelled(first, "runtime"),
-        "counts": respelled(first, f"{thing}.requests in flight"),
-        "at_most": respelled(first, str(sum(number or 0 for number in numbers))),
-        "when_full": respelled(first, "wait"),
-    }
-    sketch.put("limits", sketch.names.fresh(f"{thing}_maxconn"), first.place, values)
+    total = respelled(first, str(sum(number or 0 for number in numbers)))
+    sketch.put_limit(f"{thing}_maxconn", f"{thing}.requests in flight", total, "wait")
 
 
 def _check(scope: Sequence[FieldView], servers: Sequence[BackendServer], thing: str, sketch: Sketch) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from coherence.importers import _envoy_words as envoy
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._quantities import integer, respelled
+from coherence.importers._quantities import respelled, with_first
 from coherence.importers._sketch import Routed, Sketch, entry, listed
 from coherence.language.document import Node, Scalar
 
@@ -66,7 +66,7 @@ def _policy(rule: FieldView) -> dict[str, Node | None]:
     values: dict[str, Node | None] = {
         "deadline": envoy.limit(times, "request") if times else None,
         "per_try": envoy.limit(times, "backendRequest") if times else None,
-        "tries": respelled(attempts, str((integer(attempts) or 0) + 1)) if attempts else None,
+        "tries": with_first(attempts) if attempts else None,
     }
     if retry is None:
         return {**values, "tries": Scalar("1", rule.node.place)}

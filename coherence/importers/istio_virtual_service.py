@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from coherence.importers import _envoy_words as envoy
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._quantities import integer, respelled
+from coherence.importers._quantities import respelled, with_first
 from coherence.importers._sketch import Sketch, entry
 from coherence.language.document import Node, Scalar
 
@@ -56,7 +56,7 @@ def _policy(route: FieldView) -> dict[str, Node | None]:
     if retries is None:
         return values
     attempts = retries.whole("attempts") or Scalar("0", retries.node.place)  # absent: 0, which turns retries off
-    values["tries"] = respelled(attempts, str((integer(attempts) or 0) + 1))
+    values["tries"] = with_first(attempts)
     values["per_try"] = envoy.limit(retries, "perTryTimeout")
     base = retries.duration("backoff")
     values["pause"] = envoy.pause(base) if base else None

@@ -13,7 +13,7 @@ from coherence.importers._kserve import model_container, named
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import integer, respelled
 from coherence.importers._sketch import Sketch, entry
-from coherence.language.document import Node, Scalar
+from coherence.language.document import Scalar
 
 KIND = "InferenceService"
 GROUPS = ("serving.kserve.io",)
@@ -56,11 +56,6 @@ def _requests(view: FieldView, thing: str, sketch: Sketch) -> None:
         call = {**ends, "deadline": limit, "tries": respelled(limit, "1")}
         sketch.calls.append(entry(limit.place, call))
     if most is not None:
-        values: dict[str, Node | None] = {
-            "layer": respelled(most, "runtime"),
-            "counts": respelled(most, f"{thing}.ongoing"),
-            "at_most": most,
-            "per": respelled(most, "replica"),
-            "when_full": respelled(most, "wait"),
-        }
-        sketch.put("limits", sketch.names.fresh(f"{thing}_concurrency"), most.place, values)
+        sketch.put_limit(
+            f"{thing}_concurrency", f"{thing}.ongoing", most, "wait", per=respelled(most, "replica")
+        )  # fmt: skip

@@ -71,11 +71,10 @@ def _label(container: Container, pods: Pods) -> str:
 
 def _limit(bound: Allowance, pods: Pods, name: str, stated: Scalar, sketch: Sketch) -> None:
     """Adds a limit on a number that stands in the component; one that a loop writes has a limit of its own."""
-    component = sketch.get("components", pods.thing)
     key = sanitised(" ".join(filter(None, (name, bound.resource, "stated"))))
-    if component is None:
+    if sketch.get("components", pods.thing) is None:
         return
-    component.entries[key], component.keys[key] = stated, stated.place
+    sketch.state(pods.thing, key, stated)
     amount = respelled(bound.amount, amount_text(units.quantity(bound.amount.text)[0], bound.resource))
     values: dict[str, Node | None] = {
         "layer": respelled(bound.amount, "orchestration"),

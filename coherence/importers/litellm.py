@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from coherence.base import units
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._quantities import duration_text, integer, respelled
+from coherence.importers._quantities import respelled, with_first
 from coherence.importers._sketch import Sketch, entry, listed
 from coherence.language.document import Items, Node, Scalar, Table
 
@@ -63,19 +62,13 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
 
 def _first(scope: list[FieldView], key: str) -> Scalar | None:
     """Returns a number of seconds, of the first that says it."""
-    return next((time for view in scope if (time := _seconds(view, key)) is not None), None)
-
-
-def _seconds(view: FieldView, key: str) -> Scalar | None:
-    number = view.quantity(key)
-    return respelled(number, duration_text(units.quantity(number.text)[0])) if number is not None else None
+    return next((time for view in scope if (time := view.decimal_seconds(key)) is not None), None)
 
 
 def _tries(scope: list[FieldView], manifest: Manifest) -> Scalar:
     """Returns the tries with the first one."""
     stated = next((number for view in scope if (number := view.whole("num_retries")) is not None), None)
-    retries = stated or Scalar(RETRIES, manifest.root.place)
-    return respelled(retries, str((integer(retries) or 0) + 1))
+    return with_first(stated or Scalar(RETRIES, manifest.root.place))
 
 
 def _model(
@@ -93,11 +86,11 @@ def _model(
     sketch.mention(thing, name.place, f"model {name.text}")
     parameters.remark("max_retries", "tries of the client inside one of these are not modelled")
     own = parameters.whole("num_retries")
-    tries = respelled(own, str((integer(own) or 0) + 1)) if own is not None else common["tries"]
+    tries = with_first(own) if own is not None else common["tries"]
     values: dict[str, Node | None] = {
         "from": Scalar(proxy, name.place),
         "to": Scalar(thing, name.place),
-        "per_try": _seconds(parameters, "timeout") or common["per_try"],
+        "per_try": parameters.decimal_seconds("timeout") or common["per_try"],
         "tries": tries,
     }
     if tries is not None and tries.text != "1":
@@ -105,20 +98,9 @@ def _model(
     sketch.calls.append(entry(name.place, values))
     most = parameters.whole("rpm", least=1)
     if most is not None:
-        _requests(most, thing, sketch)
+        sketch.put_limit(f"{thing}_rpm", f"{thing}.requests", most, "reject", window=respelled(most, "1 min"))
     if cooldown is not None:
         _cooldown(cooldown, thing, sketch)
-
-
-def _requests(most: Scalar, thing: str, sketch: Sketch) -> None:
-    values: dict[str, Node | None] = {
-        "layer": respelled(most, "runtime"),
-        "counts": respelled(most, f"{thing}.requests"),
-        "at_most": most,
-        "window": respelled(most, "1 min"),
-        "when_full": respelled(most, "reject"),
-    }
-    sketch.put("limits", sketch.names.fresh(f"{thing}_rpm"), most.place, values)
 
 
 def _cooldown(after: Scalar, thing: str, sketch: Sketch) -> None:

@@ -8,10 +8,8 @@ SOURCE: prometheus-operator API, PodMonitorSpec.
 from __future__ import annotations
 
 from coherence.importers._kubernetes import Manifest
-from coherence.importers._monitors import SPELLING, add_monitor
+from coherence.importers._monitors import add_monitor
 from coherence.importers._sketch import Sketch
-
-__all__ = ["GROUPS", "KIND", "SPELLING", "add"]
 
 KIND = "PodMonitor"
 GROUPS = ("monitoring.coreos.com",)

@@ -6,10 +6,8 @@ SOURCE: prometheus-operator API, PrometheusSpec: scrapeInterval and evaluationIn
 from __future__ import annotations
 
 from coherence.importers._kubernetes import Manifest
-from coherence.importers._monitors import SPELLING, duration
+from coherence.importers._monitors import duration
 from coherence.importers._sketch import Sketch
-
-__all__ = ["GROUPS", "KIND", "SPELLING", "add"]
 
 KIND = "Prometheus"
 GROUPS = ("monitoring.coreos.com",)

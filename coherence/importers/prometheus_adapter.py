@@ -5,8 +5,6 @@ SOURCE: prometheus-adapter documentation, Configuration.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from coherence.importers._adapter_rules import add_rules, is_rules
 from coherence.importers._kubernetes import Manifest
 from coherence.importers._sketch import Sketch
@@ -14,7 +12,6 @@ from coherence.language.document import Table
 
 KIND = "PrometheusAdapter"
 VARIANTS = True
-SPELLING: Mapping[str, str] = {}
 
 
 def recognises(root: Table) -> bool:

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from coherence.importers._kubernetes import Manifest
 from coherence.importers._monitoring import Recorded
-from coherence.importers._monitors import SPELLING, duration
+from coherence.importers._monitors import duration
 from coherence.importers._sketch import Sketch
-
-__all__ = ["GROUPS", "KIND", "SPELLING", "add"]
 
 KIND = "PrometheusRule"
 GROUPS = ("monitoring.coreos.com",)

@@ -6,10 +6,8 @@ SOURCE: KubeRay API, ray.io/v1 RayClusterSpec.
 from __future__ import annotations
 
 from coherence.importers._kubernetes import Manifest
-from coherence.importers._ray_groups import SPELLING, add_groups
+from coherence.importers._ray_groups import add_groups
 from coherence.importers._sketch import Sketch
-
-__all__ = ["GROUPS", "KIND", "SPELLING", "add"]
 
 KIND = "RayCluster"
 GROUPS = ("ray.io",)

@@ -101,7 +101,7 @@ def _instance(name: str, sections: Mapping[str, Scope], application: str, sketch
     _breaker(sections.get("circuitbreaker", ()), thing, sketch)
     most = _stated(sections.get("bulkhead", ()), "maxConcurrentCalls")
     if most is not None and integer(most[1]) is not None:
-        _bulkhead(most[1], thing, sketch)
+        sketch.put_limit(f"{thing}_bulkhead", f"{thing}.requests in flight", most[1], "reject")
 
 
 def _at(sections: Mapping[str, Scope]) -> Scalar:
@@ -143,16 +143,6 @@ def _breaker(scope: Scope, thing: str, sketch: Sketch) -> None:
         "then": Scalar(f"half open {thing}", place),
     }
     sketch.put("timers", sketch.names.fresh(f"{thing}_open"), place, values)
-
-
-def _bulkhead(most: Scalar, thing: str, sketch: Sketch) -> None:
-    values: dict[str, Node | None] = {
-        "layer": respelled(most, "runtime"),
-        "counts": respelled(most, f"{thing}.requests in flight"),
-        "at_most": most,
-        "when_full": respelled(most, "reject"),
-    }
-    sketch.put("limits", sketch.names.fresh(f"{thing}_bulkhead"), most.place, values)
 
 
 def _stated(scope: Scope, key: str) -> tuple[FieldView, Scalar] | None:

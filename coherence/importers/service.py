@@ -5,8 +5,6 @@ SOURCE: Kubernetes API, core/v1 ServiceSpec.selector.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._monitoring import Endpoint
 from coherence.importers._sketch import Sketch
@@ -14,7 +12,6 @@ from coherence.language.document import Scalar, Table
 
 KIND = "Service"
 GROUPS = ("v1",)
-SPELLING: Mapping[str, str] = {}
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:

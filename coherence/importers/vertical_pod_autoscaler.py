@@ -26,7 +26,6 @@ from coherence.language.document import Node, Scalar, Table
 
 KIND = "VerticalPodAutoscaler"
 GROUPS = ("autoscaling.k8s.io",)
-SPELLING: Mapping[str, str] = {}
 PARTS = {"cpu": "kubernetes_vpa_cpu", "memory": "kubernetes_vpa_memory"}
 EVICTION, TOLERANCE = "vpa_eviction", "50 %"  # of the replicas (eviction-tolerance 0.5)
 LEAST = {"cpu": Fraction(25, 1000), "memory": Fraction(250 * 2**20)}  # of a pod
@@ -197,14 +196,12 @@ def _bound(owner: Owner, resource: str, key: str) -> Scalar | None:
 
 def _share(owner: Owner, resource: str, thing: str, place: Place, sketch: Sketch) -> None:
     """Adds how the used share follows from replicas and request, where an autoscaler holds the same share."""
-    reading, component = owner.name(resource), sketch.get("components", thing)
-    if component is None or not any(
-        _reads(sketch, scaler.loop, f"{thing}.{reading}") for scaler in _scalers(sketch, thing)
-    ):
+    reading = owner.name(resource)
+    if not any(_reads(sketch, scaler.loop, f"{thing}.{reading}") for scaler in _scalers(sketch, thing)):
         return
     used = f"{thing}.{owner.name(resource, 'used')}"
     formula = f"{used} / ({thing}.replicas * {thing}.{owner.name(resource, 'request')})"
-    component.entries[reading], component.keys[reading] = Scalar(formula, place), place
+    sketch.state(thing, reading, Scalar(formula, place))
 
 
 def _scalers(sketch: Sketch, thing: str) -> Sequence[Scaling]:

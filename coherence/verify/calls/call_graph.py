@@ -128,9 +128,8 @@ def in_turn(work: Work, name: str) -> list[str]:
 def open_time(work: Work, name: str) -> str:
     """Returns what to ask for where nothing bounds the time that a thing works for one request."""
     for inner in work.calls:
-        asks = [cause.ask for cause in inner.causes if not cause.known] + inner.open_pause()
-        if asks:
-            return f"a bound on {inner.name}, for example {asks[0]}"
+        if facts := inner.missing_facts():
+            return f"a bound on {inner.name}, for example {facts[0]}"
     return f"a bound on the work of {name} (a deadline of each of its calls)"
 
 

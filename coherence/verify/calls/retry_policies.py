@@ -36,23 +36,29 @@ TIMEOUTS = frozenset(CAUSES["timeout"])
 
 
 @dataclass(frozen=True)
+class MissingFact:
+    """What would make a failure or a pause known: the words that ask for it, and whether it is a number."""
+
+    words: str
+    is_number: bool = True
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(frozen=True)
 class FailureCause:
     """A failure that is tried again, and the seconds that a try so failing consumes.
 
     `known`: stated, or a timeout.  `whole`: it takes exactly the deadline, for want of `per_try`.
-    `ask`: the key that would make it known.
+    `missing`: what would make it known.
     """
 
     name: str
     takes: DurationInterval
     known: bool = True
     whole: bool = False
-    ask: str = ""
-
-
-def asks_number(ask: str) -> bool:
-    """Decides whether what would make a failure or a pause known is a number, and not a word."""
-    return not ask.startswith("timeout_kind")
+    missing: MissingFact = MissingFact("")
 
 
 @dataclass(frozen=True)
@@ -100,11 +106,15 @@ class RetryPolicy:
         """Decides whether the limit of one try leaves the whole answer unbounded."""
         return self.call.timeout_kind is not None and self.call.timeout_kind.text in ("first byte", "between bytes")
 
-    def open_pause(self) -> list[str]:
+    def missing_facts(self) -> list[MissingFact]:
+        """Returns what to ask for of its failures and pauses."""
+        return [cause.missing for cause in self.causes if not cause.known] + self.open_pause()
+
+    def open_pause(self) -> list[MissingFact]:
         """Returns what to ask for where the pauses have no known bound."""
         told = self.call.pause is not None and not isinstance(self.call.pause, Pause)
         ask = "the longest wait that an answer names to" if told else "cap (in pause) of"
-        return [f"{ask} {self.name}"] if self.backoff.answered else []
+        return [MissingFact(f"{ask} {self.name}")] if self.backoff.answered else []
 
     def worst(self, cause: FailureCause) -> RetrySchedule:
         """Returns the schedule in which every try fails so, as slowly as known; answered pauses may be 0."""
@@ -206,7 +216,7 @@ def _unknown(call: Call, word: str, limit: DurationInterval | None) -> FailureCa
         word,
         DurationInterval(ZERO, limit.high if limit else None),
         known=False,
-        ask=f"fails: {{{word}: ...}} of {call.name}",
+        missing=MissingFact(f"fails: {{{word}: ...}} of {call.name}"),
     )
 
 
@@ -220,8 +230,8 @@ def _timeouts(
         if kind in UNBOUNDED and not whole:
             longest = DurationInterval(limit.low, deadline.high if deadline else None)
             name, what = UNBOUNDED[kind]
-            ask = f"timeout_kind: total of {call.name} ({kind} bounds no {what})"
-            yield FailureCause(name, longest, known=False, ask=ask)
+            total = f"timeout_kind: total of {call.name} ({kind} bounds no {what})"
+            yield FailureCause(name, longest, known=False, missing=MissingFact(total, is_number=False))
 
 
 def most_tries(call: Call) -> int | None:

@@ -14,14 +14,7 @@ from coherence.verify.calls.attempts import ZERO, DurationInterval, completed, l
 from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Enclosure, Work, in_turn
 from coherence.verify.calls.claims import Numbers, term_fits
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter, shorter_try
-from coherence.verify.calls.retry_policies import (
-    FailureCause,
-    RetryPolicy,
-    asks_number,
-    known_end,
-    longest_end,
-    retry_end,
-)
+from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy, known_end, longest_end, retry_end
 
 _NEVER = Fraction(10**18)
 
@@ -46,10 +39,8 @@ def inner_budget(question: Question, subject: Subject, tree: CallTree, around: E
     for plan in late:
         yield _late(question, subject, plan, around)
     for plan in unsure:
-        ask = next((cause.ask for cause in plan.causes if not cause.known), None) or plan.open_pause()[0]
-        yield question.undecided(
-            f"needs {ask}", _places(plan, around), (around.name, plan.name), lacks_number=asks_number(ask)
-        )
+        fact, of = plan.missing_facts()[0], (around.name, plan.name)
+        yield question.undecided(f"needs {fact}", _places(plan, around), of, lacks_number=fact.is_number)
     if not late and not unsure:
         yield from _together(question, subject, work, around)
 
@@ -62,7 +53,7 @@ def _outlasts(plan: RetryPolicy, limit: Fraction) -> bool:
 
 def _may_be_late(plan: RetryPolicy, limit: DurationInterval) -> bool:
     """Returns whether only failures or pauses of unknown time may push the last try beyond the limit."""
-    if all(cause.known for cause in plan.causes) and not plan.open_pause():
+    if not plan.missing_facts():
         return False
     end = longest_end(plan)
     alone = plan.limit.high if plan.limit else None

@@ -23,7 +23,7 @@ from coherence.verify.calls.attempts import (
 )
 from coherence.verify.calls.claims import Numbers, tries_fit
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter_try
-from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy, asks_number
+from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy
 
 LONGEST_PAUSES = "pauses at their longest"
 
@@ -40,7 +40,7 @@ def own_budget(question: Question, subject: Subject, plan: RetryPolicy) -> Itera
         yield _nothing_retried(question, plan)
         return
     broken = [cause for cause in plan.known() if breaks(plan, cause, limit)]
-    unknown = [cause.ask for cause in plan.causes if not cause.known and breaks(plan, cause, limit)]
+    unknown = [cause.missing for cause in plan.causes if not cause.known and breaks(plan, cause, limit)]
     unknown += plan.open_pause()
     hangs = _hangs(plan, limit)
     if broken or hangs:
@@ -49,7 +49,7 @@ def own_budget(question: Question, subject: Subject, plan: RetryPolicy) -> Itera
         yield _conflict(question, subject, plan, limit, worst)
     elif unknown:
         places = _places(plan, "tried again")
-        yield question.undecided(f"needs {unknown[0]}", places, (plan.name,), lacks_number=asks_number(unknown[0]))
+        yield question.undecided(f"needs {unknown[0]}", places, (plan.name,), lacks_number=unknown[0].is_number)
     elif plan.tries is not None:
         yield _fits(question, plan, limit)
 

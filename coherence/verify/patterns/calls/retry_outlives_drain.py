@@ -105,8 +105,7 @@ def _one_member(subject: Subject, plan: RetryPolicy, drain: Drain, members: Inte
 
 
 def _unknown(plan: RetryPolicy) -> str:
-    asks = [cause.ask for cause in plan.causes if not cause.known] + plan.open_pause()
-    return asks[0] if asks else f"a deadline of {plan.name}"
+    return str(next(iter(plan.missing_facts()), f"a deadline of {plan.name}"))
 
 
 def _ends(subject: Subject, plan: RetryPolicy) -> tuple[Fraction | None, Fraction | None]:

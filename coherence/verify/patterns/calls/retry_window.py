@@ -151,7 +151,7 @@ def _answer(subject: Subject, promise: Promise, timer: Timer, plan: RetryPolicy)
         missing = f"after of {timer.name}" if not known else f"tries of {plan.name}"
         return QUESTION.undecided(f"needs {missing}", _places(window), window.of)
     if plan.backoff.answered and not isinstance(plan.call.pause, Word):
-        return _ask(window, plan.open_pause()[0])
+        return _ask(window, str(plan.open_pause()[0]))
     return _compared(subject, window)
 
 
@@ -177,7 +177,7 @@ def _compared(subject: Subject, window: RetryWindow) -> Finding:
     if known and window.earliest(known) <= window.needed:
         perhaps = f"{_last(plan)} starts perhaps only {render_seconds(window.earliest(known))} {AFTER}"
         return _too_early(subject, window, perhaps, certain=False)
-    return _ask(window, next(cause.ask for cause in plan.causes if not cause.known))
+    return _ask(window, str(plan.missing_facts()[0]))
 
 
 def _cut(window: RetryWindow) -> Finding:
