@@ -226,8 +226,8 @@ def _again(piece: Piece, design: Design, sources: Mapping[str, str], rebuild: Re
     """Returns what reads a piece of a design after an edit of the texts that hold it, until `end`."""
     from coherence.checking.rereading import reread
 
-    by_hand = sources == {design.file: design.text} and not design.spelling
-    alone = len(piece.members) == len(units_of(design)) or bool(design.spelling)
+    by_hand = sources == {design.file: design.text} and not design.imported
+    alone = len(piece.members) == len(units_of(design)) or design.imported
 
     def again(edited: Mapping[str, str]) -> Design:
         if wall_is_over(end):

@@ -38,7 +38,7 @@ def reread_entries(previous: Design, text: str) -> Design | None:
     None where the whole text has to be read.  Raises InputError.
     """
     old, new = previous.text.split("\n"), text.split("\n")
-    if len(old) != len(new) or "\r" in text or not text.endswith("\n") or previous.spelling:
+    if len(old) != len(new) or "\r" in text or not text.endswith("\n") or previous.imported:
         return None
     changed = [n for n, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
     owners = owned(old, units_of(previous))

@@ -103,7 +103,9 @@ def _entries(workspace: Workspace) -> Mapping[Key, Any]:
     for checked in workspace.entries:
         numbers: Counter[tuple[str, str]] = Counter()
         for section, name, entry in _of_design(checked.design):
-            entries["" if checked.of_manifests else checked.design.file, section, name, numbers[section, name]] = entry
+            entries["" if checked.design.imported else checked.design.file, section, name, numbers[section, name]] = (
+                entry
+            )
             numbers[section, name] += 1
     return entries
 

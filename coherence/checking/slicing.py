@@ -65,12 +65,12 @@ def pieces(
 
     Beside it the pieces before an edit: those of the same entries need not be checked again.
     """
-    by_hand = sources == {design.file: design.text} and not design.spelling
-    groups = parts(design) if (by_hand and not has_anchors(design)) or design.spelling else ()
+    by_hand = sources == {design.file: design.text} and not design.imported
+    groups = parts(design) if (by_hand and not has_anchors(design)) or design.imported else ()
     if len(groups) < 2:
         return (whole(design),)
     candidates = tuple(Piece(group, part_of(design, group), cut=True) for group in groups)
-    if design.spelling:
+    if design.imported:
         candidates = _by_objects(design, sources, candidates)
     fresh = (one for one in candidates if (old := before.get(one.names)) is None or not same_entries(old, one))
     return candidates if all(map(_complete, fresh)) else (whole(design),)

@@ -31,7 +31,6 @@ class Entry:
     design: Design
     sources: dict[str, str]
     rebuild: Rebuild
-    of_manifests: bool = False
 
 
 Answering = Callable[[Entry, Mapping[str, Any]], Answers]  # a design and the options of `analyse`
@@ -161,7 +160,7 @@ def _imported(manifests: Sequence[Document], sources: dict[str, str]) -> Entry:
     from coherence import importers
 
     own = {d.file: sources[d.file] for d in manifests}
-    return Entry(importers.design_of(manifests), own, importers.design_from_sources, of_manifests=True)
+    return Entry(importers.design_of(manifests), own, importers.design_from_sources)
 
 
 def report(  # noqa: PLR0913  (one parameter for each option)

@@ -91,7 +91,7 @@ def _entry(path: str) -> Entry:
     entries = open_workspace([path]).entries
     if len(entries) != 1:
         raise UsageError(f"{path} holds {len(entries)} designs: name one file")
-    if entries[0].design.spelling:
+    if entries[0].design.imported:
         raise UsageError(f"{path} is a manifest: write a design with `coherence import`, for manifests have no ranges")
     return entries[0]
 

@@ -52,7 +52,7 @@ def edited_subject(subject: Subject, edits: Collection[Edit], rebuild: Rebuild) 
 @unnoted()
 def with_values(design: Design, edits: Iterable[Edit], sources: Mapping[str, str]) -> Design | None:
     """Returns the design with other values; None where an edit changes more than values.  Raises InputError."""
-    if design.spelling:
+    if design.imported:
         return None
     known, by_path = _values(design), dict[Path, list[Edit]]()
     for edit in edits:

@@ -32,7 +32,7 @@ def change(subject: Subject, quantity: Quantity, value: Fraction) -> Edit | None
     old = text_at(subject.sources, quantity.place)
     if old is None:
         return None
-    if not subject.design.spelling:
+    if not subject.design.imported:
         return Edit(quantity.place, old, render_like(old, value, quantity.dimension))
     new = respelled(old, quantity.low, value, quantity.dimension) if quantity.exact else None
     return None if new is None else Edit(quantity.place, old, new)
@@ -46,7 +46,7 @@ def rewrite(subject: Subject, place: Place, value: Fraction, dimension: Dimensio
     old = text_at(subject.sources, place)
     if old is None:
         return None
-    if not subject.design.spelling:
+    if not subject.design.imported:
         return Edit(place, old, render_like(old, value, dimension))
     stated = next((t for call in subject.design.calls for t in call.tries if t.place == place), None)
     if isinstance(stated, Quantity):
@@ -65,7 +65,7 @@ def insert(subject: Subject, after: Place, key: str, value: str) -> Edit | None:
     None in a manifest for a key that its kind does not have.
     """
     old, known = text_at(subject.sources, after), subject.design.spelling
-    if old is None or (known and key not in known):
+    if old is None or (subject.design.imported and key not in known):
         return None
     line = lines_of(subject.sources[after.file])[after.line - 1]
     spelled = f"{known.get(key, key)}: {value}"
@@ -79,7 +79,7 @@ def insert(subject: Subject, after: Place, key: str, value: str) -> Edit | None:
 def insert_first(subject: Subject, entry: Place, key: str, value: str) -> Edit | None:
     """Returns the edit that adds `key: value` as the first of an entry, whose name stands at a place."""
     name, known = text_at(subject.sources, entry), subject.design.spelling
-    if name is None or (known and key not in known):
+    if name is None or (subject.design.imported and key not in known):
         return None
     lines = lines_of(subject.sources[entry.file])
     behind, spelled = lines[entry.line - 1][entry.end_column - 1 :], f"{known.get(key, key)}: {value}"
@@ -92,7 +92,7 @@ def insert_first(subject: Subject, entry: Place, key: str, value: str) -> Edit |
 
 def insert_before(subject: Subject, entry: Place, name: str, value: str) -> Edit | None:
     """Returns the edit that adds another entry before one whose name stands at a place; None in a manifest."""
-    if text_at(subject.sources, entry) is None or subject.design.spelling:
+    if text_at(subject.sources, entry) is None or subject.design.imported:
         return None
     before = lines_of(subject.sources[entry.file])[entry.line - 1][: entry.column - 1]
     behind = f"\n{before}" if before.isspace() else ", "
@@ -105,7 +105,7 @@ def _empty(place: Place, column: int) -> Place:
 
 def duration_text(subject: Subject, value: Fraction) -> str:
     """Returns a duration (in s) in the spelling of the design's source (`2s` in manifests, `2 s` in designs)."""
-    return _go(value) if subject.design.spelling else render_seconds(value)
+    return _go(value) if subject.design.imported else render_seconds(value)
 
 
 def proposal(*edits: Edit | None) -> Repair | None:

@@ -101,7 +101,9 @@ def design_of(documents: Sequence[Document]) -> Design:
     for manifest in manifests:
         spelling = {**getattr(_modules()[manifest.kind], "SPELLING", {}), **spelling}
     first, not_modelled = documents[0], tuple(sorted(dict.fromkeys(sketch.not_modelled)))
-    return design_from_table(root, file=first.file, text=first.text, not_modelled=not_modelled, spelling=spelling)
+    return design_from_table(
+        root, file=first.file, text=first.text, not_modelled=not_modelled, imported=True, spelling=spelling
+    )
 
 
 def design_from_sources(sources: Mapping[str, str]) -> Design:

@@ -354,6 +354,7 @@ class Design(Record):
     comments: tuple[tuple[int, str], ...] = plain(default=(), compare=False)
     sources: dict[str, str] = plain(default=dict, compare=False)
     not_modelled: tuple[tuple[Place, str], ...] = plain(default=(), compare=False)
+    imported: bool = plain(default=False, compare=False)  # of manifests, whose text is not of the language
     spelling: dict[str, str] = plain(default=dict, compare=False)  # our key -> the source's, for repairs
 
     @property

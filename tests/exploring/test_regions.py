@@ -176,3 +176,12 @@ def test_conflicts_are_a_design_s_own_where_they_name_an_owner_of_its_numbers() 
     mine, shared, other = ("COH201", ("a -> b",)), ("COH209", ("c -> d", "limit")), ("COH201", ("c -> d",))
     assert candidate.own([mine, shared, other]) == {mine, shared}
     assert candidate.own([]) == frozenset()
+
+
+def test_manifests_are_refused_whatever_kinds_they_are_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "ray.yaml"
+    groups = "workerGroupSpecs: [{groupName: gpu, replicas: 2, maxReplicas: 10}]"
+    head = "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: ray}\n"
+    path.write_text(f"{head}spec: {{enableInTreeAutoscaling: true, {groups}}}\n")
+    assert run(["region", str(path), "-p", "components.ray_gpu.copies=1:6"]) == 2
+    assert "is a manifest" in capsys.readouterr().err

@@ -162,3 +162,20 @@ def test_edits_that_overlap_or_do_not_fit_are_refused() -> None:
 )
 def test_of_what_is_no_number_only_durations_are_written_anew(old: str, new: str | None) -> None:
     assert repairs.respelled(old, Fraction(90), Fraction(150), SECOND) == new
+
+
+WORKERS = """apiVersion: ray.io/v1
+kind: RayCluster
+metadata: {name: ray}
+spec: {enableInTreeAutoscaling: true, workerGroupSpecs: [{groupName: gpu, replicas: 2, maxReplicas: 10}]}
+"""
+
+
+def test_a_kind_without_names_of_our_keys_takes_no_key_and_no_entry_of_the_language() -> None:
+    design = importers.design_from_sources({"ray.yaml": WORKERS})
+    subject, group = Subject(design, {"ray.yaml": WORKERS}), Place("ray.yaml", 3, 12, 3, 15)
+    assert design.imported
+    assert not design.spelling
+    assert repairs.insert(subject, group, "tries", "2") is None
+    assert repairs.insert_before(subject, group, "gate", "{}") is None
+    assert repairs.duration_text(subject, Fraction(3, 2)) == "1500ms"

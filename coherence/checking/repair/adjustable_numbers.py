@@ -187,7 +187,7 @@ def _own(subject: Subject, quantity: Quantity) -> Place:
     """Returns the place of the number alone: of `scrape 30 s` the last words."""
     place, text = quantity.place, quantity.text.strip()
     old = repairs.text_at(subject.sources, place)
-    if old is None or old == text or subject.design.spelling or not old.endswith(text):
+    if old is None or old == text or subject.design.imported or not old.endswith(text):
         return place
     return Place(place.file, place.line, place.end_column - len(text), place.line, place.end_column)
 
@@ -199,7 +199,7 @@ def _anchor(subject: Subject, key: str, policy: Policy) -> Place | None:
         return None
     if "." in key and _written(getattr(policy, first, None), subject.sources):
         return None
-    return None if subject.design.spelling or key == "actuation.rate" else part.place
+    return None if subject.design.imported or key == "actuation.rate" else part.place
 
 
 def _written(record: object, sources: Mapping[str, str]) -> bool:

@@ -88,7 +88,7 @@ def _certain_whatever(
 ) -> bool:
     """Returns whether the conflict stays certain when these values become ranges."""
     edits = [_ranged(one, context.subject) for one in near]
-    if finding.certainty != "certain" or context.subject.design.spelling or None in edits:
+    if finding.certainty != "certain" or context.subject.design.imported or None in edits:
         return False
     after = context.again(tuple(edit for edit in edits if edit is not None), own)
     return any(key_of(f) == key_of(finding) and f.certainty == "certain" for f in after or ())
@@ -136,7 +136,7 @@ def _gone(finding: Finding, after: Sequence[Finding] | None) -> bool:
 
 def stated(subject: Subject) -> tuple[Stated, ...]:
     """Returns every number of the reader's own text, with the policies and things that it belongs to."""
-    if subject.design.spelling:
+    if subject.design.imported:
         return tuple(
             Stated(k.place, k.value, k.dimension, frozenset({k.owner})) for k in knobs(subject) if k.anchor is None
         )

@@ -40,7 +40,7 @@ def with_limit(subject: Subject, plan: RetryPolicy, each: Fraction) -> Edit | No
     call = plan.call
     if call.per_try is not None or not isinstance(call.deadline, Quantity):
         return None
-    imported = bool(subject.design.spelling) and len(call.tries) == 1
+    imported = subject.design.imported and len(call.tries) == 1
     beside = call.tries[0].place if imported else call.deadline.place
     return repairs.insert(subject, beside, "per_try", repairs.duration_text(subject, each))
 

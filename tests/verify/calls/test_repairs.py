@@ -52,7 +52,7 @@ def test_a_limit_of_a_try_stands_beside_the_deadline_and_in_a_manifest_beside_it
 ) -> None:
     """There the tries and their limit are one block (`retries` of a route); layers of tries have no one block."""
     text = TEXT.format(call=f"tries: {tries}, deadline: 9 s, retry_when: [timeout]")
-    subject = Subject(read_text(text, "d").replace(spelling=spelling), {"d": text})
+    subject = Subject(read_text(text, "d").replace(imported=bool(spelling), spelling=spelling), {"d": text})
     edit = with_limit(subject, retry_policy_of(subject.design.calls[0]), Fraction(3, 2))
     assert edit is not None
     assert text_after(subject, Repair((edit,), "")) == f"{expected}retry_when: [timeout]"

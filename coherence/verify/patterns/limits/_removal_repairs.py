@@ -57,7 +57,7 @@ def _floor(subject: Subject, thing: str, enough: int) -> Edit | None:
     """A limit under those left, in a section of its own at the end of the file."""
     design = subject.design
     text = subject.sources.get(design.file)
-    if text is None or design.limits or design.spelling:
+    if text is None or design.limits or design.imported:
         return None
     lines = repairs.lines_of(text)
     end = Place(design.file, len(lines), len(lines[-1]) + 1, len(lines), len(lines[-1]) + 1)

@@ -139,7 +139,7 @@ def _repairs(subject: Subject, pair: OrderPromise, causes: Causes) -> Iterator[R
     while name in {*design.timers, *design.loops, *design.components, *design.limits}:
         name += "_gate"
     gate = f"{{from: {pair.first}, after: 0 s, then: {_activity(pair.second)} starts}}"
-    if pair.first.endswith(" starts") or not design.file or design.spelling:
+    if pair.first.endswith(" starts") or not design.file or design.imported:
         return
     repair = edits.proposal(_inserted(subject, name, gate))
     if repair is not None:

@@ -54,7 +54,7 @@ def _ambiguous(pair: WriterPair) -> bool:
     if len(parts) < 2 or not set(parts) <= set(HPAS):
         return False
     signals = [w.loop.target.signal.text for w in (pair.first, pair.second) if w.loop.target and w.loop.target.signal]
-    imported = bool(pair.subject.design.spelling)  # an importer makes one loop of all metrics of an HPA
+    imported = pair.subject.design.imported  # an importer makes one loop of all metrics of an HPA
     return imported or not _may_be_one(pair) or len(set(signals)) < 2
 
 
