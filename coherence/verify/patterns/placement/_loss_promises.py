@@ -24,7 +24,7 @@ from coherence.verify.jobs.losses import BLOCKED
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.placing import name_of, shown, total
 from coherence.verify.jobs.selectors import DRAINED
-from coherence.verify.jobs.sites import Cluster
+from coherence.verify.jobs.sites import Cluster, crowded
 from coherence.verify.patterns.placement.place_loss import (
     BOUND,
     MOST_MEMBERS,
@@ -103,9 +103,12 @@ def _answer(question: Question, subject: Subject, facts: DesignFacts, promise: P
     if worst.verdict == UNKNOWN:
         bound = f"{MOST_STATES} states"
         return question.undecided(f"more than {bound} of {thing} on these places", places, case.of, bound=bound)
+    open_ = _held_by_others(facts, case, there, worst)
+    if worst.verdict == NONE and open_:
+        return question.undecided(f"needs {open_}: without them it holds whichever place goes", places, case.of)
     if worst.verdict == NONE:
         return _proved(question, facts, case, there, worst, places)
-    open_ = _open(subject, facts, case, there, worst)
+    open_ = open_ or _open(subject, facts, case, there, worst)
     if open_:
         return question.undecided(f"needs {open_}: {_failure(case, there, worst)}", places, case.of)
     certain = all(outcome.verdict == CERTAIN for _, outcome in outcomes)
@@ -152,6 +155,16 @@ def _outcome(facts: DesignFacts, there: Cluster, case: PromiseCase) -> LossPromi
     going, at_rest = going_of(facts, there), case.promise.kind == "eventually_always"
     outcome = over_losses(there, going, case.members, case.condition, at_rest=at_rest)
     return over_losses(there, going, case.members, case.condition) if outcome.verdict == NONE else outcome
+
+
+def _held_by_others(facts: DesignFacts, case: PromiseCase, there: Cluster, worst: LossPromise) -> str:
+    """Returns the words for what others hold of the places; nothing where the answer is the same whatever that is.
+
+    Wherever members lie, a loss takes as many away: a condition on their number alone fails with others as without.
+    """
+    held = crowded(facts, there)[0]
+    same = worst.verdict == CERTAIN and not case.condition.labels
+    return f"where the {held} that others hold lies" if held and not same else ""
 
 
 def _open(subject: Subject, facts: DesignFacts, case: PromiseCase, there: Cluster, worst: LossPromise) -> str:
