@@ -19,16 +19,19 @@ from coherence.base.errors import InputError, InternalError, Problem
 from coherence.base.outside_text import masked
 from coherence.base.places import Place
 from coherence.base.units import shorten
+from coherence.importers._embedded import embedded
 from coherence.importers._kubernetes import Manifest, objects, word
+from coherence.importers._kueue import add_queued_jobs
 from coherence.importers._names import agree
 from coherence.importers._overlay import KEY, lay_over
+from coherence.importers._quantities import respelled
 from coherence.importers._scaling import separate_totals
 from coherence.importers._sketch import Sketch
 from coherence.importers._telemetry import derive_sensors
 from coherence.importers._unread import unread
 from coherence.language import document
 from coherence.language.design import Design
-from coherence.language.document import Document, Items, Node, Table
+from coherence.language.document import Document, Items, Node, Scalar, Table
 from coherence.language.reading import WITHOUT_MANIFESTS, design_from_table, is_overlay
 from coherence.language.schema_kinds import Reading
 
@@ -127,13 +130,16 @@ def _assembled(documents: Sequence[Document]) -> tuple[Table, Sketch, list[Manif
     overlays = [source.root for source in documents if is_overlay(source.root)]
     given = [source for source in documents if not is_overlay(source.root)]
     every = [made for node, file in objects(given) if (made := _manifest(node, file, reading, sketch))]
+    every += [inner for outer in every if outer.kind == "ConfigMap" for inner in _in_config_map(outer)]
     manifests = list(_lasting(every, sketch))
+    _number(manifests)
     for manifest in manifests:
         _modules()[manifest.kind].add(manifest, sketch)
     for manifest in manifests:
         link = getattr(_modules()[manifest.kind], "link", None)
         if link is not None:
             link(manifest, sketch)
+    add_queued_jobs(sketch)
     separate_totals(sketch)
     derive_sensors(sketch)
     sketch.tell_routes_apart()
@@ -165,6 +171,36 @@ def _manifest(node: Node, file: str, reading: Reading, sketch: Sketch) -> Manife
         sketch.not_modelled.append((node.key_place("kind"), f"{shorten(manifest.title)} (this kind is not modelled)"))
         return None
     return manifest
+
+
+def _in_config_map(outer: Manifest) -> Iterator[Manifest]:
+    """Yields the configurations of known programs that stand in a ConfigMap, each as an object of its own."""
+    marks = [(module, str(module.IN_CONFIG_MAP)) for module in _modules().values() if hasattr(module, "IN_CONFIG_MAP")]
+    data = outer.top.table("data")
+    for key, text in data.node.entries.items() if data is not None else ():
+        module = next((m for m, mark in marks if isinstance(text, Scalar) and mark in text.text), None)
+        root = embedded(text) if module is not None and isinstance(text, Scalar) else None
+        if data is not None and module is not None and root is not None and _is_own(root, module):
+            data.use(key)
+            yield Manifest(root, outer.file, outer.reading, module.KIND)
+
+
+def _is_own(root: Table, module: ModuleType) -> bool:
+    """Returns whether a mapping is what a module reads."""
+    if hasattr(module, "recognises"):
+        return bool(module.recognises(root))
+    return word(root, "kind") == module.KIND and word(root, "apiVersion").partition("/")[0] in module.GROUPS
+
+
+def _number(manifests: Sequence[Manifest]) -> None:
+    """Gives objects whose names are made when they are created a number each, where several have one name."""
+    counts: dict[tuple[str, str], int] = {}
+    for manifest in manifests:
+        if "generateName" in manifest.metadata and "name" not in manifest.metadata:
+            key = manifest.kind, manifest.name.text
+            counts[key] = counts.get(key, 0) + 1
+            if counts[key] > 1:
+                manifest.name = respelled(manifest.name, f"{manifest.name.text}-{counts[key]}")
 
 
 def _lasting(manifests: Sequence[Manifest], sketch: Sketch) -> Iterator[Manifest]:

@@ -21,7 +21,7 @@ class Manifest:
     def __init__(self, root: Table, file: str, reading: Reading, kind: str = "") -> None:
         self.root, self.file, self.reading = root, file, reading
         self.kind = kind or word(root, "kind")
-        self.used: set[str] = {"apiVersion", "kind", "metadata.name", "metadata.namespace"}
+        self.used: set[str] = {"apiVersion", "kind", "metadata.name", "metadata.generateName", "metadata.namespace"}
         self.remarks: list[tuple[Place, str]] = []
         metadata = root.get("metadata")
         self.metadata = metadata if isinstance(metadata, Table) else Table({}, {}, root.key_place("metadata"))
@@ -31,6 +31,9 @@ class Manifest:
     def _name(self) -> Scalar:
         node = self.metadata.get("name")
         if not isinstance(node, Scalar) or not node.text:
+            prefix = self.metadata.get("generateName")
+            if isinstance(prefix, Scalar) and prefix.text.rstrip("-") and "{{" not in prefix.text:
+                return Scalar(prefix.text.rstrip("-"), prefix.place)
             stem = self.file.rpartition("/")[2].partition(".")[0]
             return Scalar(self.kind if "kind" in self.root else stem, self.metadata.key_place("name"))
         if "{{" in node.text:

@@ -39,7 +39,7 @@ SLEEP = re.compile(r"(?:exec\s+)?(?:/usr)?(?:/bin/)?sleep\s+([0-9]{1,9})s?;?")
 def add_pods(manifest: Manifest, sketch: Sketch, template: FieldView | None, *, copies: Scalar | None) -> str:
     """Adds the component of a workload with the probes and the grace of its pods, and returns its name."""
     pod = template.table("spec") if template else None
-    return add_workload(manifest, sketch, manifest.name, pod, copies=copies, labels=_labels(template))
+    return add_workload(manifest, sketch, manifest.name, pod, copies=copies, labels=labels_of(template))
 
 
 def add_workload(
@@ -84,7 +84,7 @@ def needs_scarce(template: FieldView | None) -> bool:
     return any("/" in key for container in containers for key, _ in _requests(container))
 
 
-def _labels(template: FieldView | None) -> dict[str, str]:
+def labels_of(template: FieldView | None) -> dict[str, str]:
     """Returns the labels by which selectors find the pods."""
     labels = template.inner("metadata", "labels") if template else None
     entries = labels.node.entries if labels else {}

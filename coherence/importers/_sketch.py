@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from coherence.base.errors import InternalError
 from coherence.base.outside_text import MASK, masked
 from coherence.base.places import Place
+from coherence.importers._job_queues import JobQueues
 from coherence.importers._kubernetes import FieldView
 from coherence.importers._monitoring import MetricSources
 from coherence.importers._names import Names
@@ -15,7 +16,7 @@ from coherence.importers._quantities import respelled
 from coherence.language import catalogue
 from coherence.language.document import Items, Node, Scalar, Table
 
-SECTIONS = ("components", "loops", "calls", "timers", "limits")
+SECTIONS = ("components", "jobs", "order", "loops", "calls", "timers", "limits")
 Values = Mapping[str, Node | None]
 
 
@@ -113,6 +114,7 @@ class Sketch:
         self.syncs: list[Sync] = []
         self.bounds: list[Allowance] = []
         self.telemetry = MetricSources()
+        self.queues = JobQueues()
         self.not_modelled: list[tuple[Place, str]] = []
         self._hidden: dict[str, int] = {}
 
@@ -139,6 +141,11 @@ class Sketch:
         """Adds a thing, loop, timer or limit whose own place is `place`."""
         table = self.sections[section]
         table.entries[name], table.keys[name] = entry(place, values), place
+
+    def order(self, key: str, node: Node) -> None:
+        """States who is admitted first, who may take from whom, or what a first job that does not fit does."""
+        table = self.sections["order"]
+        table.entries[key], table.keys[key] = node, node.place
 
     def get(self, section: str, name: str) -> Table | None:
         """Returns a thing, loop, timer or limit that was added."""

@@ -3,7 +3,7 @@
 With `concurrencyPolicy: Allow`, the default, a job that still runs is no reason to wait; `Forbid` skips its turn and
 `Replace` ends it, so neither overlaps itself.  How long a job runs is not in the manifest: `<name>.run`.
 
-SOURCE: Kubernetes API, batch/v1 CronJobSpec, JobSpec; documentation, CronJob.
+SOURCE: Kubernetes API, batch/v1 CronJobSpec, JobSpec; documentation, CronJob (the controller looks every 10 s).
 """
 
 from __future__ import annotations
@@ -14,16 +14,24 @@ from collections.abc import Sequence
 
 from coherence.base import units
 from coherence.importers import _pods as pods
+from coherence.importers._jobs import SPELLING as OWN
+from coherence.importers._jobs import add_limits, enqueue, pod_set
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import duration_text, respelled
 from coherence.importers._sketch import Sketch
-from coherence.language.document import Node, Scalar
+from coherence.language.document import Node, Scalar, Table
 
 KIND = "CronJob"
 GROUPS = ("batch",)
-SPELLING = {"every": "schedule", "after": "activeDeadlineSeconds"}
+SPELLING = {**pods.SPELLING, **OWN, "every": "schedule"}
 POLICIES = ("Allow", "Forbid", "Replace")
 DAY = 86400
+NOT_MODELLED = {
+    "startingDeadlineSeconds": "a start that is missed by more is left out; below 10 s none may ever come",
+    "successfulJobsHistoryLimit": "how many that have ended are remembered",
+    "failedJobsHistoryLimit": "how many that have failed are remembered",
+    "timeZone": "in which time zone it starts",
+}
 EVERY = {"@hourly": 3600, "@daily": DAY, "@midnight": DAY, "@weekly": 7 * DAY}
 FIELD = r"\*|\*/[0-9]{1,4}|[0-9]{1,4}"
 REGULAR = re.compile(rf"(?P<minutes>{FIELD})\s+(?P<hours>{FIELD})\s+\*\s+\*\s+\*")
@@ -32,15 +40,22 @@ REGULAR = re.compile(rf"(?P<minutes>{FIELD})\s+(?P<hours>{FIELD})\s+\*\s+\*\s+\*
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the component, the timer that starts its jobs, and their time limit."""
     spec = manifest.spec
-    job = spec.inner("jobTemplate", "spec")
-    thing = pods.add_pods(manifest, sketch, job.table("template") if job else None, copies=None)
+    outer, job = spec.table("jobTemplate"), spec.inner("jobTemplate", "spec")
+    template = job.table("template") if job else None
+    thing = pods.add_pods(manifest, sketch, template, copies=None)
     schedule, policy = spec.required("schedule"), spec.scalar("concurrencyPolicy")
     if policy is not None and policy.text not in POLICIES:
         words = f"{spec.at('concurrencyPolicy')} is '{units.shorten(policy.text)}'"
         spec.problem(policy.place, words, f"write one of {', '.join(POLICIES)}")
-    limit = job.seconds("activeDeadlineSeconds") if job else None
-    if limit is not None:
-        _limit(limit, thing, sketch)
+    for key, why in NOT_MODELLED.items():
+        spec.remark(key, why)
+    metadata = outer.node.get("metadata") if outer else None
+    if job is not None:
+        add_limits(job, thing, sketch)
+    if job is not None and isinstance(metadata, Table):
+        again = respelled(schedule, "again") if schedule is not None else None
+        pod = template.table("spec") if template else None
+        enqueue(manifest, sketch, thing, [pod_set(job)], pod, metadata=metadata, comes=again)
     suspended = spec.scalar("suspend")
     if suspended is not None and suspended.text == "true":
         spec.remark("schedule", "suspend: no job is started")
@@ -61,16 +76,6 @@ def _starts(spec: FieldView, schedule: Scalar, thing: str, sketch: Sketch) -> No
         "then": respelled(schedule, f"{thing}.run starts"),
     }
     sketch.put("timers", sketch.names.fresh(f"{thing}_schedule"), schedule.place, values)
-
-
-def _limit(limit: Scalar, thing: str, sketch: Sketch) -> None:
-    values: dict[str, Node | None] = {
-        "from": respelled(limit, f"{thing}.run starts"),
-        "after": limit,
-        "unless": respelled(limit, f"{thing}.run ends"),
-        "then": respelled(limit, f"kill {thing}.run"),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_deadline"), limit.place, values)
 
 
 def least_gap(schedule: str) -> int | None:

@@ -1,0 +1,146 @@
+"""Jobs of Kubernetes: how many pods run at once, how often they are tried, in which time they end, their queue.
+
+A job has `activeDeadlineSeconds` from its start, tries included.  How often its pods fail no manifest says, so what
+happens at `backoffLimit` failures is listed.
+
+SOURCE: Kubernetes API, batch/v1 JobSpec: parallelism 1, backoffLimit 6; documentation, Jobs.  Kueue documentation, Run
+Jobs: label kueue.x-k8s.io/queue-name; a job is let in with all the pods that run at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.importers._job_queues import PodSet, QueuedJob
+from coherence.importers._kubernetes import FieldView, Manifest, word
+from coherence.importers._quantities import exact, integer, respelled
+from coherence.importers._sketch import Sketch, default_scalar
+from coherence.language.document import Node, Scalar, Table
+
+SPELLING = {"after": "activeDeadlineSeconds"}
+LABEL, CLASS = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
+PARTIAL = "kueue.x-k8s.io/job-min-parallelism"
+GRACE = "termination_grace"
+NOT_MODELLED = {
+    "podFailurePolicy": "which ends of a pod count as failures",
+    "backoffLimitPerIndex": "failures are counted for each index",
+    "maxFailedIndexes": "failures are counted for each index",
+    "successPolicy": "a part of its pods may be enough",
+    "ttlSecondsAfterFinished": "when what has ended is deleted",
+    "podReplacementPolicy": "a new pod starts before or after the old one has gone",
+    "suspend": "a job that is suspended starts nothing; a queue lets it go on",
+    "managedBy": "another controller runs it",
+}
+
+
+def add_limits(job: FieldView, thing: str, sketch: Sketch) -> None:
+    """Adds the time in which a job ends."""
+    job.use("completionMode", "manualSelector")
+    for key, why in NOT_MODELLED.items():
+        job.remark(key, why)
+    job.whole("backoffLimit")
+    job.remark("backoffLimit", "after so many failures of its pods it is given up: how often they fail is not known")
+    limit = job.seconds("activeDeadlineSeconds")
+    if limit is not None:
+        _deadline(limit, thing, sketch)
+
+
+def _deadline(limit: Scalar, thing: str, sketch: Sketch) -> None:
+    values: dict[str, Node | None] = {
+        "from": respelled(limit, f"{thing}.run starts"),
+        "after": limit,
+        "unless": respelled(limit, f"{thing}.run ends"),
+        "then": respelled(limit, f"kill {thing}.run"),
+    }
+    sketch.put("timers", sketch.names.fresh(f"{thing}_deadline"), limit.place, values)
+
+
+def members_at_once(job: FieldView) -> Scalar:
+    """Returns how many pods of a job run at once: `parallelism`, and not more than are to complete."""
+    parallel, whole = job.whole("parallelism"), job.whole("completions")
+    count = parallel or Scalar("1", job.node.place)
+    few = whole is not None and (integer(whole) or 0) < (integer(count) or 0)
+    return whole if few and whole is not None else count
+
+
+def times_over(count: Scalar, times: Scalar) -> Scalar:
+    """Returns a number of pods of each of so many jobs."""
+    return respelled(count, str((integer(count) or 0) * (integer(times) or 0)))
+
+
+def pod_set(job: FieldView, times: Scalar | None = None) -> PodSet:
+    """Returns the pods of a job; `times`: of so many jobs."""
+    count = members_at_once(job)
+    return PodSet(count if times is None else times_over(count, times), pod_requests(job.inner("template", "spec")))
+
+
+def pod_requests(pod: FieldView | None) -> dict[str, Scalar]:
+    """Returns what a pod requests: its containers together, or the one that prepares them where that needs more.
+
+    SOURCE: Kubernetes documentation, Sidecar Containers, Resource sharing within containers; Pod Overhead.
+    """
+    main = pod.tables("containers") if pod else []
+    before = pod.tables("initContainers") if pod else []
+    beside = [container for container in before if word(container.node, "restartPolicy") == "Always"]
+    sums = _added([*main, *beside])
+    for container in before:
+        for key, (amount, place) in _added([container]).items():
+            if container not in beside and amount > sums.get(key, (Fraction(0), place))[0]:
+                sums[key] = amount, place
+    return {key: respelled(place, exact(amount)) for key, (amount, place) in sums.items()}
+
+
+def _added(containers: Sequence[FieldView]) -> dict[str, tuple[Fraction, Scalar]]:
+    """Returns the requests of containers together, and where the first of each stands."""
+    sums: dict[str, tuple[Fraction, Scalar]] = {}
+    for key, request in (pair for container in containers for pair in _requests(container)):
+        total, first = sums.get(key, (Fraction(0), request))
+        sums[key] = total + units.quantity(request.text)[0], first
+    return sums
+
+
+def _requests(container: FieldView) -> Iterator[tuple[str, Scalar]]:
+    """Yields the requests of a container; a limit stands for the request that is not written."""
+    resources = container.table("resources")
+    tables = [resources.table(key) for key in ("requests", "limits")] if resources else []
+    stated = [(key, table) for table in tables if table is not None for key in table.node.entries]
+    first = dict(reversed(stated))
+    for key, table in first.items():
+        request = table.quantity(key)
+        if request is not None:
+            yield key, request
+
+
+def enqueue(
+    manifest: Manifest, sketch: Sketch, thing: str, pods: Sequence[PodSet], pod: FieldView | None,
+    *, metadata: Table | None = None, comes: Scalar | None = None,
+) -> None:  # fmt: skip
+    """Notes a job that waits in a queue of Kueue, where its labels name one; `pod`: the first of its pods.
+
+    `metadata`: of the job, where it is not that of the object.  `comes`: says that there is always another one.
+    """
+    own = metadata or manifest.metadata
+    queue, group, partial = _label(own, LABEL), _label(own, CLASS), _label(own, PARTIAL)
+    if queue:
+        of_pods = word(pod.node, "priorityClassName") if pod is not None else ""
+        why = "it may be let in with a part of its pods" if partial else ""
+        times, title = leaving_time(pod), manifest.title
+        sketch.queues.jobs.append(
+            QueuedJob(
+                title, thing, manifest.name.place, manifest.namespace, queue, pods, group or of_pods, times, comes, why
+            )
+        )  # fmt: skip
+
+
+def _label(metadata: Table, key: str) -> str:
+    """Returns the text of a label, or of an annotation of that name."""
+    tables = [metadata.get(name) for name in ("labels", "annotations")]
+    return next((word(table, key) for table in tables if isinstance(table, Table) and key in table), "")
+
+
+def leaving_time(pod: FieldView | None) -> Scalar:
+    """Returns how long a pod may hold its room after it was told to end."""
+    grace = (pod.seconds("terminationGracePeriodSeconds") if pod else None) or default_scalar(GRACE, "after")
+    return respelled(grace, f"0 s .. {grace.text}")

@@ -1,1 +1,0 @@
-"""Whether jobs wait for ever while others come again: fair runs, and certificates that none does."""
