@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from fractions import Fraction
 
@@ -110,6 +110,7 @@ class Finding:
     certainty: str = ""  # for conflicts: "certain" (whatever the design leaves open) or "possible" (for some of it)
     assumptions: tuple[str, ...] = ()
     repairs: tuple[Repair, ...] = ()
+    refutes: tuple[str, ...] = ()  # assumptions, in the words of other questions, that this conflict shows to be wrong
     lacks_number: bool = False  # undecided, as a number is not stated, of what nobody wrote as a promise
 
     @property
@@ -119,6 +120,10 @@ class Finding:
 
         text = "\x1f".join((self.code, self.verdict, *sorted(self.of)))
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+    def refuting(self, *assumptions: str) -> Finding:
+        """Returns this conflict with assumptions that it shows to be wrong: no proof that makes one stands."""
+        return replace(self, refutes=assumptions)
 
 
 @dataclass(frozen=True)

@@ -66,14 +66,29 @@ def standing(
     """Returns the findings, each proof that what its question did not read touches, or nothing supports, taken back."""
     if not any(finding.verdict is Verdict.PROVED for finding in findings):
         return tuple(findings)
+    refuted = {words: finding for finding in findings for words in finding.refutes}
     idle = {f.of[0] for f in findings if f.verdict is Verdict.VACUOUS and len(f.of) == 1 and f.of[0] in design.loops}
     unread = _unread_keys(not_read)
     return tuple(
         _weighed(design, finding, provers.get(finding.code, NOBODY), idle, unread)
-        if finding.verdict is Verdict.PROVED
-        else finding
+        if finding.verdict is Verdict.PROVED and refuted.keys().isdisjoint(finding.assumptions)
+        else _refuted(finding, refuted)
         for finding in findings
     )
+
+
+def _refuted(finding: Finding, refuted: Mapping[str, Finding]) -> Finding:
+    """Returns a proof as undecided where a conflict shows an assumption of it to be wrong; any other as it is."""
+    words = next((words for words in finding.assumptions if words in refuted), None)
+    if words is None or finding.verdict is not Verdict.PROVED:
+        return finding
+    conflict = refuted[words]
+    message = f"needs that '{words}', which {conflict.code} refutes ({conflict.message}); with it: {finding.message}"
+    evidence = Evidence(Grade.BOUNDED, "not decided", bound=f"a proof without what {conflict.code} refutes")
+    return replace(
+        finding, verdict=Verdict.UNDECIDED, severity=Severity.INFO, evidence=evidence, message=message,
+        places=(*finding.places, *(place.labelled("not so") for place in conflict.places[:1])),
+    )  # fmt: skip
 
 
 def _unread_keys(not_read: Iterable[NotRead]) -> dict[str, list[str]]:

@@ -18,6 +18,8 @@ from coherence.language.value_kinds import parse_quantity
 from coherence.model.draft import ModelDraft
 from coherence.model.model import EVERYTHING, Command, Interval, State, interval
 
+RETRIES_APART = "{0}.attempts = {0}.rate (retries do not add load in this reading)"
+
 
 def add_workload(draft: ModelDraft, name: str) -> None:
     """Adds the rate of a workload as a constant, and its attempts as an output."""
@@ -26,7 +28,7 @@ def add_workload(draft: ModelDraft, name: str) -> None:
         draft.constant(f"{name}.rate", workload.rate)
         draft.outputs[f"{name}.attempts"] = Name(f"{name}.rate")
         draft.places[f"{name}.attempts"] = workload.place
-        draft.abstractions.append(f"{name}.attempts = {name}.rate (retries do not add load in this reading)")
+        draft.abstractions.append(RETRIES_APART.format(name))
 
 
 def add_component(draft: ModelDraft, component: Component) -> None:

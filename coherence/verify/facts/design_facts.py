@@ -208,6 +208,9 @@ def scalers(facts: DesignFacts, thing: str) -> list[str]:
     return [loop.name for word in COPIES for loop in facts.written.get(f"{thing}.{word}", ())]
 
 
+PLACED = "each of {} finds a place"
+
+
 def as_many(facts: DesignFacts, thing: str, most: int) -> tuple[str, ...]:
     """Returns what a proof takes for granted that counts the most members of a thing whose number loops write."""
     loops = scalers(facts, thing)
@@ -224,4 +227,4 @@ def things(tree: Tree) -> Iterator[tuple[str, str]]:
             yield thing, signal
 
 
-__all__ = ["COPIES", "DesignFacts", "Values", "as_many", "copies", "known", "scalers", "things"]
+__all__ = ["COPIES", "PLACED", "DesignFacts", "Values", "as_many", "copies", "known", "scalers", "things"]

@@ -20,6 +20,7 @@ from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import corners, enclosure, point, with_ranges
 from coherence.verify.facts.writers import tree_of
 
+NOT_HELD_BACK = "no budget holds an eviction of {} back for ever"
 ROUNDING = {"up": "ceil", "down": "floor"}
 
 

@@ -21,6 +21,7 @@ from coherence.verify.jobs.contest import ALONE, TOGETHER, WAITING, NeedsError
 from coherence.verify.jobs.selectors import EXCLUDED, NODE_WORDS, OPEN, admissions_of, may_go, text_of
 
 MOST_NODES = 500
+ROOM = "nothing else takes room on these places"
 STAY = "every place is there: none is lost or drained (COH229 asks what follows where one goes)"
 
 

@@ -12,9 +12,10 @@ from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.findings.repairs import change, proposal
 from coherence.language.schema_kinds import Formula, Quantity
+from coherence.model.components import RETRIES_APART
 from coherence.simulate.metastability.fluid import Disturbance, course, smallest_pause
 from coherence.simulate.metastability.load_map import Portrait, PortraitVerdict, overload, portrait
-from coherence.verify.calls.call_graph import call_tree
+from coherence.verify.calls.call_graph import NO_WAIT, call_tree
 from coherence.verify.calls.claims import Numbers, bounded_sum
 from coherence.verify.calls.repairs import fewer_tries, offered
 from coherence.verify.calls.retry_policies import RetryPolicy
@@ -323,7 +324,7 @@ def _conflict(
     repairs = offered(*_repairs(subject, load))
     return question.conflict(
         message, places, load.of, evidence, certain=False, assumptions=assumptions, repairs=repairs
-    )
+    ).refuting(NO_WAIT.format(load.callee), RETRIES_APART.format(load.workload.name))  # fmt: skip
 
 
 def _repairs(subject: Subject, load: AmplifiedLoad) -> Iterator[Repair | None]:

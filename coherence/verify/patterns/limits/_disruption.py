@@ -19,7 +19,7 @@ from coherence.language.roles import counts
 from coherence.language.words import STATES
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies
-from coherence.verify.facts.limits import at_members, cap, floor, place_of, raised
+from coherence.verify.facts.limits import NOT_HELD_BACK, at_members, cap, floor, place_of, raised
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import with_ranges
 from coherence.verify.facts.writers import Writer
@@ -152,7 +152,7 @@ def _blocked(
     return question.conflict(
         message, where, _of(facts, limit), arithmetic(numbers, witness=witness),
         certain=certain, assumptions=("no member is down already",), repairs=_repairs(subject, facts, limit, count),
-    )  # fmt: skip
+    ).refuting(NOT_HELD_BACK.format(thing))  # fmt: skip
 
 
 def _of(facts: DesignFacts, limit: Limit) -> tuple[str, ...]:

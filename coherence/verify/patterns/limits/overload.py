@@ -53,7 +53,8 @@ from coherence.language.design import Call, Limit
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
-from coherence.verify.facts.design_facts import COPIES, DesignFacts, as_many, copies, known, scalers
+from coherence.verify.calls.call_graph import NO_WAIT
+from coherence.verify.facts.design_facts import COPIES, PLACED, DesignFacts, as_many, copies, known, scalers
 from coherence.verify.facts.limits import always_holds, cap, counted_in_flight, place_of
 from coherence.verify.facts.writers import Writer
 from coherence.verify.patterns.writers._pair import Numbers
@@ -208,7 +209,7 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
     yield QUESTION.conflict(
         f"{full}: {grows}", places, _of(facts, station), arithmetic(station.numbers, witness=witness),
         certain=demand.low >= station.most, repairs=_more(subject, facts, station),
-    )  # fmt: skip
+    ).refuting(NO_WAIT.format(station.thing))  # fmt: skip
 
 
 def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...]) -> Finding:
@@ -226,7 +227,7 @@ def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...])
     failing = any(facts.range(Name(path)).high != 0 for path in paths(station.thing) if path in facts.quantities)
     none_fails = (f"none of {station.thing} fails",) if failing or gone else ()
     design, thing = facts.design, station.thing
-    placed = (f"each of {thing} finds a place",) if design.components[thing].needs or thing in design.placement else ()
+    placed = (PLACED.format(thing),) if design.components[thing].needs or thing in design.placement else ()
     assumed = (*none_fails, *placed, *(as_many(facts, station.thing, station.many) if station.scaled else ()))
     return QUESTION.proved(message, places, _of(facts, station), evidence, assumptions=assumed)
 

@@ -24,7 +24,7 @@ from coherence.verify.jobs.losses import BLOCKED
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.placing import name_of, shown, total
 from coherence.verify.jobs.selectors import DRAINED
-from coherence.verify.jobs.sites import Cluster, crowded
+from coherence.verify.jobs.sites import ROOM, Cluster, crowded
 from coherence.verify.patterns.placement.place_loss import (
     BOUND,
     MOST_MEMBERS,
@@ -44,7 +44,6 @@ KINDS = ("always", "never", "eventually_always")
 MEMBER_WORDS = (*COUNTS["available"], *COUNTS["unavailable"])
 WORST = (BLOCKED, CERTAIN, POSSIBLE, UNKNOWN, NONE)
 MOST_SWEPT = 4000
-ALONE = "nothing else takes room on these places"
 THERE = "all members lie somewhere when a place goes, and one is there as soon as it lies somewhere"
 AWAY = "a place that went stays away"
 
@@ -218,7 +217,7 @@ def _by_places(facts: DesignFacts, case: PromiseCase, there: Cluster) -> str:
 
 def _assumed(case: PromiseCase) -> tuple[str, ...]:
     last = (AWAY,) if case.promise.kind == "eventually_always" else ()
-    return (THERE, COUNT_FOR_RULES, ALONE, ONE_KIND, *last)
+    return (THERE, COUNT_FOR_RULES, ROOM, ONE_KIND, *last)
 
 
 def _proved(

@@ -40,6 +40,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import needed
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.facts.limits import NOT_HELD_BACK
 from coherence.verify.jobs.contest import NeedsError
 from coherence.verify.jobs.count_ranges import adders, count_range, render_verdicts, variants
 from coherence.verify.jobs.losses import BLOCKED, PlaceLoss, losses
@@ -47,7 +48,7 @@ from coherence.verify.jobs.obligations import places_for_all
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.placing import name_of, shown, total
 from coherence.verify.jobs.selectors import DRAINED, LOST
-from coherence.verify.jobs.sites import Cluster, cluster, crowded
+from coherence.verify.jobs.sites import ROOM, Cluster, cluster, crowded
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH229", "place-loss", "ai.04 runtime control coherence")
@@ -55,7 +56,6 @@ QUESTIONS = (QUESTION,)
 MOST_MEMBERS, BOUND, MOST_SWEPT = 60, 20, 4000
 WORST = (BLOCKED, CERTAIN, POSSIBLE, UNKNOWN, NONE)
 COUNTS = "a place that is drained counts for the rules still (nodeTaintsPolicy: Ignore); one that is lost does not"
-ALONE = "nothing else takes room on these places, and no budget holds an eviction back (COH209)"
 ONE_KIND = "places of one entry go at once, and come back before others go"
 
 
@@ -141,6 +141,11 @@ def _number(facts: DesignFacts, name: str, kind: str) -> int:
     return int(value.high)
 
 
+def _assumed(facts: DesignFacts, there: Cluster) -> tuple[str, ...]:
+    drains = any(kind == DRAINED for _, kind in going_of(facts, there))
+    return (COUNTS, ROOM, *((NOT_HELD_BACK.format(there.thing),) if drains else ()), ONE_KIND)
+
+
 def _lost_text(there: Cluster, loss: PlaceLoss) -> str:
     names = " and ".join(name_of(there, loss.site, node) for node in loss.gone)
     verb = "are" if len(loss.gone) > 1 else "is"
@@ -163,7 +168,7 @@ def _proved(
     message = f"{number}: each finds a place again, whichever place goes{_by_places(facts, there, span)[0]}"
     numbers: Numbers = {"fewest": (low, ""), "most": (high, ""), "places": (there.nodes, "")}
     evidence = arithmetic(numbers, certificate=script)
-    return QUESTION.proved(message, places, (there.thing,), evidence, assumptions=(COUNTS, ALONE, ONE_KIND))
+    return QUESTION.proved(message, places, (there.thing,), evidence, assumptions=_assumed(facts, there))
 
 
 def _conflict(
@@ -183,7 +188,7 @@ def _conflict(
     numbers: Numbers = {"members": (members, ""), "placed": (left, ""), "places": (there.nodes, "")}
     return QUESTION.conflict(
         message, places, (there.thing,), arithmetic(numbers, witness=witness), certain=certain,
-        assumptions=(COUNTS, ALONE, ONE_KIND), repairs=_repairs(subject, facts, there, enough),
+        assumptions=_assumed(facts, there), repairs=_repairs(subject, facts, there, enough),
     )  # fmt: skip
 
 

@@ -49,7 +49,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import needed
 from coherence.language.schema_kinds import Formula, Word
 from coherence.language.sentences import Admittance, Spread
-from coherence.verify.facts.design_facts import COPIES, DesignFacts, known
+from coherence.verify.facts.design_facts import COPIES, PLACED, DesignFacts, as_many, known
 from coherence.verify.jobs.contest import NeedsError
 from coherence.verify.jobs.count_ranges import adders, count_range, summary, swept_nodes, variants
 from coherence.verify.jobs.obligations import always_a_place
@@ -68,7 +68,7 @@ from coherence.verify.jobs.placement import (
 )
 from coherence.verify.jobs.placing import shown, total
 from coherence.verify.jobs.selectors import TAINT, is_selective
-from coherence.verify.jobs.sites import STAY, Cluster, cluster, crowded
+from coherence.verify.jobs.sites import ROOM, STAY, Cluster, cluster, crowded
 from coherence.verify.patterns.writers._pair import Numbers, quantities
 
 QUESTION = Question("COH227", "placement-feasibility", "ai.04 runtime control coherence")
@@ -77,7 +77,6 @@ MOST_MEMBERS = 300
 WORST = (CERTAIN, POSSIBLE, UNKNOWN, NONE)
 DOWN = "scale-down takes from a fullest place (as a ReplicaSet does)"
 ADDED = "places are added when a member finds none, and not otherwise"
-ROOM = "nothing else takes room on these places"
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -211,7 +210,7 @@ def _conflict(
         message, (*places, *(site.place.labelled("a place") for site in there.sites[:3])), _of(facts, there),
         arithmetic(numbers, witness=witness), certain=certain, assumptions=_assumed(there, low, high),
         repairs=_repairs(subject, facts, there, every, low),
-    )  # fmt: skip
+    ).refuting(PLACED.format(there.thing), *as_many(facts, there.thing, high))  # fmt: skip
 
 
 def _rule_text(rule: Spread) -> str:
