@@ -86,8 +86,9 @@ def documents_of(text: str, file: str) -> list[Document]:
 
     Of a key of YAML that is written twice the last counts, as for Kubernetes.
     """
-    formats = (module for module in _modules().values() if hasattr(module, "SUFFIX"))
-    own = next((module for module in formats if file.endswith(module.SUFFIX)), None)
+    formats = [module for module in _modules().values() if file.endswith(getattr(module, "SUFFIX", "/"))]
+    known = (module for module in formats if hasattr(module, "is_text") and module.is_text(text))
+    own = next(known, next((module for module in formats if not hasattr(module, "is_text")), None))
     return document.read_text(text, file, last_key_counts=True) if own is None else [own.read(text, file)]
 
 
