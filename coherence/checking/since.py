@@ -100,13 +100,12 @@ def _policy(how: str, key: Key, entry: Any) -> ChangedPolicy:
 
 def _entries(workspace: Workspace) -> Mapping[Key, Any]:
     entries: dict[Key, Any] = {}
+    numbers: Counter[tuple[str, str, str]] = Counter()
     for checked in workspace.entries:
-        numbers: Counter[tuple[str, str]] = Counter()
+        file = "" if checked.design.imported else checked.design.file
         for section, name, entry in _of_design(checked.design):
-            entries["" if checked.design.imported else checked.design.file, section, name, numbers[section, name]] = (
-                entry
-            )
-            numbers[section, name] += 1
+            entries[file, section, name, numbers[file, section, name]] = entry
+            numbers[file, section, name] += 1
     return entries
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.checking.design_check import Answers, analyse, order_key, passes
+from coherence.checking.independent_parts import SECTIONS, entries_of
 from coherence.checking.input_files import OTHERS, foreign, input_files, refuse_near_miss, refuse_nothing
-from coherence.findings.finding import Accounting, InputFile, Report, SkippedFile, setting
+from coherence.checking.unrendered_files import is_chart_template, patches
+from coherence.findings.finding import Accounting, Finding, InputFile, NotRead, Report, SkippedFile, setting
 from coherence.findings.suppressions import apply as apply_suppressions
 from coherence.language import document
 from coherence.language.design import Design
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path  # 5 ms of a policy check: os.path serves the hot path
 
     from coherence.findings.edited_designs import Rebuild
+    from coherence.importers import ObjectName
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class Workspace:
         self.sources: dict[str, str] = {}
         self.notes: list[tuple[Place, str]] = []  # keys that were written twice
         self.skipped: list[SkippedFile] = []  # what was not read, and why
+        self.refused: dict[ObjectName, Problem] = {}  # objects of manifests that were meant to be read, and why not
 
 
 def open_workspace(paths: Iterable[str | Path], *, root: Path | None = None) -> Workspace:
@@ -57,16 +62,23 @@ def open_workspace(paths: Iterable[str | Path], *, root: Path | None = None) -> 
     manifests: list[Document] = []
     inputs = input_files(chosen)
     workspace.skipped += inputs.skipped
+    patched = patches(inputs.explicit)
     for path, explicit in inputs.explicit.items():
+        if not explicit and os.path.abspath(path) in patched:
+            workspace.skipped.append(SkippedFile(path, "patch of Kustomize", "render it first (`kustomize build`)"))
+            continue
         try:
             manifests += _add(workspace, path, os.path.relpath(path, root) if root else path, explicit=explicit)
         except InputError as error:
             problems += error.problems
     if manifests:
         try:
-            workspace.entries.append(_imported(manifests, workspace.sources))
+            named = {os.path.relpath(path, root) if root else path for path, own in inputs.explicit.items() if own}
+            workspace.entries += [_imported(own, workspace, named) for own in _apart(manifests, named)]
         except InputError as error:
             problems += error.problems
+    if not any(entries_of(entry.design, section) for entry in workspace.entries for section in SECTIONS):
+        problems += workspace.refused.values()
     if problems:
         raise InputError(problems)
     if not workspace.entries:
@@ -77,6 +89,9 @@ def open_workspace(paths: Iterable[str | Path], *, root: Path | None = None) -> 
 def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[Document]:
     """Adds a design to the workspace, or returns the manifests of the file."""
     data = read_bytes(path, name)
+    if not explicit and b"{{" in data and is_chart_template(path):
+        workspace.skipped.append(SkippedFile(name, "template", "render it first (`helm template`)"))
+        return []
     documents = _documents(workspace, data, name, explicit=explicit)
     if documents is None:
         return []
@@ -121,17 +136,25 @@ def _documents(workspace: Workspace, data: bytes, name: str, *, explicit: bool) 
     if name.endswith(OTHERS):
         return _of_other_syntax(workspace, data, name, explicit=explicit)
     try:
-        return document.read(data, name)
+        return _yaml(data, name)
     except InputError as error:
         if b"coherence:" in data[:4000]:
             raise
         try:
-            again = document.read(data, name, last_key_counts=True)
+            again = _yaml(data, name, last_key_counts=True)
         except InputError:
             _skip(workspace, name, "file that is no YAML", error, explicit=explicit)
             return None
         workspace.notes += [note for d in again[:1] for note in d.notes]
         return again
+
+
+def _yaml(data: bytes, name: str, *, last_key_counts: bool = False) -> list[Document]:
+    if b"CustomResourceDefinition" not in data:
+        return document.read(data, name, last_key_counts=last_key_counts)
+    from coherence.importers import read_without_schemas
+
+    return read_without_schemas(document.decode(data, name), name, last_key_counts=last_key_counts)
 
 
 def _of_other_syntax(workspace: Workspace, data: bytes, name: str, *, explicit: bool) -> list[Document] | None:
@@ -156,11 +179,40 @@ def _remember(workspace: Workspace, name: str, text: str, data: bytes) -> None:
     workspace.inputs.append(InputFile(name, data))
 
 
-def _imported(manifests: Sequence[Document], sources: dict[str, str]) -> Entry:
+def _apart(manifests: Sequence[Document], named: set[str]) -> list[Sequence[Document]]:
+    """Returns the manifests of each design: all of them where some file was named itself, or an overlay joins them."""
+    from coherence.checking.applied_together import applied_together
+
+    if any(source.file in named or is_overlay(source.root) for source in manifests):
+        return [manifests]
+    return [*applied_together(manifests)]
+
+
+def _imported(manifests: Sequence[Document], workspace: Workspace, named: set[str]) -> Entry:
+    """Returns the design in manifests.  An object that is refused is noted, and raised if its file was named itself."""
+    from functools import partial
+
     from coherence import importers
 
-    own = {d.file: sources[d.file] for d in manifests}
-    return Entry(importers.design_of(manifests), own, importers.design_from_sources)
+    own = {d.file: workspace.sources[d.file] for d in manifests}
+    refused: dict[ObjectName, Problem] = {}
+    design = None
+    while design is None:
+        try:
+            design = importers.design_of(manifests, without=refused)
+        except InputError as error:
+            more = importers.refused_objects(error.problems, manifests)
+            if not more.keys() - refused or any(file in named for file, *_ in more):
+                raise
+            refused |= more
+    workspace.refused |= refused
+    rebuild = partial(importers.design_from_sources, without=frozenset(refused)) if refused else None
+    return Entry(design, own, rebuild or importers.design_from_sources)
+
+
+def _refused(name: ObjectName, problem: Problem) -> NotRead:
+    message = problem.message.partition("\n")[0]
+    return NotRead(problem.place, "manifests", f"{name[1]} {name[3]}", message, "refused, the others are read", True)
 
 
 def report(  # noqa: PLR0913  (one parameter for each option)
@@ -190,13 +242,24 @@ def report(  # noqa: PLR0913  (one parameter for each option)
         tuple(workspace.inputs),
         dict(workspace.sources),
         skipped=tuple(workspace.skipped),
-        not_read=tuple(setting(place, text) for place, text in workspace.notes),
+        not_read=(
+            *starmap(_refused, workspace.refused.items()),
+            *(setting(place, text) for place, text in workspace.notes),
+        ),
     )
     for entry in workspace.entries:
         answers = (answering or ask)(entry, options)
         joined = _joined(joined, entry, answers, today, lambda code: passes(code, select, ignore), without)
-    findings = tuple(sorted(joined.findings, key=order_key))
+    findings = tuple(sorted(_unlike(joined.findings), key=order_key))
+    joined = replace(
+        joined, suppressed=tuple(_unlike(joined.suppressed)), not_read=tuple(dict.fromkeys(joined.not_read))
+    )
     return replace(joined, findings=findings, sources={**joined.sources, **_part_sources(findings)})
+
+
+def _unlike(findings: Iterable[Finding]) -> Iterable[Finding]:
+    """Returns the findings without repetitions: one file may be of several designs."""
+    return {(finding.fingerprint, finding.places): finding for finding in findings}.values()
 
 
 def ask(entry: Entry, options: Mapping[str, Any]) -> Answers:

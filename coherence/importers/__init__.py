@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from types import ModuleType
 
 from coherence.base.errors import InputError, InternalError, Problem
@@ -20,20 +20,25 @@ from coherence.base.outside_text import masked
 from coherence.base.places import Place
 from coherence.base.units import shorten
 from coherence.importers._embedded import embedded
+from coherence.importers._identities import Identity, identities_of
 from coherence.importers._kubernetes import Manifest, objects, word
 from coherence.importers._kueue import add_queued_jobs
 from coherence.importers._names import agree
 from coherence.importers._overlay import KEY, lay_over
 from coherence.importers._quantities import respelled
+from coherence.importers._refusals import ObjectName, object_name, refused_objects
 from coherence.importers._scaling import separate_totals
+from coherence.importers._schemas import read_without_schemas
 from coherence.importers._sketch import Sketch
 from coherence.importers._telemetry import derive_sensors
 from coherence.importers._unread import unread
-from coherence.language import document
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Scalar, Table
 from coherence.language.reading import WITHOUT_MANIFESTS, design_from_table, is_overlay
 from coherence.language.schema_kinds import Reading
+
+__all__ = ["design_from_sources", "design_of", "design_yaml", "documents_of", "kind_of", "kinds", "recognises"]
+__all__ += ["Identity", "ObjectName", "identities", "read_without_schemas", "refused_objects"]
 
 LONGEST_TITLE = 200
 MOST_KNOWN = 512  # texts
@@ -89,7 +94,13 @@ def documents_of(text: str, file: str) -> list[Document]:
     formats = [module for module in _modules().values() if file.endswith(getattr(module, "SUFFIX", "/"))]
     known = (module for module in formats if hasattr(module, "is_text") and module.is_text(text))
     own = next(known, next((module for module in formats if not hasattr(module, "is_text")), None))
-    return document.read_text(text, file, last_key_counts=True) if own is None else [own.read(text, file)]
+    return read_without_schemas(text, file, last_key_counts=True) if own is None else [own.read(text, file)]
+
+
+def identities(documents: Sequence[Document]) -> tuple[frozenset[Identity], frozenset[Identity]]:
+    """Returns the objects that documents define, and the workloads that their autoscalers scale."""
+    single = {kind for kind, module in _modules().items() if not hasattr(module, "VARIANTS")}
+    return identities_of(documents, single.__contains__)
 
 
 @functools.lru_cache(maxsize=MOST_KNOWN)
@@ -98,9 +109,11 @@ def _known_documents(text: str, file: str) -> tuple[Document, ...]:
     return tuple(documents_of(text, file))
 
 
-def design_of(documents: Sequence[Document]) -> Design:
-    """Returns one design from manifests that are applied together.  Raises InputError with every problem."""
-    root, sketch, manifests = _assembled(documents)
+def design_of(documents: Sequence[Document], *, without: Container[ObjectName] = ()) -> Design:
+    """Returns one design from manifests that are applied together, `without` some.  Raises InputError with every
+    problem.
+    """
+    root, sketch, manifests = _assembled(documents, without)
     spelling: dict[str, str] = {}
     for manifest in manifests:
         spelling = {**getattr(_modules()[manifest.kind], "SPELLING", {}), **spelling}
@@ -110,9 +123,10 @@ def design_of(documents: Sequence[Document]) -> Design:
     )
 
 
-def design_from_sources(sources: Mapping[str, str]) -> Design:
+def design_from_sources(sources: Mapping[str, str], *, without: Container[ObjectName] = ()) -> Design:
     """Returns the same from the texts of the files, for the check of repairs."""
-    return design_of([read for file, text in sources.items() for read in _known_documents(text, file)])
+    documents = [read for file, text in sources.items() for read in _known_documents(text, file)]
+    return design_of(documents, without=without)
 
 
 def design_yaml(documents: Sequence[Document]) -> str:
@@ -123,14 +137,17 @@ def design_yaml(documents: Sequence[Document]) -> str:
     return written(root, sorted(dict.fromkeys(sketch.not_modelled)))
 
 
-def _assembled(documents: Sequence[Document]) -> tuple[Table, Sketch, list[Manifest]]:
+def _assembled(
+    documents: Sequence[Document], without: Container[ObjectName] = ()
+) -> tuple[Table, Sketch, list[Manifest]]:
     """Returns the document tree of the design, what made it, and the manifests that count."""
     if not documents:
         raise InputError([Problem(Place("<manifests>", 1, 1, 1, 1), "no manifest", "name at least one file")])
     reading, sketch = Reading(), Sketch(Place(documents[0].file, 1, 1, 1, 1))
     overlays = [source.root for source in documents if is_overlay(source.root)]
     given = [source for source in documents if not is_overlay(source.root)]
-    every = [made for node, file in objects(given) if (made := _manifest(node, file, reading, sketch))]
+    taken = [(node, file) for node, file in objects(given) if object_name(node, file) not in without]
+    every = [made for node, file in taken if (made := _manifest(node, file, reading, sketch))]
     every += [inner for outer in every if outer.kind == "ConfigMap" for inner in _in_config_map(outer)]
     manifests = list(_lasting(every, sketch))
     _number(manifests)

@@ -144,7 +144,7 @@ def test_findings_and_repairs_are_those_of_the_whole_design() -> None:
 
 
 def test_files_of_others_are_answered_alike_in_pieces_and_whole() -> None:
-    (entry,) = open_workspace([ROOT / "tests/data/manifests"]).entries
+    entry = max(open_workspace([ROOT / "tests/data/manifests"]).entries, key=lambda each: len(each.sources))
     assert len(pieces(entry.design, entry.sources)) > 3
     rows = []
     for cut in (True, False):
