@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
+from coherence.base.watchdog import STOPPED_CODE
+from coherence.cli._seconds import Seconds
 from coherence.cli._unread import OPEN, strict_code, strict_option
 
 if TYPE_CHECKING:
@@ -68,11 +70,15 @@ class TelemetryInput:
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes for long work.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of everything that is drawn.")
 @click.option("--picture", metavar="FILE", help="Draw graph, waterfall and shares: FILE.svg, or FILE.png.")
+@click.option(
+    "--time-limit", type=Seconds(0.5), default=600.0, show_default=True, metavar="SECONDS",
+    help="Of the wall, for all of it; what is not answered by then is named.",
+)  # fmt: skip
 @strict_option(OPEN)
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, stream: bool, window: str | None, against: str | None, reference: Sequence[str],
-    do: Sequence[str], picture: str | None, strict: bool, output: str, **more: Any,
+    do: Sequence[str], picture: str | None, time_limit: float, strict: bool, output: str, **more: Any,
 ) -> int:  # fmt: skip
     """Fit the design at PATH to telemetry.
 
@@ -80,7 +86,10 @@ def command(  # noqa: PLR0913  (one parameter per option)
     is unexplained sum to it exactly, and what the data cannot tell is refused, with what to measure instead.
     """
     from coherence.base.reads import recorded
+    from coherence.base.watchdog import interruptible, run_limit
+    from coherence.causal.sections import answers
     from coherence.causal.session.context import FitSettings
+    from coherence.cli._progress import Progress
     from coherence.cli._unread import unread, unread_text
 
     reading = TelemetryInput(**{name: more.pop(name) for name in READING})
@@ -98,8 +107,8 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
         files.check_kind(picture)
     design, sources = _design(path)
-    with recorded() as reads:
-        sections = _answers(_streamed(design, reading, settings) if stream else _whole(design, reading, settings))
+    with recorded() as reads, Progress("fitting") as bar, interruptible(bar), run_limit(time_limit) as run:
+        sections = list(answers(_context(design, reading, settings, stream=stream)))
     lines = unread("fit", design, reads)
     if picture is not None:
         _draw(sections, picture)
@@ -107,6 +116,8 @@ def command(  # noqa: PLR0913  (one parameter per option)
     click.echo(shown, nl=False)
     for line in unread_text(lines) if output == "text" else ():
         click.echo(line)
+    if run.stopped:
+        return STOPPED_CODE
     return strict_code(_code(sections), lines, strict=strict, left_open=_left_open(sections))
 
 
@@ -175,6 +186,20 @@ def _telemetry(design: Design, reading: TelemetryInput) -> Telemetry:
     return telemetry.queried(reading.prometheus, queries, start=reading.start, end=reading.end, step=reading.step)
 
 
+def _context(design: Design, reading: TelemetryInput, settings: FitSettings, *, stream: bool) -> Context:
+    """Returns the design with its telemetry.  Raises UsageError where the time is over before it is read."""
+    from coherence.base.watchdog import TimeOverError, at_most, current_run
+
+    run = current_run()
+    run.announce(0, "reading telemetry")
+    try:
+        with at_most(run.left):
+            return _streamed(design, reading, settings) if stream else _whole(design, reading, settings)
+    except TimeOverError:
+        remedy = "allow more with --time-limit, or give less of it"
+        raise UsageError(f"the telemetry is not read within the time limit: {remedy}") from None
+
+
 def _whole(design: Design, reading: TelemetryInput, settings: FitSettings) -> Context:
     from coherence.causal import telemetry
     from coherence.causal.session.context import Context
@@ -204,18 +229,6 @@ def _streamed(design: Design, reading: TelemetryInput, settings: FitSettings) ->
     if first is None:
         raise UsageError("the telemetry has no rows: give a file with at least one")
     return Context(design, first, settings, chain([first], every))
-
-
-def _answers(context: Context) -> list[Section]:
-    from coherence.causal.sections import answers
-    from coherence.cli._progress import Progress
-
-    sections = []
-    with Progress("fitting") as bar:
-        for share, section in answers(context):
-            bar(share)
-            sections += [section] if section is not None else []
-    return sections
 
 
 def _text(sections: Sequence[Section], sources: Mapping[str, str]) -> str:
@@ -254,10 +267,13 @@ def _draw(sections: Iterable[Section], file: str) -> None:
 
 
 def _left_open(sections: Iterable[Section]) -> bool:
-    """Decides whether a question about the telemetry is undecided."""
+    """Decides whether a question about the telemetry is undecided, or was not come to."""
     from coherence.findings.finding import Verdict
 
-    return any(finding.verdict is Verdict.UNDECIDED for section in sections for finding in section.findings)
+    return any(
+        section.cut_short or any(finding.verdict is Verdict.UNDECIDED for finding in section.findings)
+        for section in sections
+    )
 
 
 def _code(sections: Iterable[Section]) -> int:

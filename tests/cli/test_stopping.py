@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from coherence.causal.sections import findings, influences
 from coherence.cli._run import run
 from coherence.exploring import regions, sweeps
 from coherence.loops.analysis import design_analysis
@@ -103,3 +105,58 @@ def test_a_command_that_has_nothing_yet_says_that_it_was_stopped(
     monkeypatch.setattr(design_analysis, "structure", stopping(list, 0))
     assert run(["analyze", path]) == 130
     assert capsys.readouterr().err.strip() == "stopped"
+
+
+CHAIN = """coherence: 1
+components:
+  loader: {wait: disk.reads * cost, cost: 0 .. 10}
+"""
+
+
+@pytest.fixture
+def fitting(tmp_path: Path) -> list[str]:
+    """Returns the words of a fit of two signals."""
+    (tmp_path / "chain.yaml").write_text(CHAIN)
+    rows = [f"{10 * row},{row % 7},{2 * (row % 7) + row % 3}" for row in range(200)]
+    (tmp_path / "t.csv").write_text("\n".join(["time,disk.reads,loader.wait", *rows]) + "\n")
+    return ["fit", str(tmp_path / "chain.yaml"), "--telemetry", str(tmp_path / "t.csv"), "-o", "json"]
+
+
+def slow(context: object) -> None:
+    """Takes longer than any limit of these tests."""
+    del context
+    time.sleep(30)
+
+
+def test_fit_keeps_the_sections_that_are_done(
+    fitting: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(influences, "answer", stopping(influences.answer, 0))
+    assert run(fitting) == 130
+    titled = {section["title"]: section for section in json.loads(capsys.readouterr().out)["sections"]}
+    assert list(titled) == ["Telemetry", "Not answered"]
+    assert titled["Not answered"]["why"] == "stopped by Ctrl-C"
+    assert titled["Not answered"]["missing"][0] == "influences"
+
+
+@pytest.mark.parametrize("stream", [[], ["--stream"]])
+def test_fit_ends_at_its_time_limit_and_names_what_is_not_answered(
+    fitting: list[str], stream: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*fitting, *stream, "--time-limit", "5"]
+    monkeypatch.setattr(findings, "answer", slow)
+    begun = time.monotonic()
+    assert run([*words, "--strict"]) == 4
+    assert time.monotonic() - begun < 7
+    last = json.loads(capsys.readouterr().out)["sections"][-1]
+    assert last["why"] == "the time limit is over"
+    assert last["missing"][0] == "findings"
+    assert run(words) == 0
+
+
+def test_fit_says_that_telemetry_is_not_read_within_its_time_limit(
+    fitting: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("coherence.cli.fit._whole", lambda *_: slow(None))
+    assert run([*fitting, "--time-limit", "1"]) == 2
+    assert "the telemetry is not read within the time limit" in capsys.readouterr().err

@@ -27,13 +27,17 @@ class TextTable:
 
 @dataclass(frozen=True)
 class Section:
-    """One section: lines and tables in order, JSON-able data, findings, panels to draw."""
+    """One section: lines and tables in order, JSON-able data, findings, panels to draw.
+
+    `cut_short`: it names what was not answered, for the time was over or the run was stopped.
+    """
 
     title: str
     parts: tuple[str | TextTable, ...]
     data: Mapping[str, Any] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     panels: tuple[Panel, ...] = ()
+    cut_short: bool = False
 
 
 def render_interval(found: Estimate) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -48,13 +49,17 @@ class Series:
     def __len__(self) -> int:
         return len(self.values)
 
+    @cached_property
+    def _columns(self) -> Mapping[str, int]:
+        return {name: column for column, name in enumerate(self.names)}
+
     def __contains__(self, name: object) -> bool:
-        return name in self.names
+        return name in self._columns
 
     def __getitem__(self, name: str) -> Floats:
-        if name not in self.names:
+        if name not in self._columns:
             raise UsageError(f"telemetry has no signal '{name}': {did_you_mean(name, self.names)}")
-        return self.values[:, self.names.index(name)]
+        return self.values[:, self._columns[name]]
 
     @property
     def times(self) -> Floats:

@@ -43,9 +43,10 @@ def unchanging(series: Series) -> tuple[str, ...]:
 
 def without_copies(series: Series, needed_names: Iterable[str]) -> Series:
     """The series without signals that equal an earlier one at every time, unless they are to be kept."""
-    needed, seen, names = set(needed_names), set(), []
+    needed, seen, names = set(needed_names), set(), set()
     for name in sorted(series.names, key=lambda name: name not in needed):
         key = np.ascontiguousarray(series[name]).tobytes()
-        names += [name] if name in needed or key not in seen else []
+        if name in needed or key not in seen:
+            names.add(name)
         seen.add(key)
-    return series.of(name for name in series.names if name in set(names))
+    return series.of(name for name in series.names if name in names)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from coherence.base.errors import InternalError
+from coherence.base.watchdog import STOPPED, TimeOverError, at_most, current_run
 
 if TYPE_CHECKING:
     from coherence.causal.answers.answer import Section
@@ -30,8 +31,31 @@ def sections() -> list[ModuleType]:
     return sorted(modules, key=lambda module: module.ORDER)
 
 
-def answers(context: Context) -> Iterator[tuple[float, Section | None]]:
-    """(share done, answer) of each section in turn."""
-    every = sections()
-    for number, module in enumerate(every, start=1):
-        yield number / len(every), module.answer(context)
+def answers(context: Context) -> Iterator[Section]:
+    """Yields the answer of each section in turn; the last names those that the limit of the run, or Ctrl-C, left out."""
+    run, every = current_run(), sections()
+    for number, module in enumerate(every):
+        run.announce(number / len(every), f"fitting {_name(module)}")
+        try:
+            with at_most(run.left):
+                section = module.answer(context)
+        except TimeOverError:
+            yield _left_out("the time limit is over", every[number:])
+            return
+        except KeyboardInterrupt:
+            run.stopped = True
+            yield _left_out(STOPPED, every[number:])
+            return
+        if section is not None:
+            yield section
+
+
+def _left_out(why: str, modules: Sequence[ModuleType]) -> Section:
+    from coherence.causal.answers.answer import Section
+
+    missing = [_name(module) for module in modules]
+    return Section("Not answered", (f"{', '.join(missing)}: {why}",), {"why": why, "missing": missing}, cut_short=True)
+
+
+def _name(module: ModuleType) -> str:
+    return module.__name__.rpartition(".")[2].replace("_", " ")

@@ -167,7 +167,8 @@ def _unreadable(table: FileTable, error: Exception) -> CoherenceError:
     text = str(error)
     if "Out of Memory" in text:
         return UsageError(
-            f"{table.path} does not fit into the memory that is allowed for reading: allow more (memory=)"
+            f"{table.path} has {len(table.names)} columns, too many for the memory that one pass may use (memory=): "
+            "read it whole, without --stream, or give it as files of fewer columns"
         )
     if not table.csv:
         return unreadable(table.path, error)

@@ -61,9 +61,9 @@ def report(telemetry: Telemetry, series: Series, *, wanted: Iterable[str] = ()) 
     spacings = spacings_of(telemetry)
     span = (float(telemetry.grid[0]), float(telemetry.grid[-1])) if len(telemetry.grid) else (0.0, 0.0)
     rows = tuple(_row(signal, telemetry, series, spacings.get(signal.name, 0.0), span) for signal in telemetry.signals)
-    names, design = [signal.name for signal in telemetry.signals], list(wanted)
+    names, design = dict.fromkeys(signal.name for signal in telemetry.signals), dict.fromkeys(wanted)
     without_column = tuple((name, did_you_mean(name, names)) for name in design if name not in names)
-    without_signal = tuple(name for name in names if name not in set(design)) if design else ()
+    without_signal = tuple(name for name in names if name not in design) if design else ()
     ends = (float(series.times[0]), float(series.times[-1])) if len(series) else span
     return TelemetryReport(
         rows, telemetry.origins, skews(telemetry), series.excluded, without_column, without_signal,
