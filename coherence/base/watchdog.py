@@ -21,6 +21,7 @@ WHOLE = 3  # limits of one question: what all questions and repairs of a design 
 
 STOPPED, STOPPED_CODE = "stopped by Ctrl-C", 130  # what a run says of what it did not come to, and how it exits
 
+GRACE = 0.5  # s beyond a limit, for computations that look at the clock themselves and then say what they know
 AGAIN = 0.02  # s: when to look again, where the alarm comes amid something that must not be interrupted
 DELICATE = ("/z3/z3.py", "/z3/z3core.py")
 
@@ -31,7 +32,10 @@ class TimeOverError(BaseException):
 
 @contextmanager
 def at_most(seconds: float, *, processor: bool = False) -> Iterator[None]:
-    """Raises TimeOverError in the block after so many seconds of the wall, or of the processor."""
+    """Raises TimeOverError in the block after so many seconds of the wall, or of the processor.
+
+    A limit of the same clock around it holds on: it ends the block too, and then itself.
+    """
     if not math.isfinite(seconds):
         yield
         return
@@ -49,12 +53,16 @@ def at_most(seconds: float, *, processor: bool = False) -> Iterator[None]:
     if before is None:
         yield
         return
-    signal.setitimer(getattr(signal, timer), max(seconds, 1e-3))
+    read = time.process_time if processor else time.monotonic
+    around, begun = signal.getitimer(getattr(signal, timer))[0] or math.inf, read()
+    signal.setitimer(getattr(signal, timer), max(min(seconds, around), 1e-3))
     try:
         yield
     finally:
         signal.setitimer(getattr(signal, timer), 0)
         signal.signal(getattr(signal, alarm), before)
+        if math.isfinite(around):
+            signal.setitimer(getattr(signal, timer), max(around - (read() - begun), 1e-3))
 
 
 def _is_delicate(frame: FrameType | None) -> bool:

@@ -8,7 +8,6 @@ again.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import is_
@@ -16,7 +15,7 @@ from typing import Any
 
 from coherence.base.clock import record_cut, recorded_cuts
 from coherence.base.errors import CoherenceError, InputError, UsageError
-from coherence.base.watchdog import RunLimit, TimeOverError, at_most, current_run, is_interruptible
+from coherence.base.watchdog import GRACE, RunLimit, TimeOverError, at_most, current_run, is_interruptible
 from coherence.checking.departures import taken_back
 from coherence.checking.omissions import with_omissions
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
@@ -28,7 +27,6 @@ from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
 
 MOST_ANSWERS = 5_000  # of one module about one piece: nobody reads more, and pairs of thousands are millions
-GRACE = 1.0  # s beyond the limit, for questions that look at the clock themselves
 SHARE = 1.5  # of its limit that a question may take which does not look at the clock
 
 
@@ -122,16 +120,15 @@ def marked(finding: Finding) -> Finding:
 
 
 def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
-    if subject.time_limit <= 0:
-        record_cut()
-        return [_undecided(module, subject, TimeoutError("the time limit of this question is over"))]
-    findings: list[Finding] = []
     run = current_run()
+    if subject.time_limit <= 0 or not run.left:
+        record_cut()
+        whose = "this question" if run.left else "the whole run"
+        return [_undecided(module, subject, TimeoutError(f"the time limit of {whose} is over"))]
+    findings: list[Finding] = []
     try:
         runs = module.questions[0].slow
-        slow = any(question.slow for question in module.questions)
-        wall, processor = (run.left + GRACE, SHARE * subject.time_limit + GRACE) if slow else (math.inf, math.inf)
-        with at_most(wall), at_most(processor, processor=True):
+        with at_most(run.left + GRACE), at_most(SHARE * subject.time_limit + GRACE, processor=True):
             answers = itertools.islice(_in_time(module.ask(subject), run), MOST_ANSWERS)
             standing = (taken_back(answer, subject.design) if runs else answer for answer in answers)
             findings.extend(with_omissions(answer, subject.design) for answer in standing)

@@ -70,15 +70,15 @@ def tell(repairs: Sequence[tuple[Entry, Fix]], *, done: bool) -> None:
     """Prints what was changed and what was not on standard error."""
     files = {edit.place.file for _, one in repairs for edits in one.rounds for edit in edits}
     removed = [finding for _, one in repairs for finding in one.removed]
-    left = [finding for _, one in repairs for finding in one.left]
+    left = [(finding, one) for _, one in repairs for finding in one.left]
     for entry, repair in repairs:
         sources: Mapping[str, str] = entry.sources
         for edits in repair.rounds:
             for edit in edits:
                 click.echo(visible(f"{'changed' if done else 'would change'} {_edit_line(edit, sources)}"), err=True)
             sources = apply(edits, sources) or sources
-    for finding in left:
-        click.echo(f"not repaired: {_named(finding)} ({_why_left(finding)})", err=True)
+    for finding, repair in left:
+        click.echo(f"not repaired: {_named(finding)} ({_why_left(finding, repair)})", err=True)
     for finding in (finding for _, repair in repairs for finding in repair.silent):
         click.echo(f"not proved: {_named(finding)} (no longer found, and nothing proves that it cannot be)", err=True)
     word = "removed" if done else "would be removed"
@@ -87,7 +87,9 @@ def tell(repairs: Sequence[tuple[Entry, Fix]], *, done: bool) -> None:
     )
 
 
-def _why_left(finding: Finding) -> str:
+def _why_left(finding: Finding, repair: Fix) -> str:
+    if repair.cut_short:
+        return "the time limit was reached before every change was tried: allow more with --time-limit"
     if finding.repairs:
         return "the changes that remove it are candidates, which no proof supports and no program writes"
     return "no change that was tried removes it and adds nothing"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
-from coherence.base.watchdog import STOPPED, STOPPED_CODE
+from coherence.base.watchdog import GRACE, STOPPED, STOPPED_CODE, TimeOverError, at_most, current_run, run_limit
 from coherence.cli._given import refuse_given
 from coherence.cli._seconds import Seconds
 from coherence.cli._unread import OPEN, strict_code, strict_option
@@ -28,7 +27,8 @@ if TYPE_CHECKING:
     from coherence.loops.designs.predicted_cycles import CycleReading
     from coherence.loops.networks.network import Network
 
-SHORTEST = 2.0  # seconds for limit cycles, however long the rest took
+GROUPS, LEFT_FOR_CYCLES = 0.6, 0.2  # of the time limit: of the groups where others are retuned, and of limit cycles
+LOADS, CYCLES = 0.2, 0.7  # of it for operating points of retries, and of what is left for the limit cycles themselves
 
 
 @click.command("analyze")
@@ -82,7 +82,6 @@ def _network(file: str, picture: str | None, output: str, time_limit: float) -> 
 
 def _judged(network: Network, time_limit: float) -> NetworkAnalysis:
     """Returns the verdict of a network, with margins or blame as far as the time (in s) allows."""
-    from coherence.base.watchdog import TimeOverError, at_most
     from coherence.loops.analysis.network_file import analysed, judged, undecided
 
     reason = f"the time limit of {time_limit:g} s was reached"
@@ -109,13 +108,11 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
 
     entry = _entry(path)
     subject = Subject(entry.design, entry.sources, time_limit)
-    begun = time.monotonic()
-    with recorded() as reads, Progress("analyzing") as bar:
+    with recorded() as reads, Progress("analyzing") as bar, run_limit(time_limit):
+        loads = answered(lambda: _operating_points.loads(replace(subject, time_limit=time_limit * LOADS)))
         analysis, calls, tunings = _analysed(entry, subject, bar, retune=retune)
         bar(1.0, "limit cycles")
-        left = time_limit - (time.monotonic() - begun)
-        analysis, cycles, differing = _refereed(subject, analysis, max(SHORTEST, left))
-        loads = answered(lambda: _operating_points.loads(subject))
+        analysis, cycles, differing = _refereed(subject, analysis)
     lines = unread("analyze", entry.design, reads)
     if picture is not None:
         files.write(render_pictures.of_design(path, analysis), picture)
@@ -145,16 +142,23 @@ def _stopped(analysis: DesignAnalysis, unasked: str) -> DesignAnalysis:
 
 
 def _refereed(
-    subject: Subject, analysis: DesignAnalysis, seconds: float
+    subject: Subject, analysis: DesignAnalysis
 ) -> tuple[DesignAnalysis, tuple[CycleReading, ...], tuple[Disagreement, ...]]:
     """Returns the analysis with the predicted limit cycles, and which answers contradict each other."""
     from coherence.loops.analysis.second_opinions import disagreements
     from coherence.loops.designs.feedback_groups import Deadline
     from coherence.loops.designs.predicted_cycles import predicted_within
 
+    run = current_run()
+    cycles: tuple[CycleReading, ...] = ()
+    differing: tuple[Disagreement, ...] = ()
     try:
-        cycles = () if analysis.stopped else predicted_within(subject.model, seconds)
-        differing = () if analysis.stopped else disagreements(analysis, cycles, Deadline(SHORTEST))
+        cycles = () if analysis.stopped else predicted_within(subject.model, run.left * CYCLES)
+        with at_most(run.left + GRACE):
+            differing = () if analysis.stopped else disagreements(analysis, cycles, Deadline(run.left))
+    except TimeOverError:
+        late = "answers were not laid beside each other: the time limit was reached"
+        analysis = replace(analysis, assumptions=(*analysis.assumptions, late))
     except KeyboardInterrupt:
         cycles, differing, analysis = (), (), replace(analysis, stopped=True)
     known = _stopped(analysis, "limit cycles were") if analysis.stopped else analysis
@@ -179,16 +183,20 @@ def _analysed(
     from coherence.loops.analysis.retuning import retuned
     from coherence.loops.designs.feedback_groups import Deadline
 
-    time_limit = subject.time_limit
-    whole = Deadline(time_limit)
-    analysis = analysed(
-        subject.model, time_limit=time_limit * (0.6 if retune else 1), bar=lambda share, name: bar(share * 0.6, name)
-    )
+    most = GROUPS if retune else 1 - LEFT_FOR_CYCLES
+    seconds = current_run().left
+    whole = Deadline(seconds * (1 - LEFT_FOR_CYCLES))
+    analysis = analysed(subject.model, time_limit=seconds * most, bar=lambda share, name: bar(share * GROUPS, name))
     tunings: list[tuple[Retuning, ...]] = []
     try:
         for index, group in enumerate(analysis.groups if retune and not analysis.stopped else ()):
-            bar(0.6 + 0.4 * index / len(analysis.groups), "retuning")
-            tunings.append(retuned(group, subject, entry.rebuild, whole.share(1 / (len(analysis.groups) - index))))
+            bar(GROUPS + (1 - GROUPS) * index / len(analysis.groups), "retuning")
+            own = whole.share(1 / (len(analysis.groups) - index))
+            with at_most(max(own.left, 0) + GRACE):
+                tunings.append(retuned(group, subject, entry.rebuild, own))
+    except TimeOverError:
+        cut = "other settings were sought for a part of the groups only: the time limit was reached"
+        analysis = replace(analysis, assumptions=(*analysis.assumptions, cut))
     except KeyboardInterrupt:
         analysis = _stopped(analysis, "other settings were")
     tunings += [()] * (len(analysis.groups) - len(tunings))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
-from coherence.base.watchdog import STOPPED_CODE, WHOLE, interruptible
+from coherence.base.watchdog import STOPPED_CODE, WHOLE, interruptible, run_limit
 from coherence.cli._given import refuse_given
 from coherence.cli._progress import Progress
 from coherence.cli._seconds import Seconds
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 KINDS = ("target", "writers", "start", "order", "drain", "answer", "work", "update", "rest")  # of default promises
 SEVERITIES = {"info": 0, "warning": 1, "error": 2}
+OF_A_REPAIR = 2 / 3  # of the time limit that --fix and --diff may take, and the report after them the rest
 
 OF_A_REPORT = (
     "select", "ignore", "without", "fail_on", "min_evidence", "output", "strict", "baseline", "since", "thorough",
@@ -215,10 +216,16 @@ def _known_left_out(report: Report, entries: Sequence[BaselineEntry]) -> Report:
 def _fixed(paths: Sequence[str], options: CheckOptions) -> int:
     """Repairs and reports what is left (`--fix`), or shows the repair and reports what there is (`--diff`)."""
     from coherence.checking.workspace import open_workspace
-    from coherence.cli import _fix
 
     opened, entries = open_workspace(paths), _baseline(options)
-    repairs = _fix.fixes(opened, _wanted(options, entries or ()), time_limit=options.time_limit)
+    with run_limit(WHOLE * options.time_limit * len(opened.entries)):
+        return _repaired(paths, options, opened, _wanted(options, entries or ()))
+
+
+def _repaired(paths: Sequence[str], options: CheckOptions, opened: Workspace, wanted: Wanted) -> int:
+    from coherence.cli import _fix
+
+    repairs = _fix.fixes(opened, wanted, time_limit=options.time_limit * OF_A_REPAIR)
     changed = _fix.changed_texts(opened, repairs)
     _fix.tell(repairs, done=options.fix)
     if options.fix:

@@ -20,8 +20,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base import units
-from coherence.base.errors import InternalError
+from coherence.base.errors import CoherenceError, InternalError
 from coherence.base.places import Place
+from coherence.base.watchdog import WHOLE, RunLimit, run_limit
 from coherence.checking.repair.rechecks import (
     Key,
     RecheckContext,
@@ -36,6 +37,7 @@ from coherence.findings.edited_designs import Rebuild
 from coherence.findings.finding import Edit, Finding, Repair, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import question_modules
+from coherence.language.design import Design
 
 ANOTHER_EVENT = ANOTHER_PURPOSE = Fraction(10)
 MOST_SETS = 4000  # looked at, by weight alone
@@ -57,7 +59,8 @@ class RepairOption:
 class Fix:
     """The rounds of edits, the texts after them, the conflicts that they removed and those that are left.
 
-    `removed`: proved not to happen; `silent`: no longer found after edits for other conflicts, and not proved.
+    `removed`: proved not to happen; `silent`: no longer found after edits for other conflicts, and not proved;
+    `cut_short`: the time was over before every change was tried.
     """
 
     rounds: tuple[tuple[Edit, ...], ...]
@@ -65,6 +68,7 @@ class Fix:
     removed: tuple[Finding, ...]
     left: tuple[Finding, ...]
     silent: tuple[Finding, ...] = ()
+    cut_short: bool = False
 
 
 def fix(sources: Mapping[str, str], rebuild: Rebuild, wanted: Wanted, *, time_limit: float = 20.0) -> Fix:
@@ -72,23 +76,37 @@ def fix(sources: Mapping[str, str], rebuild: Rebuild, wanted: Wanted, *, time_li
 
     Raises InputError where the texts are no design.
     """
-    rounds: list[tuple[Edit, ...]] = []
-    removed: list[Finding] = []
-    silent: list[Finding] = []
+    with run_limit(WHOLE * time_limit) as run:
+        return _fixed(sources, _until_the_end(rebuild, run), wanted, time_limit, run)
+
+
+def _until_the_end(rebuild: Rebuild, run: RunLimit) -> Rebuild:
+    """Returns what reads a changed design as long as the run has time."""
+
+    def again(texts: Mapping[str, str]) -> Design:
+        if not run.left:
+            raise CoherenceError("the time for repairs is over")
+        return rebuild(texts)
+
+    return again
+
+
+def _fixed(sources: Mapping[str, str], rebuild: Rebuild, wanted: Wanted, time_limit: float, run: RunLimit) -> Fix:
+    done = Fix((), sources, (), ())
     while True:
-        context = _ask(sources, rebuild, time_limit)
-        conflicts = [f for f in wanted(sources, with_repairs(context, thorough=True)) if f.verdict is Verdict.CONFLICT]
+        context = _ask(done.sources, rebuild, time_limit)
+        conflicts = [
+            f for f in wanted(done.sources, with_repairs(context, thorough=True)) if f.verdict is Verdict.CONFLICT
+        ]
         conflicts = [replace(f, repairs=tuple(r for r in f.repairs if not r.concedes)) for f in conflicts]
         edits = _smallest([f for f in conflicts if any(repair.proved for repair in f.repairs)], context)
-        edited = repairs.apply(edits, sources) if edits else None
-        if edited is None:
-            return Fix(tuple(rounds), sources, tuple(removed), tuple(conflicts), tuple(silent))
-        after = context.again(edits, context.modules) or []
-        proved = [f for f in conflicts if context.disproved(f, edits, context.modules)]
-        removed += proved
-        silent += [f for f in conflicts if f not in proved and not still_found(f, after)]
-        rounds.append(edits)
-        sources = edited
+        edited = repairs.apply(edits, done.sources) if edits else None
+        after = (context.again(edits, context.modules) or []) if edited is not None else []
+        proved = [f for f in conflicts if context.disproved(f, edits, context.modules)] if edited is not None else []
+        if edited is None or not run.left:  # what was asked after the end is no answer about the edits
+            return replace(done, left=tuple(conflicts), cut_short=not run.left)
+        silent = [f for f in conflicts if f not in proved and not still_found(f, after)]
+        done = Fix((*done.rounds, edits), edited, (*done.removed, *proved), (), (*done.silent, *silent))
 
 
 def _ask(sources: Mapping[str, str], rebuild: Rebuild, time_limit: float) -> RecheckContext:

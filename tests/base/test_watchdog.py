@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import math
 import signal
@@ -95,3 +96,22 @@ def test_an_alarm_amid_a_call_of_the_garbage_collector_is_not_lost() -> None:
             collect_and_go_on()
     finally:
         gc.callbacks.remove(collected)
+
+
+def swallowing() -> None:
+    """Ends itself after 30 s, and goes on."""
+    with contextlib.suppress(TimeOverError), at_most(30):
+        busy(10)
+    busy(10)
+
+
+def test_a_limit_around_a_limit_holds_on() -> None:
+    begun = time.monotonic()
+    with pytest.raises(TimeOverError), at_most(0.1):
+        swallowing()
+    assert time.monotonic() - begun < 5
+    with at_most(60):
+        with pytest.raises(TimeOverError), at_most(0.01):
+            busy(10)
+        assert 50 < signal.getitimer(signal.ITIMER_REAL)[0] <= 60
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pytest
+
+from coherence.base.watchdog import current_run
 from coherence.cli import analyze
 from coherence.cli._run import run
-
-if TYPE_CHECKING:
-    import pytest
 
 DESIGN = """coherence: 1
 components: {tank: {state: "x' = 0.9 * x + tank.u", step: 1 s, from: 0}}
@@ -24,12 +25,38 @@ loops:
 def test_the_limit_cycles_have_the_time_that_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[float] = []
 
-    def refereed(subject: Any, analysis: Any, seconds: float) -> tuple[Any, tuple[()], tuple[()]]:
+    def refereed(subject: Any, analysis: Any) -> tuple[Any, tuple[()], tuple[()]]:
         del subject
-        given.append(seconds)
+        given.append(current_run().left)
         return analysis, (), ()
 
     monkeypatch.setattr(analyze, "_refereed", refereed)
     (tmp_path / "design.yaml").write_text(DESIGN, encoding="utf-8")
     assert run(["analyze", str(tmp_path / "design.yaml"), "--no-retune", "--time-limit", "1000"]) == 0
     assert 500 < given[0] <= 1000
+
+
+def hangs(*_: object, **__: object) -> None:
+    """Looks at no clock, and takes longer than any limit of these tests."""
+    time.sleep(30)
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        ("coherence.loops.designs.group_runs._long_run", "valve: undecided: the time limit was reached"),
+        ("coherence.loops.analysis.design_analysis._points", "valve: undecided: the time limit was reached"),
+        ("coherence.loops.analysis.retuning.retuned", "other settings were sought for a part of the groups only"),
+        ("coherence.loops.designs.predicted_cycles.predicted_cycles", "all loops: undecided: the time limit"),
+        ("coherence.loops.analysis.second_opinions.disagreements", "answers were not laid beside each other"),
+    ],
+)
+def test_the_time_limit_holds_for_what_looks_at_no_clock(
+    place: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(place, hangs)
+    (tmp_path / "design.yaml").write_text(DESIGN, encoding="utf-8")
+    begun = time.monotonic()
+    run(["analyze", str(tmp_path / "design.yaml"), "--time-limit", "3"])
+    assert time.monotonic() - begun < 6
+    assert line in capsys.readouterr().out

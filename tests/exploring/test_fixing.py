@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import time
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base.places import Place
+from coherence.base.watchdog import current_run
 from coherence.checking.workspace import check
 from coherence.cli._run import run
 from coherence.exploring import fixing
@@ -214,3 +218,21 @@ def test_a_number_is_turned_before_a_timer_runs_from_the_event_that_ends_it() ->
     )
     assert not done.left
     assert "from: server starts" in done.sources["design.yaml"]
+
+
+def test_a_fix_ends_at_its_time_limit_and_changes_nothing_that_was_asked_after_it(
+    design: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The time is over while the last changes are tried: what is asked then is no answer about them."""
+    before, covers = design.read_text(), fixing._covers
+
+    def over(*words: Any) -> Iterator[Any]:
+        current_run().end = time.monotonic()
+        return covers(*words)
+
+    monkeypatch.setattr(fixing, "_covers", over)
+    assert run(["check", "--diff", str(design)]) == 1
+    said = capsys.readouterr()
+    assert "the time limit was reached before every change was tried" in said.err
+    assert "0 conflicts would be removed in 0 files" in said.err
+    assert design.read_text() == before

@@ -32,7 +32,7 @@ def sections() -> list[ModuleType]:
 
 
 def answers(context: Context) -> Iterator[Section]:
-    """Yields the answer of each section in turn; the last names those that the limit of the run, or Ctrl-C, left out."""
+    """Yields the answer of each section in turn; the last names those that the run's limit, or Ctrl-C, left out."""
     run, every = current_run(), sections()
     for number, module in enumerate(every):
         run.announce(number / len(every), f"fitting {_name(module)}")

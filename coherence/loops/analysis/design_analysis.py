@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.watchdog import STOPPED
+from coherence.base.watchdog import GRACE, STOPPED, TimeOverError, at_most
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.analysis.blame import Subset, smallest_swinging, smallest_unstable
 from coherence.loops.analysis.law_margins import LoopFigures, figures
@@ -107,9 +107,18 @@ def analysed(
         for index, group in enumerate(parts.groups):
             if bar:
                 bar(index / len(parts.groups), " and ".join(group.names[:3]))
-            groups.append(of_group(group, whole.share(1 / (len(parts.groups) - index)), choices or {}))
+            groups.append(_in_time(group, whole.share(1 / (len(parts.groups) - index)), choices or {}))
     rest = [GroupAnalysis(one, Fraction(0), _blocked(STOPPED), (), None, ()) for one in parts.groups[len(groups) :]]
     return DesignAnalysis((*groups, *rest), parts.alone, model.abstractions, stopped=bool(rest))
+
+
+def _in_time(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -> GroupAnalysis:
+    """Analyses one group; it is undecided where that looks at no clock and is not over at the deadline."""
+    try:
+        with at_most(max(deadline.left, 0) + GRACE):
+            return of_group(group, deadline, values)
+    except TimeOverError:
+        return GroupAnalysis(group, Fraction(0), _blocked(str(OutOfTimeError())), (), None, ())
 
 
 def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -> GroupAnalysis:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+from coherence.base.watchdog import GRACE, TimeOverError, at_most
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError
 from coherence.model.model import Model
@@ -72,6 +73,14 @@ def long_run(
     model: Model, choices: Choices, deadline: Deadline, *, laps: int = LAPS, most: int = MOST_INSTANTS
 ) -> LongRun:
     """Runs as `orbits.long_run` does, but gives up at the deadline.  Raises OutOfTimeError."""
+    try:
+        with at_most(max(deadline.left, 0) + GRACE):  # the numbers of one instant may be too long to end in time
+            return _long_run(model, choices, deadline, laps=laps, most=most)
+    except TimeOverError:
+        raise OutOfTimeError from None
+
+
+def _long_run(model: Model, choices: Choices, deadline: Deadline, *, laps: int, most: int) -> LongRun:
     run, whole = Execution(model, choices), hyperperiod(model)
     instants: list[Instant] = []
     seen: dict[tuple[Any, ...], int] = {}
