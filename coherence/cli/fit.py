@@ -90,7 +90,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     from coherence.causal.sections import answers
     from coherence.causal.session.context import FitSettings
     from coherence.cli._progress import Progress
-    from coherence.cli._unread import unread, unread_text
+    from coherence.cli._unread import unread
 
     reading = TelemetryInput(**{name: more.pop(name) for name in READING})
     named: dict[str, Any] = {
@@ -112,10 +112,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     lines = unread("fit", design, reads)
     if picture is not None:
         _draw(sections, picture)
-    shown = _json(path, sections, lines) if output == "json" else _text(sections, sources)
-    click.echo(shown, nl=False)
-    for line in unread_text(lines) if output == "text" else ():
-        click.echo(line)
+    click.echo(_json(path, sections, lines) if output == "json" else _text(sections, sources, lines), nl=False)
     if run.stopped:
         return STOPPED_CODE
     return strict_code(_code(sections), lines, strict=strict, left_open=_left_open(sections))
@@ -231,15 +228,17 @@ def _streamed(design: Design, reading: TelemetryInput, settings: FitSettings) ->
     return Context(design, first, settings, chain([first], every))
 
 
-def _text(sections: Sequence[Section], sources: Mapping[str, str]) -> str:
+def _text(sections: Sequence[Section], sources: Mapping[str, str], lines: Iterable[NotRead]) -> str:
     from coherence.causal.answers.answer import render_answers
+    from coherence.cli._unread import unread_text
     from coherence.findings.finding import Accounting, Report
     from coherence.reporting._options import ReportOptions
     from coherence.reporting.text import findings
 
     collected = tuple(finding for section in sections for finding in section.findings)
     report = Report(collected, Accounting(), (), sources)
-    return render_answers(sections) + ("\n" + findings(report, options=ReportOptions()) if collected else "")
+    about_both = "\n" + findings(report, options=ReportOptions()) if collected else ""
+    return render_answers(sections) + about_both + "".join(f"{line}\n" for line in unread_text(lines))
 
 
 def _json(path: str, sections: Iterable[Section], lines: Iterable[NotRead]) -> str:
