@@ -2,7 +2,8 @@
 
 A module has `KIND`, `GROUPS` (API groups; other formats have `recognises(root)` instead), `add(manifest, sketch)` and,
 if it needs to know all others, `link(manifest, sketch)`; where a key of ours has another name there, `SPELLING` says it
-(ours -> the manifest's, for repairs).
+(ours -> the manifest's, for repairs).  A file that states objects of other kinds, such as the values of a chart, has
+`states(manifest)`, which yields them.
 Every value keeps its place in the manifest, a default that in the part which supplies it; what no importer reads is
 listed as not modelled; unknown kinds are listed, never guessed.  Templates are refused: render them first.
 """
@@ -147,8 +148,7 @@ def _assembled(
     overlays = [source.root for source in documents if is_overlay(source.root)]
     given = [source for source in documents if not is_overlay(source.root)]
     taken = [(node, file) for node, file in objects(given) if object_name(node, file) not in without]
-    every = [made for node, file in taken if (made := _manifest(node, file, reading, sketch))]
-    every += [inner for outer in every if outer.kind == "ConfigMap" for inner in _in_config_map(outer)]
+    every = [made for node, file in taken for made in _manifests(node, file, reading, sketch)]
     manifests = list(_lasting(every, sketch))
     _number(manifests)
     for manifest in manifests:
@@ -173,6 +173,18 @@ def _assembled(
     if reading.problems:
         raise InputError(dict.fromkeys(reading.problems))
     return root, sketch, manifests
+
+
+def _manifests(node: Node, file: str, reading: Reading, sketch: Sketch) -> Iterator[Manifest]:
+    """Yields the object, if its kind is known, and the objects that it states."""
+    manifest = _manifest(node, file, reading, sketch)
+    if manifest is None:
+        return
+    yield manifest
+    states = getattr(_modules()[manifest.kind], "states", None)
+    for inner in states(manifest) if states is not None else ():
+        yield from _manifests(inner, file, reading, sketch)
+    yield from _in_config_map(manifest) if manifest.kind == "ConfigMap" else ()
 
 
 def _manifest(node: Node, file: str, reading: Reading, sketch: Sketch) -> Manifest | None:

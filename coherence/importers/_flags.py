@@ -1,37 +1,47 @@
-"""Flags of programs that control a cluster, in the command and the arguments of their containers.
+"""Flags of programs that control a cluster or serve requests, in the command and the arguments of their containers.
 
-`--name=value` and `--name value`; a flag without a value is true.  A program is known by the last part of its command,
-else of its image.  What is no flag that its reader asks for is listed by its name, without its value.
+`--name=value` and `--name value`; a flag without a value is true, and `_` in a name is `-`.  A program is known by the
+last part of its command, else of its image; `python -m` runs its module, and of the commands of a shell the one that is
+known counts.  What is no flag that its reader asks for is listed by its name, without its value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import itertools
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.base.units import UnitError
 from coherence.importers._kubernetes import FieldView
-from coherence.importers._quantities import duration_text, respelled
+from coherence.importers._quantities import amount, duration_text, integer, respelled
 from coherence.importers._sketch import Sketch
-from coherence.language.document import Items, Scalar
+from coherence.language.document import Items, Node, Scalar
 
 WORDS = ("command", "args")
+SHELLS = ("sh", "bash", "dash", "ash")
+PYTHONS = re.compile(r"python[0-9.]*")
+SEPARATORS = ";|&\n"
+COMMENT = re.compile(r"""(?:^|(?<=\s))#[^\n'"]*""", re.MULTILINE)
+BEFORE = re.compile(r"exec|env|nohup|tini|--|[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+RUN_TIME = ("$", "{{")
 
 
 class Flags:
-    """The flags of one container; each may be written several times."""
+    """The flags of one program of a container, which is one of `thing`; each may be written several times."""
 
-    def __init__(self, container: FieldView) -> None:
-        self.container = container
+    def __init__(self, container: FieldView, words: Sequence[Scalar], thing: str) -> None:
+        self.container, self.thing = container, thing
         self.place: Place = container.node.place
         self.stated: dict[str, list[Scalar]] = {}
         self.read: set[str] = set()
         last = ""
-        for word in _words(container):
+        for word in words:
             name, equals, value = word.text.partition("=")
-            if name.startswith("-"):
-                flag = name.lstrip("-")
+            if name.startswith("-") and not amount(name[1:]):
+                flag = name.lstrip("-").replace("_", "-")
                 self.stated.setdefault(flag, []).append(respelled(word, value if equals else "true"))
                 last = "" if equals else flag
             elif last:
@@ -45,6 +55,26 @@ class Flags:
     def last(self, name: str) -> Scalar | None:
         """Returns the last value of a flag, which counts."""
         return next(reversed(self.all(name)), None)
+
+    def whole(self, name: str, *, least: int = 1) -> Scalar | None:
+        """Returns a whole number of at least `least`."""
+        stated = self.last(name)
+        if stated is not None and any(mark in stated.text for mark in RUN_TIME):
+            self.remark("known at run time", name)
+            return None
+        number = integer(stated) if stated is not None else None
+        if stated is not None and (number is None or number < least):
+            words = f"--{name} is '{units.shorten(stated.text)}', a whole number of at least {least} expected"
+            self.container.problem(stated.place, words, f"write for example `--{name}={max(least, 1)}`")
+            return None
+        return stated
+
+    def remark(self, why: str, *names: str) -> None:
+        """Says why flags, if they are there, are not modelled."""
+        manifest = self.container.manifest
+        for name in names:
+            if (stated := self.last(name)) is not None:
+                manifest.remarks.append((stated.place, f"{manifest.title}: --{name} of {self.container.path} ({why})"))
 
     def duration(self, name: str) -> Scalar | None:
         """Returns a Go duration, in the language's spelling."""
@@ -70,25 +100,59 @@ class Flags:
 Reader = Callable[[Flags, Sketch], None]
 
 
-def read_flags(container: FieldView, readers: Mapping[str, Reader], sketch: Sketch) -> None:
+def read_flags(container: FieldView, thing: str, readers: Mapping[str, Reader], sketch: Sketch) -> None:
     """Reads the flags of a container whose program has a reader."""
-    reader = readers.get(_program(container))
-    if reader is not None:
-        flags = Flags(container)
-        reader(flags, sketch)
-        flags.list_others()
+    for words in _commands(container):
+        reader = readers.get(_program(words))
+        if reader is not None:
+            flags = Flags(container, words, thing)
+            reader(flags, sketch)
+            flags.list_others()
+            return
 
 
-def _words(container: FieldView) -> list[Scalar]:
-    lists = [container.node.get(key) for key in WORDS]
-    return [word for words in lists if isinstance(words, Items) for word in words if isinstance(word, Scalar)]
+def _commands(container: FieldView) -> list[list[Scalar]]:
+    """Returns the commands that a container runs, each as its words: one, or those of the text of a shell."""
+    command, arguments = (_texts(container.node.get(key)) for key in WORDS)
+    if not command:
+        return [[*_image(container), *arguments]]
+    words = [*command, *arguments]
+    script = next((word for flag, word in itertools.pairwise(words[1:]) if flag.text.startswith("-")), None)
+    if words[0].text.rpartition("/")[2] in SHELLS and script is not None:
+        return _of_shell(script)
+    return [words]
 
 
-def _program(container: FieldView) -> str:
-    """Returns the name of what runs in a container."""
-    command, image = container.node.get("command"), container.node.get("image")
-    first = next(iter(command), None) if isinstance(command, Items) else None
-    if isinstance(first, Scalar):
-        return first.text.rpartition("/")[2]
+def _of_shell(script: Scalar) -> list[list[Scalar]]:
+    """Returns the commands of the text of a shell; none where a quote is open."""
+    text = COMMENT.sub("", script.text.replace("\\\n", " "))
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=SEPARATORS)
+    lexer.whitespace, lexer.whitespace_split = " \t\r", True
+    commands: list[list[Scalar]] = [[]]
+    try:
+        for word in lexer:
+            if set(word) <= set(SEPARATORS):
+                commands.append([])
+            else:
+                commands[-1].append(respelled(script, word))
+    except ValueError:
+        return []
+    return commands
+
+
+def _texts(node: Node | None) -> list[Scalar]:
+    return [word for word in node if isinstance(word, Scalar)] if isinstance(node, Items) else []
+
+
+def _image(container: FieldView) -> list[Scalar]:
+    """Returns the name of an image as the program that it runs."""
+    image = container.node.get("image")
     path = image.text.partition("@")[0] if isinstance(image, Scalar) else ""
-    return path.rpartition("/")[2].partition(":")[0]
+    return [respelled(image, path.rpartition("/")[2].partition(":")[0])] if isinstance(image, Scalar) else []
+
+
+def _program(words: Sequence[Scalar]) -> str:
+    """Returns the name of what a command runs: its first word without its folder; for `python -m` the module."""
+    texts = [word.text for word in itertools.dropwhile(lambda word: BEFORE.fullmatch(word.text), words)]
+    name = texts[0].rpartition("/")[2] if texts else ""
+    return texts[2] if PYTHONS.fullmatch(name) and texts[1:2] == ["-m"] and len(texts) > 2 else name

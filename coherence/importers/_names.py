@@ -9,12 +9,16 @@ from coherence.base.outside_text import masked
 
 RESERVED = ("clients", "metrics", "time")
 LONGEST = 60
+_MANAGED = re.compile(r"^prometheus\.googleapis\.com[|/]([^|/]+)[|/](?:gauge|counter|histogram|summary|unknown)\b")
 _SERIES = re.compile(r"[A-Za-z_:][A-Za-z0-9_:./|-]*")
 
 
 def sanitised(text: str) -> str:
-    """`vllm:num_requests` and `Vllm-num.requests` -> `vllm_num_requests`; begins with a letter, shows no secret."""
-    plain = re.sub(r"[^a-z0-9]+", "_", masked(text).lower()).strip("_")[:LONGEST].strip("_")
+    """`vllm:num_requests` and `Vllm-num.requests` -> `vllm_num_requests`; begins with a letter, shows no secret.
+
+    A series of Google's managed Prometheus has the name that it has elsewhere.
+    """
+    plain = re.sub(r"[^a-z0-9]+", "_", masked(_MANAGED.sub(r"\1", text)).lower()).strip("_")[:LONGEST].strip("_")
     if not plain:
         return "unnamed"
     return plain if plain[0].isalpha() else f"x_{plain}"

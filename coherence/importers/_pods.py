@@ -64,7 +64,7 @@ def add_workload(
     sketch.add_pods(Pods(thing, manifest.namespace, labels, [*map(_container, containers)]))
     probes(containers, thing, sketch)
     for container in containers:
-        read_flags(container, READERS, sketch)
+        read_flags(container, thing, READERS, sketch)
     grace = pod.seconds("terminationGracePeriodSeconds") if pod else None
     if grace is not None or longest is not None:
         _grace(grace, longest, thing, sketch)

@@ -1,8 +1,8 @@
-"""Programs whose flags say how they control a cluster: name of the program -> what reads its flags."""
+"""Programs whose flags say how they control a cluster or serve requests: name -> what reads the flags."""
 
 from __future__ import annotations
 
-from coherence.importers import _cluster_autoscaler
+from coherence.importers import _cluster_autoscaler, _vllm
 from coherence.importers._flags import Flags, Reader
 from coherence.importers._sketch import Sketch
 
@@ -21,4 +21,9 @@ READERS: dict[str, Reader] = {
     "prometheus-adapter": _adapter,
     "prometheus-adapter-amd64": _adapter,
     "k8s-prometheus-adapter": _adapter,
+    "vllm": _vllm.read,
+    "vllm-openai": _vllm.read,
+    "vllm-openai-cpu": _vllm.read,
+    "vllm-cpu-release-repo": _vllm.read,
+    "vllm.entrypoints.openai.api_server": _vllm.read,
 }

@@ -24,6 +24,7 @@ POD = {
         "containers": [
             {
                 "name": "web",
+                "command": ["sh", "-c", "exec vllm serve m --max-num-seqs 8"],
                 "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"nvidia.com/gpu": 1}},
                 "startupProbe": {"httpGet": {"path": "/", "port": 80}, "periodSeconds": 5, "failureThreshold": 3},
                 "livenessProbe": {"exec": {"command": ["cat", "x"]}, "initialDelaySeconds": 5, "timeoutSeconds": 2},
@@ -459,6 +460,36 @@ FILES: dict[str, dict[str, Any]] = {
                 {"filter_chains": [{"filters": [{"typed_config": {"@type": MANAGER, "route_config": ENVOY_ROUTES}}]}]}
             ],
             "clusters": [ENVOY_CLUSTER],
+        },
+    },
+    "production stack": {
+        "servingEngineSpec": {
+            "enableEngine": True,
+            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}},
+            "startupProbe": {"initialDelaySeconds": 20, "httpGet": {"path": "/", "port": 80}},
+            "modelSpec": [
+                {
+                    "name": "llama",
+                    "enabled": True,
+                    "replicaCount": 2,
+                    "requestCPU": 1,
+                    "requestGPU": 1,
+                    "requestGPUType": "nvidia.com/gpu",
+                    "raySpec": {"enabled": False},
+                    "vllmConfig": {"maxNumSeqs": 32, "extraArgs": ["--seed", "1"]},
+                    "keda": {"enabled": True, "minReplicaCount": 1, "maxReplicaCount": 3},
+                    "pdb": {"enabled": True, "minAvailable": 1},
+                }
+            ],
+        },
+        "routerSpec": {
+            "enableRouter": True,
+            "replicaCount": 1,
+            "resources": {"requests": {"cpu": 1}},
+            "extraArgs": ["--x"],
+            "autoscaling": {"enabled": True, "minReplicas": 1, "maxReplicas": 3, "targetCPUUtilizationPercentage": 80},
+            "pdb": {"enabled": True, "maxUnavailable": 1},
+            "livenessProbe": {"periodSeconds": 3},
         },
     },
     "resources": {
