@@ -130,6 +130,13 @@ class FieldView:
                 self.problem(item.place, f"{self.at(key)}[{index}] is {type_of[type(item)]}", "write a mapping")
         return views
 
+    def blocks(self, key: str) -> list[FieldView]:
+        """Returns the mappings under a key that holds one, or a list of them."""
+        if isinstance(self.node.get(key), Items):
+            return self.tables(key)
+        block = self.table(key) if isinstance(self.node.get(key), Table) else None
+        return [block] if block is not None else []
+
     def _child(self, key: str, wanted: type[Scalar | Items | Table]) -> Node | None:
         child = self.node.get(key)
         if child is None or (isinstance(child, Scalar) and child.is_null()):

@@ -50,19 +50,11 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     proxy = respelled(manifest.name, sketch.names.thing(manifest.name.text, "", KIND))
     sketch.mention(proxy.text, proxy.place, f"nginx of {manifest.file}")
     sketch.routers.add(proxy.text)
-    for outer in (top, *_blocks(top, "http")):
-        named = {_words(group): group for group in _blocks(outer, "upstream")}
-        for server in _blocks(outer, "server"):
+    for outer in (top, *top.blocks("http")):
+        named = {_words(group): group for group in outer.blocks("upstream")}
+        for server in outer.blocks("server"):
             for scope in _scopes(server, (top, outer) if outer is not top else (outer,)):
                 _pass(scope, named, proxy, sketch)
-
-
-def _blocks(view: FieldView, name: str) -> list[FieldView]:
-    """Returns the blocks of a name, whether there is one or several."""
-    if isinstance(view.node.get(name), Items):
-        return view.tables(name)
-    block = view.table(name) if isinstance(view.node.get(name), Table) else None
-    return [block] if block is not None else []
 
 
 def _words(view: FieldView) -> str:
@@ -75,7 +67,7 @@ def _scopes(block: FieldView, outer: tuple[FieldView, ...]) -> Iterator[tuple[Fi
     chain = (block, *outer)
     yield chain
     for name in ("location", "if"):
-        for inner in _blocks(block, name):
+        for inner in block.blocks(name):
             inner.use(WORDS)
             yield from _scopes(inner, chain)
 
