@@ -134,7 +134,7 @@ class FieldView:
         """Returns the mappings under a key that holds one, or a list of them."""
         if isinstance(self.node.get(key), Items):
             return self.tables(key)
-        block = self.table(key) if isinstance(self.node.get(key), Table) else None
+        block = self.table(key)
         return [block] if block is not None else []
 
     def _child(self, key: str, wanted: type[Scalar | Items | Table]) -> Node | None:

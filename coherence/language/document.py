@@ -125,7 +125,8 @@ def decode(data: bytes, file: str) -> str:
 def read(data: bytes, file: str, *, last_key_counts: bool = False) -> list[Document]:
     """Returns all documents of a YAML file.  Raises InputError with every problem found.
 
-    `last_key_counts`: of a key written twice the last counts and the first is a note, as for Kubernetes.
+    `last_key_counts`: of a key written twice the last counts and the first is a note, as for Kubernetes, and a tag of
+    the file's own is a mapping with it as the key.
     """
     return read_text(decode(data, file), file, last_key_counts=last_key_counts)
 
@@ -152,8 +153,8 @@ def comments(text: str) -> Iterator[tuple[int, str]]:
 class _Open:
     """A collection that is being filled."""
 
-    def __init__(self, node: Table | Items, anchor: str | None) -> None:
-        self.node, self.anchor = node, anchor
+    def __init__(self, node: Table | Items, anchor: str | None, tag: str | None) -> None:
+        self.node, self.anchor, self.tag = node, anchor, tag
         self.key: Scalar | None = None
 
 
@@ -212,20 +213,18 @@ class _Builder:
     def _take(self, event: Any) -> None:
         place = self._place(event.start_mark, event.end_mark)
         if isinstance(event, yaml.ScalarEvent):
-            self._check_tag(event.tag, place)
             self._grow(place, 1)
-            node = Scalar(event.value, place, quoted=event.style not in (None, ""))
+            node = self._tagged(event.tag, Scalar(event.value, place, quoted=event.style not in (None, "")))
             self._remember(event.anchor, node)
             self._add(node)
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-            self._check_tag(event.tag, place)
             self._grow(place, 1)
             if len(self.open) >= MAX_DEPTH:
                 raise _TooBig(Problem(place, f"nested deeper than {MAX_DEPTH} levels", "flatten the document"))
             fresh: Table | Items = (
                 Table({}, {}, place) if isinstance(event, yaml.MappingStartEvent) else Items([], place)
             )
-            self.open.append(_Open(fresh, event.anchor))
+            self.open.append(_Open(fresh, event.anchor, event.tag))
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
             self._close(place)
         elif isinstance(event, yaml.AliasEvent):
@@ -233,9 +232,14 @@ class _Builder:
         elif isinstance(event, yaml.DocumentStartEvent):
             self.anchors.clear()
 
-    def _check_tag(self, tag: str | None, place: Place) -> None:
-        if tag is not None and tag not in ("!", "tag:yaml.org,2002:str"):
-            self.problems.append(Problem(place, f"the tag {tag} is not used here", "write the plain value"))
+    def _tagged(self, tag: str | None, node: Node) -> Node:
+        """Returns a value with a tag: of a foreign file `!Ref web` is a mapping `!Ref: web`; a design has no tags."""
+        if tag is None or tag in ("!", "tag:yaml.org,2002:str"):
+            return node
+        if self.last_key_counts and tag.startswith("!"):
+            return Table({tag: node}, {tag: node.place}, node.place)
+        self.problems.append(Problem(node.place, f"the tag {tag} is not used here", "write the plain value"))
+        return node
 
     def _grow(self, place: Place, by: int) -> None:
         self.count += by
@@ -250,8 +254,9 @@ class _Builder:
         done = self.open.pop()
         start = done.node.place
         done.node.place = Place(self.file, start.line, start.column, end.end_line, end.end_column)
-        self._remember(done.anchor, done.node)
-        self._add(done.node)
+        node = self._tagged(done.tag, done.node)
+        self._remember(done.anchor, node)
+        self._add(node)
 
     def _remember(self, anchor: str | None, node: Node) -> None:
         if anchor is not None:

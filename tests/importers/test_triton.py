@@ -130,7 +130,7 @@ def test_what_is_not_modelled_is_listed() -> None:
      "dynamic_batching { max_queue_delay_microseconds: 1.5 }", "instance_group { gpus { } } instance_group: 7"],
 )  # fmt: skip
 def test_a_wrong_value_is_refused_with_its_line(broken: str) -> None:
-    with pytest.raises(InputError, match="config.pbtxt:2"):
+    with pytest.raises(InputError, match=r"config\.pbtxt:2"):
         read(broken)
 
 

@@ -1,0 +1,134 @@
+"""Autoscaling of AWS: groups of instances and scalable targets, whose capacity follows a metric.
+
+Target tracking makes two alarms of its own, with samples of a minute: it adds after 3 of them above the target and
+removes after 15 below nine tenths of it.  What a policy waits after an action stands in its cooldown or its warm-up.
+
+SOURCE: Amazon EC2 Auto Scaling user guide, Target tracking scaling policies; Application Auto Scaling API,
+PutScalingPolicy.  Defaults are in the part aws_target_tracking.
+"""
+
+from __future__ import annotations
+
+from coherence.importers._cloud import Cloud, Resource
+from coherence.importers._names import sanitised
+from coherence.importers._quantities import between, integer, respelled
+from coherence.importers._sketch import Scaling, Sketch, entry, listed
+from coherence.language.document import Node, Scalar
+
+GROUP, POLICY = "aws_autoscaling_group", "aws_autoscaling_policy"
+TARGET, TARGET_POLICY = "aws_appautoscaling_target", "aws_appautoscaling_policy"
+PART = "aws_target_tracking"
+SHARES = ("CPU", "Memory", "Utilization")  # in the name of a metric that is a percentage
+DESIRED = "whether each apply writes it is not in the file (lifecycle.ignore_changes)"
+STEPS = "steps of capacity by alarms are not modelled"
+
+
+def groups(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:
+    """Adds each group with its bounds, and the time that an instance has to become healthy."""
+    for group in cloud.all(GROUP, TARGET):
+        stated = group.scalar("resource_id", "auto_scaling_group_name", "name")
+        thing = sketch.names.thing(_title(stated) if stated else group.name.text, "", "group")
+        things[group.name.text] = thing
+        low, high = group.whole("min_size", "min_capacity"), group.whole("max_size", "max_capacity")
+        varies = low is not None and high is not None and (integer(low) or 0) <= (integer(high) or 0)
+        copies = between(low, high) if varies and low is not None and high is not None else None
+        note = Scalar(f"group {thing}", group.name.place)
+        sketch.put("components", thing, group.name.place, {"copies": copies, "note": note})
+        for name in ("desired_capacity", "default_cooldown"):
+            if (key := group.key(name)) is not None:
+                group.view.remark(key, DESIRED if name == "desired_capacity" else STEPS)
+        _grace(group, thing, sketch)
+
+
+def _title(stated: Scalar) -> str:
+    """Returns the name of a scalable target: the last part of `service/cluster/name`."""
+    return stated.text.rpartition("/")[2] or stated.text
+
+
+def _grace(group: Resource, thing: str, sketch: Sketch) -> None:
+    """Adds that an instance which a load balancer finds unhealthy is replaced once the grace period is over."""
+    kind, grace = group.scalar("health_check_type"), group.seconds("health_check_grace_period")
+    if kind is None or "ELB" not in kind.text or grace is None:
+        return
+    values: dict[str, Node | None] = {
+        "layer": respelled(grace, "cluster"),
+        "objective": respelled(grace, "replace instances that do not serve"),
+        "from": respelled(grace, f"{thing}.load starts"),
+        "after": grace,
+        "unless": respelled(grace, f"{thing}.load ends"),
+        "then": respelled(grace, f"replace {thing}"),
+    }
+    sketch.put("timers", sketch.names.fresh(f"{thing}_health_check_grace"), grace.place, values)
+
+
+def policies(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:
+    """Adds a loop for each policy that tracks a target."""
+    for policy in cloud.all(POLICY, TARGET_POLICY):
+        names = [
+            *policy.names_of("autoscaling_group_name", "auto_scaling_group_name", "scaling_target_id"),
+            *policy.names_of("resource_id"),
+        ]
+        group = cloud.named(names, GROUP, TARGET)
+        tracking = policy.block("target_tracking_configuration", "target_tracking_scaling_policy_configuration")
+        for name in ("policy_type", "name", "policy_name", "scalable_dimension", "service_namespace"):
+            if (key := policy.key(name)) is not None:
+                policy.view.use(key)
+        if group is None or group.name.text not in things:
+            continue
+        if tracking is None:
+            policy.view.manifest.remarks.append((policy.name.place, f"{policy.name.text} ({STEPS})"))
+        else:
+            _loop(policy, tracking, group, things[group.name.text], sketch)
+
+
+def _loop(policy: Resource, tracking: Resource, group: Resource, thing: str, sketch: Sketch) -> None:
+    """Adds the loop of a policy, with the bounds of its group."""
+    setpoint, (signal, is_share) = tracking.number("target_value"), _signal(tracking, thing, sketch)
+    low, high = group.whole("min_size", "min_capacity"), group.whole("max_size", "max_capacity")
+    if setpoint is None or low is None or high is None or signal is None:
+        return
+    if tracking.is_true("disable_scale_in"):
+        policy.view.manifest.remarks.append((policy.name.place, f"{policy.name.text} (it only adds: not modelled)"))
+        return
+    warm = policy.seconds("estimated_instance_warmup")
+    cooldowns = [tracking.seconds("scale_in_cooldown"), tracking.seconds("scale_out_cooldown")]
+    text = f"{setpoint.text} %" if is_share else setpoint.text
+    times = {"cooldown": cooldowns[0] if _same(cooldowns) else None, "lands": warm}
+    for name in ("scale_in_cooldown", "scale_out_cooldown") if not _same(cooldowns) else ():
+        if (key := tracking.key(name)) is not None:
+            tracking.view.remark(key, "a cooldown of its own for each way is not modelled")
+    place = policy.name.place
+    actuation: dict[str, Node | None] = {
+        "signal": respelled(setpoint, f"{thing}.replicas"),
+        "bounds": listed([low, high], high.place),
+    }
+    values: dict[str, Node | None] = {
+        "uses": Scalar(PART, place),
+        "target": entry(setpoint.place, {"signal": signal, "setpoint": respelled(setpoint, text)}),
+        "timescale": entry(place, times) if any(times.values()) else None,
+        "actuation": entry(place, actuation),
+    }
+    name = sketch.names.policy(policy.name.text, "tracking", "scal", "policy")
+    sketch.put("loops", name, place, values)
+    sketch.scaled.setdefault(thing, []).append(Scaling(name, low, high))
+
+
+def _same(cooldowns: list[Scalar | None]) -> bool:
+    texts = {cooldown.text for cooldown in cooldowns if cooldown is not None}
+    return len(texts) == 1 and None not in cooldowns
+
+
+def _signal(tracking: Resource, thing: str, sketch: Sketch) -> tuple[Scalar | None, bool]:
+    """Returns what a policy tracks, and whether it is a percentage."""
+    predefined = tracking.block("predefined_metric_specification")
+    custom = tracking.block("customized_metric_specification")
+    if predefined is not None:
+        kind = predefined.scalar("predefined_metric_type")
+        if kind is not None:
+            return respelled(kind, f"{thing}.{sanitised(kind.text)}"), any(word in kind.text for word in SHARES)
+    if custom is not None:
+        name = custom.scalar("metric_name")
+        if name is not None:
+            sketch.mention("metrics", name.place, "series of the monitoring system: any value")
+            return respelled(name, f"metrics.{sketch.names.metric(sketch.concealed(name.text))}"), False
+    return None, False
