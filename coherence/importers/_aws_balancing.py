@@ -126,10 +126,10 @@ def _targets(balancer: Resource, cloud: Cloud) -> list[Resource]:
     own = [item for item in cloud.all(LISTENERS[0]) if set(item.names_of("load_balancer_arn")) & balancer.identifiers]
     names = frozenset(name for item in own for name in item.identifiers)
     rules = [item for item in cloud.all(LISTENERS[1]) if set(item.names_of("listener_arn")) & names]
-    found: dict[str, Resource] = {}
+    pools_of: dict[str, Resource] = {}
     for item in (*own, *rules):
         for action in item.blocks("default_action", "default_actions", "action", "actions"):
             pool = cloud.named(action.names_of("target_group_arn"), POOL)
             if pool is not None:
-                found[pool.name.text] = pool
-    return list(found.values())
+                pools_of[pool.name.text] = pool
+    return list(pools_of.values())

@@ -116,26 +116,26 @@ def _camel(key: str) -> str:
     return first + "".join(word[:1].upper() + word[1:] for word in rest)
 
 
-def name_of(made: Table) -> str:
+def name_of(item: Table) -> str:
     """Returns the name of an object."""
-    return _path(made, "metadata", "name")
+    return _path(item, "metadata", "name")
 
 
-def scaled_by(made: Table) -> list[str]:
+def scaled_by(item: Table) -> list[str]:
     """Returns the workload that an autoscaler scales."""
-    name = _path(made, "spec", "scaleTargetRef", "name")
+    name = _path(item, "spec", "scaleTargetRef", "name")
     return [name] if name else []
 
 
-def without_replicas(made: Table) -> Place | None:
+def without_replicas(item: Table) -> Place | None:
     """Takes the number of replicas out of a workload, and returns where it stood."""
-    spec = made.get("spec")
+    spec = item.get("spec")
     node = spec.entries.pop("replicas", None) if isinstance(spec, Table) else None
     return node.place if node is not None else None
 
 
-def _path(made: Table, *keys: str) -> str:
-    node: Node | None = made
+def _path(item: Table, *keys: str) -> str:
+    node: Node | None = item
     for key in keys:
         node = node.get(key) if isinstance(node, Table) else None
     return node.text if isinstance(node, Scalar) else ""

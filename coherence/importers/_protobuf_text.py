@@ -29,7 +29,7 @@ _CLOSES = {"{": "}", "<": ">"}
 
 
 @dataclass(frozen=True)
-class Token:
+class MessageToken:
     """A word, a mark or the content of a string, with its place."""
 
     kind: str
@@ -39,10 +39,10 @@ class Token:
 
 def read(text: str, file: str) -> Document:
     """Returns the document of a message.  Raises InputError with the place of what is no field."""
-    return Document(_Reader(text, file).message("", 0), file, text)
+    return Document(_MessageReader(text, file).message("", 0), file, text)
 
 
-class _Reader:
+class _MessageReader:
     """Reads fields from a list of tokens."""
 
     def __init__(self, text: str, file: str) -> None:
@@ -97,7 +97,7 @@ class _Reader:
             raise _refused(token.place, f"'{shorten(token.text)}' is no value", "write a value, `{ ... }` or `[ ... ]`")
         return self._scalar(token)
 
-    def _scalar(self, token: Token) -> Scalar:
+    def _scalar(self, token: MessageToken) -> Scalar:
         """Returns a value; strings that follow each other are one."""
         text = token.text
         while token.kind == "text" and self._next().kind == "text":
@@ -115,11 +115,11 @@ class _Reader:
         self.at += 1
         return items
 
-    def _next(self, ahead: int = 0) -> Token:
+    def _next(self, ahead: int = 0) -> MessageToken:
         at = self.at + ahead
-        return self.tokens[at] if 0 <= at < len(self.tokens) else Token("end", "", self.end)
+        return self.tokens[at] if 0 <= at < len(self.tokens) else MessageToken("end", "", self.end)
 
-    def _take(self) -> Token:
+    def _take(self) -> MessageToken:
         token = self._next()
         self.at += 1
         return token
@@ -135,8 +135,8 @@ def _put(table: Table, name: str, place: Place, value: Node) -> None:
     table.entries[name] = Items([*(known if isinstance(known, Items) else (known,)), *more], known.place)
 
 
-def _tokens(text: str, file: str) -> list[Token]:
-    tokens: list[Token] = []
+def _tokens(text: str, file: str) -> list[MessageToken]:
+    tokens: list[MessageToken] = []
     at, line, start = 0, 1, 0  # of the current line
     while at < len(text):
         match = _TOKEN.match(text, at)
@@ -145,7 +145,7 @@ def _tokens(text: str, file: str) -> list[Token]:
             raise _refused(place, f"'{shorten(text[at : at + 20])}' is no text of a message", "write `name: value`")
         if match.lastgroup != "blank":
             inner = _plain(match[0][1:-1]) if match.lastgroup == "text" else match[0]
-            tokens.append(Token(str(match.lastgroup), inner, place))
+            tokens.append(MessageToken(str(match.lastgroup), inner, place))
         breaks = match[0].count("\n")
         line, start = line + breaks, (at + match[0].rindex("\n") + 1 if breaks else start)
         at = match.end()

@@ -50,9 +50,9 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
 def states(manifest: Manifest) -> Iterator[Node]:
     """Yields the objects of Kubernetes."""
     planned = [item for item in _planned(manifest) if objects.is_object(item.type)]
-    made = [(item, objects.object_of(item.type, item.values)) for item in planned]
-    scaled = {name for _, table in made if table is not None for name in objects.scaled_by(table)}
-    for item, table in made:
+    tables = [(item, objects.object_of(item.type, item.values)) for item in planned]
+    scaled = {name for _, table in tables if table is not None for name in objects.scaled_by(table)}
+    for item, table in tables:
         if table is not None:
             replicas = objects.without_replicas(table) if objects.name_of(table) in scaled else None
             if replicas is not None:
