@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
+from coherence.base.outside_text import escaped
 from coherence.base.places import Place
 from coherence.language.document import Items, Node, Scalar, Table
 
@@ -47,8 +48,8 @@ def _from(place: Place) -> str:
 
 
 def _line(text: str) -> str:
-    """Returns the text without what would end a comment."""
-    return " ".join(text.split())
+    """Returns the text without what would end a comment, or may not stand in one."""
+    return escaped(" ".join(text.split()))
 
 
 def _value(node: Node) -> str:
