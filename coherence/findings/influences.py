@@ -22,6 +22,7 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.findings.finding import Finding
 from coherence.language import names
+from coherence.language.actions import acted_on, action_in
 from coherence.language.design import Component, Design, Limit, Loop, needed
 from coherence.language.expressions import names as names_in
 from coherence.language.expressions.tree import Call
@@ -30,7 +31,6 @@ from coherence.language.leaves import DesignLeaf, leaves
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Event
-from coherence.language.words import ACTIONS
 from coherence.language.words import MEMBERS as MEMBER_COUNTS
 
 STOPPING = ("ends", "takes off the list")
@@ -212,9 +212,9 @@ def evicted(loop: Loop) -> str:
 def stopped(design: Design, name: str) -> str:
     """Returns the thing whose members, or the job that, a timer ends or takes off the list."""
     then = design.timers[name].then
-    verb, _, thing = then.text.partition(" ") if then is not None else ("", "", "")
+    thing = acted_on(then.text) if then is not None else ""
     known = thing in design.components or thing in design.jobs
-    return thing if known and any(verb in ACTIONS[action] for action in STOPPING) else ""
+    return thing if known and then is not None and action_in(then.text) in STOPPING else ""
 
 
 def written(design: Design, name: str) -> Iterator[str]:

@@ -190,7 +190,7 @@ class Call(Record):
     tries: tuple[Quantity | Word, ...] = key(listing(or_word(WHOLE, "unlimited"), or_one=True), many=True)
     pause: Pause | Quantity | Word | None = key(either(record(Pause), or_word(DURATION, "from answer")))
     retry_when: tuple[Word, ...] | None = key(listing(CAUSE))
-    fails: dict[str, Quantity] | None = key(mapping(DURATION))
+    fails: dict[str, Quantity] | None = key(mapping(DURATION, names=False))
     on_timeout: Word | None = key(word("abandon", "cancel"))
     timeout_kind: Word | None = key(word("total", "first byte", "between bytes", "connect"))
     budget: Word | None = key(NAME_KIND)

@@ -72,6 +72,16 @@ ACTIONS: Mapping[str, tuple[str, ...]] = {
     "hands out again": ("reassign", "redeliver", "redispatch", "release", "requeue", "resend", "retry"),
 }  # fmt: skip
 
+# Words that tell, and what comes of it where the last word of `then` is a state in which nobody uses the thing any more
+# (`mark node down`): its work is lost, or it is given none.
+MARKING = frozenset({"mark", "flag", "label", "declare", "set", "consider"})
+MARKED: Mapping[str, tuple[str, ...]] = {
+    "ends": ("down", "dead", "failed", "lost", "gone", "offline", "expired", "broken"),
+    "takes off the list": (
+        "unready", "unhealthy", "unavailable", "unschedulable", "out", "drained", "critical", "suspect", "unreachable",
+    ),
+}  # fmt: skip
+
 # What a member is in, as a word of an event: overload brings it about, or something of this one member does.
 CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "overloaded": ("slow", "busy", "congested", "full", "late", "overloaded", "queueing", "saturated"),

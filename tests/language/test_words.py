@@ -15,13 +15,14 @@ from coherence.language.words import (  # fmt: skip
     CONDITIONS,
     COUNTS,
     EVENTS,
+    MARKED,
     STATES,
     plain_word,
     render_table,
 )
 
 PAGE = Path(__file__).parents[2] / "docs" / "words.md"
-TABLES = (ACTIVITIES, CAUSES, COUNTS, EVENTS, STATES, ACTIONS, CONDITIONS)
+TABLES = (ACTIVITIES, CAUSES, COUNTS, EVENTS, STATES, ACTIONS, CONDITIONS, MARKED)
 
 
 @pytest.mark.parametrize("table", TABLES)

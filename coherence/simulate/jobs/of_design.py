@@ -25,6 +25,7 @@ import math
 from collections.abc import Iterator
 
 from coherence.base.errors import InputError, Problem
+from coherence.language.actions import is_harmless
 from coherence.language.design import Component, Design, Loop, Timer
 from coherence.language.jitter import shift_of
 from coherence.language.schema_kinds import Quantity
@@ -42,9 +43,6 @@ from coherence.simulate.jobs.job import (
     constant,
 )
 from coherence.simulate.jobs.keys import Keys
-
-HARMLESS = frozenset({"alert", "log", "mark", "notify", "page", "record", "unlist", "warn"})
-"""First words of `then` that end nothing."""
 
 
 def jobs_of(design: Design) -> tuple[JobProgram, ...]:
@@ -176,7 +174,7 @@ def _signal(loop: Loop) -> str:
 def _watchdogs(design: Design, keys: Keys) -> Iterator[Watchdog]:
     for timer in design.timers.values():
         waits = timer.start is not None and timer.start.kind == "waits" and timer.start.thing == keys.name
-        if not waits or (timer.then is not None and timer.then.text.partition(" ")[0] in HARMLESS):
+        if not waits or (timer.then is not None and is_harmless(timer.then.text)):
             continue
         window = _window(timer)
         if window is not None:

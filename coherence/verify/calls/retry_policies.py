@@ -8,7 +8,7 @@ deadline); another cause takes what `fails` says; a cause without it takes an un
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.sends import Tries, product
@@ -59,6 +59,10 @@ class FailureCause:
     known: bool = True
     whole: bool = False
     missing: MissingFact = MissingFact("")
+
+
+def _at_its_soonest(cause: FailureCause) -> FailureCause:
+    return replace(cause, takes=DurationInterval(cause.takes.low, cause.takes.low))
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,12 @@ class RetryPolicy:
     def known(self) -> tuple[FailureCause, ...]:
         """Returns causes whose time is known."""
         return tuple(cause for cause in self.causes if cause.known)
+
+    def at_least(self) -> tuple[FailureCause, ...]:
+        """Returns causes whose time is known and, where tries pause, the others as soon as they can come."""
+        if self.backoff is NO_PAUSE:
+            return self.known()
+        return tuple(cause if cause.known else _at_its_soonest(cause) for cause in self.causes)
 
 
 def retry_policy_of(call: Call) -> RetryPolicy:
@@ -252,14 +262,14 @@ def tries_again(call: Call, cause: str) -> bool:
 
 
 def retry_end(plan: RetryPolicy) -> Fraction | None:
-    """Returns end of the last try in the worst run whose failures are all of one known cause; None if unbounded."""
-    ends = [_least_of(last_end(plan.worst(cause)), plan.deadline) for cause in plan.known()]
+    """Returns end of the last try in the worst known run whose failures are all of one cause; None if unbounded."""
+    ends = [_least_of(last_end(plan.worst(cause)), plan.deadline) for cause in plan.at_least()]
     return None if None in ends else max((e for e in ends if e is not None), default=ZERO)
 
 
 def known_end(plan: RetryPolicy) -> Fraction | None:
     """Returns the end of the call in its worst known run: known failures, then a hanging try; None if unbounded."""
-    return _cached_on_call(plan, known_end, lambda: _least_of(_latest(plan, plan.known()), plan.deadline))
+    return _cached_on_call(plan, known_end, lambda: _least_of(_latest(plan, plan.at_least()), plan.deadline))
 
 
 def longest_end(plan: RetryPolicy) -> Fraction | None:

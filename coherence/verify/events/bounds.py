@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from coherence.language.actions import ENDS, acted_on, action_in
 from coherence.language.design import Design, Timer
 from coherence.language.roles import role, unknown_activities
 from coherence.language.schema_kinds import Quantity
-from coherence.language.words import ACTIONS
 from coherence.verify.calls.attempts import DurationInterval
 from coherence.verify.calls.call_graph import CallTree, Enclosure, enclosure_of
 from coherence.verify.events import graph, orders
@@ -19,14 +19,12 @@ from coherence.verify.events.along_calls import answering
 from coherence.verify.timers import firing
 from coherence.verify.timers.firing import FiringWindow
 
-ENDINGS = frozenset(ACTIONS["ends"])
 _APART = ("drain", "apart")
 
 
 def ended_by(timer: Timer) -> str:
     """Returns the thing that a timer ends (`then: stop pool`), or nothing."""
-    words = timer.then.text.split() if timer.then else []
-    return words[-1] if len(words) >= 2 and words[0] in ENDINGS else ""
+    return acted_on(timer.then.text) if timer.then is not None and action_in(timer.then.text) == ENDS else ""
 
 
 def enclosures(design: Design, tree: CallTree) -> Iterator[Enclosure]:

@@ -11,39 +11,30 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.findings.question_input import rational
+from coherence.language.actions import action_in, marked_as
 from coherence.language.design import Timer
 from coherence.language.jitter import shift_of
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.words import ACTIONS
 
-HARMLESS = frozenset({*ACTIONS["tells"], "unlist", "deregister", "delist"})
-"""First words of `then` that end nothing: firing during a healthy activity does not stop it."""
 LEASES = frozenset(ACTIONS["hands out again"])
 """First words of `then` that hand out work again: a second net for a worker that died."""
 PROBES = {"readiness_probe": "takes off the list", "startup_probe": "ends", "liveness_probe": "ends"}
-SENT = frozenset({"alarm", "alert", "mail", "notice", "notification", "page", "report", "ticket", "warning"})
-TELLING = frozenset({"open", "raise", "send", "write"})
-
-
-def harmless(words: str) -> bool:
-    """Decides whether `then` only tells somebody (`page oncall`, `send alert`)."""
-    first, _, rest = words.partition(" ")
-    return first in HARMLESS or (first in TELLING and not SENT.isdisjoint(rest.split()))
 
 
 def action_of(timer: Timer) -> str:
     """Returns what a timer does, by its part or else by the first word of `then`; empty where neither says it."""
     part = timer.part.text if timer.part is not None else ""
-    verb, _, rest = timer.then.text.partition(" ") if timer.then is not None else ("", "", "")
-    known = (action for action, words in ACTIONS.items() if verb in words and " " not in rest)
-    return PROBES.get(part) or next(known, "")
+    then = timer.then.text if timer.then is not None else ""
+    is_short = then.count(" ") <= 1 or marked_as(then) != ""
+    return PROBES.get(part) or (action_in(then) if then and is_short else "")
 
 
 def unknown_action(timer: Timer) -> str:
     """Returns the first word of `then`, where nothing says what the timer does; else nothing."""
     words = timer.then.text if timer.then is not None else ""
     verb = words.partition(" ")[0]
-    known = harmless(words) or action_of(timer) or any(verb in row for row in ACTIONS.values())
+    known = not words or action_in(words) or action_of(timer)
     return "" if known else verb
 
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from coherence.base.places import Place
+from coherence.language.actions import ENDS, action_in
 from coherence.language.design import Component, Limit, Loop, Timer
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
-from coherence.language.words import ACTIONS, STATES
+from coherence.language.words import STATES
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.timers import firing
 
-VERBS = frozenset(ACTIONS["ends"])
 COUNTED = STATES["failures"]
 
 
@@ -60,7 +60,7 @@ def _host(facts: DesignFacts, thing: str) -> str | None:
 
 def _of_timer(facts: DesignFacts, timer: Timer, thing: str) -> Iterator[Recurrence]:
     words = timer.then.text.split() if timer.then is not None else []
-    if len(words) < 2 or words[0] not in VERBS or words[1] not in (thing, _host(facts, thing)):
+    if len(words) < 2 or action_in(" ".join(words)) != ENDS or words[1] not in (thing, _host(facts, thing)):
         return
     if timer.unless is not None or firing.firing(timer) is None:
         return

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
+from coherence.language.actions import acted_on, action_in
 from coherence.language.design import Limit, Loop, Relay, Timer
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Tree
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.language.words import ACTIONS, CONDITIONS, STATES
+from coherence.language.words import CONDITIONS, STATES
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import at_members, cap, floor, place_of
@@ -29,7 +30,6 @@ CAPPED = ("ejected", "removed", "unlisted")  # a cap on these alone says that so
 LEFT = ("healthy", "available", "ready", "up", *STATES["left in service"])
 FAILING = STATES["failing"]
 REMOVING = ("ends", "takes off the list")
-VERBS = frozenset(verb for action in REMOVING for verb in ACTIONS[action])
 HUNG = frozenset(CONDITIONS["hung"])  # of one member, whatever the load
 LOADED = frozenset(CONDITIONS["overloaded"])
 
@@ -139,7 +139,7 @@ def caps_on(facts: DesignFacts, thing: str) -> Iterator[Limit]:
 def _by_timer(facts: DesignFacts, timer: Timer) -> Iterator[Removal]:
     words = timer.then.text.split() if timer.then is not None else []
     start = timer.start
-    removes = len(words) > 1 and (words[0] in VERBS or action_of(timer) in REMOVING)
+    removes = len(words) > 1 and (action_in(" ".join(words)) in REMOVING or action_of(timer) in REMOVING)
     if not removes or start is None or start.kind != "outside":
         return
     thing = words[1] if words[1] in facts.design.components else words[-1]
@@ -196,6 +196,7 @@ def departures(facts: DesignFacts, thing: str) -> Iterator[Departure]:
 
 def _removed_by(timer: Timer) -> str:
     """Returns the thing that a timer ends or takes off the list; of a grace period, which ends what goes, nothing."""
-    verb, _, thing = timer.then.text.partition(" ") if timer.then is not None else ("", "", "")
+    then = timer.then.text if timer.then is not None else ""
     waits = timer.start is not None and timer.start.activity and timer.unless is not None
-    return thing if not waits and (verb in VERBS or action_of(timer) in REMOVING) else ""
+    removes = action_in(then) in REMOVING or action_of(timer) in REMOVING
+    return acted_on(then) if not waits and removes else ""

@@ -48,7 +48,7 @@ def inner_budget(question: Question, subject: Subject, tree: CallTree, around: E
 def _outlasts(plan: RetryPolicy, limit: Fraction) -> bool:
     """Returns whether known failures alone push the last try to the limit or beyond it."""
     end = retry_end(plan)
-    return bool(plan.known()) and (end is None or end >= limit)
+    return bool(plan.at_least()) and (end is None or end >= limit)
 
 
 def _may_be_late(plan: RetryPolicy, limit: DurationInterval) -> bool:
@@ -70,7 +70,7 @@ def _places(plan: RetryPolicy, around: Enclosure) -> list[Place]:
 
 
 def _late(question: Question, subject: Subject, plan: RetryPolicy, around: Enclosure) -> Finding:
-    cause = max(plan.known(), key=lambda cause: last_end(plan.worst(cause)) or _NEVER)
+    cause = max(plan.at_least(), key=lambda cause: last_end(plan.worst(cause)) or _NEVER)
     course, end, limit = plan.worst(cause), retry_end(plan), around.limit.low
     begun, done = started(course, limit), completed(course, limit, strict=True)
     takes = f"may take {render_seconds(end)}" if end is not None else "have no bound"

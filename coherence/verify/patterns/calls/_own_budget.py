@@ -39,7 +39,7 @@ def own_budget(question: Question, subject: Subject, plan: RetryPolicy) -> Itera
     if not plan.causes:
         yield _nothing_retried(question, plan)
         return
-    broken = [cause for cause in plan.known() if breaks(plan, cause, limit)]
+    broken = [cause for cause in plan.at_least() if breaks(plan, cause, limit)]
     unknown = [cause.missing for cause in plan.causes if not cause.known and breaks(plan, cause, limit)]
     unknown += plan.open_pause()
     hangs = _hangs(plan, limit)

@@ -2,9 +2,9 @@
 
 ## What
 A rolling update goes on when it may take one copy away (the cap on `X.down`, rounded, is at least 1) or may
-start one extra (the cap on `X.extra` is at least 1) and there is room for one.  Every number of copies in the
-range is tried, with the exact rounding.  Where both caps come to 0, Kubernetes sets the second to 1; where both are
-stated as 0, its API server rejects the update.
+start one extra (the cap on `X.extra` is at least 1) and there is room for one, where copies lie in places: in one of
+these, under their rules.  Every number of copies in the range is tried, with the exact rounding.  Where both caps come
+to 0, Kubernetes sets the second to 1; where both are stated as 0, its API server rejects the update.
 
 ## Why it hurts
 25 % of one copy rounds up to one extra and down to none away.  With every accelerator taken the extra one stays
@@ -40,14 +40,14 @@ from coherence.base.units import ONE
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic
-from coherence.language.design import Limit
+from coherence.language.design import Limit, needed
 from coherence.language.expressions import names as used
 from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Name
 from coherence.language.words import STATES
 from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import at_members, cap, place_of
-from coherence.verify.jobs.capacity import Room, room_for_one
+from coherence.verify.jobs.capacity import Room, room_for_one, supplies
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH212", "rollout-feasibility", "ai.04 runtime control coherence")
@@ -165,7 +165,19 @@ def _case(facts: DesignFacts, rollout: Rollout, surge: Limit, count: int) -> Rol
     values = [at_members(facts, tree, rollout.thing, count) for tree in trees if tree is not None]
     if len(values) != 2 or values[0] is None or values[1] is None:
         return None
-    return RolloutCase(count, values[0], values[1], room_for_one(facts, rollout.thing, count))
+    return RolloutCase(count, values[0], values[1], _room(facts, rollout.thing, count))
+
+
+def _room(facts: DesignFacts, thing: str, count: int) -> Room:
+    """Returns the room for one more copy: of the capacity that it draws on, or where only places have it, of these."""
+    component = facts.design.components.get(thing)
+    needs = needed(component) if component is not None else {}
+    offered = any(resource in given for given in facts.design.places.values() for resource in needs)
+    if component is not None and offered and not any(supplies(facts, component, resource) for resource in needs):
+        from coherence.verify.jobs.room_in_places import room_in_places
+
+        return room_in_places(facts, component, count)
+    return room_for_one(facts, thing, count)
 
 
 def _judged(

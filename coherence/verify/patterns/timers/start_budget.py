@@ -45,11 +45,11 @@ from collections.abc import Iterator
 
 from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject
+from coherence.language.actions import is_harmless
 from coherence.language.design import Timer
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import OverrunCase
 from coherence.verify.timers import repairs
-from coherence.verify.timers.firing import harmless
 
 QUESTION = Question("COH206", "start-budget-vs-probe", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -71,7 +71,7 @@ def _answer(subject: Subject, case: OverrunCase) -> Finding:
     then = case.timer.then
     if case.relation == "before":
         return _overrun.proved(QUESTION, case)
-    if then is not None and harmless(then.text):
+    if then is not None and is_harmless(then.text):
         return _overrun.harmless(QUESTION, case)
     if case.relation == "unknown":
         return _overrun.undecided(QUESTION, case)

@@ -47,13 +47,14 @@ from collections.abc import Iterator
 
 from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject
+from coherence.language.actions import is_harmless
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import Figures, OverrunCase
 from coherence.verify.patterns.timers.start_budget import is_probe
 from coherence.verify.timers import firing
-from coherence.verify.timers.firing import LEASES, harmless
+from coherence.verify.timers.firing import LEASES
 
 QUESTION = Question("COH207", "timer-against-activity", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -81,7 +82,7 @@ def _answer(subject: Subject, case: OverrunCase) -> Finding:
     timer = case.timer
     if case.relation == "before":
         return _overrun.proved(QUESTION, case)
-    if timer.then is not None and harmless(timer.then.text):
+    if timer.then is not None and is_harmless(timer.then.text):
         return _overrun.harmless(QUESTION, case)
     if timer.renew is not None:
         from coherence.verify.patterns.timers import _renewal

@@ -1,0 +1,41 @@
+"""Reads what a timer does from the words of its `then`: by the first one, or by the state in a mark."""
+
+from __future__ import annotations
+
+from coherence.language.words import ACTIONS, MARKED, MARKING
+
+ENDS, TELLS = "ends", "tells"
+SPARED = frozenset({"unlist", "deregister", "delist"})
+"""First words of `then` that end nothing, though they tell nobody: the member is out of service and runs on."""
+NOTICES = frozenset({"alarm", "alert", "mail", "notice", "notification", "page", "report", "ticket", "warning"})
+TELLING = frozenset({"open", "raise", "send", "write"})
+
+
+def action_in(then: str) -> str:
+    """Returns the row of ACTIONS that the words say (`mark node down` ends the node); empty where none does."""
+    verb, _, rest = then.partition(" ")
+    if marked := marked_as(then):
+        return marked
+    if verb in TELLING and not NOTICES.isdisjoint(rest.split()):
+        return TELLS
+    return next((action for action, words in ACTIONS.items() if verb in words), "")
+
+
+def marked_as(then: str) -> str:
+    """Returns what comes of a mark that takes something out of use (`mark node down`); empty where it only tells."""
+    verb, *rest = then.split()
+    state = rest[-1] if len(rest) > 1 and verb in MARKING else ""
+    return next((action for action, states in MARKED.items() if state in states), "")
+
+
+def is_harmless(then: str) -> bool:
+    """Decides whether what is done ends no activity: it tells somebody, or takes a member off a list."""
+    marked = marked_as(then)
+    return action_in(then) == TELLS or then.partition(" ")[0] in SPARED or (bool(marked) and marked != ENDS)
+
+
+def acted_on(then: str) -> str:
+    """Returns the thing that is acted on: the last word, of a mark the one before its state; or nothing."""
+    words = then.split()
+    last = -2 if marked_as(then) else -1
+    return words[last] if len(words) > 1 else ""

@@ -1,0 +1,46 @@
+"""What a timer does, from the words of its `then`."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coherence.language.actions import acted_on, action_in, is_harmless
+from coherence.language.words import ACTIONS, MARKED, MARKING
+
+
+@pytest.mark.parametrize(
+    ("then", "action", "thing"),
+    [
+        ("restart server", "ends", "server"),
+        ("mark node down", "ends", "node"),
+        ("declare worker dead", "ends", "worker"),
+        ("mark service critical", "takes off the list", "service"),
+        ("mark node", "tells", "node"),
+        ("mark checkpoint old", "tells", "old"),
+        ("send alert", "tells", "alert"),
+        ("redeliver message", "hands out again", "message"),
+        ("promote replica", "", "replica"),
+        ("restart", "ends", ""),
+    ],
+)
+def test_the_first_word_or_the_state_of_a_mark_says_what_is_done_and_to_what(
+    then: str, action: str, thing: str
+) -> None:
+    assert (action_in(then), acted_on(then)) == (action, thing)
+
+
+@given(st.sampled_from(sorted(MARKING)), st.sampled_from(sorted(MARKED["ends"])))
+def test_a_mark_in_a_state_in_which_work_is_lost_is_not_harmless(verb: str, state: str) -> None:
+    assert not is_harmless(f"{verb} node {state}")
+
+
+@given(st.sampled_from(ACTIONS["tells"]), st.text("abcdef", min_size=1))
+def test_what_only_tells_is_harmless_whomever_it_tells(verb: str, whom: str) -> None:
+    assert is_harmless(f"{verb} {whom}")
+
+
+@given(st.sampled_from(sorted(MARKING)), st.sampled_from(MARKED["takes off the list"]))
+def test_a_mark_that_takes_off_the_list_ends_no_activity(verb: str, state: str) -> None:
+    assert is_harmless(f"{verb} node {state}")
