@@ -39,8 +39,10 @@ def _answer(question: Question, facts: DesignFacts, loop: Loop) -> Finding | Non
     assert target is not None
     assert target.signal is not None
     assert actuation is not None
-    setpoint, end = target.setpoint, actuation.bounds[-1]
-    if not isinstance(setpoint, Quantity) or not isinstance(end, Quantity) or actuation.bounds[0].high >= end.high:
+    setpoint, (start, end) = target.setpoint, actuation.bounds
+    if not (isinstance(setpoint, Quantity) and isinstance(start, Quantity) and isinstance(end, Quantity)):
+        return None
+    if start.high >= end.high:
         return None
     tree = facts.tree(target.signal.tree)
     paths = used(tree)

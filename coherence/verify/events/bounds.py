@@ -79,14 +79,22 @@ def _is_apart(design: Design, timer: Timer, thing: str) -> bool:
 
 
 def _lifted_before(design: Design, timer: Timer, thing: str) -> bool:
-    """Decides whether what lifts a timer has happened whenever the work of a thing begins."""
-    component, end = design.components.get(thing), timer.unless
-    if component is None or end is None:
+    """Decides whether what lifts a timer has happened, after the timer began, whenever the work of a thing begins."""
+    component, end, start = design.components.get(thing), timer.unless, timer.start
+    if component is None or end is None or start is None:
         return False
     work, key = answering(design, thing), graph.key_of(end, design)
     passed = graph.chains(f"{work} starts", graph.event_graph(design)) if work else ()
     ready = end.kind == "ends" and end.thing == thing and role(component, end.activity) == "start"
-    return ready or (bool(passed) and all(any(key == link.cause for link in chain) for chain in passed))
+    begins, armed = f"{work} starts", graph.key_of(start, design)
+    return ready or (bool(passed) and all(_comes_between(key, armed, begins, chain) for chain in passed))
+
+
+def _comes_between(key: str, armed: str, begins: str, chain: graph.Chain) -> bool:
+    """Decides whether an event is on the way back to where a timer began; one before that is of an earlier round."""
+    events = [begins, *(link.cause for link in chain)]
+    since = events[: events.index(armed)] if armed in events else events
+    return key in since
 
 
 def _open_role(design: Design, timer: Timer, thing: str) -> str:

@@ -20,11 +20,15 @@ from coherence.verify.timers.firing import NOW, FiringWindow
 
 @dataclass(frozen=True)
 class EventOrder:
-    """Two events measured from the nearest event that causes both."""
+    """Two events measured from the nearest event that causes both.
+
+    `again`: an event that comes round again between the two, so that each of them follows the other.
+    """
 
     common: str
     first: Chain
     second: Chain
+    again: str = ""
 
     @property
     def windows(self) -> tuple[FiringWindow, FiringWindow]:
@@ -42,6 +46,8 @@ class EventOrder:
 
     @property
     def missing(self) -> str:
+        if self.again:
+            return f"which round is meant: '{self.again}' comes again, and each follows the other"
         return next((link.missing for link in self.first + self.second if link.missing), "")
 
     @property
@@ -75,9 +81,10 @@ def total(chain: Chain) -> FiringWindow:
     return sum((link.window for link in chain), NOW)
 
 
-def alternatives(first: str, second: str, links_to: Causes) -> Alternatives:
+def alternatives(first: str, second: str, links_to: Causes, *, armed: bool = False) -> Alternatives:
     """Returns the comparisons of every way back from the second event with the ways back from the first.
 
+    `armed`: of a first event that comes round again the one is meant that follows what the second runs from.
     Ways that part at the end of an activity stand together: whichever is over soonest ends it, in its own time or by
     a timer.  A timer that may not fire makes no end sooner.
     """
@@ -87,7 +94,7 @@ def alternatives(first: str, second: str, links_to: Causes) -> Alternatives:
             ends.setdefault(_starts(chain, links_to), []).append(chain)
     ways = chains(second, links_to)
     return tuple(
-        tuple(dict.fromkeys(_meet(first, left, second, right) for left in lefts))
+        tuple(dict.fromkeys(_meet(first, left, second, right, armed=armed) for left in lefts))
         for right in ways
         for lefts in ends.values()
     )
@@ -102,12 +109,16 @@ def _starts(chain: Chain, links_to: Causes) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _meet(first: str, left: Chain, second: str, right: Chain) -> EventOrder | None:
-    ways = [second, *(link.cause for link in right)]
-    for depth, event in enumerate([first, *(link.cause for link in left)]):
-        if event in ways:
-            return EventOrder(event, left[:depth], right[: ways.index(event)])
-    return None
+def _meet(first: str, left: Chain, second: str, right: Chain, *, armed: bool) -> EventOrder | None:
+    """Returns the two events from the nearest that causes both; where it differs from either side, rounds repeat."""
+    lefts, rights = ([event, *(link.cause for link in way)] for event, way in ((first, left), (second, right)))
+    near = next((event for event in lefts if event in rights), None)
+    if near is None:
+        return None
+    late = next((event for event in rights[1 : rights.index(near)] if event in lefts), near)
+    armed = armed and second not in lefts[: lefts.index(late)]
+    common, again = (late, "") if armed or late == near else (near, late)
+    return EventOrder(common, left[: lefts.index(common)], right[: rights.index(common)], again)
 
 
 def relation(order: EventOrder) -> str:
@@ -117,7 +128,7 @@ def relation(order: EventOrder) -> str:
     the second, made of timers alone, begins: a worst case at its limit.  Between clocks that is a conflict.
     """
     earlier, later = order.windows
-    if order.rests:
+    if order.rests or order.again:
         return "unknown"
     if not order.second:
         return "after"

@@ -41,7 +41,7 @@ def _compared(ask: Question, design: Design, early: Timer, other: Timer) -> Iter
 
 def _order(design: Design, early: Timer, other: Timer) -> EventOrder | None:
     """Returns how one firing stands to another, where one event leads to both in every run."""
-    ways = orders.alternatives(f"{early.name} fires", f"{other.name} fires", graph.event_graph(design))
+    ways = orders.alternatives(f"{early.name} fires", f"{other.name} fires", graph.event_graph(design), armed=True)
     worst = orders.deciding_order(ways)
     return worst[0] if worst is not None and not any(None in together for together in ways) else None
 

@@ -47,7 +47,7 @@ class OrderPromise:
     @property
     def gated(self) -> bool:
         """Returns whether the first event is a cause of the second, whatever way leads there."""
-        known = [order for order in self.ways if order is not None and not order.rests]
+        known = [order for order in self.ways if order is not None and not (order.rests or order.again)]
         return len(known) == len(self.ways) and all(order.second and not order.first for order in known)
 
     @property
@@ -73,7 +73,9 @@ def _pairs(design: Design) -> Iterator[OrderPromise]:
         first, second = (graph.key_of(event, design) for event in (promise.first, promise.second))
         activities = all(_is_activity(event, design) for event in (promise.first, promise.second))
         if activities or first in causes or second in causes:
-            yield OrderPromise(promise, first, second, orders.alternatives(first, second, causes), activities)
+            armed = second.removesuffix(" fires") in design.timers  # its round begins with what it runs from
+            every = orders.alternatives(first, second, causes, armed=armed)
+            yield OrderPromise(promise, first, second, every, activities)
 
 
 def gentle(design: Design) -> Iterator[OrderPromise]:

@@ -65,7 +65,7 @@ def _worst(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
     What the timer itself brings about, when it has fired, ends it no more.
     """
     fires = f"{timer.name} fires"
-    every = orders.alternatives(unless, fires, causes)
+    every = orders.alternatives(unless, fires, causes, armed=True)
     ways = [tuple(order for order in together if order is None or order.second) for together in every]
     if not any(ways):
         needs = f"needs what else than {timer.name} leads to '{unless}'"
