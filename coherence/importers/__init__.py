@@ -33,6 +33,7 @@ from coherence.importers._schemas import read_without_schemas
 from coherence.importers._sketch import Sketch
 from coherence.importers._telemetry import derive_sensors
 from coherence.importers._unread import unread
+from coherence.importers._volcano import add_gangs
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Scalar, Table
 from coherence.language.reading import WITHOUT_MANIFESTS, design_from_table, is_overlay
@@ -55,6 +56,13 @@ def _modules() -> dict[str, ModuleType]:
             raise InternalError(f"{module.KIND} is claimed by {modules[module.KIND].__name__} and {module.__name__}")
         modules[module.KIND] = module
     return modules
+
+
+@functools.cache
+def _object_modules() -> dict[tuple[str, str], ModuleType]:
+    """Kind and group of an object -> module; a module whose kind another product has, too, says its own by `OBJECT`."""
+    modules = _modules().values()
+    return {(getattr(m, "OBJECT", m.KIND), group): m for m in modules for group in getattr(m, "GROUPS", ())}
 
 
 def kinds() -> tuple[str, ...]:
@@ -158,6 +166,7 @@ def _assembled(
         if link is not None:
             link(manifest, sketch)
     add_queued_jobs(sketch)
+    add_gangs(sketch)
     separate_totals(sketch)
     derive_sensors(sketch)
     sketch.tell_routes_apart()
@@ -195,9 +204,9 @@ def _manifest(node: Node, file: str, reading: Reading, sketch: Sketch) -> Manife
         what = "a list" if isinstance(node, Items) else "a document"
         sketch.not_modelled.append((node.place, f"{what} that is no Kubernetes object"))
         return None
-    manifest = Manifest(node, file, reading)
-    module = _modules().get(manifest.kind)
-    if module is None or word(node, "apiVersion").partition("/")[0] not in getattr(module, "GROUPS", ()):
+    module = _object_modules().get((word(node, "kind"), word(node, "apiVersion").partition("/")[0]))
+    manifest = Manifest(node, file, reading, module.KIND if module is not None else "")
+    if module is None:
         sketch.not_modelled.append((node.key_place("kind"), f"{shorten(manifest.title)} (this kind is not modelled)"))
         return None
     return manifest

@@ -105,6 +105,24 @@ class ReadyWait:
     after: Scalar | None
 
 
+@dataclass(frozen=True)
+class Gang:
+    """Pods of a queue of Volcano of which `least` are needed at once; `each`: what one of them requests.
+
+    `mixed`: they are of several kinds, and all of them together stand for one.
+    """
+
+    title: str
+    thing: str
+    place: Place
+    queue: str
+    copies: Scalar
+    least: Scalar
+    each: Mapping[str, Scalar]
+    leaves: Scalar
+    mixed: bool
+
+
 @dataclass
 class JobQueues:
     """All of it together."""
@@ -118,6 +136,10 @@ class JobQueues:
     fair: str = ""  # why no order of queues is known
     jobs: list[QueuedJob] = field(default_factory=list)
     ready: list[ReadyWait] = field(default_factory=list)
+    gangs: list[Gang] = field(default_factory=list)
+    capabilities: dict[str, Mapping[str, Scalar]] = field(default_factory=dict)  # of queues of Volcano
+    trees_of_volcano: dict[str, str] = field(default_factory=dict)  # queue -> why its jobs are not modelled
+    one_by_one: Scalar | None = None  # where the scheduler of Volcano lets in members of a gang one by one
 
     def mates(self, queue: JobQueue) -> list[JobQueue]:
         """Returns the queues that share with one, itself included."""

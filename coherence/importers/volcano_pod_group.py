@@ -1,0 +1,48 @@
+"""PodGroup of Volcano: pods of which so many start together, and what they request at least.
+
+One that another object owns is said by that object.
+
+SOURCE: Volcano API scheduling.volcano.sh/v1beta1, PodGroupSpec.
+"""
+
+from __future__ import annotations
+
+from coherence.base import units
+from coherence.importers._job_queues import Gang
+from coherence.importers._jobs import leaving_time
+from coherence.importers._kubernetes import Manifest
+from coherence.importers._quantities import amount_text, respelled
+from coherence.importers._sketch import Sketch
+from coherence.language.document import Scalar
+
+KIND = "PodGroup"
+GROUPS = ("scheduling.volcano.sh",)
+SPELLING: dict[str, str] = {}
+QUEUE = "default"
+NOT_MODELLED = {
+    "minTaskMember": "how many pods of one task start together",
+    "priorityClassName": "its priority is that of a class",
+    "networkTopology": "which nodes are near each other",
+}
+
+
+def add(manifest: Manifest, sketch: Sketch) -> None:
+    """Notes what its pods request together."""
+    if "ownerReferences" in manifest.metadata:
+        manifest.spec.remark("minMember", "its owner says it")
+        return
+    spec = manifest.spec
+    for key, why in NOT_MODELLED.items():
+        spec.remark(key, why)
+    spec.whole("minMember")
+    queue, least = spec.scalar("queue"), spec.table("minResources")
+    each: dict[str, Scalar] = {}
+    for key in least.node.entries if least is not None else ():
+        stated = least.quantity(key) if least is not None else None
+        if stated is not None:
+            each[key] = respelled(stated, amount_text(units.quantity(stated.text)[0], key))
+    single, place = Scalar("1", manifest.name.place), manifest.name.place
+    thing, name = sketch.names.thing(manifest.name.text, "", KIND), queue.text if queue else QUEUE
+    sketch.queues.gangs.append(
+        Gang(manifest.title, thing, place, name, single, single, each, leaving_time(None), mixed=True)
+    )
