@@ -8,12 +8,15 @@ so on, past the last one to draws that were never taken.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from random import Random
 
 import pytest
 
 VARIABLE = "COHERENCE_DRAW"
 ALL = "all"
+TRACES = 10_000  # of each part of models/
 
 
 def chosen() -> str:
@@ -39,7 +42,32 @@ def source(seed: int) -> Random:
     return Random(seed if part in {ALL, "0"} else f"{seed}, part {part}")  # noqa: S311  (the same in every run)
 
 
-def trace_counts(few: int, every: int, *, parts: int = 10) -> pytest.MarkDecorator:
-    """Returns the parameter `traces` of a test: a few, and in slow tests the chosen part of all."""
+@dataclass(frozen=True)
+class Comparison:
+    """The parts of `models/` that each trace of a test lays beside their originals, and how many traces there are."""
+
+    parts: tuple[str, ...]
+    traces: int
+
+
+def trace_counts(
+    few: int, every: int = TRACES, *, parts: int = 10, of: tuple[str, ...] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Returns the decorator that gives a test its number of `traces`: a few, and in slow tests the chosen part of all.
+
+    `of`: the parts of models/ that each trace lays beside their originals (`comparison` reads them).
+    """
     many = len(drawn(range(every), parts=parts))
-    return pytest.mark.parametrize("traces", [few, pytest.param(many, marks=pytest.mark.slow)])
+    mark = pytest.mark.parametrize("traces", [few, pytest.param(many, marks=pytest.mark.slow)])
+
+    def marked(test: Callable[..., None]) -> Callable[..., None]:
+        test.__dict__["comparison"] = Comparison(of, every)
+        return mark(test)
+
+    return marked
+
+
+def comparison(test: object) -> Comparison | None:
+    """Returns what a test compares; None where it is no test of traces."""
+    stated = getattr(test, "comparison", None)
+    return stated if isinstance(stated, Comparison) else None

@@ -38,7 +38,7 @@ def plain(turns: int, first: int, each: int) -> tuple[int, ...]:
     return steps, calls, read
 
 
-@trace_counts(40, 1_000, parts=1)
+@trace_counts(40, of=PARTS)
 def test_a_run_takes_the_steps_and_reads_the_tokens_that_the_part_says(traces: int) -> None:
     rng = source(12)
     for _ in range(traces):

@@ -86,7 +86,7 @@ def plain(tries: int, takes: float, pause: Formula) -> Iterator[float]:
 
 
 @pytest.mark.parametrize("part", PARTS)
-@trace_counts(30, 300, parts=3)
+@trace_counts(30, parts=100, of=PARTS)
 def test_the_tries_are_sent_when_the_client_sends_them(part: str, traces: int) -> None:
     rng = source(11)
     for _ in range(traces):

@@ -110,7 +110,7 @@ def trace(rng: random.Random) -> list[Scan]:
     return scans[1:]
 
 
-@trace_counts(100, 10_000)
+@trace_counts(100, of=PARTS)
 def test_the_parts_replay_the_program(traces: int) -> None:
     rng = source(23)
     for _ in range(traces // TRACES):

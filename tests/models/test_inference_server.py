@@ -17,9 +17,8 @@ from coherence.language.reading import read_text
 from coherence.simulate.serving.engine import serve
 from coherence.simulate.serving.of_design import Engine, engines_of
 from coherence.simulate.serving.server import load
-from tests.models.traces import traces_of
+from tests.draws import source, trace_counts
 
-PARTS = ("inference_server",)
 TICK = Fraction(1, 1024)  # s: all times are whole numbers of it, so that floats are exact
 
 
@@ -164,9 +163,9 @@ calls: [{{from: users, to: engine}}]
     return built
 
 
-@traces_of(30)
+@trace_counts(30, parts=200, of=("inference_server",))
 def test_each_request_gets_its_first_and_last_token_when_the_scheduler_gives_them(traces: int) -> None:
-    rng = random.Random(41)  # noqa: S311  (the same requests in every run)
+    rng = source(41)
     put_back = 0
     for _ in range(traces):
         plain, requests = drawn(rng)

@@ -7,7 +7,6 @@ pkg/controllers/disruption/helpers.go: BuildDisruptionBudgetMapping; controller.
 
 from __future__ import annotations
 
-import random
 from fractions import Fraction
 
 from coherence.findings.question_input import Subject
@@ -18,9 +17,8 @@ from coherence.simulate.execute.exact import Choices, execute
 from coherence.verify.facts.design_facts import known
 from coherence.verify.facts.limits import cap
 from coherence.verify.timers.cron import recurring, uncovered
-from tests.models.traces import traces_of
+from tests.draws import source, trace_counts
 
-PARTS = ("karpenter_budget", "karpenter_consolidation")
 POLL, VALIDATION = 10, 15  # seconds
 WEEK = 7 * 48  # half hours
 Amount = tuple[int, bool]  # a number of nodes, or so many percent
@@ -43,9 +41,9 @@ def active(schedule: Schedule, now: int) -> bool:
     return any(hit % 48 == time and weekday in (None, (hit // 48 + 1) % 7) for hit in hits)
 
 
-@traces_of(200)
+@trace_counts(200, of=("karpenter_budget",))
 def test_a_budget_lets_as_many_nodes_go_as_the_controller(traces: int) -> None:
-    rng = random.Random(71)  # noqa: S311  (the same numbers in every run)
+    rng = source(71)
     for _ in range(traces):
         nodes, percent = rng.randint(1, 60), rng.random() < 0.7
         value = rng.choice((0, 1, 5, 10, 33, 50, 100, rng.randint(0, 100))) if percent else rng.randint(0, 6)
@@ -60,9 +58,9 @@ limits: {{budget: {{uses: karpenter_budget, counts: node.disrupted, at_most: {va
         assert facts.range(tree).low == facts.range(tree).high == allowed((value, percent), nodes), (value, nodes)
 
 
-@traces_of(50)
+@trace_counts(50, of=("karpenter_budget",))
 def test_budgets_leave_the_same_first_half_hour_of_the_week_to_no_schedule(traces: int) -> None:
-    rng = random.Random(72)  # noqa: S311  (the same schedules in every run)
+    rng = source(72)
     for _ in range(traces):
         schedules: list[Schedule] = [
             (rng.randint(0, 47), rng.choice((None, rng.randint(0, 6))), rng.choice((2, 16, 48, 96)))
@@ -111,10 +109,10 @@ loops:
     )
 
 
-@traces_of(100)
+@trace_counts(100, of=("karpenter_consolidation",))
 def test_nodes_go_one_after_the_other_and_each_a_validation_later_than_the_part_takes_them(traces: int) -> None:
     """A burst of nodes to remove begins at a poll of both: the wait for a poll is chance."""
-    rng = random.Random(73)  # noqa: S311  (the same traces in every run)
+    rng = source(73)
     models = {nodes: part(nodes) for nodes in (10, 30)}
     for _ in range(traces):
         nodes = rng.choice(list(models))

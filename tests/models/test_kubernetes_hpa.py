@@ -171,11 +171,12 @@ def drawn(rng: random.Random) -> Autoscaler:
     return Autoscaler(lowest, highest, rng.randint(1, 100), rules(some=True), rules(some=False), kind)
 
 
-@trace_counts(100, 10_000)
-def test_the_part_replays_the_autoscaler_beside_other_writers(traces: int) -> None:
+@pytest.mark.parametrize("name", PARTS)
+@trace_counts(50, parts=20, of=PARTS)
+def test_the_part_replays_the_autoscaler_beside_other_writers(name: str, traces: int) -> None:
     rng = source(20)
     for number in range(traces):
-        follow(drawn(rng), rng, others=number % 2 == 0, name=PARTS[number % len(PARTS)])
+        follow(drawn(rng), rng, others=number % 2 == 0, name=name)
 
 
 @pytest.mark.parametrize("name", PARTS)

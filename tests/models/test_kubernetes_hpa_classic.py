@@ -93,7 +93,7 @@ def trace(rng: random.Random, hpa: Autoscaler) -> list[Sync]:
     return syncs
 
 
-@trace_counts(100, 10_000)
+@trace_counts(100, of=PARTS)
 def test_the_parts_replay_the_autoscaler_without_behavior(traces: int) -> None:
     rng = source(24)
     for _ in range(traces // TRACES):

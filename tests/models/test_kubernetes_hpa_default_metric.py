@@ -6,17 +6,14 @@ at least; without metrics the CPU at DefaultCPUUtilization, 80 %); v1 says it by
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 
 import pytest
 
 from coherence import importers
 from coherence.language.schema_kinds import Quantity
+from tests.draws import source, trace_counts
 from tests.models.test_kubernetes_hpa import Autoscaler, Rules, replayed
-from tests.models.traces import traces_of
-
-PARTS = ("kubernetes_hpa_default_metric",)
 
 
 @dataclass(frozen=True)
@@ -58,9 +55,9 @@ def watched(spec: Spec, most: int) -> tuple[int, int]:
     return int(bounds[0].low), round(100 * setpoint.low)  # type: ignore[union-attr]
 
 
-@traces_of(100)
+@trace_counts(100, parts=50, of=("kubernetes_hpa_default_metric",))
 def test_the_imported_loop_is_the_one_that_the_api_server_stores_and_acts_by_it(traces: int) -> None:
-    rng = random.Random(111)  # noqa: S311  (the same manifests in every run)
+    rng = source(111)
     for _ in range(traces):
         spec = Spec(rng.choice((1, 2)), rng.choice((None, rng.randint(1, 5))), rng.choice((None, rng.randint(1, 99))))
         most = rng.randint(5, 30)

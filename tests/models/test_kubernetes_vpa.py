@@ -28,9 +28,8 @@ from coherence.model.model import SampledLoop
 from coherence.simulate.execute.laws import Memory, decide
 from coherence.verify.facts.design_facts import known
 from coherence.verify.facts.limits import cap
-from tests.models.traces import traces_of
+from tests.draws import source, trace_counts
 
-PARTS = ("kubernetes_vpa_cpu", "kubernetes_vpa_memory", "vpa_eviction")
 DAY, YOUNG = 24 * 60, 12 * 60  # minutes
 MARGIN, THRESHOLD = 1.15, 0.1
 LONG = 30 * DAY  # a history of which nothing older counts
@@ -187,10 +186,10 @@ def stepping(rng: random.Random, buckets: Buckets, every: int, low: int) -> tupl
     return steps, passes
 
 
-@traces_of(40)
+@trace_counts(40, parts=100, of=("kubernetes_vpa_cpu",))
 def test_cpu_requests_follow_a_step_of_the_use_when_and_as_far_as_the_autoscaler_has_it(traces: int) -> None:
-    rng = random.Random(81)  # noqa: S311  (the same steps in every run)
-    loops = {every: loop_of(PARTS[0], every) for every in (30, 60, 120)}
+    rng = source(81)
+    loops = {every: loop_of("kubernetes_vpa_cpu", every) for every in (30, 60, 120)}
     for _ in range(traces):
         every = rng.choice(list(loops))
         steps, passes = stepping(rng, CPU, every, rng.randint(60, 120))
@@ -199,10 +198,10 @@ def test_cpu_requests_follow_a_step_of_the_use_when_and_as_far_as_the_autoscaler
         assert part == pytest.approx(plain, rel=1e-5), (every, steps)
 
 
-@traces_of(60)
+@trace_counts(60, parts=100, of=("kubernetes_vpa_cpu",))
 def test_two_steps_within_hours_are_followed_as_the_age_of_the_pods_allows(traces: int) -> None:
-    rng = random.Random(82)  # noqa: S311  (the same steps in every run)
-    loop = loop_of(PARTS[0], 20)
+    rng = source(82)
+    loop = loop_of("kubernetes_vpa_cpu", 20)
     waited = 0
     for _ in range(traces):
         low = rng.randint(60, 100)
@@ -216,10 +215,10 @@ def test_two_steps_within_hours_are_followed_as_the_age_of_the_pods_allows(trace
     assert waited > traces / 4
 
 
-@traces_of(40)
+@trace_counts(40, parts=100, of=("kubernetes_vpa_memory",))
 def test_memory_requests_rise_at_once_and_fall_within_the_last_day_of_the_wait(traces: int) -> None:
-    rng = random.Random(83)  # noqa: S311  (the same steps in every run)
-    loop = loop_of(PARTS[1], 60)
+    rng = source(83)
+    loop = loop_of("kubernetes_vpa_memory", 60)
     for _ in range(traces):
         steps, passes = stepping(rng, MEMORY, 60, rng.randint(80, 120))
         every = range(0, passes[-1] + 1, 60)
@@ -233,9 +232,9 @@ def test_memory_requests_rise_at_once_and_fall_within_the_last_day_of_the_wait(t
             assert new == at if use > before else new - at == 4 * DAY, steps
 
 
-@traces_of(200)
+@trace_counts(200, of=("kubernetes_vpa_cpu",))
 def test_a_request_of_any_use_is_at_most_a_step_of_the_buckets_above_the_part(traces: int) -> None:
-    rng = random.Random(84)  # noqa: S311  (the same uses in every run)
+    rng = source(84)
     for _ in range(traces):
         use = rng.uniform(0.02, 100)
         seen = Recommender(CPU)
@@ -264,9 +263,9 @@ class Group:
         return evicted
 
 
-@traces_of(200)
+@trace_counts(200, of=("vpa_eviction",))
 def test_the_updater_leaves_as_many_pods_as_the_limit_says(traces: int) -> None:
-    rng = random.Random(85)  # noqa: S311  (the same groups in every run)
+    rng = source(85)
     for _ in range(traces):
         pods, percent = rng.randint(2, 40), rng.choice((50, 10, 100, rng.randint(0, 100)))
         subject = Subject(

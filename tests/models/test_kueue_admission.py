@@ -119,7 +119,7 @@ def running(there: Contest, state: State) -> Counter[Kind]:
     return +held
 
 
-@trace_counts(40, 10_000)
+@trace_counts(40)
 def test_what_kueue_admits_is_a_rest_of_the_contest(traces: int) -> None:
     rng = source(8)
     for trace in range(traces):

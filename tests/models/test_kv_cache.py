@@ -49,7 +49,7 @@ class Allocator:
         return needs
 
 
-@trace_counts(60, 1_000, parts=1)
+@trace_counts(60, of=PARTS)
 def test_lengths_uniform_modulo_the_block_want_and_use_what_the_part_says(traces: int) -> None:
     rng = source(9)
     for _ in range(traces):

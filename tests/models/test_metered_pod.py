@@ -6,14 +6,12 @@ ready, a pod without a reading is missing, a young one whose reading began befor
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tests.draws import source, trace_counts
 from tests.models.readings import readings
-from tests.models.traces import traces_of
 
-PARTS = ("metered_pod",)
 UNTIL, MOST, SHARE = 40, 4, 10
 
 
@@ -53,9 +51,9 @@ loops:
 """
 
 
-@traces_of(60)
+@trace_counts(60, parts=100, of=("metered_pod",))
 def test_each_pod_counts_is_missing_or_is_left_out_as_the_calculator_has_it(traces: int) -> None:
-    rng = random.Random(61)  # noqa: S311  (the same traces in every run)
+    rng = source(61)
     for _ in range(traces // SHARE):
         ready = rng.randint(0, 8)
         pod, placeable = Pod(ready, rng.randint(ready, 15), rng.randint(ready, 20)), rng.randint(1, MOST)

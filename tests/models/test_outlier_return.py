@@ -61,7 +61,7 @@ def window(stated: str) -> FiringWindow:
     return fires.window
 
 
-@trace_counts(200, 10_000)
+@trace_counts(200, of=PARTS)
 def test_a_host_returns_within_the_window_and_near_both_ends_of_it(traces: int) -> None:
     rng = source(10)
     settings = {

@@ -11,10 +11,9 @@ import random
 from collections.abc import Sequence
 from fractions import Fraction
 
+from tests.draws import source, trace_counts
 from tests.models.readings import Schedule, readings
-from tests.models.traces import traces_of
 
-PARTS = ("replica_pool", "queue", "retrying_clients")
 UNTIL = 30
 HALF = Fraction(1, 2)
 SHARE = 10  # designs are read once for so many traces
@@ -68,10 +67,10 @@ def regrown(levels: Levels, start: int) -> bool:
     )
 
 
-@traces_of(60)
+@trace_counts(60, parts=100, of=("replica_pool",))
 def test_a_pool_serves_with_the_replicas_that_have_started(traces: int) -> None:
     """After a dip shorter than a start it is early, by no more than was taken away: named in the part."""
-    rng = random.Random(51)  # noqa: S311  (the same traces in every run)
+    rng = source(51)
     early = 0
     for _ in range(traces // SHARE):
         start = rng.choice((1, 3, 5, 12, 20))
@@ -117,9 +116,9 @@ def counts(levels: Levels, rate: int) -> list[tuple[int, Fraction]]:
     return over
 
 
-@traces_of(60)
+@trace_counts(60, parts=100, of=("queue",))
 def test_the_fluid_queue_is_within_one_request_of_whole_ones_for_each_change_of_the_arrivals(traces: int) -> None:
-    rng = random.Random(52)  # noqa: S311  (the same traces in every run)
+    rng = source(52)
     for _ in range(traces // SHARE):
         rate = rng.choice((1, 4, 10))
         run = readings(QUEUE.format(rate=rate), ("line.backlog", "line.wait"))
@@ -166,9 +165,9 @@ def sends(fresh: Levels, waits: Levels, tries: int, per_try: int, again: int) ->
     return sent
 
 
-@traces_of(60)
+@trace_counts(60, parts=100, of=("retrying_clients",))
 def test_clients_send_as_many_tries_in_each_second_as_the_part_says(traces: int) -> None:
-    rng = random.Random(53)  # noqa: S311  (the same traces in every run)
+    rng = source(53)
     for _ in range(traces // SHARE):
         tries, per_try, again = rng.randint(1, 5), rng.randint(1, 5), rng.randint(1, 9)
         design = CLIENTS.format(tries=tries, per_try=per_try, again=again)

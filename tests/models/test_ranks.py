@@ -8,7 +8,6 @@ goes when it is full, or when its oldest request has waited max_queue_delay, and
 from __future__ import annotations
 
 import math
-import random
 from fractions import Fraction
 from functools import cache
 
@@ -19,9 +18,8 @@ from coherence.findings.question_input import Subject
 from coherence.language.expressions import parse
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
-from tests.models.traces import traces_of
+from tests.draws import source, trace_counts
 
-PARTS = ("barrier", "batcher")
 OVER = 0.38  # by how much the excess of a part is above the one of just so many ranks
 
 
@@ -44,9 +42,9 @@ def largest(ranks: int) -> float:
     return float(np.trapezoid(1.0 * (points > 0) - below**ranks, points))
 
 
-@traces_of(200)
+@trace_counts(200, parts=50, of=("barrier",))
 def test_a_round_is_as_long_as_the_slowest_of_normal_steps_and_no_shorter(traces: int) -> None:
-    rng = random.Random(91)  # noqa: S311  (the same jobs in every run)
+    rng = source(91)
     for _ in range(traces):
         ranks, typical, spread = round(2 ** rng.uniform(0, 14)), rng.randint(1, 100), rng.randint(0, 30)
         part = outputs(
@@ -86,10 +84,10 @@ def served(
     return batches
 
 
-@traces_of(60)
+@trace_counts(60, parts=50, of=("batcher",))
 def test_a_batch_server_under_even_arrivals_settles_at_the_batch_of_the_part(traces: int) -> None:
     """Batches are whole requests: the last twenty, on average, are less than one away from the part's."""
-    rng = random.Random(92)  # noqa: S311  (the same servers in every run)
+    rng = source(92)
     for _ in range(traces):
         most, rate = rng.randint(1, 32), rng.randint(1, 200)
         fixed, each = Fraction(rng.randint(1, 100), 1000), Fraction(rng.randint(0, 10), 1000)

@@ -13,6 +13,8 @@ import random
 from dataclasses import dataclass
 from fractions import Fraction
 
+import pytest
+
 from coherence.language.expressions.evaluate import Constants
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
@@ -84,12 +86,13 @@ def drawn(rng: random.Random, *, delays: tuple[int, ...]) -> Serve:
     return Serve(lowest, lowest + rng.randint(0, 30), rng.randint(1, 20), rng.choice(delays), rng.choice(delays))
 
 
-@trace_counts(60, 3_000, parts=3)
-def test_without_delays_each_decision_is_the_autoscalers(traces: int) -> None:
+@pytest.mark.parametrize("name", PARTS)
+@trace_counts(30, parts=20, of=PARTS)
+def test_without_delays_each_decision_is_the_autoscalers(name: str, traces: int) -> None:
     rng = source(4)
-    for number in range(traces):
+    for _ in range(traces):
         serve = drawn(rng, delays=(0,))
-        loop, memory, replicas = part(serve, PARTS[number % 2]), Memory(), serve.lowest
+        loop, memory, replicas = part(serve, name), Memory(), serve.lowest
         for step in range(20):
             total = rng.randint(0, 2 * serve.target * serve.highest)
             wanted = serve.decision(replicas, total)
@@ -98,12 +101,13 @@ def test_without_delays_each_decision_is_the_autoscalers(traces: int) -> None:
             replicas = wanted
 
 
-@trace_counts(60, 3_000, parts=3)
-def test_from_one_load_to_another_it_moves_when_and_as_far_as_the_autoscaler(traces: int) -> None:
+@pytest.mark.parametrize("name", PARTS)
+@trace_counts(30, parts=20, of=PARTS)
+def test_from_one_load_to_another_it_moves_when_and_as_far_as_the_autoscaler(name: str, traces: int) -> None:
     rng = source(5)
-    for number in range(traces):
+    for _ in range(traces):
         serve = drawn(rng, delays=(0, 10, 30, 60, 120))
-        loop, memory = part(serve, PARTS[number % 2]), Memory()
+        loop, memory = part(serve, name), Memory()
         before, after = (rng.randint(0, 2 * serve.target * serve.highest) for _ in range(2))
         settled = max(serve.lowest, min(serve.highest, math.ceil(Fraction(before, serve.target))))
         plain = mine = settled

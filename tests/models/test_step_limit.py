@@ -48,7 +48,7 @@ def test_the_plain_loop_ends_as_the_measured_one(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
-@trace_counts(40, 1000, parts=1)
+@trace_counts(40, of=PARTS)
 def test_a_run_ends_exactly_where_the_limit_is_kept(traces: int, part: str) -> None:
     rng = source(5)
     for _ in range(traces):

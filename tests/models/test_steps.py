@@ -9,7 +9,6 @@ The others stand for no one program: a controller with two marks, a meter behind
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
@@ -18,10 +17,9 @@ from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.model.model import SampledLoop
 from coherence.simulate.execute.laws import Memory, decide
+from tests.draws import source, trace_counts
 from tests.models.readings import readings
-from tests.models.traces import traces_of
 
-PARTS = ("power_throttle", "slurm_backfill", "outlier_detection", "accelerator_power", "backlog")
 SHARE = 10
 
 
@@ -52,9 +50,9 @@ def driven(loop: SampledLoop, start: int, worlds: Sequence[Mapping[str, int]]) -
 # --- a throttle with two marks
 
 
-@traces_of(300)
+@trace_counts(300, parts=20, of=("power_throttle",))
 def test_a_throttle_sheds_from_the_cap_on_until_it_reads_the_lower_mark(traces: int) -> None:
-    rng = random.Random(101)  # noqa: S311  (the same readings in every run)
+    rng = source(101)
     for _ in range(traces):
         cap, gap, step, start = rng.randint(20, 99), rng.randint(0, 20), rng.randint(1, 9), rng.randint(0, 60)
         loop = loop_of(
@@ -73,10 +71,10 @@ def test_a_throttle_sheds_from_the_cap_on_until_it_reads_the_lower_mark(traces: 
 # --- backfill
 
 
-@traces_of(300)
+@trace_counts(300, parts=20, of=("slurm_backfill",))
 def test_each_pass_of_backfill_starts_the_jobs_that_fit_up_to_its_limit(traces: int) -> None:
     """Jobs of one accelerator each, of which more are always waiting; running ones end between passes."""
-    rng = random.Random(102)  # noqa: S311  (the same jobs in every run)
+    rng = source(102)
     for _ in range(traces):
         size, most = rng.randint(1, 64), rng.randint(1, 20)
         loop = loop_of(f"uses: slurm_backfill, actuation: {{signal: part.busy, by: {most}, bounds: [0, {size}]}}")
@@ -97,10 +95,10 @@ def test_each_pass_of_backfill_starts_the_jobs_that_fit_up_to_its_limit(traces: 
 # --- ejection at a sweep
 
 
-@traces_of(300)
+@trace_counts(300, parts=20, of=("outlier_detection",))
 def test_each_sweep_ejects_the_hosts_that_fail_while_the_share_allows_it(traces: int) -> None:
     """At most one host begins to fail between two sweeps, and none returns."""
-    rng = random.Random(103)  # noqa: S311  (the same hosts in every run)
+    rng = source(103)
     for _ in range(traces):
         hosts, percent = rng.randint(1, 40), rng.choice((1, 10, 25, 50, 100))
         most = max(1, hosts * percent // 100)  # the share from 1.28 on; the parts of the cap say it by version
@@ -128,9 +126,9 @@ loops:
 """
 
 
-@traces_of(60)
+@trace_counts(60, parts=50, of=("accelerator_power",))
 def test_the_power_of_a_group_follows_what_its_members_draw_with_the_lag(traces: int) -> None:
-    rng = random.Random(104)  # noqa: S311  (the same loads in every run)
+    rng = source(104)
     for _ in range(traces // SHARE):
         members, idle = rng.randint(1, 64), rng.randint(20, 100)
         peak = idle + rng.randint(0, 600)
@@ -146,9 +144,9 @@ def test_the_power_of_a_group_follows_what_its_members_draw_with_the_lag(traces:
                 level += (sum(idle + (peak - idle) * share for _ in range(members)) - level) / 5
 
 
-@traces_of(60)
+@trace_counts(60, parts=50, of=("backlog",))
 def test_units_of_a_backlog_do_their_steps_while_they_are_held(traces: int) -> None:
-    rng = random.Random(105)  # noqa: S311  (the same jobs in every run)
+    rng = source(105)
     for _ in range(traces // SHARE):
         rate = rng.randint(1, 9)
         run = readings(

@@ -88,7 +88,7 @@ def farthest(plain: Bucket, part: dict[int, float], steps: Steps) -> tuple[float
 
 
 @pytest.mark.parametrize("fill", [Fraction(0), Fraction(1)])
-@trace_counts(8, 500, parts=1)
+@trace_counts(8, parts=20, of=PARTS)
 def test_the_fluid_lets_at_most_one_more_through_at_each_change_and_never_fewer(traces: int, fill: Fraction) -> None:
     """Filled in lumps, one lump more.  A bucket of one token is not exact: see below."""
     rng = source(6)

@@ -10,16 +10,14 @@ seconds of the hook are taken off the grace period, of which 2 s stay at least).
 from __future__ import annotations
 
 import math
-import random
 from fractions import Fraction
 
 from coherence.language.reading import read_text
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.jobs.run import simulate
 from coherence.verify.timers.firing import FiringWindow, firing
-from tests.models.traces import traces_of
+from tests.draws import source, trace_counts
 
-PARTS = ("keda_cooldown", "circuit_breaker_open", "termination_grace", "checkpoint")
 F = Fraction
 LEAST_GRACE = 2  # seconds that a container gets whatever its hook took
 
@@ -48,9 +46,9 @@ def idle_for(cooldown: int, every: int, begins: Fraction, late: Fraction) -> Fra
     return now - begins
 
 
-@traces_of(300)
+@trace_counts(300, of=("keda_cooldown",))
 def test_keda_goes_to_0_within_the_window_and_near_both_ends_of_it(traces: int) -> None:
-    rng = random.Random(31)  # noqa: S311  (the same traces in every run)
+    rng = source(31)
     settings = {
         (300, 30): window("uses: keda_cooldown"),
         (46, 45): window("uses: keda_cooldown, after: 46 s, jitter: -1 s .. 45 s"),
@@ -77,9 +75,9 @@ def test_a_workload_that_idled_between_two_polls_stands_a_poll_longer() -> None:
 # --- resilience4j
 
 
-@traces_of(300)
+@trace_counts(300, of=("circuit_breaker_open",))
 def test_an_open_breaker_refuses_every_call_of_the_window_and_lets_the_first_one_after_it_try(traces: int) -> None:
-    rng = random.Random(32)  # noqa: S311  (the same calls in every run)
+    rng = source(32)
     spans = {60: window("uses: circuit_breaker_open"), 5: window("uses: circuit_breaker_open, after: 5 s")}
     for _ in range(traces):
         wait, opened = rng.choice([60, 5]), F(rng.randint(0, 10_000), 1000)
@@ -100,9 +98,9 @@ def killed_after(grace: int, hook: Fraction) -> Fraction:
     return ran + max(LEAST_GRACE, grace - math.floor(ran))
 
 
-@traces_of(300)
+@trace_counts(300, of=("termination_grace",))
 def test_without_a_hook_kubelet_kills_just_at_the_time_and_with_one_less_than_2_s_later(traces: int) -> None:
-    rng = random.Random(33)  # noqa: S311  (the same pods in every run)
+    rng = source(33)
     late = []
     for _ in range(traces):
         grace = rng.choice((2, 5, 30, 60))
@@ -135,9 +133,9 @@ def saves(steps: int, step: int, every: int, takes: int) -> list[int]:
     return begun
 
 
-@traces_of(60)
+@trace_counts(60, parts=50, of=("checkpoint",))
 def test_a_simulated_job_saves_when_the_loop_does(traces: int) -> None:
-    rng = random.Random(34)  # noqa: S311  (the same jobs in every run)
+    rng = source(34)
     for _ in range(traces):
         steps, step, every, takes = rng.randint(1, 200), rng.randint(1, 40), rng.randint(1, 900), rng.randint(1, 120)
         (job,) = jobs_of(
@@ -151,9 +149,9 @@ timers: {{save: {{uses: checkpoint, from: job starts, every: {every} s, then: tr
         assert [span.start // 10**9 for span in spans] == saves(steps, step, every, takes), (steps, step, every, takes)
 
 
-@traces_of(300)
+@trace_counts(300, of=("checkpoint",))
 def test_the_next_save_begins_within_the_window_of_any_moment_of_work_but_for_the_step_at_hand(traces: int) -> None:
-    rng = random.Random(35)  # noqa: S311  (the same jobs in every run)
+    rng = source(35)
     low, high = ends(window("uses: checkpoint, every: 10 min"))
     waits = []
     for _ in range(traces):
