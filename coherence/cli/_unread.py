@@ -53,6 +53,18 @@ def unread(command: str, design: Design, reads: ValueReads) -> tuple[NotRead, ..
     return not_read(design, (Basis(reads.all()),), Reasons(entry, key, own))
 
 
+def left_out(design: Design, reads: ValueReads) -> tuple[str, ...]:
+    """Returns what the parts that a command read leave out of the programs they stand for: assumed in its answer."""
+    from coherence.language.omissions import omissions_of_read
+
+    return omissions_of_read(design, reads.all())
+
+
+def left_out_text(words: Iterable[str]) -> Iterator[str]:
+    """Yields `assumed: kubernetes_hpa leaves out several metrics`."""
+    yield from (f"assumed: {text}" for text in words)
+
+
 def unread_json(lines: Iterable[NotRead]) -> list[dict[str, Any]]:
     """Returns the lines for `not_read` of a command's JSON."""
     from coherence.reporting.json_ import not_read_json

@@ -100,8 +100,9 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
     from coherence.base.reads import answered, recorded
     from coherence.cli import _operating_points
     from coherence.cli._progress import Progress
-    from coherence.cli._unread import unread, unread_json, unread_text
+    from coherence.cli._unread import left_out, unread, unread_json, unread_text
     from coherence.findings.question_input import Subject
+    from coherence.language.omissions import merged
     from coherence.loops.analysis import cycle_comparison, render_json, render_pictures, render_text
     from coherence.loops.analysis.second_opinions import render_disagreements
     from coherence.reporting.pictures import files
@@ -114,6 +115,7 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
         bar(1.0, "limit cycles")
         analysis, cycles, differing = _refereed(subject, analysis)
     lines = unread("analyze", entry.design, reads)
+    analysis = replace(analysis, assumptions=merged(analysis.assumptions, left_out(entry.design, reads)))
     if picture is not None:
         files.write(render_pictures.of_design(path, analysis), picture)
     if output == "json":

@@ -229,7 +229,7 @@ def _design(target: str, measured: Sequence[str], output: str) -> tuple[list[Not
     """Prints the floors of every design of a target; returns what they do not depend on, and whether one is missing."""
     from coherence.base.reads import recorded
     from coherence.checking.workspace import open_workspace
-    from coherence.cli._unread import unread, unread_json, unread_text
+    from coherence.cli._unread import left_out, left_out_text, unread, unread_json, unread_text
     from coherence.minimums import report, report_measured
     from coherence.minimums.design_floors import design_floors
     from coherence.minimums.loop_floors import loop_floors
@@ -244,15 +244,17 @@ def _design(target: str, measured: Sequence[str], output: str) -> tuple[list[Not
             floors = (*design_floors(entry.design), *loop_floors(model_of(entry.design)))
             split = measurements(measured, entry.design, floors, read_span)
         path, lines = entry.design.file or target, unread("bound", entry.design, reads)
+        assumed = left_out(entry.design, reads)
         every += lines
         left_open = left_open or any(floor.floor is None for floor in floors)
         if output == "json":
             shares = {"measured": [report_measured.measured_json(one) for one in split]} if split else {}
-            designs.append({**report.design_json(path, floors), **shares, "not_read": unread_json(lines)})
+            rest = {"assumptions": list(assumed), "not_read": unread_json(lines)}
+            designs.append({**report.design_json(path, floors), **shares, **rest})
         else:
             _echo(report.design_latex(floors) if output == "latex" else report.design_text(path, floors))
             _echo(report_measured.measured_text(split) if output == "text" else ())
-            _echo(unread_text(lines) if output == "text" else ())
+            _echo((*left_out_text(assumed), *unread_text(lines)) if output == "text" else ())
     if output == "json":
         _echo_json({"designs": designs})
     return every, left_open

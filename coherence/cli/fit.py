@@ -90,7 +90,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     from coherence.causal.sections import answers
     from coherence.causal.session.context import FitSettings
     from coherence.cli._progress import Progress
-    from coherence.cli._unread import unread
+    from coherence.cli._unread import left_out, unread
 
     reading = TelemetryInput(**{name: more.pop(name) for name in READING})
     named: dict[str, Any] = {
@@ -109,10 +109,11 @@ def command(  # noqa: PLR0913  (one parameter per option)
     design, sources = _design(path)
     with recorded() as reads, Progress("fitting") as bar, interruptible(bar), run_limit(time_limit) as run:
         sections = list(answers(_context(design, reading, settings, stream=stream)))
-    lines = unread("fit", design, reads)
+    lines, assumed = unread("fit", design, reads), left_out(design, reads)
     if picture is not None:
         _draw(sections, picture)
-    click.echo(_json(path, sections, lines) if output == "json" else _text(sections, sources, lines), nl=False)
+    shown = _json(path, sections, lines, assumed) if output == "json" else _text(sections, sources, lines, assumed)
+    click.echo(shown, nl=False)
     if run.stopped:
         return STOPPED_CODE
     return strict_code(_code(sections), lines, strict=strict, left_open=_left_open(sections))
@@ -228,9 +229,11 @@ def _streamed(design: Design, reading: TelemetryInput, settings: FitSettings) ->
     return Context(design, first, settings, chain([first], every))
 
 
-def _text(sections: Sequence[Section], sources: Mapping[str, str], lines: Iterable[NotRead]) -> str:
+def _text(
+    sections: Sequence[Section], sources: Mapping[str, str], lines: Iterable[NotRead], assumed: Iterable[str]
+) -> str:
     from coherence.causal.answers.answer import render_answers
-    from coherence.cli._unread import unread_text
+    from coherence.cli._unread import left_out_text, unread_text
     from coherence.findings.finding import Accounting, Report
     from coherence.reporting._options import ReportOptions
     from coherence.reporting.text import findings
@@ -238,21 +241,18 @@ def _text(sections: Sequence[Section], sources: Mapping[str, str], lines: Iterab
     collected = tuple(finding for section in sections for finding in section.findings)
     report = Report(collected, Accounting(), (), sources)
     about_both = "\n" + findings(report, options=ReportOptions()) if collected else ""
-    return render_answers(sections) + about_both + "".join(f"{line}\n" for line in unread_text(lines))
+    rest = (*left_out_text(assumed), *unread_text(lines))
+    return render_answers(sections) + about_both + "".join(f"{line}\n" for line in rest)
 
 
-def _json(path: str, sections: Iterable[Section], lines: Iterable[NotRead]) -> str:
+def _json(path: str, sections: Iterable[Section], lines: Iterable[NotRead], assumed: Iterable[str]) -> str:
     from coherence.base.version import VERSION
     from coherence.cli._unread import unread_json
 
     whole = {"format_version": 1, "tool": "coherence fit", "version": VERSION, "design": path}
     titled = [{"title": section.title, **section.data} for section in sections]
-    return (
-        json.dumps(
-            {**whole, "sections": titled, "not_read": unread_json(lines)}, indent=2, ensure_ascii=False, allow_nan=False
-        )
-        + "\n"
-    )
+    rest = {"sections": titled, "assumptions": list(assumed), "not_read": unread_json(lines)}
+    return json.dumps({**whole, **rest}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _draw(sections: Iterable[Section], file: str) -> None:

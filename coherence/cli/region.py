@@ -57,7 +57,7 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     """
     from coherence.base.reads import recorded
     from coherence.checking.design_check import passes
-    from coherence.cli._unread import unread, unread_json, unread_text
+    from coherence.cli._unread import left_out, left_out_text, unread, unread_json, unread_text
     from coherence.exploring.regions import region
     from coherence.findings.registry import question_modules, require_known_codes
 
@@ -66,17 +66,17 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     chosen = [module for module in question_modules() if any(passes(q.code, select, ignore) for q in module.questions)]
     with recorded() as reads:
         mapped = region(parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit)
-    lines = unread("region", entry.design, reads)
+    lines, assumed = unread("region", entry.design, reads), left_out(entry.design, reads)
     inequalities: tuple[Beside, ...] = ()
     if half_spaces and not mapped.stopped:
         from coherence.exploring.render_half_spaces import beside
 
         inequalities = beside(mapped, parameters, entry.sources, entry.rebuild, chosen, time_limit=time_limit)
-    click.echo(
-        json.dumps({**as_data(path, mapped, inequalities), "not_read": unread_json(lines)}, indent=2)
-        if output == "json"
-        else "\n".join((text(path, mapped, inequalities), *unread_text(lines)))
-    )
+    if output == "json":
+        rest = {"assumptions": list(assumed), "not_read": unread_json(lines)}
+        click.echo(json.dumps({**as_data(path, mapped, inequalities), **rest}, indent=2))
+    else:
+        click.echo("\n".join((text(path, mapped, inequalities), *left_out_text(assumed), *unread_text(lines))))
     return STOPPED_CODE if mapped.stopped else strict_code(0, lines, strict=strict, left_open=_left_open(mapped))
 
 

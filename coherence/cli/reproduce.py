@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,15 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.cli._given import refuse_given
-from coherence.cli._unread import strict_code, strict_option, unread, unread_json, unread_text
+from coherence.cli._unread import (
+    left_out,
+    left_out_text,
+    strict_code,
+    strict_option,
+    unread,
+    unread_json,
+    unread_text,
+)
 
 if TYPE_CHECKING:
     from coherence.findings.finding import NotRead
@@ -51,6 +60,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
         code, lines = _autoscaler(design, into or Path("reproduce-autoscaler"), output, dry_run=dry_run)
         return strict_code(code, lines, strict=strict)
     from coherence.base.reads import recorded
+    from coherence.language.omissions import merged
     from coherence.simulate.testbed import proxies
     from coherence.simulate.testbed.set_up import course, set_up
     from coherence.simulate.testbed.words import as_json, text
@@ -59,6 +69,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     timing = course(pause=_time(pause, "--pause"), lasts=_time(span, "--for"), seed=seed)
     with recorded() as reads:
         prepared = set_up(design, before=timing.before, pause=timing.pause)
+    prepared = replace(prepared, notes=merged(prepared.notes, left_out(design, reads)))
     lines = unread("reproduce", design, reads)
     proxies.accept(chosen, prepared)
     if dry_run:
@@ -85,8 +96,12 @@ def _autoscaler(design: Design, folder: Path, output: str, *, dry_run: bool) -> 
         return 0, lines
     with recorded() as reads:
         reproduction = reproduce_autoscaler(design, progress=lambda line: click.echo(line, err=True))
-    lines = unread("reproduce", design, reads)
-    click.echo(_json(as_json(reproduction), lines) if output == "json" else _text(text(reproduction), lines), nl=False)
+    lines, assumed = unread("reproduce", design, reads), left_out(design, reads)
+    if output == "json":
+        click.echo(_json({**as_json(reproduction), "assumptions": list(assumed)}, lines), nl=False)
+    else:
+        shown = "".join((text(reproduction), *(f"{line}\n" for line in left_out_text(assumed))))
+        click.echo(_text(shown, lines), nl=False)
     return 0 if reproduction.agrees else 1, lines
 
 

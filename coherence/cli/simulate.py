@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -98,7 +99,8 @@ def _studies(names: Sequence[str], setting: Setting) -> tuple[list[Study], list[
     from coherence.base.reads import recorded
     from coherence.cli._progress import Progress
     from coherence.cli._relations import with_relations
-    from coherence.cli._unread import unread
+    from coherence.cli._unread import left_out, unread
+    from coherence.language.omissions import merged
     from coherence.simulate.study.samples import study
 
     studies: list[Study] = []
@@ -107,7 +109,8 @@ def _studies(names: Sequence[str], setting: Setting) -> tuple[list[Study], list[
         for name in names:
             design = _design(name)
             with recorded() as reads:
-                studies.append(with_relations(design, setting, partial(study, design, setting, bar)))
+                own = with_relations(design, setting, partial(study, design, setting, bar))
+            studies.append(replace(own, assumptions=merged(own.assumptions, left_out(design, reads))))
             unread_lines.append(unread("simulate", design, reads))
             if studies[-1].stopped:
                 break
@@ -125,14 +128,14 @@ def _advise() -> None:
 
 def _replay(path: str, folder: str, *, strict: bool) -> int:
     from coherence.base.reads import recorded
-    from coherence.cli._unread import unread
+    from coherence.cli._unread import left_out, left_out_text, unread
     from coherence.simulate.logs import rendered, replay_logs
 
     design = _design(path)
     with recorded() as reads:
         replayed = replay_logs(Path(folder), design)
     lines = unread("observed", design, reads)
-    click.echo("\n".join((rendered(replayed), *unread_text(lines))))
+    click.echo("\n".join((rendered(replayed), *left_out_text(left_out(design, reads)), *unread_text(lines))))
     return strict_code(0 if replayed.possible else 1, lines, strict=strict)
 
 

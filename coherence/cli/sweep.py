@@ -51,7 +51,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
         raise UsageError(f"{len(parameters)} keys: a map has one or two")
     from coherence.base.reads import recorded
     from coherence.cli._progress import Progress
-    from coherence.cli._unread import unread
+    from coherence.cli._unread import left_out, unread
     from coherence.exploring import render_sweep, sweeps, swept_numbers
     from coherence.exploring.sweep_referee import own_disagreements
     from coherence.loops.designs.feedback_groups import Deadline
@@ -73,7 +73,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if picture is not None:
         files.write(render_sweep.figure(path, axes, cells), picture)
     shown = _json if output == "json" else _text
-    click.echo(shown(path, axes, cells, lines, differing), nl=False)
+    click.echo(shown(path, axes, cells, lines, differing, left_out(entry.design, reads)), nl=False)
     return _code(cells, strict_code(int(bool(differing)), lines, strict=strict, left_open=_left_open(cells)))
 
 
@@ -96,24 +96,30 @@ def _entry(path: str) -> Entry:
 
 
 def _json(
-    path: str, axes: Sequence[Axis], cells: Sequence[Cell], lines: Sequence[NotRead], differing: Sequence[Disagreement]
-) -> str:
+    path: str, axes: Sequence[Axis], cells: Sequence[Cell], lines: Sequence[NotRead],
+    differing: Sequence[Disagreement], assumed: Sequence[str],
+) -> str:  # fmt: skip
     from coherence.base.version import VERSION
     from coherence.cli._unread import unread_json
     from coherence.exploring import render_sweep
 
     head = {"format_version": 1, "tool": "coherence sweep", "version": VERSION}
-    more = {"disagreements": [asdict(disagreement) for disagreement in differing], "not_read": unread_json(lines)}
+    more = {
+        "disagreements": [asdict(disagreement) for disagreement in differing],
+        "assumptions": list(assumed),
+        "not_read": unread_json(lines),
+    }
     data = {**render_sweep.as_json(path, axes, cells), **more}
     return json.dumps({**head, **data}, indent=2, allow_nan=False) + "\n"
 
 
 def _text(
-    path: str, axes: Sequence[Axis], cells: Sequence[Cell], lines: Sequence[NotRead], differing: Sequence[Disagreement]
-) -> str:
-    from coherence.cli._unread import unread_text
+    path: str, axes: Sequence[Axis], cells: Sequence[Cell], lines: Sequence[NotRead],
+    differing: Sequence[Disagreement], assumed: Sequence[str],
+) -> str:  # fmt: skip
+    from coherence.cli._unread import left_out_text, unread_text
     from coherence.exploring import render_sweep
     from coherence.loops.analysis.second_opinions import render_disagreements
 
-    unread = "".join(f"{line}\n" for line in unread_text(lines))
+    unread = "".join(f"{line}\n" for line in (*left_out_text(assumed), *unread_text(lines)))
     return render_disagreements(differing) + render_sweep.text(path, axes, cells) + unread

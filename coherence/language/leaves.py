@@ -53,12 +53,12 @@ def _fields(record: Record) -> Iterator[tuple[str, Any]]:
 def _entries(section: str, content: Any) -> Iterator[DesignLeaf]:
     if isinstance(content, dict):
         for name, entry in content.items():
-            yield from _within(section, name, "", entry)
+            yield from values_of_entry(section, name, entry)
     elif isinstance(content, tuple):
         for entry in content:
-            yield from _within(section, _title(entry), "", entry)
+            yield from values_of_entry(section, _title(entry), entry)
     else:
-        yield from _within(section, section, "", content)
+        yield from values_of_entry(section, section, content)
 
 
 def _title(entry: Record) -> str:
@@ -69,18 +69,19 @@ def _title(entry: Record) -> str:
     return f"{_text(own['caller'])} -> {_text(own['callee'])}"
 
 
-def _within(section: str, entry: str, key: str, content: Any) -> Iterator[DesignLeaf]:
+def values_of_entry(section: str, entry: str, content: Any, *, key: str = "") -> Iterator[DesignLeaf]:
+    """Yields the values of one entry, or of what stands under a key of it."""
     if isinstance(content, Record):
         rest = {field.name for field in content.keys.values() if field.rest}
         for name, inner in _fields(content):
             below = key if content.keys[name].name in rest else _joined(key, name)
-            yield from _within(section, entry, below, inner)
+            yield from values_of_entry(section, entry, inner, key=below)
     elif isinstance(content, dict):
         for name, inner in content.items():
-            yield from _within(section, entry, _joined(key, name), inner)
+            yield from values_of_entry(section, entry, inner, key=_joined(key, name))
     elif isinstance(content, tuple):
         for inner in content:
-            yield from _within(section, entry, key, inner)
+            yield from values_of_entry(section, entry, inner, key=key)
     elif (place := getattr(content, "place", None)) is not None:
         yield DesignLeaf(section, entry, key, place, _text(content))
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from coherence.checking.design_check import analyse
-from coherence.checking.omissions import omissions_of, with_omissions
+from coherence.checking.omissions import with_omissions
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.language import catalogue
+from coherence.language.omissions import omissions_of
 from coherence.language.reading import read_text
 
 DESIGN = """coherence: 1
@@ -58,3 +59,29 @@ def test_findings_of_a_check_carry_them() -> None:
     about = [finding for finding in answers.findings if "hpa" in finding.of and finding.verdict.decides]
     assert about
     assert all(set(catalogue.omissions("loops", "kubernetes_hpa")) <= set(finding.assumptions) for finding in about)
+
+
+POINTED = """coherence: 1
+components:
+  agent: {uses: agent_loop, turns: 40, first_tokens: 9 token, tokens_per_turn: 9 token, model_time: 1 s, tool_time: 1 s}
+limits: {steps: {counts: agent.steps, at_most: 100 step}}
+"""
+
+
+def test_an_answer_that_only_points_at_an_entry_names_what_its_part_leaves_out() -> None:
+    design = read_text(POINTED)
+    place = design.components["agent"].constants["turns"].place
+    pointing = replace(answer(Verdict.PROVED, ("steps",)), places=(place.labelled("so many"),))
+    assert set(catalogue.omissions("components", "agent_loop")) <= set(with_omissions(pointing, design).assumptions)
+    elsewhere = replace(pointing, places=(design.limits["steps"].place,))
+    assert with_omissions(elsewhere, design) == elsewhere
+
+
+def test_entries_of_one_name_keep_the_omissions_of_each() -> None:
+    design = read_text(
+        "coherence: 1\nloops: {web: {uses: kubernetes_hpa, target: {signal: web.cpu, setpoint: 70 %}, "
+        "actuation: {signal: web.replicas, bounds: [2, 12]}}}\n"
+        "timers: {web: {uses: startup_probe, from: web starts, then: restart web}}\n"
+    )
+    both = {*catalogue.omissions("loops", "kubernetes_hpa"), *catalogue.omissions("timers", "startup_probe")}
+    assert set(omissions_of(design)["web"]) == both

@@ -12,6 +12,7 @@ from coherence.base.places import Place
 from coherence.cli._run import run
 from coherence.cli._unread import strict_code
 from coherence.findings.finding import NotRead
+from coherence.language import catalogue
 
 DESIGN = """\
 coherence: 1
@@ -141,7 +142,7 @@ def test_a_comparison_with_logs_names_what_it_does_not_depend_on(path: str, caps
     words = ["simulate", path, "--observed", str(RECORD / "C1-min_scale"), "--strict"]
     Path(path).write_text(design)
     assert run(words) == 0
-    assert "not read" not in capsys.readouterr().out
+    assert "not read:" not in capsys.readouterr().out
     Path(path).write_text(design + "limits: {memory: {counts: app.memory, at_most: 7, window: 1 min}}\n")
     assert run(words) == 4
     reason = "(the comparison with logs does not have it)"
@@ -158,3 +159,38 @@ def test_a_promise_that_only_a_check_judges_is_named(
     Path(path).write_text(f"{DESIGN}promises: {{low: always tank.level <= 90}}\n")
     words = next(words for words in COMMANDS if words[0] == command)
     assert lines(capsys, words, path)["promises.low."]
+
+
+PARTS = """\
+coherence: 1
+workload: {users: {rate: 4 req/s}}
+components:
+  web: {uses: replica_pool, rate_per_replica: 1 req/s, takes: {start: 30 s}, cpu: 300 % / web.ready}
+loops:
+  hpa:
+    uses: kubernetes_hpa
+    target: {signal: web.cpu, setpoint: 60 %}
+    actuation: {signal: web.desired, bounds: [1, 9]}
+timers: {probe: {uses: liveness_probe, from: store hangs, then: restart store}}
+"""
+OF_PARTS = (
+    ("simulate", "--for", "5 min"),
+    ("analyze", "--no-retune"),
+    ("region", "-p", "loops.hpa.actuation.bounds.1=8:9", "--no-half-spaces", "--select", "COH305"),
+    ("sweep", "-p", "loops.hpa.target.setpoint=50:60:2", "--jobs", "1"),
+)
+
+
+@pytest.mark.parametrize("words", OF_PARTS, ids=lambda words: words[0])
+def test_what_the_parts_leave_out_that_were_read_is_assumed(
+    words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "design.yaml"
+    file.write_text(PARTS)
+    assert run([words[0], str(file), *words[1:], "-o", "json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assumed = printed["designs"][0]["assumptions"] if "designs" in printed else printed["assumptions"]
+    assert {*catalogue.omissions("loops", "kubernetes_hpa")} <= {*assumed}
+    assert not {*catalogue.omissions("timers", "liveness_probe")} & {*assumed}  # none of them runs it
+    run([words[0], str(file), *words[1:]])
+    assert "kubernetes_hpa leaves out several metrics" in capsys.readouterr().out
