@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
+from typing import cast
 
 import pytest
 
@@ -62,7 +63,7 @@ def trace_counts(
 
     def marked(test: Callable[..., None]) -> Callable[..., None]:
         test.__dict__["comparison"] = Comparison(of, every)
-        return mark(test)
+        return cast("Callable[..., None]", mark(test))
 
     return marked
 

@@ -188,7 +188,10 @@ def _fails(connect: Scalar | None) -> Table | None:
 
 
 def _pause(scope: Sequence[FieldView], causes: Items | None, connect: Scalar | None) -> Scalar | None:
-    """Returns the pause before the same server is tried; none where a request that failed goes elsewhere, or again."""
+    """Returns the pause before the same server is tried; none where a request that failed goes elsewhere, or again.
+
+    With `option redispatch` a retry goes elsewhere at once where there are several servers and no hash chooses one.
+    """
     redispatch = _setting(scope, "option redispatch")
     every = redispatch is not None and redispatch[1].text == "1"
     only = causes is None or [node.text for node in causes if isinstance(node, Scalar)] == ["connect_failure"]
@@ -196,6 +199,8 @@ def _pause(scope: Sequence[FieldView], causes: Items | None, connect: Scalar | N
         return respelled(redispatch[1] if every and redispatch else Scalar("", scope[0].node.place), "0 s")
     longest = default_scalar(RETRY, "pause")
     shorter = connect is not None and units.quantity(connect.text)[0] < units.quantity(longest.text)[0]
+    if redispatch is not None:
+        return respelled(redispatch[1], f"0 s .. {connect.text if connect is not None and shorter else longest.text}")
     return connect if shorter else None
 
 
@@ -255,6 +260,15 @@ def _limit(servers: Sequence[BackendServer], thing: str, sketch: Sketch) -> None
     sketch.put_limit(f"{thing}_maxconn", f"{thing}.requests in flight", total, "wait")
 
 
+def _reply_within(scope: Sequence[FieldView], every: Scalar | None) -> Scalar | None:
+    """Returns how long a check lasts at most where `timeout check` is set: it comes after the time to connect."""
+    limit, connect = _time(scope, "timeout check"), _time(scope, "timeout connect")
+    if limit is None:
+        return None
+    times = [units.quantity((time or default_scalar(CHECK, "every")).text)[0] for time in (every, connect or every)]
+    return respelled(limit, duration_text(units.quantity(limit.text)[0] + min(times)))
+
+
 def _check(scope: Sequence[FieldView], servers: Sequence[BackendServer], thing: str, sketch: Sketch) -> None:
     """Adds the health check of the servers, as that of the first one that is checked."""
     checked = next((server for server in servers if "check" in server.options), None)
@@ -273,7 +287,7 @@ def _check(scope: Sequence[FieldView], servers: Sequence[BackendServer], thing: 
         "from": Scalar(f"{thing} hangs", place),
         "every": every,
         "misses": fall if fall is not None and integer(fall) else None,
-        "reply_within": _time(scope, "timeout check") or every,
+        "reply_within": _reply_within(scope, every) or every,
         "then": Scalar(f"unlist {thing}", place),
     }
     sketch.put("timers", sketch.names.fresh(f"{thing}_check"), place, values)

@@ -207,7 +207,10 @@ class Call(Record):
 
 
 class Timer(Record):
-    """From an event: after / first, every, misses, reply_within, renew, unless, then."""
+    """From an event: after / first, every, misses, reply_within, renew, unless, then.
+
+    `paced_by`: what the time between two looks is counted from, a clock or the reply to the look before.
+    """
 
     name: str
     place: Place = plain(compare=False)
@@ -216,6 +219,7 @@ class Timer(Record):
     after: Quantity | Word | None = key(UNLIMITED_DURATION)
     first: Quantity | None = key(DURATION)
     every: Quantity | None = key(DURATION)
+    paced_by: Word | None = key(word("clock", "reply"))
     misses: Quantity | Word | None = key(or_word(quantity(ONE, low=1, whole=True), "unlimited"))
     reply_within: Quantity | None = key(DURATION)
     jitter: Quantity | None = key(quantity(SECOND))

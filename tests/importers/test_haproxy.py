@@ -72,6 +72,25 @@ def test_a_failed_connection_takes_as_long_as_it_may_and_is_tried_after_a_pause(
     assert (text(route.fails["connect_failure"]), text(route.pause)) == ("0 s .. 500 ms", "500 ms")
     assert text(call("option redispatch 1").pause) == "0 s"
     assert text(call("retry-on response-timeout").pause) == "0 s"
+    assert text(call("option redispatch").pause) == "0 s .. 1 s"  # at once where another server may be chosen
+    assert text(call("option redispatch", "timeout connect 500ms").pause) == "0 s .. 500 ms"
+
+
+@pytest.mark.parametrize(
+    ("lines", "server", "lasts"),
+    [
+        ("", "inter 3s", 3),
+        ("timeout check 1s", "inter 3s", 4),
+        ("timeout check 1s", "", 3),
+        ("timeout connect 500ms\n timeout check 1s", "inter 3s", 1.5),
+        ("timeout connect 9s\n timeout check 1s", "inter 3s", 4),
+    ],
+)
+def test_a_check_lasts_as_long_as_connecting_and_timeout_check(lines: str, server: str, lasts: float) -> None:
+    (timer,) = read(f"backend app\n {lines}\n {SERVER} check {server}\n").timers.values()
+    assert timer.reply_within is not None
+    assert timer.reply_within.high == lasts
+    assert text(timer.paced_by) == "reply"
 
 
 def test_the_defaults_before_a_backend_hold_or_those_that_it_names() -> None:

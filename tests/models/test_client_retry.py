@@ -5,7 +5,8 @@ between the shortest and the longest schedule by which questions about calls jud
 SOURCE: gRFC A6, Retry Policy, Exponential Backoff, before and after grpc/proposal 452; botocore 1.34,
 retries/standard.py, ExponentialBackoff (2.0); Boto3 documentation, Retries, legacy mode; openai-python 1.x,
 _base_client.py, _calculate_retry_timeout; Envoy 1.40, JitteredExponentialBackOffStrategy, in whole milliseconds there;
-nginx 1.27, ngx_http_upstream_next: at once.
+nginx 1.27, ngx_http_upstream_next: at once; HAProxy 2.6 to 3.5, backend.c, back_handle_st_cer: the turn-around time
+before a refused connection is tried again on the same server.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ def formula(part: str, base: float, factor: float, cap: float) -> Formula:
         return lambda n, u: min(0.5 * 2.0 ** (n - 1), 8.0) * (1 - 0.25 * (1 - u))
     if part == "nginx_next_upstream":
         return lambda _n, _u: 0.0
+    if part == "haproxy_retry":
+        return lambda _n, _u: min(cap, 1.0)  # timeout connect, or one second
     return lambda n, u: u * min(base * 2 ** (n - 1), 10 * base)
 
 
@@ -53,12 +56,14 @@ def stated(part: str, base: float, factor: float, cap: float) -> str:
     """Returns what a design says of the pause: nothing where the client has constants."""
     if part.startswith("grpc"):
         return f", pause: {{base: {base * 1000:g} ms, factor: {factor}, cap: {cap * 1000:g} ms}}"
+    if part == "haproxy_retry":
+        return f", pause: {cap * 1000:g} ms" if cap < 1 else ""
     return f", pause: {{base: {base * 1000:g} ms}}" if part.startswith(("envoy", "istio")) else ""
 
 
 PARTS = (
     "grpc_retry", "grpc_retry_2024", "sdk_retry", "sdk_retry_legacy", "openai_sdk_retry", "envoy_retry", "istio_retry",
-    "nginx_next_upstream",
+    "nginx_next_upstream", "haproxy_retry",
 )  # fmt: skip
 
 

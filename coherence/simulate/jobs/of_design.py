@@ -28,6 +28,7 @@ from coherence.base.errors import InputError, Problem
 from coherence.language.actions import is_harmless
 from coherence.language.design import Component, Design, Loop, Timer
 from coherence.language.jitter import shift_of
+from coherence.language.probes import longest_spacing
 from coherence.language.schema_kinds import Quantity
 from coherence.simulate.jobs.job import (
     NORMAL_CV,
@@ -197,5 +198,5 @@ def _window(timer: Timer) -> tuple[float, float] | None:
         reply = float(timer.reply_within.high) if timer.reply_within is not None else 0.0
         every = float(timer.every.high)
         low += (few - 1) * float(timer.every.low)
-        high += every + (many - 1) * max(every, reply) + reply
+        high += every + (many - 1) * float(longest_spacing(timer)) + reply
     return max(0.0, low + early), high + late

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from coherence.language.design import Design, Timer
 from coherence.language.jitter import shift_of
+from coherence.language.probes import is_paced_by_reply, longest_spacing
 from coherence.verify.events import graph, orders
 from coherence.verify.events.graph import Chain, EventLink
 from coherence.verify.timers import firing
@@ -23,7 +24,8 @@ def periods(design: Design, timer: Timer, *, without: str = "") -> Iterator[Firi
     if timer.every is not None:
         early, late = shift_of(timer.jitter)  # two firings come closer, or further apart, by the jitter of both
         shortest = max(Fraction(0), timer.every.low - (late - early))
-        yield FiringWindow(shortest, timer.every.high + late - early)
+        longest = longest_spacing(timer) if is_paced_by_reply(timer) else timer.every.high
+        yield FiringWindow(shortest, longest + late - early)
         return
     for chain in _back_to_itself(design, f"{timer.name} fires"):
         if without not in (link.cause for link in chain):

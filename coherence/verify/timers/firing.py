@@ -14,6 +14,7 @@ from coherence.findings.question_input import rational
 from coherence.language.actions import action_in, marked_as
 from coherence.language.design import Timer
 from coherence.language.jitter import shift_of
+from coherence.language.probes import is_paced_by_reply, longest_spacing
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.words import ACTIONS
 
@@ -73,13 +74,13 @@ def earliest_kill(first: Fraction, every: Fraction, misses: int) -> Fraction:
     return first + (misses - 1) * every
 
 
-def latest_kill(first: Fraction, every: Fraction, misses: int, reply: Fraction) -> Fraction:
-    """Returns first + every + (misses - 1) max(every, reply) + reply: first probe one period late, none answered.
+def latest_kill(first: Fraction, every: Fraction, misses: int, reply: Fraction, spacing: Fraction) -> Fraction:
+    """Returns first + every + (misses - 1) spacing + reply: first probe one period late, none answered.
 
     The bound itself is not reached, since the first probe comes in [first, first + every).  A ticker
-    keeps at most one tick, so probes that wait longer than a period follow each other at once.
+    keeps at most one tick, so probes that wait longer than a period follow each other at once (`longest_spacing`).
     """
-    return first + every + (misses - 1) * max(every, reply) + reply
+    return first + every + (misses - 1) * spacing + reply
 
 
 def copies(held: Fraction, lease: Fraction, most: int | None = None) -> int:
@@ -153,8 +154,9 @@ def _probe(timer: Timer) -> Firing:
     assert timer.every is not None
     start, every, reply = _ends(_start(timer)), _ends(timer.every), _ends(timer.reply_within)
     few, many = misses_of(timer)
-    window = FiringWindow(earliest_kill(start[0], every[0], few), latest_kill(start[1], every[1], many, reply[1]))
-    spacing = max(every[1], reply[1])
+    spacing = longest_spacing(timer)
+    latest = latest_kill(start[1], every[1], many, reply[1], spacing)
+    window = FiringWindow(earliest_kill(start[0], every[0], few), latest)
     lower = f"(+ {rational(start[0])} (* {few - 1}.0 {rational(every[0])}))"
     upper = f"(+ {rational(start[1])} {rational(every[1])} (* {many - 1}.0 {rational(spacing)}) {rational(reply[1])})"
     return Firing(window, lower, upper, (*_defaults(timer), *_crowded(timer, reply[1], every[0])))
@@ -171,4 +173,4 @@ def _defaults(timer: Timer) -> tuple[str, ...]:
 
 def _crowded(timer: Timer, reply: Fraction, every: Fraction) -> tuple[str, ...]:
     words = f"probes of {timer.name} that wait longer than {timer.every} follow each other at once (one tick is kept)"
-    return (words,) if reply > every else ()
+    return (words,) if reply > every and not is_paced_by_reply(timer) else ()

@@ -12,6 +12,7 @@ from coherence.findings.finding import Edit, Repair
 from coherence.findings.question_input import Subject
 from coherence.language.design import Timer
 from coherence.language.jitter import shift_of
+from coherence.language.probes import longest_spacing
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.timers.firing import firing, misses_of
 
@@ -43,7 +44,7 @@ def sooner(subject: Subject, timer: Timer, than: Fraction) -> Iterator[Repair]:
     if span is not None:
         yield from _set(subject, timer, key, span, repairs.downward_round(goal - (fires.window.latest - span.high)))
     if timer.every is not None:
-        spacing = max(timer.every.high, timer.reply_within.high if timer.reply_within is not None else Fraction(0))
+        spacing = longest_spacing(timer)
         spare = math.ceil((fires.window.latest - goal) / spacing) if spacing else 0
         yield from _misses(subject, timer, misses_of(timer)[1] - spare)
 

@@ -126,7 +126,11 @@ def test_a_ticker_kills_inside_the_window(probe: tuple[int, int, int, int], data
     replies = [data.draw(st.sampled_from([F(0), reply / 2, reply])) for _ in range(misses)]
     for phase in phases(every):
         at = kills(first, every, misses, replies, phase)
-        assert firing.earliest_kill(first, every, misses) <= at < firing.latest_kill(first, every, misses, reply)
+        assert (
+            firing.earliest_kill(first, every, misses)
+            <= at
+            < firing.latest_kill(first, every, misses, reply, max(every, reply))
+        )
 
 
 @QUICK
@@ -136,7 +140,7 @@ def test_a_ticker_reaches_both_ends_of_the_window_within_the_grid(probe: tuple[i
     refused = [kills(first, every, misses, [F(0)] * misses, phase) for phase in phases(every)]
     silent = [kills(first, every, misses, [reply] * misses, phase) for phase in phases(every)]
     assert min(refused) == firing.earliest_kill(first, every, misses)
-    assert max(silent) == firing.latest_kill(first, every, misses, reply) - GRID
+    assert max(silent) == firing.latest_kill(first, every, misses, reply, max(every, reply)) - GRID
 
 
 def test_an_initial_delay_is_counted_from_the_start_and_not_from_the_ticker() -> None:
