@@ -16,9 +16,11 @@ from coherence.cli._seconds import Seconds
 from coherence.cli._unread import OPEN, strict_code, strict_option
 
 if TYPE_CHECKING:
+    from coherence.base.reads import ValueReads
     from coherence.checking.workspace import Entry
     from coherence.cli._progress import Progress
     from coherence.findings.question_input import Subject
+    from coherence.language.design import Design
     from coherence.loops.analysis.design_analysis import DesignAnalysis
     from coherence.loops.analysis.network_file import NetworkAnalysis
     from coherence.loops.analysis.retry_products import Amplified
@@ -100,9 +102,8 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
     from coherence.base.reads import answered, recorded
     from coherence.cli import _operating_points
     from coherence.cli._progress import Progress
-    from coherence.cli._unread import left_out, unread, unread_json, unread_text
+    from coherence.cli._unread import unread, unread_json, unread_text
     from coherence.findings.question_input import Subject
-    from coherence.language.omissions import merged
     from coherence.loops.analysis import cycle_comparison, render_json, render_pictures, render_text
     from coherence.loops.analysis.second_opinions import render_disagreements
     from coherence.reporting.pictures import files
@@ -114,8 +115,7 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
         analysis, calls, tunings = _analysed(entry, subject, bar, retune=retune)
         bar(1.0, "limit cycles")
         analysis, cycles, differing = _refereed(subject, analysis)
-    lines = unread("analyze", entry.design, reads)
-    analysis = replace(analysis, assumptions=merged(analysis.assumptions, left_out(entry.design, reads)))
+    lines, analysis = unread("analyze", entry.design, reads), _with_parts(analysis, entry.design, reads)
     if picture is not None:
         files.write(render_pictures.of_design(path, analysis), picture)
     if output == "json":
@@ -135,6 +135,14 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
     if analysis.stopped:
         return STOPPED_CODE
     return strict_code(int(bool(differing)), lines, strict=strict, left_open=left_open)
+
+
+def _with_parts(analysis: DesignAnalysis, design: Design, reads: ValueReads) -> DesignAnalysis:
+    """Returns the analysis with what the parts leave out that it read."""
+    from coherence.cli._unread import left_out
+    from coherence.language.omissions import merged
+
+    return replace(analysis, assumptions=merged(analysis.assumptions, left_out(design, reads)))
 
 
 def _stopped(analysis: DesignAnalysis, unasked: str) -> DesignAnalysis:

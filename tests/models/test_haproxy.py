@@ -76,7 +76,7 @@ def test_a_server_that_hangs_is_out_after_12_s_by_default_and_one_that_refuses_a
     text = "coherence: 1\ntimers: {check: {uses: haproxy_check, from: web hangs, then: unlist web}}\n"
     fires = firing(read_text(text).timers["check"])
     assert fires is not None
-    assert (fires.window.earliest, fires.window.latest) == (4, 12)
+    assert fires.window == FiringWindow(F(4), F(12))
 
 
 # --- HAProxy itself
