@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -102,21 +103,26 @@ def command(  # noqa: PLR0913  (one parameter per option)
         **named,
     )  # fmt: skip
     _refuse_ignored(reading, settings)
-    if picture is not None:
-        from coherence.reporting.pictures import files
-
-        files.check_kind(picture)
+    _check_kind(picture)
     design, sources = _design(path)
     with recorded() as reads, Progress("fitting") as bar, interruptible(bar), run_limit(time_limit) as run:
         sections = list(answers(_context(design, reading, settings, stream=stream)))
     lines, assumed = unread("fit", design, reads), left_out(design, reads)
     if picture is not None:
         _draw(sections, picture)
-    shown = _json(path, sections, lines, assumed) if output == "json" else _text(sections, sources, lines, assumed)
-    click.echo(shown, nl=False)
+    shown = partial(_json, path) if output == "json" else partial(_text, sources)
+    click.echo(shown(sections, lines, assumed), nl=False)
     if run.stopped:
         return STOPPED_CODE
     return strict_code(_code(sections), lines, strict=strict, left_open=_left_open(sections))
+
+
+def _check_kind(picture: str | None) -> None:
+    """Refuses a picture of an unknown kind before anything is computed."""
+    if picture is not None:
+        from coherence.reporting.pictures import files
+
+        files.check_kind(picture)
 
 
 def _refuse_ignored(reading: TelemetryInput, settings: FitSettings) -> None:
@@ -230,7 +236,7 @@ def _streamed(design: Design, reading: TelemetryInput, settings: FitSettings) ->
 
 
 def _text(
-    sections: Sequence[Section], sources: Mapping[str, str], lines: Iterable[NotRead], assumed: Iterable[str]
+    sources: Mapping[str, str], sections: Sequence[Section], lines: Iterable[NotRead], assumed: Iterable[str]
 ) -> str:
     from coherence.causal.answers.answer import render_answers
     from coherence.cli._unread import left_out_text, unread_text
@@ -245,7 +251,7 @@ def _text(
     return render_answers(sections) + about_both + "".join(f"{line}\n" for line in rest)
 
 
-def _json(path: str, sections: Iterable[Section], lines: Iterable[NotRead], assumed: Iterable[str]) -> str:
+def _json(path: str, sections: Sequence[Section], lines: Iterable[NotRead], assumed: Iterable[str]) -> str:
     from coherence.base.version import VERSION
     from coherence.cli._unread import unread_json
 
