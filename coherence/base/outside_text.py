@@ -61,6 +61,13 @@ def masked(text: str, *, same_length: bool = False) -> str:
     return text
 
 
+def masked_lines(text: str) -> str:
+    """Returns a text of many lines with `***` for what looks like a credential in one of them."""
+    if not _suspect().search(text):
+        return text
+    return "".join(masked(line) for line in text.splitlines(keepends=True))
+
+
 @cache
 def _suspect() -> re.Pattern[str]:
     """What every text that is masked holds."""

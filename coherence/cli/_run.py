@@ -10,7 +10,7 @@ import click
 from coherence.base.errors import InputError, InternalError, MissingExtraError, UsageError, did_you_mean
 from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._help import commands, root_help
-from coherence.cli._terminal import printable_output
+from coherence.cli._terminal import safe_output
 
 
 class Commands(click.Group):
@@ -42,13 +42,17 @@ class Commands(click.Group):
 
 def run(words: list[str]) -> int:
     """Runs one command line and returns its exit code."""
+    _end_on_sigterm()
+    with safe_output():
+        return _code(words)
+
+
+def _code(words: list[str]) -> int:
     from coherence.base.version import VERSION
 
-    _end_on_sigterm()
     group = click.version_option(VERSION, prog_name="coherence")(Commands(name="coherence"))
     try:
-        with printable_output():
-            code = group.main(args=words, prog_name="coherence", standalone_mode=False)
+        code = group.main(args=words, prog_name="coherence", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
         error.show()

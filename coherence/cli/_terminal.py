@@ -1,4 +1,4 @@
-"""Decides about colours, and keeps control characters of foreign text off standard output."""
+"""Decides about colours, and keeps control characters and credentials of foreign text off what is printed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
-from coherence.base.outside_text import printable
+from coherence.base.outside_text import masked_lines, printable
 
 
 def is_coloured(stream: TextIO) -> bool:
@@ -26,15 +26,19 @@ def draws(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-class _Printable:
-    """A text stream on which nothing moves the cursor, rings, or sets a title."""
+class _Safe:
+    """A text stream that shows no credentials; with `escaping` nothing on it moves the cursor, rings, or sets a title.
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    The bar of progress moves the cursor, and stands on standard error.
+    """
+
+    def __init__(self, stream: TextIO, *, escaping: bool) -> None:
+        self._stream, self._escaping = stream, escaping
 
     def write(self, text: str) -> int:
-        """Writes the text with unsafe characters as escapes."""
-        self._guarded(lambda: self._stream.write(printable(text)))
+        """Writes the text with stars for credentials, and unsafe characters as escapes."""
+        shown = masked_lines(text)
+        self._guarded(lambda: self._stream.write(printable(shown) if self._escaping else shown))
         return len(text)
 
     def flush(self) -> None:
@@ -53,11 +57,11 @@ class _Printable:
 
 
 @contextmanager
-def printable_output() -> Iterator[None]:
-    """Within, standard output shows every control character but ends of lines, tabs and colours as an escape."""
-    stream = sys.stdout
-    sys.stdout = _Printable(stream)
+def safe_output() -> Iterator[None]:
+    """Within, both outputs hide credentials, and standard output shows controls but tabs and colours as escapes."""
+    out, error = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = _Safe(out, escaping=True), _Safe(error, escaping=False)
     try:
         yield
     finally:
-        sys.stdout = stream
+        sys.stdout, sys.stderr = out, error

@@ -104,3 +104,52 @@ def test_a_name_in_an_error_is_shown_with_escapes(tmp_path: Path, capsys: pytest
     file.write_text('coherence: 1\nloops: {"\\e]0;pwn\\a": {actuation: {signal: a.b}}}\n', encoding="utf-8")
     assert run(["check", str(file)]) == 2
     assert r"'\x1b]0;pwn\x07' is not a name" in capsys.readouterr().err
+
+
+KEY = "sk-" + "abcdefghijklmnopqrstuvwxyz1234"
+LOOP = f"""coherence: 1
+system: "password={SECRET}"
+components: {{tank: {{state: "x' = 0.9 * x + tank.u", step: 1 s, from: 0}}}}
+loops:
+  valve:
+    timescale: {{period: 1 s, phase: 0 s}}
+    target: {{signal: tank.x, setpoint: 4}}   # token={SECRET}
+    actuation: {{signal: tank.u, law: proportional, bounds: [1, 10], from: 2}}
+"""
+
+
+@pytest.fixture
+def secretive(tmp_path: Path) -> Path:
+    """Returns a folder with a design and telemetry that name credentials in paths, columns and values."""
+    (tmp_path / f"password={SECRET}.yaml").write_text(LOOP, encoding="utf-8")
+    rows = [f"{row},{row % 7},{row % 5},{row % 3},{row % 4}" for row in range(200)]
+    header = f'time,"db?password={SECRET}",tank.x,"http://u:{SECRET}@h/m",{KEY}'
+    (tmp_path / "t.csv").write_text("\n".join((header, *rows)) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["analyze", "DESIGN", "--picture", "PICTURE"], ["analyze", "DESIGN", "-o", "json"],
+        ["sweep", "DESIGN", "-p", "loops.valve.target.setpoint=3:5:2", "--picture", "PICTURE", "--jobs", "1"],
+        ["fit", "DESIGN", "--telemetry", "CSV", "--loss", KEY, "--picture", "PICTURE"],
+        ["fit", "DESIGN", "--telemetry", "CSV", "--loss", "tank.x", "-o", "json"],
+        ["simulate", "DESIGN", "--for", "10 s", "--runs", "1"], ["simulate", "DESIGN", "--set", f"token={SECRET}"],
+        ["region", "DESIGN", "-p", "loops.valve.target.setpoint=3:5"], [KEY], ["analyze", f"--{KEY}", "DESIGN"],
+        ["check", "--no-cache", "--diff", "DESIGN"], ["check", "--no-cache", "-o", "json", "DESIGN"],
+        ["graph", "DESIGN"],
+    ],
+    ids=lambda words: " ".join(words[:4]).replace(KEY, "KEY").replace(SECRET, "SECRET"),
+)  # fmt: skip
+def test_paths_columns_and_words_of_the_command_line_show_no_credential(
+    words: list[str], secretive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = {"DESIGN": f"password={SECRET}.yaml", "CSV": "t.csv", "PICTURE": "p.svg"}
+    run([str(secretive / places[word]) if word in places else word for word in words])
+    printed = capsys.readouterr()
+    assert printed.out + printed.err
+    picture = secretive / "p.svg"
+    drawn = picture.read_text(encoding="utf-8") if "PICTURE" in words else ""
+    for secret in (SECRET, KEY):
+        assert secret not in printed.out + printed.err + drawn

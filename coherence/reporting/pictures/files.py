@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from coherence.base.errors import UsageError
 from coherence.base.output_files import write_output
+from coherence.base.outside_text import visible
 from coherence.reporting.pictures.png import png
 from coherence.reporting.pictures.svg import Figure, svg
 
@@ -24,8 +27,17 @@ def check_kind(file: str) -> None:
 def write(figure: Figure, file: str) -> None:
     """Writes the figure in the format that the suffix names.  Raises UsageError."""
     check_kind(file)
-    is_png = file.lower().endswith(".png")
-    write_output(file, png(figure) if is_png else svg(figure).encode(), mark=MARK)
+    is_png, safe = file.lower().endswith(".png"), _safe(figure)
+    write_output(file, png(safe) if is_png else svg(safe).encode(), mark=MARK)
+
+
+def _safe(part: Any) -> Any:
+    """Returns a figure, or a part of one, with every text as a picture may show it: no credentials, no controls."""
+    if isinstance(part, str):
+        return visible(part)
+    if isinstance(part, tuple):
+        return tuple(map(_safe, part))
+    return replace(part, **{key: _safe(value) for key, value in vars(part).items()}) if is_dataclass(part) else part
 
 
 def _matplotlib() -> None:
