@@ -21,6 +21,7 @@ from coherence.importers._probes import probes
 from coherence.importers._programs import READERS
 from coherence.importers._quantities import amount_text, respelled
 from coherence.importers._sketch import Container, Pods, Sketch, default_scalar, entry
+from coherence.importers._torch import training
 from coherence.language.document import Items, Node, Scalar
 
 SPELLING = {
@@ -65,6 +66,7 @@ def add_workload(
     probes(containers, thing, sketch)
     for container in containers:
         read_flags(container, thing, READERS, sketch)
+        training(container, thing, sketch)
     grace = pod.seconds("terminationGracePeriodSeconds") if pod else None
     if grace is not None or longest is not None:
         _grace(grace, longest, thing, sketch)

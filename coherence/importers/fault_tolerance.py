@@ -1,0 +1,66 @@
+"""Fault tolerance of NVIDIA's resiliency extension: how long a rank may be in a section, or without a beat.
+
+A section that has no end in its time ends the rank, and its restart all others.  A time of `null` is worked out from
+the first run, and unknown here.
+
+SOURCE: nvidia-resiliency-ext documentation, Fault Tolerance, FaultToleranceConfig: rank_section_timeouts,
+rank_out_of_section_timeout, initial_rank_heartbeat_timeout 60 min, rank_heartbeat_timeout 45 min (null: calibrated).
+"""
+
+from __future__ import annotations
+
+from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._names import sanitised
+from coherence.importers._quantities import respelled
+from coherence.importers._sketch import Sketch
+from coherence.language.document import Node, Scalar, Table
+
+KIND = "FaultTolerance"
+VARIANTS = True
+SPELLING = {"after": "rank_section_timeouts"}
+ROOT = "fault_tolerance"
+RANK = "rank"
+BEATS = {"initial_rank_heartbeat_timeout": "load", "rank_heartbeat_timeout": "step"}
+NOT_MODELLED = {
+    "rank_out_of_section_timeout": "how long a rank may be between two sections",
+    "safety_factor": "how much longer than measured a time is that is worked out",
+    "workload_check_interval": "how often ranks are looked at",
+}
+
+
+def recognises(root: Table) -> bool:
+    """Returns whether a document states the fault tolerance of ranks."""
+    return isinstance(root.get(ROOT), Table)
+
+
+def add(manifest: Manifest, sketch: Sketch) -> None:
+    """Adds a timer for each section, and for beats whose time is written."""
+    top = manifest.top.table(ROOT)
+    if top is None:
+        return
+    top.use("log_level")
+    for key, why in NOT_MODELLED.items():
+        top.remark(key, why)
+    sections = top.table("rank_section_timeouts")
+    for name in sections.node.entries if sections is not None else ():
+        if sections is not None:
+            _timer(sections, name, name, sketch)
+    for key, activity in BEATS.items():
+        _timer(top, key, activity, sketch)
+
+
+def _timer(view: FieldView, key: str, activity: str, sketch: Sketch) -> None:
+    """Adds that a rank is ended where an activity of it takes longer."""
+    after = view.decimal_seconds(key)
+    if after is None:
+        return
+    part = f"{RANK}.{sanitised(activity)}"
+    values: dict[str, Node | None] = {
+        "layer": respelled(after, "runtime"),
+        "from": respelled(after, f"{part} starts"),
+        "after": after,
+        "unless": respelled(after, f"{part} ends"),
+        "then": respelled(after, f"restart {RANK}"),
+    }
+    sketch.mention(RANK, Scalar(key, after.place).place, "a rank of training")
+    sketch.put("timers", sketch.names.fresh(f"{RANK}_{activity}_limit"), after.place, values)
