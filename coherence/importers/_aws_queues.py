@@ -61,11 +61,8 @@ def _visibility(queue: Resource, thing: str, mapping: Resource, sketch: Sketch) 
     after = after or Scalar(f"{VISIBLE} s", queue.name.place)
     gathers = mapping.seconds("maximum_batching_window_in_seconds")
     waits = gathers is not None and gathers.text != "0 s"
-    component = sketch.get("components", thing)
-    takes = component.get("takes") if component is not None else None
-    if waits and gathers is not None and takes is not None:
-        window = respelled(gathers, f"0 s .. {gathers.text}")
-        sketch.state(thing, "takes", _before(window, takes))
+    if waits and gathers is not None:
+        sketch.add_activity(thing, "gather_batch", respelled(gathers, f"0 s .. {gathers.text}"), first=True)
     values: dict[str, Node | None] = {
         "layer": respelled(after, "runtime"),
         "objective": respelled(after, "work on each message again that nobody has ended"),
@@ -75,9 +72,3 @@ def _visibility(queue: Resource, thing: str, mapping: Resource, sketch: Sketch) 
         "then": respelled(after, f"redeliver {thing}.message"),
     }
     sketch.put("timers", sketch.names.fresh(f"{queue.name.text}_visibility"), after.place, values)
-
-
-def _before(window: Scalar, takes: Node) -> Node:
-    """Returns the activities of a function with that in which a batch is gathered before them."""
-    own = getattr(takes, "entries", {})
-    return entry(takes.place, {"gather_batch": window, **own})

@@ -19,6 +19,7 @@ from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import sanitised
 from coherence.importers._probes import probes
 from coherence.importers._programs import READERS
+from coherence.importers._python_servers import DRAIN, forget_equal_drain
 from coherence.importers._quantities import amount_text, respelled
 from coherence.importers._sketch import Container, Pods, Sketch, default_scalar, entry
 from coherence.importers._torch import training
@@ -68,7 +69,7 @@ def add_workload(
         read_flags(container, thing, READERS, sketch)
         training(container, thing, sketch)
     grace = pod.seconds("terminationGracePeriodSeconds") if pod else None
-    if grace is not None or longest is not None:
+    if grace is not None or longest is not None or sketch.takes(thing, DRAIN):
         _grace(grace, longest, thing, sketch)
     return thing
 
@@ -124,7 +125,9 @@ def _requests(container: FieldView) -> Iterator[tuple[str, Scalar]]:
 def _grace(grace: Scalar | None, sleep: Scalar | None, thing: str, sketch: Sketch) -> None:
     """From the order to end until the kill.  It waits for the drain, or for a sleep that leaves none."""
     after = grace or default_scalar(GRACE, "after")
-    place = grace.place if grace else sleep.place if sleep else after.place
+    forget_equal_drain(thing, after, sketch)
+    component = sketch.sections["components"].key_place(thing)
+    place = grace.place if grace else sleep.place if sleep else component
     alone = sleep is not None and units.quantity(sleep.text)[0] >= units.quantity(after.text)[0]
     values: dict[str, Node | None] = {
         "uses": Scalar(GRACE, place),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coherence.importers import _cluster_autoscaler, _vllm
+from coherence.importers import _cluster_autoscaler, _python_servers, _vllm
 from coherence.importers._flags import Flags, Reader
 from coherence.importers._sketch import Sketch
 
@@ -21,6 +21,8 @@ READERS: dict[str, Reader] = {
     "prometheus-adapter": _adapter,
     "prometheus-adapter-amd64": _adapter,
     "k8s-prometheus-adapter": _adapter,
+    "gunicorn": _python_servers.read_gunicorn,
+    "uvicorn": _python_servers.read_uvicorn,
     "vllm": _vllm.read,
     "vllm-openai": _vllm.read,
     "vllm-openai-cpu": _vllm.read,

@@ -158,6 +158,22 @@ class Sketch:
         if component is not None:
             component.entries[key], component.keys[key] = node, node.place
 
+    def takes(self, thing: str, activity: str) -> Scalar | None:
+        """Returns how long an activity of a thing takes, where that is known."""
+        component = self.get("components", thing)
+        known = component.get("takes") if component is not None else None
+        time = known.get(activity) if isinstance(known, Table) else None
+        return time if isinstance(time, Scalar) else None
+
+    def add_activity(self, thing: str, activity: str, time: Scalar, *, first: bool = False) -> None:
+        """Adds what a thing that was added does and how long that takes, after its other activities or before them."""
+        component = self.get("components", thing)
+        takes = component.get("takes") if component is not None else None
+        known = takes.entries if isinstance(takes, Table) else {}
+        place = takes.place if takes is not None else time.place
+        values = {activity: time, **known} if first else {**known, activity: time}
+        self.state(thing, "takes", entry(place, values))
+
     def put_limit(self, name: str, counted: str, most: Scalar, full: str, **more: Node | None) -> None:
         """Adds a limit on requests: what it counts, at most so many, and what happens when it is full."""
         values: dict[str, Node | None] = {

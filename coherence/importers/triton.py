@@ -18,7 +18,7 @@ from coherence.base import units
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._protobuf_text import read
 from coherence.importers._quantities import duration_text, integer, respelled
-from coherence.importers._sketch import Sketch, entry
+from coherence.importers._sketch import Sketch
 from coherence.language.document import Items, Node, Scalar, Table
 
 KIND = "Triton"
@@ -105,7 +105,7 @@ def _batching(batching: FieldView, thing: str, sketch: Sketch) -> None:
     """Adds how long a batch waits to become larger, and the policy of the queue."""
     wait = _microseconds(batching, "max_queue_delay_microseconds")
     if wait is not None:
-        sketch.state(thing, "takes", entry(wait.place, {"batch_wait": respelled(wait, f"0 s .. {wait.text}")}))
+        sketch.add_activity(thing, "batch_wait", respelled(wait, f"0 s .. {wait.text}"))
     batching.remark("preferred_batch_size", "at which size a batch does not wait is not modelled")
     batching.use("preserve_ordering")
     for key in ("priority_levels", "default_priority_level", "priority_queue_policy"):
