@@ -45,11 +45,15 @@ def _verdict(finding: Finding) -> Note:
         parts.append(f"bound: {one_line(evidence.bound)}")
     if evidence.cut_short:
         parts.append("cut short by a time limit")
-    if evidence.certificate and finding.verdict is Verdict.PROVED:
-        parts.append(f"certificate: SMT-LIB 2, {plural(len(evidence.certificate.splitlines()), 'line')}")
+    if finding.verdict is Verdict.PROVED:
+        parts.append(_certificate(evidence.certificate))
     if evidence.replayed:
         parts.append("witness replayed step by step")
     return Note(one_line(label), ("; ".join(part for part in parts if part),))
+
+
+def _certificate(script: str | None) -> str:
+    return f"certificate: SMT-LIB 2, {plural(len(script.splitlines()), 'line')}" if script else "no certificate"
 
 
 def _folded(label: str, items: Sequence[str], width: int) -> Iterator[Note]:

@@ -172,6 +172,8 @@ def test_proofs_and_notes_take_one_line_unless_verbose() -> None:
     brief = "specs/design.yaml:6:16: proved[COH203]: retries end before the drain does   (retry-outlives-drain)\n"
     assert shown(proof()) == brief
     assert "  = proved: linear arithmetic, z3; certificate: SMT-LIB 2, 2 lines\n" in shown(proof(), verbose=True)
+    bare = replace(proof(), evidence=replace(proof().evidence, certificate=None))
+    assert "  = proved: linear arithmetic, z3; no certificate\n" in shown(bare, verbose=True)
 
 
 @pytest.mark.parametrize("grade", [Grade.BOUNDED, Grade.SIMULATED, Grade.LINEARISED, Grade.ESTIMATED])

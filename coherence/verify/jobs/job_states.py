@@ -11,21 +11,22 @@ from functools import cache
 
 AWAY, GONE = -1, -2
 LEAVING, PROMISED, QUEUED = range(3)
-_PHASES, _RANKS = 3, 4096  # a rank is a place of the queue, from 1
+CODED_BELOW = -3  # the greatest number of the three further phases
+PHASES, RANKS = 3, 4096  # a rank is a place of the queue, from 1
 
 
 def coded(phase: int, *, held: int = 0, rank: int = 0) -> int:
     """Returns the number of a job in one of the three phases."""
-    return -3 - (phase + _PHASES * (rank + _RANKS * held))
+    return CODED_BELOW - (phase + PHASES * (rank + RANKS * held))
 
 
 @cache
 def decoded(value: int) -> tuple[int, int, int]:
     """Returns (phase, members held, rank); phase -1: a plain number, whose members it holds."""
-    if value > -3:
+    if value > CODED_BELOW:
         return -1, max(value, 0), 0
-    rest, phase = divmod(-3 - value, _PHASES)
-    held, rank = divmod(rest, _RANKS)
+    rest, phase = divmod(CODED_BELOW - value, PHASES)
+    held, rank = divmod(rest, RANKS)
     return phase, held, rank
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from coherence.base.places import Place
+from coherence.base.solver import joined
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -13,7 +14,7 @@ from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.contest import HOLDS_ALL, HOLDS_QUEUE, PASSED, RESERVES, Contest, NeedsError, contest
 from coherence.verify.jobs.livelock import NONE, POSSIBLE, TIE, UNKNOWN, variants
 from coherence.verify.jobs.number_verdicts import by_number
-from coherence.verify.jobs.starvation import MOST_STATES, NEVER, UNDONE, Starvation, is_too_large, starvation
+from coherence.verify.jobs.waiting.starvation import MOST_STATES, NEVER, UNDONE, Starvation, is_too_large, starvation
 from coherence.verify.patterns.writers._pair import Numbers
 
 WORST = (NEVER, POSSIBLE, UNKNOWN, TIE, UNDONE, NONE)
@@ -39,23 +40,29 @@ def _answer(question: Question, subject: Subject, facts: DesignFacts) -> Finding
     if jobs.preempt is not None and (order is None or order.victim is None):
         raise NeedsError("victim of order (returns or leaves; reservation or not)", jobs.preempt.place)
     names, places = tuple(subject.design.jobs), _places(subject, facts, jobs)
-    worst = _worst(jobs)
+    outcomes = _outcomes(jobs)
+    worst = _worst(outcomes)
     if worst.verdict == UNKNOWN:
         bound = f"{MOST_STATES} states"
         return question.undecided(f"more than {bound} of these jobs", places, names, bound=bound)
-    if not jobs.blocked and not (worst.verdict == NONE and _is_enough(replace(jobs, blocked=HOLDS_ALL))):
+    held = [] if jobs.blocked or worst.verdict != NONE else _safe(replace(jobs, blocked=HOLDS_ALL))
+    if not jobs.blocked and not held:
         needs = f"needs blocked of order ({CHOICES}): where the first job is passed, {_outcome(worst)}"
         return question.undecided(needs, places, names)
     if worst.verdict == NONE:
-        return _settled(question, jobs, worst, places, names)
+        return _settled(question, jobs, [*outcomes, *held], places, names)
     if worst.verdict in (TIE, UNDONE):
         return _open(question, worst, places, names)
     return _conflict(question, subject, jobs, worst, places)
 
 
-def _worst(jobs: Contest) -> Starvation:
-    """Returns the worst outcome over the stated range of a capacity."""
-    return min((starvation(one) for one in variants(jobs)), key=lambda outcome: WORST.index(outcome.verdict))
+def _outcomes(jobs: Contest) -> list[Starvation]:
+    """Returns an outcome for each amount that differs of the stated range of a capacity."""
+    return [starvation(one) for one in variants(jobs)]
+
+
+def _worst(outcomes: list[Starvation]) -> Starvation:
+    return min(outcomes, key=lambda outcome: WORST.index(outcome.verdict))
 
 
 def _outcome(outcome: Starvation) -> str:
@@ -72,19 +79,31 @@ def _places(subject: Subject, facts: DesignFacts, jobs: Contest) -> tuple[Place,
 
 
 def _settled(
-    question: Question, jobs: Contest, outcome: Starvation, places: tuple[Place, ...], names: tuple[str, ...]
+    question: Question, jobs: Contest, outcomes: list[Starvation], places: tuple[Place, ...], names: tuple[str, ...]
 ) -> Finding:
     """Answers that nobody starves, where that does not hang on evictions that take no time."""
     unstated = next((kind.name for kind in jobs.kinds if kind.leaves is None), None)
-    if jobs.preempt is not None and unstated is not None and _worst(replace(jobs, lasting=True)).verdict != NONE:
-        needs = f"needs how long evictions take (leaves_after of {unstated}; 0 s where all is free at once)"
-        return question.undecided(needs, places, names)
+    if jobs.preempt is not None and unstated is not None:
+        lasting = _safe(replace(jobs, lasting=True))
+        if not lasting:
+            needs = f"needs how long evictions take (leaves_after of {unstated}; 0 s where all is free at once)"
+            return question.undecided(needs, places, names)
+        outcomes = [*outcomes, *lasting]
     fitting = tuple(kind.name for k, kind in enumerate(jobs.kinds) if not is_too_large(jobs, k))
     message = f"none of {', '.join(fitting)} waits for ever: each is let in some day, whoever comes again"
+    evidence = arithmetic(_numbers(jobs, _worst(outcomes)), certificate=_script(outcomes))
     return question.proved(
-        f"{message}{_by_number(jobs)}", places, names, arithmetic(_numbers(jobs, outcome)),
+        f"{message}{_by_number(jobs)}", places, names, evidence,
         assumptions=(ENDS, TURNS, LATE, *((ON_TIME,) if jobs.blocked == RESERVES else ()), *jobs.assumed),
     )  # fmt: skip
+
+
+def _script(outcomes: list[Starvation]) -> str | None:
+    """Returns one certificate of several proofs; None where one of them is too long."""
+    from coherence.verify.jobs.waiting.waiting_certificates import none_waits_for_ever
+
+    scripts = [none_waits_for_ever(outcome.proof) for outcome in outcomes if outcome.proof is not None]
+    return joined(script for script in scripts if script is not None) if None not in scripts else None
 
 
 def _open(question: Question, outcome: Starvation, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
@@ -136,12 +155,14 @@ def _repairs(subject: Subject, jobs: Contest) -> Iterator[Repair]:
         if order is None or order.blocked is None or order.blocked.text == word:
             continue
         old = repairs.text_at(subject.sources, order.blocked.place)
-        if old is not None and _is_enough(replace(jobs, blocked=word)):
+        if old is not None and _safe(replace(jobs, blocked=word)):
             yield Repair((Edit(order.blocked.place, old, word),), "")
 
 
-def _is_enough(jobs: Contest) -> bool:
+def _safe(jobs: Contest) -> list[Starvation]:
+    """Returns the outcomes where nobody starves at any amount; none where somebody may, or it is not decided."""
     try:
-        return _worst(jobs).verdict == NONE
+        outcomes = _outcomes(jobs)
     except NeedsError:
-        return False
+        return []
+    return outcomes if _worst(outcomes).verdict == NONE else []

@@ -13,7 +13,8 @@ from coherence.verify.jobs.contest import Contest, NeedsError, contest
 from coherence.verify.jobs.contest_steps import ENDS, SCHEDULER, nobody, scheduled
 from coherence.verify.jobs.job_states import is_waiting
 from coherence.verify.jobs.livelock import NONE, POSSIBLE, TIE, UNKNOWN
-from coherence.verify.jobs.starvation import NEVER, UNDONE, PassState, is_too_large, one_by_one, starvation
+from coherence.verify.jobs.waiting.fair_parties import PassState
+from coherence.verify.jobs.waiting.starvation import NEVER, UNDONE, is_too_large, one_by_one, starvation
 
 SMALL_ONES = """coherence: 1
 components: {{gpu: {{count: 4}}}}

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from coherence.base.graphs import cycles
 from coherence.verify.jobs.contest import HOLDS_ALL, RESERVES, Contest, JobKind, NeedsError, State, reads_waited
 from coherence.verify.jobs.contest_steps import (
     COMES,
     ENDS,
-    FREES,
     SCHEDULER,
     arrivals,
     departures,
@@ -24,14 +22,13 @@ from coherence.verify.jobs.contest_steps import (
     nobody,
     scheduled,
 )
-from coherence.verify.jobs.fair_cycles import has_gone
 from coherence.verify.jobs.job_states import AWAY, GONE, holding, is_leaving, is_waiting
 from coherence.verify.jobs.livelock import NONE, POSSIBLE, TIE, UNKNOWN
 from coherence.verify.jobs.state_graph import StateGraph, StateStep, explore, route, way_to
+from coherence.verify.jobs.waiting.fair_parties import Edge, FairParties, PassState
 
 MOST_STATES = 4000
 UNDONE, NEVER = "undone", "never"
-PassState: TypeAlias = tuple[State, bool]  # the jobs, and whether a pass of the scheduler goes on
 
 
 @dataclass(frozen=True)
@@ -48,18 +45,19 @@ class Starvation:
     name: str = ""  # of the jobs that wait
     way: tuple[StateStep[PassState], ...] = ()
     cycle: tuple[StateStep[PassState], ...] = ()
+    proof: FairParties | None = None  # that nobody starves: all runs of a scheduler that acts some day
 
 
 def starvation(contest: Contest, *, most: int = MOST_STATES) -> Starvation:
     """Returns the worst verdict over all kinds of jobs that fit alone.  Raises NeedsError."""
     jobs = one_by_one(_as_if_held(contest))
     _refuse_ages(jobs)
-    prompt = explore([(nobody(jobs), False)], lambda moment: _steps(jobs, moment, prompt=True), most=most)
+    prompt = explore([(nobody(jobs), False)], lambda moment: steps_of_passes(jobs, moment, prompt=True), most=most)
     if not prompt.complete:
         return Starvation(UNKNOWN, len(prompt.edges))
-    fitting = [k for k in range(len(jobs.kinds)) if not is_too_large(jobs, k)]
-    starved = next((outcome for k in fitting if (outcome := _starved(jobs, prompt, k)) is not None), None)
-    return starved or _of_slow(jobs, fitting, len(prompt.edges), most)
+    kinds = fitting(jobs)
+    starved = next((outcome for k in kinds if (outcome := _starved(jobs, prompt, k)) is not None), None)
+    return starved or _of_slow(jobs, kinds, len(prompt.edges), most)
 
 
 def one_by_one(contest: Contest) -> Contest:
@@ -90,7 +88,7 @@ def _refuse_ages(contest: Contest) -> None:
         raise NeedsError(text, aged.place)
 
 
-def _steps(contest: Contest, moment: PassState, *, prompt: bool) -> Iterator[StateStep[PassState]]:
+def steps_of_passes(contest: Contest, moment: PassState, *, prompt: bool) -> Iterator[StateStep[PassState]]:
     """Yields all that may happen next; a `prompt` scheduler begins its pass before anything else happens."""
     state, in_pass = moment
     acts = scheduled(contest, state)
@@ -110,6 +108,11 @@ def _renewed(contest: Contest, state: State) -> State:
     )
 
 
+def fitting(contest: Contest) -> list[int]:
+    """Returns the kinds of which a job fits alone."""
+    return [k for k in range(len(contest.kinds)) if not is_too_large(contest, k)]
+
+
 def is_too_large(contest: Contest, k: int) -> bool:
     """Decides whether a job of a kind needs more than there is."""
     kind = contest.kinds[k]
@@ -120,35 +123,34 @@ def is_too_large(contest: Contest, k: int) -> bool:
 def _starved(contest: Contest, prompt: StateGraph[PassState], k: int) -> Starvation | None:
     """Returns how a scheduler that acts at once never lets in a job of the kind; None where there is no such run."""
     name, states = contest.kinds[k].name, len(prompt.edges)
-    stuck = next((s for s in prompt.quiet if _waits(contest, s, k) and not _any_part(contest, s)), None)
+    stuck = next((s for s in prompt.quiet if waits(contest, s, k) and not _any_part(contest, s)), None)
     if stuck is not None:
         return Starvation(NEVER, states, name, tuple(way_to(prompt, stuck)))
-    groups = [g for g in _groups(contest, prompt, k, strict=True) if _goes_on(contest, prompt, g)]
+    parties = FairParties(contest, prompt)
+    groups = [group for group in _groups(contest, prompt, k) if _goes_on(parties, group)]
     if not groups:
         return None
     group = {moment: group for group in groups for moment in group}
     first = next(moment for moment in prompt.edges if moment in group)
-    cycle = tuple(_tour(contest, prompt, group[first], first))
+    cycle = tuple(_tour(parties, group[first], first))
     return Starvation(POSSIBLE, states, name, tuple(way_to(prompt, first)), cycle)
 
 
 def _of_slow(contest: Contest, kinds: list[int], states: int, most: int) -> Starvation:
     """Returns whether a choice among equals, or a scheduler that acts some day, may keep a job waiting for ever."""
-    lazy = explore([(nobody(contest), False)], lambda moment: _steps(contest, moment, prompt=False), most=most)
+    lazy = explore([(nobody(contest), False)], lambda moment: steps_of_passes(contest, moment, prompt=False), most=most)
     states += len(lazy.edges)
     if not lazy.complete:
         return Starvation(UNKNOWN, states)
-    stuck = next(((s, k) for s in lazy.quiet for k in kinds if _waits(contest, s, k)), None)
+    stuck = next(((s, k) for s in lazy.quiet for k in kinds if waits(contest, s, k)), None)
     if stuck is not None:
         return Starvation(UNDONE, states, contest.kinds[stuck[1]].name, tuple(way_to(lazy, stuck[0])))
-    fair = [
-        (k, group) for k in kinds
-        for group in _groups(contest, lazy, k, strict=False) if _is_fair(contest, lazy, group)
-    ]  # fmt: skip
+    parties = FairParties(contest, lazy)
+    fair = [(k, g) for k in kinds for g in cycles(passed_over(contest, lazy, k)) if not parties.neglected(g)]
     if not fair:
-        return Starvation(NONE, states)
-    k, group = min(fair, key=lambda pair: not _inside(lazy, pair[1], ENDS, COMES))
-    verdict = TIE if _inside(lazy, group, ENDS, COMES) else UNDONE
+        return Starvation(NONE, states, proof=parties)
+    k, group = min(fair, key=lambda pair: _moves(parties, pair[1]) is None)
+    verdict = TIE if _moves(parties, group) is not None else UNDONE
     return Starvation(verdict, states, contest.kinds[k].name, tuple(way_to(lazy, group[0])))
 
 
@@ -158,7 +160,8 @@ def _any_part(contest: Contest, moment: PassState) -> bool:
     return any(0 < holding(job) < kind.barrier for kind, jobs in pairs for job in jobs)
 
 
-def _waits(contest: Contest, moment: PassState, k: int) -> bool:
+def waits(contest: Contest, moment: PassState, k: int) -> bool:
+    """Decides whether some job of a kind wants what it needs for progress."""
     kind = contest.kinds[k]
     return any(is_waiting(job, kind.members) and holding(job) < kind.barrier for job in moment[0][k])
 
@@ -169,57 +172,36 @@ def _served(before: PassState, edge: StateStep[PassState], k: int) -> bool:
     return edge.kind in SCHEDULER and after > held
 
 
-def _groups(contest: Contest, graph: StateGraph[PassState], k: int, *, strict: bool) -> list[tuple[PassState, ...]]:
-    """Returns the components in which a job of the kind waits and none is let in; `strict`: none could be."""
-    states = [state for state in graph.edges if _waits(contest, state, k)]
-    if strict:
-        states = [state for state in states if not any(_served(state, edge, k) for edge in graph.edges[state])]
-    inside = set(states)
-    return list(cycles({s: [e.to for e in graph.edges[s] if e.to in inside and not _served(s, e, k)] for s in states}))
+def passed_over(
+    contest: Contest, graph: StateGraph[PassState], k: int, states: Iterable[PassState] | None = None
+) -> dict[PassState, list[PassState]]:
+    """Returns, of the states in which a job of a kind waits, the steps between them that let in none of the kind."""
+    inside = {s for s in (graph.edges if states is None else states) if waits(contest, s, k)}
+    return {
+        s: [e.to for e in edges if e.to in inside and not _served(s, e, k)]
+        for s, edges in graph.edges.items() if s in inside
+    }  # fmt: skip
 
 
-def _goes_on(contest: Contest, graph: StateGraph[PassState], group: Collection[PassState]) -> bool:
-    return bool(_inside(graph, group, ENDS, COMES)) and _is_fair(contest, graph, group)
+def _groups(contest: Contest, graph: StateGraph[PassState], k: int) -> list[tuple[PassState, ...]]:
+    """Returns the components in which a job of the kind waits and in no state could be let in."""
+    states = [state for state, edges in graph.edges.items() if not any(_served(state, edge, k) for edge in edges)]
+    return list(cycles(passed_over(contest, graph, k, states)))
 
 
-def _is_fair(contest: Contest, graph: StateGraph[PassState], group: Collection[PassState]) -> bool:
-    """Decides whether a run that stays in these states for ever may be fair."""
-    return all(turn is not None for turn in _needed_turns(contest, graph, group))
+def _goes_on(parties: FairParties, group: Collection[PassState]) -> bool:
+    return _moves(parties, group) is not None and not parties.neglected(group)
 
 
-Turn = tuple[PassState, StateStep[PassState] | None]  # a state to pass through, and the step to take there
+def _moves(parties: FairParties, group: Collection[PassState]) -> Edge | None:
+    """Returns a step by which a job comes or ends and the run stays in these states."""
+    return next(((s, e) for s, e in parties.inside(group) if e.kind in (ENDS, COMES)), None)
 
 
-def _needed_turns(
-    contest: Contest, graph: StateGraph[PassState], group: Collection[PassState]
-) -> Iterator[Turn | None]:
-    """Yields for each party a place in the component where it has acted, or need not; None where there is none."""
-    for j, kind in enumerate(contest.kinds):
-        ends = [(s, e) for s, e in _inside(graph, group, ENDS) if s[0][j] != e.to[0][j]]
-        idle = (s for s in group if not any(job >= kind.barrier for job in s[0][j]))
-        yield ends[0] if ends else next(((s, None) for s in idle), None)
-        goes_ = [(s, e) for s, e in _inside(graph, group, FREES) if has_gone(s[0], e.to[0], j)]
-        staying = (s for s in group if not any(is_leaving(job) for job in s[0][j]))
-        yield goes_[0] if goes_ else next(((s, None) for s in staying), None)
-    acts = _inside(graph, group, *SCHEDULER)
-    rest = (s for s in group if not any(e.kind in SCHEDULER for e in graph.edges[s]))
-    yield acts[0] if acts else next(((s, None) for s in rest), None)
-
-
-def _inside(
-    graph: StateGraph[PassState], group: Collection[PassState], *kinds: str
-) -> list[tuple[PassState, StateStep[PassState]]]:
-    states = set(group)
-    return [(s, e) for s in group for e in graph.edges[s] if e.kind in kinds and e.to in states]
-
-
-def _tour(
-    contest: Contest, graph: StateGraph[PassState], group: Collection[PassState], first: PassState
-) -> Iterator[StateStep[PassState]]:
+def _tour(parties: FairParties, group: Collection[PassState], first: PassState) -> Iterator[StateStep[PassState]]:
     """Yields a cycle from a state on which every party acts that has to."""
-    here, inside = first, set(group)
-    turns = [*_inside(graph, group, ENDS, COMES)[:1], *_needed_turns(contest, graph, group)]
-    for turn in turns:
+    here, inside, graph = first, set(group), parties.graph
+    for turn in (_moves(parties, group), *(parties.turn(party, group) for party in parties.numbers)):
         assert turn is not None
         state, step = turn
         yield from route(graph, here, state, inside) if here != state else ()

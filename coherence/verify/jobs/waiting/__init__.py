@@ -1,0 +1,1 @@
+"""Whether jobs wait for ever while others come again: fair runs, and certificates that none does."""
