@@ -24,6 +24,7 @@ from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap
 from coherence.verify.facts.ranges import Values
 from coherence.verify.jobs.capacity import alike, supplies
+from coherence.verify.jobs.needs import NeedsError
 
 Amount: TypeAlias = Fraction | int  # exact; whole amounts as int, which is ten times faster
 State: TypeAlias = tuple[tuple[int, ...], ...]  # per kind, per job: members that hold their needs, sorted
@@ -32,14 +33,6 @@ PASSED, RESERVES, HOLDS_QUEUE, HOLDS_ALL = "is passed", "is passed, reservation"
 ALONE, TOGETHER, WAITING = "copies", "gang", ("barrier", "ranks")
 WAITED = "waited"  # of a job, in an order: the time since it came to the queue, or was evicted
 ENDING = ("end", *ACTIVITIES["drain"])  # activities by which an evicted job ends
-
-
-class NeedsError(ValueError):
-    """A fact that the design does not state; the text completes `undecided: needs ...`."""
-
-    def __init__(self, needs: str, place: Place | None = None) -> None:
-        super().__init__(f"needs {needs}")
-        self.needs, self.place = f"needs {needs}", place
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from coherence.language.expressions.evaluate import evaluate
-from coherence.verify.jobs.contest import HOLDS_ALL, HOLDS_QUEUE, Amount, Contest, JobKind, NeedsError, State
+from coherence.verify.jobs.contest import HOLDS_ALL, HOLDS_QUEUE, Amount, Contest, JobKind, State
 from coherence.verify.jobs.job_states import (
     AWAY,
     GONE,
@@ -27,6 +27,7 @@ from coherence.verify.jobs.job_states import (
     is_waiting,
     rank_of,
 )
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.order_words import SteadyState, chunk, claimed, free, key, lookup, may_take, used
 from coherence.verify.jobs.state_graph import StateStep
 

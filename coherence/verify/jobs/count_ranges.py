@@ -11,7 +11,7 @@ from coherence.base.places import Place
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import COPIES, DesignFacts, copies
 from coherence.verify.facts.writers import initial
-from coherence.verify.jobs.contest import NeedsError
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.placement import BOUND, CERTAIN, NONE, POSSIBLE, UNKNOWN, placement
 from coherence.verify.jobs.selectors import NODE_WORDS
 from coherence.verify.jobs.sites import Cluster, cluster

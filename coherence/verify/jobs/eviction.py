@@ -14,7 +14,7 @@ from coherence.language.expressions.evaluate import evaluate
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Tree, rename, walk
 from coherence.model.model import Interval
 from coherence.verify.facts.ranges import Values, truth
-from coherence.verify.jobs.contest import NeedsError
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.order_words import SteadyState
 from coherence.verify.jobs.placing import (
     Counts,

@@ -10,9 +10,9 @@ from coherence.language.design import Design, Loop
 from coherence.language.expressions import names as used
 from coherence.language.schema_kinds import Formula
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.jobs.contest import NeedsError
 from coherence.verify.jobs.count_ranges import count_range
 from coherence.verify.jobs.eviction import Evictor, evictor, needs_of
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.sites import Cluster
 
 MOST_MEMBERS = 200

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Loop
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.jobs.contest import NeedsError, contest
+from coherence.verify.jobs.contest import contest
 from coherence.verify.jobs.contest_steps import ADMIT, TAKE, VAIN
 from coherence.verify.jobs.count_ranges import variants
 from coherence.verify.jobs.eviction_case import counting_loops, evicting, eviction_case
 from coherence.verify.jobs.job_states import is_waiting
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.runs import MOST_EVENTS, RelationRun, eviction_run, job_run
 from coherence.verify.jobs.sites import cluster
 

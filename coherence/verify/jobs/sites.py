@@ -17,7 +17,8 @@ from coherence.language.design import Component, Job, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Admittance, Spread
 from coherence.verify.facts.design_facts import DesignFacts, copies
-from coherence.verify.jobs.contest import ALONE, TOGETHER, WAITING, NeedsError
+from coherence.verify.jobs.contest import ALONE, TOGETHER, WAITING
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.selectors import EXCLUDED, NODE_WORDS, OPEN, admissions_of, may_go, text_of
 
 MOST_NODES = 500

@@ -7,8 +7,9 @@ import pytest
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
-from coherence.verify.jobs.contest import Contest, NeedsError, State, contest
+from coherence.verify.jobs.contest import Contest, State, contest
 from coherence.verify.jobs.contest_steps import arrivals, contenders, nobody, scheduled, waiting
+from coherence.verify.jobs.needs import NeedsError
 
 QUEUES = """coherence: 1
 components: {{gpu: {{count: 4}}}}

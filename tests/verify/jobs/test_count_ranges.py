@@ -8,7 +8,6 @@ from coherence.base.places import Place
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.jobs.contest import NeedsError
 from coherence.verify.jobs.count_ranges import (
     PlaceVerdicts,
     adders,
@@ -18,6 +17,7 @@ from coherence.verify.jobs.count_ranges import (
     swept_nodes,
     variants,
 )
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.placement import CERTAIN, NONE, POSSIBLE
 from coherence.verify.jobs.sites import cluster
 

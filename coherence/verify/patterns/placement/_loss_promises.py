@@ -16,11 +16,11 @@ from coherence.language.words import COUNTS
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.range_claims import claimed
-from coherence.verify.jobs.contest import NeedsError
 from coherence.verify.jobs.count_ranges import count_range, render_verdicts, variants
 from coherence.verify.jobs.eviction import counted, evictor
 from coherence.verify.jobs.loss_promises import LossCondition, LossPromise, over_losses
 from coherence.verify.jobs.losses import BLOCKED
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.placement import CERTAIN, MOST_STATES, NONE, POSSIBLE, UNKNOWN
 from coherence.verify.jobs.placing import name_of, shown, total
 from coherence.verify.jobs.selectors import DRAINED

@@ -11,8 +11,9 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.jobs.contest import HOLDS_ALL, HOLDS_QUEUE, PASSED, RESERVES, Contest, NeedsError, contest
+from coherence.verify.jobs.contest import HOLDS_ALL, HOLDS_QUEUE, PASSED, RESERVES, Contest, contest
 from coherence.verify.jobs.livelock import NONE, POSSIBLE, TIE, UNKNOWN, variants
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.number_verdicts import by_number
 from coherence.verify.jobs.waiting.starvation import MOST_STATES, NEVER, UNDONE, Starvation, is_too_large, starvation
 from coherence.verify.patterns.writers._pair import Numbers

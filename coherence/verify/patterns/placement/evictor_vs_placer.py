@@ -44,7 +44,6 @@ from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.jobs.contest import NeedsError
 from coherence.verify.jobs.count_ranges import adders, render_verdicts, variants
 from coherence.verify.jobs.eviction import (
     BLOCKED,
@@ -68,6 +67,7 @@ from coherence.verify.jobs.eviction_case import (
     eviction_case,
     values_at,
 )
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.obligations import comes_to_rest, levels_out, never_acts
 from coherence.verify.jobs.placing import Counts, canonical, shown
 from coherence.verify.jobs.sites import STAY, Cluster, cluster

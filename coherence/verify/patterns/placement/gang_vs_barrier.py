@@ -39,7 +39,7 @@ from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import saturated, standing
-from coherence.verify.jobs.contest import WAITING, Contest, JobKind, NeedsError, contest
+from coherence.verify.jobs.contest import WAITING, Contest, JobKind, contest
 from coherence.verify.jobs.count_ranges import render_verdicts
 from coherence.verify.jobs.gangs import (
     CERTAIN,
@@ -55,6 +55,7 @@ from coherence.verify.jobs.gangs import (
     sweep,
 )
 from coherence.verify.jobs.livelock import contested, variants
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH228", "gang-vs-barrier", "ai.04 runtime control coherence")

@@ -50,8 +50,8 @@ from coherence.language.design import needed
 from coherence.language.schema_kinds import Formula, Word
 from coherence.language.sentences import Admittance, Spread
 from coherence.verify.facts.design_facts import COPIES, PLACED, DesignFacts, as_many, known
-from coherence.verify.jobs.contest import NeedsError
 from coherence.verify.jobs.count_ranges import adders, count_range, summary, swept_nodes, variants
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.obligations import always_a_place
 from coherence.verify.jobs.placement import (
     BOUND,

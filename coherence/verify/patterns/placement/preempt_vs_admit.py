@@ -55,7 +55,7 @@ from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import falling, saturated
-from coherence.verify.jobs.contest import HOLDS_ALL, HOLDS_QUEUE, Contest, NeedsError, contest
+from coherence.verify.jobs.contest import HOLDS_ALL, HOLDS_QUEUE, Contest, contest
 from coherence.verify.jobs.contest_steps import ADMIT, FREES, SCHEDULER, TAKE, VAIN
 from coherence.verify.jobs.livelock import (
     CERTAIN,
@@ -73,6 +73,7 @@ from coherence.verify.jobs.livelock import (
     sweep,
     variants,
 )
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.patterns.writers._pair import Numbers
 
 QUESTION = Question("COH225", "preempt-vs-admit", "ai.04 runtime control coherence")

@@ -9,10 +9,11 @@ import pytest
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
-from coherence.verify.jobs.contest import Contest, NeedsError, contest
+from coherence.verify.jobs.contest import Contest, contest
 from coherence.verify.jobs.contest_steps import ENDS, SCHEDULER, nobody, scheduled
 from coherence.verify.jobs.job_states import is_waiting
 from coherence.verify.jobs.livelock import NONE, POSSIBLE, TIE, UNKNOWN
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.waiting.fair_parties import PassState
 from coherence.verify.jobs.waiting.starvation import NEVER, UNDONE, is_too_large, one_by_one, starvation
 
