@@ -22,7 +22,7 @@ def with_relations(design: Design, setting: Setting, run: Callable[[], Study]) -
 
     Raises InputError where nothing of the design runs.
     """
-    from coherence.verify.jobs.run_samples import has_relations, relation_samples
+    from coherence.verify.jobs.running.run_samples import has_relations, relation_samples
 
     if not has_relations(design):
         return run()

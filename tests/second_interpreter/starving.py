@@ -16,6 +16,7 @@ from typing import TypeAlias
 from tests.second_interpreter.drawn import Drawn
 
 ABSENT, WAITS, RUNS, OVER = range(4)
+ABOVE = 4  # what runs on a later pool has a larger number
 State: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], bool]  # (of each job, who waits in order, in a pass)
 Edge: TypeAlias = tuple[str, frozenset[int], State]  # (comes, ends or acts; who is let in, or ends; and what follows)
 WAITED, THEN_WAITED, PRIORITY, LAST = (
@@ -30,7 +31,7 @@ WAITED, THEN_WAITED, PRIORITY, LAST = (
 class Crowd:
     """Single jobs: what each needs, its priority, queue, kind, and whether it comes again; and the rules."""
 
-    capacity: int
+    capacity: tuple[int, ...]  # of each pool
     needs: tuple[int, ...]
     priority: tuple[int, ...]
     queue: tuple[str, ...]
@@ -39,6 +40,7 @@ class Crowd:
     order: str
     holds: str  # who is held back by a first one that does not fit: nobody, queue, all
     takes: str  # no, plain, kept: may a higher priority evict, and is what is freed kept for it
+    uses: tuple[tuple[int, ...], ...] = ()  # the pools that each job may use; empty where there is one
 
     def rank(self, job: int, line: tuple[int, ...]) -> tuple[int, ...]:
         place = line.index(job)
@@ -52,35 +54,44 @@ class Crowd:
     def acts(self, state: State) -> Iterator[tuple[frozenset[int], State]]:
         """What the scheduler may do: (who is let in, the state after it)."""
         jobs, line, _ = state
-        free = self.capacity - sum(need for need, job in zip(self.needs, jobs, strict=True) if job == RUNS)
         looked_at = [job for job in line if not any(self.held_by(job, other, line) for other in line)]
-        able = [job for job in looked_at if self.needs[job] <= free]
+        able = [
+            (job, pool) for job in looked_at for pool in self.may_use(job) if self.needs[job] <= self.free(jobs, pool)
+        ]
         if able:
-            best = min(self.rank(job, line) for job in able)
-            for job in able:
+            best = min(self.rank(job, line) for job, _ in able)
+            for job, pool in able:
                 if self.rank(job, line) == best:
-                    yield frozenset({job}), self.after(state, {job: RUNS}, without=job)
+                    yield frozenset({job}), self.after(state, {job: RUNS + ABOVE * pool}, without=job)
             return
         for taker in looked_at if self.takes != "no" else ():
-            for gone in self.victims(jobs, taker, free):
-                let_in = {taker: RUNS} if self.takes == "kept" else {}
+            for pool, gone in self.victims(jobs, taker):
+                let_in = {taker: RUNS + ABOVE * pool} if self.takes == "kept" else {}
                 back = self.after(state, dict.fromkeys(gone, WAITS), tail=gone)
                 yield frozenset(let_in), self.after(back, let_in, without=taker if let_in else None)
+
+    def may_use(self, job: int) -> tuple[int, ...]:
+        return self.uses[job] if self.uses else (0,)
+
+    def free(self, jobs: tuple[int, ...], pool: int) -> int:
+        held = (need for need, job in zip(self.needs, jobs, strict=True) if job == RUNS + ABOVE * pool)
+        return self.capacity[pool] - sum(held)
 
     def held_by(self, job: int, other: int, line: tuple[int, ...]) -> bool:
         near = self.holds == "all" or (self.holds == "queue" and self.queue[job] == self.queue[other])
         return near and self.rank(other, line) < self.rank(job, line)
 
-    def victims(self, jobs: tuple[int, ...], taker: int, free: int) -> Iterator[tuple[int, ...]]:
-        """Victims one after another, until the taker fits."""
-        lower = [v for v, job in enumerate(jobs) if job == RUNS and self.priority[v] < self.priority[taker]]
-        for order in permutations(lower):
-            room, gone = free, list[int]()
-            while room < self.needs[taker] and len(gone) < len(order):
-                gone.append(order[len(gone)])
-                room += self.needs[gone[-1]]
-            if room >= self.needs[taker] and gone:
-                yield tuple(gone)
+    def victims(self, jobs: tuple[int, ...], taker: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """The pool where the taker fits, and its victims one after another until it does."""
+        runs = [RUNS + ABOVE * pool for pool in self.may_use(taker)]
+        lower = [v for v, job in enumerate(jobs) if job in runs and self.priority[v] < self.priority[taker]]
+        for order in (part for length in range(1, len(lower) + 1) for part in permutations(lower, length)):
+            before, after = (
+                tuple(WAITS if v in gone else job for v, job in enumerate(jobs)) for gone in (order[:-1], order)
+            )
+            fits = [[p for p in self.may_use(taker) if self.needs[taker] <= self.free(at, p)] for at in (before, after)]
+            if not fits[0]:
+                yield from ((pool, order) for pool in fits[1])
 
     def after(
         self, state: State, changed: dict[int, int], without: int | None = None, tail: tuple[int, ...] = ()
@@ -102,7 +113,7 @@ class Crowd:
             if job == ABSENT:
                 after, rest, _ = self.after(state, {k: WAITS})
                 found.append(("comes", frozenset(), (after, (*rest, k), False)))
-            if job == RUNS:
+            if job % ABOVE == RUNS:
                 after, rest, _ = self.after(state, {k: ABSENT if self.again[k] else OVER})
                 found.append(("ends", frozenset({k}), (after, rest, False)))
         return found
@@ -147,7 +158,7 @@ class Crowd:
         within = [edge for state in group for edge in steps[state] if edge[2] in group]
         for k in range(len(self.needs)):
             ends = any(word == "ends" and k in who for word, who, _ in within)
-            if not ends and all(state[0][k] == RUNS for state in group):
+            if not ends and all(state[0][k] % ABOVE == RUNS for state in group):
                 return False
         acts = any(word == "acts" for word, _, _ in within)
         rests = any(all(word != "acts" for word, _, _ in graph[state]) for state in group)
@@ -203,7 +214,7 @@ def who_starves(random: Random) -> Drawn:
         return tuple(values[k] for k in each)
 
     crowd = Crowd(
-        capacity, of(needs), of(priority), tuple(queues[k] for k in each), tuple(each), tuple(again[k] for k in each),
+        (capacity,), of(needs), of(priority), tuple(queues[k] for k in each), tuple(each), tuple(again[k] for k in each),
         order, holds, takes,
     )  # fmt: skip
     breaks = True if crowd.starves(prompt=True) else None if crowd.starves(prompt=False) else False

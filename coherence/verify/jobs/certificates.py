@@ -57,7 +57,7 @@ def _integer(x: int) -> str:
 
 def saturated(contest: Contest) -> str | None:
     """Returns a script: all jobs together need no more than there is; None where they do."""
-    if contest.caps or any(contest.total(r) > amount for r, amount in contest.capacity.items()):
+    if contest.caps or contest.pools or any(contest.total(r) > amount for r, amount in contest.capacity.items()):
         return None
     claims = (f"(<= {rational(contest.total(r))} {rational(amount)})" for r, amount in contest.capacity.items())
     return Certificate(claim=f"(and true {' '.join(claims)})").script()

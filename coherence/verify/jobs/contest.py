@@ -5,7 +5,7 @@ A kind is some like jobs; a state says of each job what it does (`job_states`), 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -25,6 +25,8 @@ from coherence.verify.facts.limits import cap
 from coherence.verify.facts.ranges import Values
 from coherence.verify.jobs.capacity import alike, supplies
 from coherence.verify.jobs.needs import NeedsError
+from coherence.verify.jobs.pools import JobPool, open_pools, pools_of
+from coherence.verify.jobs.selectors import STAY, may_go
 
 Amount: TypeAlias = Fraction | int  # exact; whole amounts as int, which is ten times faster
 State: TypeAlias = tuple[tuple[int, ...], ...]  # per kind, per job: members that hold their needs, sorted
@@ -52,6 +54,7 @@ class JobKind:
     barrier_place: Place | None = field(default=None, compare=False)
     leaves: tuple[Fraction, Fraction] | None = None  # how long it holds its needs once it is evicted; None: not stated
     again: bool = False  # whenever one has ended, one like it comes
+    pools: tuple[int, ...] = ()  # the pools that it may use, where the contest has some
 
     @property
     def all_needs(self) -> dict[str, Amount]:
@@ -85,6 +88,7 @@ class Contest:
     lasting: bool = False
     blocked: str = ""
     assumed: tuple[str, ...] = ()  # what every answer about it takes for granted
+    pools: tuple[JobPool, ...] = ()  # parts of the capacities that not every job may use
 
     @property
     def queued(self) -> bool:
@@ -102,6 +106,18 @@ class Contest:
     def shown(self, resource: str, amount: Amount) -> str:
         """Returns an amount of a resource with its unit."""
         return render_quantity(amount, self.units[resource])
+
+    def is_too_large(self, kind: JobKind, members: int) -> bool:
+        """Decides whether so many members of a kind need more than there is, of all or of each pool that takes them."""
+        rooms = [self.pools[number].room for number in kind.pools] or [{}]
+        needs = {resource: need * members for resource, need in kind.needs.items()}
+        return any(need > self.open(r) for r, need in needs.items()) or all(
+            any(need > room.get(r, need) for r, need in needs.items()) for room in rooms
+        )
+
+    def where(self, kind: JobKind, pool: int) -> str:
+        """Returns on which of its pools a job of the kind lies, in words; empty where it has one."""
+        return f" on {self.pools[kind.pools[pool]].name}" if len(kind.pools) > 1 else ""
 
     @property
     def queues(self) -> tuple[str, ...]:
@@ -134,9 +150,10 @@ def contest(facts: DesignFacts, *, components: bool = False, merged: bool = True
     design = facts.design
     order = design.order
     kinds = [_job(facts, job) for job in design.jobs.values()]
-    kinds = _merged(facts, kinds) if merged else kinds
     if components:
         kinds += [kind for c in design.components.values() if (kind := _component(facts, c)) is not None]
+    kinds, pools = _with_pools(facts, kinds)
+    kinds = _merged(facts, kinds) if merged else kinds
     supply = {r: _supply(facts, r, kind) for kind in kinds for r in kind.needs}
     victim = order.victim.text if order and order.victim else "returns"
     stated = {r: _span(facts, path) for r, path in supply.items()}
@@ -149,31 +166,40 @@ def contest(facts: DesignFacts, *, components: bool = False, merged: bool = True
         victim.startswith("returns"), victim.endswith(", reservation"),
         tuple(_caps(facts, _words(kinds, supply))), facts.values, units, spans,
         {r: _taken(facts, r, path, own) for r, path in supply.items()}, "head" in victim,
-        blocked=order.blocked.text if order and order.blocked else "", assumed=_pooled(design, supply),
+        blocked=order.blocked.text if order and order.blocked else "", assumed=_pooled(design, supply, pools),
+        pools=pools,
     )  # fmt: skip
     _refuse_unread(jobs, order.victim.place if order and order.victim else None)
-    _refuse_places(design, jobs)
     return jobs
 
 
-def _refuse_places(design: Design, jobs: Contest) -> None:
-    """Raises NeedsError where some of a capacity is not for every job: a state does not say on which place one runs."""
-    for kind in jobs.kinds:
-        rules = [rule.place for name in kind.jobs for rule in design.placement.get(name, ()) if rule.must]
-        taints = [g["taint"].place for g in design.places.values() if "taint" in g and set(g) & set(kind.needs)]
-        if rules or taints:
-            text = f"what {kind.name} may use as a resource of its own (needs: {{{next(iter(kind.needs))}_there: 4}})"
-            raise NeedsError(f"{text}: not every place takes it", (*rules, *taints)[0])
+def _with_pools(facts: DesignFacts, kinds: Sequence[JobKind]) -> tuple[list[JobKind], tuple[JobPool, ...]]:
+    """Returns the kinds with the pools that each may use, and these.  Raises NeedsError."""
+    resources = list(dict.fromkeys(resource for kind in kinds for resource in kind.needs))
+    pools = pools_of(facts, [kind.name for kind in kinds], resources)
+    placed = []
+    for kind in kinds:
+        own = open_pools(facts.design, kind.name, pools)
+        own = own if any(set(pools[number].room) & set(kind.needs) for number in own) else own[:1]
+        if len(own) > 1 and kind.members > 1:
+            raise NeedsError(f"one sort of places for all members of {kind.name} (only on ...)", kind.place)
+        placed.append(replace(kind, pools=own))
+    return placed, pools
 
 
-def _pooled(design: Design, resources: Iterable[str]) -> tuple[str, ...]:
+def _pooled(design: Design, resources: Iterable[str], pools: Sequence[JobPool]) -> tuple[str, ...]:
     """Returns what an answer assumes of places that have what jobs need."""
     shared = [resource for resource in resources if any(resource in given for given in design.places.values())]
-    return (f"all {' and '.join(shared)} is one pool: on which place a job runs is not counted",) if shared else ()
+    alike = " on places that take the same jobs" if pools else ""
+    words = (f"all {' and '.join(shared)}{alike} is one pool: on which place a job runs is not counted",)
+    return (*(words if shared else ()), *((STAY,) if shared and may_go(design) else ()))
 
 
 def _refuse_unread(jobs: Contest, victim: Place | None) -> None:
-    """Raises NeedsError where the place of a job in the queue is spoken of and no state can hold it."""
+    """Raises NeedsError where the place of a job, in the queue or among pools, is in no state that could be counted."""
+    beside = next((resource for resource, amount in jobs.taken.items() if jobs.pools and amount > 0), None)
+    if beside is not None:
+        raise NeedsError(f"on which places lies what holds {beside} beside the jobs", None)
     if jobs.head and not jobs.queued:
         raise NeedsError("an order by which the head of the queue is first (admit: largest job.waited first)", victim)
     single = next((kind for kind in jobs.kinds if jobs.queued and kind.members > kind.chunk), None)
@@ -183,13 +209,11 @@ def _refuse_unread(jobs: Contest, victim: Place | None) -> None:
 
 def _job(facts: DesignFacts, job: Job) -> JobKind:
     needs, copies = _needs(job, job.place), _count(job, ALONE, 1)
-    gang, barrier = _several(job, TOGETHER, copies), max(_several(job, word, copies) for word in WAITING)
-    if _waits(facts, job.name) and not barrier:
-        barrier = copies
+    gang, barrier = _joint(facts, job, copies)
     attributes = {k: v.low for k, v in job.constants.items() if isinstance(v, Quantity) and v.exact}
     attributes |= {k: v.low for k, v in (("priority", job.priority), ("age", job.age)) if v is not None and v.exact}
     place = next((v.place for k in (TOGETHER, *WAITING) if (v := job.constants.get(k)) is not None), None)
-    queue, leaves = job.queue.text if job.queue else "", _leaves(facts, job.name, job)
+    queue, leaves = job.queue.text if job.queue else "", leaving_time(facts, job.name, job)
     again = job.comes is not None and job.comes.text == "again"
     if not (gang or barrier):
         return JobKind(
@@ -202,7 +226,18 @@ def _job(facts: DesignFacts, job: Job) -> JobKind:
     )  # fmt: skip
 
 
-def _leaves(facts: DesignFacts, name: str, job: Job | None) -> tuple[Fraction, Fraction] | None:
+def _joint(facts: DesignFacts, job: Job, copies: int) -> tuple[int, int]:
+    """Returns how many members are admitted at once, and how many wait for each other; 0 where nothing says so."""
+    gang, barrier = _several(job, TOGETHER, copies), max(_several(job, word, copies) for word in WAITING)
+    return gang, copies if _waits(facts, job.name) and not barrier else barrier
+
+
+def together(facts: DesignFacts, job: Job) -> int:
+    """Returns how many members of a job hold what they need at once before any makes progress.  Raises NeedsError."""
+    return max(1, *_joint(facts, job, _count(job, ALONE, 1)))
+
+
+def leaving_time(facts: DesignFacts, name: str, job: Job | None) -> tuple[Fraction, Fraction] | None:
     """Returns how long an evicted member holds its needs: `leaves_after` of the job, or the time in which it ends."""
     thing = facts.design.components.get(name)
     takes = {**((thing.takes if thing is not None else None) or {}), **((job.takes if job is not None else None) or {})}
@@ -266,7 +301,7 @@ def _component(facts: DesignFacts, component: Component) -> JobKind | None:
         return None
     number, place = _members(facts, component)
     needs = _needs(component, component.place)
-    leaves = _leaves(facts, component.name, None)
+    leaves = leaving_time(facts, component.name, None)
     return JobKind(
         component.name, (component.name,), 1, "", needs, number, 1, number, {}, component.place, place, leaves
     )
@@ -301,7 +336,7 @@ def _merged(facts: DesignFacts, kinds: list[JobKind]) -> list[JobKind]:
             kind.name if kind.name in named or kind.members > 1
             else (
                 kind.queue, tuple(sorted(kind.needs.items())), tuple(sorted(kind.attributes.items())), kind.leaves,
-                kind.again,
+                kind.again, kind.pools,
             )
         )  # fmt: skip
         groups.setdefault(alike, []).append(kind)

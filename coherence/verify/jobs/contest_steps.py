@@ -18,6 +18,7 @@ from coherence.verify.jobs.job_states import (
     AWAY,
     GONE,
     LEAVING,
+    POOL,
     PROMISED,
     QUEUED,
     coded,
@@ -25,10 +26,12 @@ from coherence.verify.jobs.job_states import (
     is_leaving,
     is_promised,
     is_waiting,
+    lying,
+    pool_of,
     rank_of,
 )
 from coherence.verify.jobs.needs import NeedsError
-from coherence.verify.jobs.order_words import SteadyState, chunk, claimed, free, key, lookup, may_take, used
+from coherence.verify.jobs.order_words import SteadyState, chunk, claimed, free, key, lookup, may_take, rooms, used
 from coherence.verify.jobs.state_graph import StateStep
 
 COMES, ADMIT, TAKE, VAIN, ENDS, FREES = "comes", "admit", "take", "take in vain", "ends", "frees"
@@ -60,7 +63,7 @@ def _ranked(job: int, places: Mapping[int, int]) -> int:
     rank = rank_of(job)
     if not rank:
         return job
-    return coded(PROMISED if is_promised(job) else QUEUED, held=holding(job), rank=places[rank])
+    return coded(PROMISED if is_promised(job) else QUEUED, held=lying(job), rank=places[rank])
 
 
 def joining(contest: Contest, *, head: bool = False) -> int:
@@ -85,7 +88,7 @@ def shifted(contest: Contest, before: State, after: State, job: int) -> int:
         return job
     longest = [max((rank_of(other) for jobs in state for other in jobs), default=0) for state in (before, after)]
     phase = PROMISED if is_promised(job) else QUEUED
-    return coded(phase, held=holding(job), rank=rank_of(job) + longest[1] - longest[0])
+    return coded(phase, held=lying(job), rank=rank_of(job) + longest[1] - longest[0])
 
 
 def steps(contest: Contest, state: State) -> Iterator[StateStep[State]]:
@@ -139,8 +142,9 @@ def admissions(contest: Contest, state: State) -> Iterator[StateStep[State]]:
     for (k, held), own in zip(able, values, strict=True):
         if own == min(values):
             kind = contest.kinds[k]
-            after = moved(state, k, held, admitted(kind, held))
-            yield StateStep(ADMIT, partial(_admitted, contest, kind, held, after, values), after)
+            for pool in rooms(contest, state, k, held, chunk(kind, holding(held))):
+                after = moved(state, k, held, admitted(kind, held, pool))
+                yield StateStep(ADMIT, partial(_admitted, contest, kind, (held, pool), after, values), after)
 
 
 def waiting(contest: Contest, state: State) -> Iterator[tuple[int, int]]:
@@ -181,9 +185,9 @@ def _head(contest: Contest, state: State, group: list[tuple[int, int]]) -> tuple
     return heads[0]
 
 
-def admitted(kind: JobKind, job: int) -> int:
-    """Returns the number of a job after its next members were admitted."""
-    return holding(job) + chunk(kind, holding(job))
+def admitted(kind: JobKind, job: int, pool: int = 0) -> int:
+    """Returns the number of a job after its next members were admitted, on one of the pools that it may use."""
+    return POOL * pool + holding(job) + chunk(kind, holding(job))
 
 
 def fits(contest: Contest, state: State, k: int, job: int, spare: Mapping[str, Amount] | None = None) -> bool:
@@ -194,6 +198,8 @@ def fits(contest: Contest, state: State, k: int, job: int, spare: Mapping[str, A
     if any(spare[resource] < need * number for resource, need in kind.needs.items()):
         return False
     if contest.reserved and not is_promised(job) and not suffices(contest, state, kind, number):
+        return False
+    if not rooms(contest, state, k, job, number):
         return False
     return not contest.caps or _allowed(contest, moved(state, k, job, admitted(kind, job)), kind, admitted(kind, job))
 
@@ -221,20 +227,21 @@ def takes(contest: Contest, state: State) -> Iterator[StateStep[State]]:
         if is_promised(job) or (not hopeless and _will_fit(contest, state, k, job)):
             continue
         for victims, after in _victims(contest, state, k, job, hopeless=hopeless):
-            end = (
-                _reserved(contest, after, k, shifted(contest, state, after, job))
-                if contest.reserved and not hopeless
-                else after
-            )
+            ends = [after]
+            if contest.reserved and not hopeless:
+                ends = _reserved(contest, after, k, shifted(contest, state, after, job))
             words = partial(_taking, contest, kind, victims, after, hopeless=hopeless)
-            yield StateStep(VAIN if hopeless else TAKE, words, end)
+            yield from (StateStep(VAIN if hopeless else TAKE, words, end) for end in ends)
 
 
-def _reserved(contest: Contest, state: State, k: int, job: int) -> State:
-    """Returns the state in which the taker has the room of its victims, or the promise of it while they leave."""
+def _reserved(contest: Contest, state: State, k: int, job: int) -> list[State]:
+    """Returns the states in which the taker has the room of its victims, or the promise of it while they leave."""
+    kind, held = contest.kinds[k], holding(job)
     if fits(contest, state, k, job) or not any(map(is_leaving, (job for jobs in state for job in jobs))):
-        return moved(state, k, job, admitted(contest.kinds[k], job))
-    return moved(state, k, job, coded(PROMISED, held=holding(job), rank=rank_of(job)))
+        there = rooms(contest, state, k, job, chunk(kind, held))
+        return [moved(state, k, job, admitted(kind, job, pool)) for pool in there]
+    later = rooms(contest, _without_leaving(state), k, job, chunk(kind, held))
+    return [moved(state, k, job, coded(PROMISED, held=POOL * pool + held, rank=rank_of(job))) for pool in later]
 
 
 def _will_fit(contest: Contest, state: State, k: int, job: int) -> bool:
@@ -248,7 +255,7 @@ def _without_leaving(state: State) -> State:
 
 def never_fits(contest: Contest, kind: JobKind, held: int) -> bool:
     """Decides whether the job needs more than there is."""
-    return any(need * (held + chunk(kind, held)) > contest.open(r) for r, need in kind.needs.items())
+    return contest.is_too_large(kind, held + chunk(kind, held))
 
 
 def _victims(
@@ -273,7 +280,9 @@ def _one_victim(contest: Contest, state: State, taker: JobKind) -> Iterator[tupl
     for v, jobs in enumerate(state):
         if max(jobs) > 0 and may_take(contest, state, taker, contest.kinds[v]):
             for held in dict.fromkeys(held for held in jobs if held > 0):
-                yield _one_of(contest.kinds[v]), _evicted(contest, state, v, held)
+                if not contest.pools or contest.kinds[v].pools[pool_of(held)] in taker.pools:
+                    where = contest.where(contest.kinds[v], pool_of(held))
+                    yield f"{_one_of(contest.kinds[v])}{where}", _evicted(contest, state, v, held)
 
 
 def _evicted(contest: Contest, state: State, v: int, held: int) -> State:
@@ -296,8 +305,9 @@ def _taking(contest: Contest, kind: JobKind, victims: tuple[str, ...], after: St
 
 
 def _admitted(
-    contest: Contest, kind: JobKind, held: int, after: State, values: list[tuple[Amount | float, ...]]
+    contest: Contest, kind: JobKind, job: tuple[int, int], after: State, values: list[tuple[Amount | float, ...]]
 ) -> str:
+    held, pool = job
     number = chunk(kind, holding(held))
     members = f"member {holding(held) + 1} of {kind.members} of " if number < kind.members else ""
     held_now = ", ".join(f"{contest.shown(r, used(contest, after, r))} held" for r in kind.needs)
@@ -305,7 +315,7 @@ def _admitted(
     pairs = zip(min(values), min(others), strict=True) if others else ()
     decided = next(((own, other) for own, other in pairs if own != other), None)
     order = f" before the others ({_number(decided[0])} < {_number(decided[1])})" if decided else ""
-    return f"{members}{_one_of(kind)} is admitted{order}: {held_now}"
+    return f"{members}{_one_of(kind)} is admitted{contest.where(kind, pool)}{order}: {held_now}"
 
 
 def _number(value: Amount | float) -> str:

@@ -31,6 +31,8 @@ class PlaceVerdicts:
 
 def count_range(facts: DesignFacts, thing: str, most: int, place: Place) -> tuple[int, int]:
     """Returns the fewest and the most members that the thing may have.  Raises NeedsError."""
+    if thing in facts.design.jobs and thing not in facts.design.components:
+        raise NeedsError(f"{thing} as a component with copies: jobs wait when their place goes", place)
     range_ = copies(facts, thing)
     if range_ is None or range_.low is None or range_.high is None:
         raise NeedsError(f"copies of {thing} (how many there may be)", place)

@@ -44,12 +44,7 @@ def _next(graph: StateGraph[State], state: State, k: int, inside: Collection[Sta
 
 def goes(edge: StateStep[State], state: State, k: int) -> bool:
     """Decides whether a member of a kind goes by a step."""
-    return edge.kind == FREES and has_gone(state, edge.to, k)
-
-
-def has_gone(before: State, after: State, k: int) -> bool:
-    """Decides whether a member of a kind that was leaving has gone between two states."""
-    return _leaving(after, k) != _leaving(before, k)
+    return edge.kind == FREES and _leaving(edge.to, k) != _leaving(state, k)
 
 
 def _leaving(state: State, k: int) -> list[int]:

@@ -50,7 +50,7 @@ def standstill(contest: Contest, *, most: int = MOST_STATES) -> Standstill:
     )
     verdict = CERTAIN if _forced(trapped(good), contest) else POSSIBLE
     first = max(stuck, key=lambda state: _least_part(contest, state))
-    if any(_too_large(contest, kind) for kind in gangs(contest)):
+    if any(contest.is_too_large(kind, kind.barrier) for kind in gangs(contest)):
         verdict = NEVER
     return Standstill(verdict, graph, first, tuple(way_to(graph, first)))
 
@@ -86,13 +86,9 @@ def waits(contest: Contest, state: State) -> bool:
         waiting = [holding(job) for job in jobs if is_waiting(job, kind.members)]
         if kind.barrier > 1 and any(0 < held < kind.barrier for held in waiting):
             return True
-        if kind.barrier > 1 and 0 in waiting and _too_large(contest, kind):
+        if kind.barrier > 1 and 0 in waiting and contest.is_too_large(kind, kind.barrier):
             return True
     return False
-
-
-def _too_large(contest: Contest, kind: JobKind) -> bool:
-    return any(need * kind.barrier > contest.open(resource) for resource, need in kind.needs.items())
 
 
 def held_by(contest: Contest, state: State) -> str:
@@ -115,13 +111,18 @@ def as_gangs(contest: Contest) -> Contest:
 
 
 def sweep(contest: Contest, resource: str) -> tuple[tuple[int, str], ...]:
-    """Returns the verdict for each whole amount of the resource up to 50 or until everything fits at once."""
+    """Returns the verdict for each whole amount of the resource up to 50 or until everything fits at once.
+
+    Where parts of it are for some jobs only, no amount of it says who gets which part: none.
+    """
+    if contest.pools:
+        return ()
     total = contest.total(resource)
     bound, budget = min(int(total), max(BOUND, int(contest.capacity[resource]) + 1)), MOST_SWEPT
     verdicts: list[tuple[int, str]] = []
     for amount in range(1, bound + 1):
         less = replace(contest, capacity={**contest.capacity, resource: amount})
-        if any(_too_large(less, kind) for kind in gangs(less)):
+        if any(less.is_too_large(kind, kind.barrier) for kind in gangs(less)):
             verdicts.append((amount, NEVER))
             continue
         outcome = standstill(less, most=max(budget, 1))

@@ -112,6 +112,8 @@ def sweep(contest: Contest, resource: str) -> Sweep:
     fits at once.  Where a rule reads the capacity itself, whole amounts up to 50 (or the total) are tried.
     """
     total, whole = contest.total(resource), contest.whole(resource)
+    if contest.pools:
+        return Sweep(resource, (), "parts of it are for some jobs only", whole)
     reads = _reads_capacity(contest, resource)
     points = _whole(total) if reads else _sums(contest, resource)
     if points is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,7 +10,7 @@ from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Tree
 from coherence.language.sentences import Admission
 from coherence.verify.jobs.contest import Amount, Contest, JobKind, State, plain, reads_waited
-from coherence.verify.jobs.job_states import holding, is_leaving, is_promised, is_waiting, rank_of
+from coherence.verify.jobs.job_states import holding, is_leaving, is_promised, is_waiting, lying, pool_of, rank_of
 from coherence.verify.jobs.needs import NeedsError
 
 INFINITE = float("inf")
@@ -71,6 +71,40 @@ def chunk(kind: JobKind, held: int) -> int:
 def free(contest: Contest, state: State, resource: str) -> Amount:
     """Returns how much of a resource nobody holds."""
     return contest.open(resource) - used(contest, state, resource)
+
+
+def rooms(contest: Contest, state: State, k: int, job: int, number: int) -> list[int]:
+    """Returns the pools (counted among those of the kind) with room for so many members more; 0 where there is one."""
+    kind = contest.kinds[k]
+    if not contest.pools:
+        return [0]
+    settled = is_promised(job)
+    own = [pool_of(job)] if settled or lying(job) else range(len(kind.pools))
+    return [pool for pool in own if _has_room(contest, state, kind, kind.pools[pool], number, settled=settled)]
+
+
+def _has_room(contest: Contest, state: State, kind: JobKind, pool: int, number: int, *, settled: bool) -> bool:
+    there = contest.pools[pool].room
+    return all(
+        there[r] - _held_in(contest, state, r, pool) >= need * number
+        and (settled or not contest.reserved or there[r] - _claimed_in(contest, state, r, pool) >= need * number)
+        for r, need in kind.needs.items() if r in there
+    )  # fmt: skip
+
+
+def _held_in(contest: Contest, state: State, resource: str, pool: int) -> Amount:
+    return sum((kind.needs.get(resource, 0) * holding(job) for kind, job in _in_pool(contest, state, pool)), 0)
+
+
+def _claimed_in(contest: Contest, state: State, resource: str, pool: int) -> Amount:
+    jobs = [(kind, job) for kind, job in _in_pool(contest, state, pool) if not is_leaving(job)]
+    return sum((kind.needs.get(resource, 0) * (holding(job) + promised(kind, job)) for kind, job in jobs), 0)
+
+
+def _in_pool(contest: Contest, state: State, pool: int) -> Iterator[tuple[JobKind, int]]:
+    """Yields the jobs that hold something in a pool, or for which room is kept there."""
+    for kind, jobs in zip(contest.kinds, state, strict=True):
+        yield from ((kind, job) for job in jobs if kind.pools[pool_of(job)] == pool)
 
 
 def key(contest: Contest, state: State, kind: JobKind, held: int) -> tuple[Amount | float, ...]:

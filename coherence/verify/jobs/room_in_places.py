@@ -7,7 +7,7 @@ from fractions import Fraction
 from coherence.language.design import Component
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.jobs.capacity import Room
-from coherence.verify.jobs.contest import NeedsError
+from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.placement import CERTAIN, placement
 from coherence.verify.jobs.sites import Cluster, cluster, crowded
 

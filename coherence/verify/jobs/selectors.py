@@ -16,6 +16,7 @@ from coherence.language.sentences import Admittance
 NODE_WORDS = ("node", "host", "hostname", "machine", "server")
 OPEN, CLOSED, EXCLUDED = "open", "closed", "excluded"
 TAINT, LOST, DRAINED = "taint", "lost", "drained"
+STAY = "every place is there: none is lost or drained (COH229 asks what follows where one goes)"
 
 
 def admissions_of(design: Design, thing: str) -> dict[str, str]:

@@ -23,7 +23,6 @@ from coherence.verify.jobs.selectors import EXCLUDED, NODE_WORDS, OPEN, admissio
 
 MOST_NODES = 500
 ROOM = "nothing else takes room on these places"
-STAY = "every place is there: none is lost or drained (COH229 asks what follows where one goes)"
 
 
 @dataclass(frozen=True)
@@ -246,9 +245,9 @@ def _room(facts: DesignFacts, thing: str, name: str, given: Mapping[str, Any]) -
 
     Raises NeedsError where a node does not state a resource that they need: it may have none, or enough.
     """
-    component = facts.design.components.get(thing)
+    owner = facts.design.components.get(thing) or facts.design.jobs.get(thing)
     rooms = []
-    for resource, need in (needed(component) if component else {}).items():
+    for resource, need in (needed(owner) if owner else {}).items():
         if need.high > 0:
             there = given.get(resource)
             if not isinstance(there, Quantity):

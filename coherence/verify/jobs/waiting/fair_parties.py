@@ -8,16 +8,24 @@ from functools import cached_property
 from typing import TypeAlias
 
 from coherence.verify.jobs.contest import Contest, State
-from coherence.verify.jobs.contest_steps import FREES, SCHEDULER, TAKE, VAIN
-from coherence.verify.jobs.fair_cycles import has_gone
-from coherence.verify.jobs.job_states import is_leaving
+from coherence.verify.jobs.contest_steps import SCHEDULER, TAKE, VAIN
+from coherence.verify.jobs.job_states import holding, is_leaving, pool_of
 from coherence.verify.jobs.order_words import may_take
 from coherence.verify.jobs.state_graph import StateGraph, StateStep
 
 PassState: TypeAlias = tuple[State, bool]  # the jobs, and whether a pass of the scheduler goes on
 Edge: TypeAlias = tuple[PassState, StateStep[PassState]]
 Turn: TypeAlias = tuple[PassState, StateStep[PassState] | None]  # a state to pass through, and the step to take there
-ALL = 1  # the scheduler; of kind k, 2 + 2 k are the jobs that run, and 3 + 2 k those that are leaving
+ALL = 1  # the number of the scheduler; those of jobs follow
+
+
+@dataclass(frozen=True)
+class JobParty:
+    """The jobs of a kind that run on one of its pools, or that are leaving it."""
+
+    kind: int
+    pool: int
+    leaving: bool
 
 
 @dataclass(frozen=True)
@@ -31,9 +39,15 @@ class FairParties:
     contest: Contest
     graph: StateGraph[PassState]
 
+    @cached_property
+    def jobs(self) -> tuple[JobParty, ...]:
+        """Returns the parties after the scheduler, in the order of their numbers."""
+        pools = [(k, pool) for k, kind in enumerate(self.contest.kinds) for pool in range(max(1, len(kind.pools)))]
+        return tuple(JobParty(k, pool, leaving) for k, pool in pools for leaving in (False, True))
+
     @property
     def numbers(self) -> range:
-        return range(ALL, 2 + 2 * len(self.contest.kinds))
+        return range(ALL, ALL + 1 + len(self.jobs))
 
     @cached_property
     def swapped(self) -> frozenset[int]:
@@ -49,21 +63,22 @@ class FairParties:
         """Decides whether a party may not stay in a state for ever without acting."""
         if party == ALL:
             return any(edge.kind in SCHEDULER for edge in self.graph.edges[moment])
-        k, leaving = divmod(party - 2, 2)
-        return any(map(is_leaving, moment[0][k])) if leaving else self._running(moment, k) > 0
+        return self._present(self.jobs[party - ALL - 1], moment) > 0
 
     def acts(self, party: int, moment: PassState, edge: StateStep[PassState]) -> bool:
         """Decides whether a step is one of the party."""
         if party == ALL:
             return edge.kind in SCHEDULER
-        k, leaving = divmod(party - 2, 2)
-        if leaving:
-            return edge.kind == FREES and has_gone(moment[0], edge.to[0], k)
-        swaps = edge.kind in (TAKE, VAIN) and k in self.swapped
-        return swaps or self._running(edge.to, k) < self._running(moment, k)
+        own = self.jobs[party - ALL - 1]
+        swaps = not own.leaving and edge.kind in (TAKE, VAIN) and own.kind in self.swapped
+        return swaps or self._present(own, edge.to) < self._present(own, moment)
 
-    def _running(self, moment: PassState, k: int) -> int:
-        return sum(job >= self.contest.kinds[k].barrier for job in moment[0][k])
+    def _present(self, own: JobParty, moment: PassState) -> int:
+        """Returns how many jobs run on the pool, or how many members are leaving it."""
+        jobs = [job for job in moment[0][own.kind] if pool_of(job) == own.pool]
+        if own.leaving:
+            return sum(holding(job) for job in jobs if is_leaving(job))
+        return sum(job >= self.contest.kinds[own.kind].barrier for job in jobs)
 
     def inside(self, group: Collection[PassState]) -> Iterator[Edge]:
         """Yields the steps that stay in a set of states."""

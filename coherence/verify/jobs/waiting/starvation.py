@@ -117,8 +117,7 @@ def fitting(contest: Contest) -> list[int]:
 def is_too_large(contest: Contest, k: int) -> bool:
     """Decides whether a job of a kind needs more than there is."""
     kind = contest.kinds[k]
-    members = max(kind.barrier, kind.chunk)
-    return any(need * members > contest.open(resource) for resource, need in kind.needs.items())
+    return contest.is_too_large(kind, max(kind.barrier, kind.chunk))
 
 
 def _starved(contest: Contest, prompt: StateGraph[PassState], k: int) -> Starvation | None:

@@ -13,20 +13,22 @@ from coherence.base.solver import joined
 from coherence.verify.jobs.certificates import flat
 from coherence.verify.jobs.contest import Contest
 from coherence.verify.jobs.contest_steps import SCHEDULER, TAKE, VAIN
-from coherence.verify.jobs.job_states import CODED_BELOW, LEAVING, PHASES, RANKS
-from coherence.verify.jobs.waiting.fair_parties import ALL, FairParties, PassState
+from coherence.verify.jobs.job_states import CODED_BELOW, LEAVING, PHASES, POOL, RANKS
+from coherence.verify.jobs.waiting.fair_parties import ALL, FairParties, JobParty, PassState
 from coherence.verify.jobs.waiting.starvation import fitting, passed_over
 
 MOST_TERMS = 20_000
 OTHERS, ADMITS, TAKES = range(3)  # who takes a step
 OF_A_JOB = f"""(define-fun rest ((x Int)) Int (- (- {-CODED_BELOW}) x))
 (define-fun leaving ((x Int)) Bool (and (<= 0 (rest x)) (= (mod (rest x) {PHASES}) {LEAVING})))
-(define-fun held ((x Int)) Int (ite (<= 0 x) x (ite (<= 0 (rest x)) (div (div (rest x) {PHASES}) {RANKS}) 0)))
+(define-fun lying ((x Int)) Int (ite (<= 0 x) x (ite (<= 0 (rest x)) (div (div (rest x) {PHASES}) {RANKS}) 0)))
+(define-fun held ((x Int)) Int (mod (lying x) {POOL}))
 (define-fun kept ((x Int)) Int (ite (leaving x) 0 (held x)))
-(define-fun out ((x Int)) Int (ite (leaving x) (held x) 0))
 (define-fun wants ((x Int) (members Int) (least Int)) Bool
   (and (< (held x) least) (or (and (<= 0 x) (< x members)) (and (<= 0 (rest x)) (not (leaving x))))))
-(define-fun runs ((x Int) (least Int)) Int (ite (<= least x) 1 0))
+(define-fun pool ((x Int)) Int (div (lying x) {POOL}))
+(define-fun runs ((x Int) (least Int) (p Int)) Int (ite (and (<= least x) (= (pool x) p)) 1 0))
+(define-fun leaves ((x Int) (p Int)) Int (ite (and (leaving x) (= (pool x) p)) (held x) 0))
 """
 
 
@@ -97,7 +99,7 @@ def _of_states(contest: Contest, proof: FairParties, k: int) -> Iterator[str]:
     both = f"(a Int) {_typed(xs)} {_typed(ys)}"
     yield f"(define-fun waits ({_typed(xs)}) Bool (or false {wants}))"
     yield f"(define-fun served ({both}) Bool (and (distinct a {OTHERS}) {more}))"
-    yield f"(define-fun obliged ((p Int) (m Bool) {_typed(xs)}) Bool (or (and (= p {ALL}) m) {_obliged(contest)}))"
+    yield f"(define-fun obliged ((p Int) (m Bool) {_typed(xs)}) Bool (or (and (= p {ALL}) m) {_obliged(proof)}))"
     yield f"(define-fun acts ((p Int) {both}) Bool (or (and (= p {ALL}) (distinct a {OTHERS})) {_acts(proof)}))"
     of_x, of_y = f"{_typed(xs)} (r Int) (p Int) (m Bool)", f"{_typed(ys)} (R Int) (P Int) (M Bool)"
     x, y = " ".join(xs), " ".join(ys)
@@ -114,27 +116,23 @@ def _slots(contest: Contest) -> Iterator[range]:
         start += kind.number
 
 
-def _obliged(contest: Contest) -> str:
-    rows = enumerate(zip(contest.kinds, _slots(contest), strict=True))
-    return " ".join(
-        f"(and (= p {2 + 2 * k}) (< 0 {_running(kind.barrier, 'x', own)})) "
-        f"(and (= p {3 + 2 * k}) (or false {' '.join(f'(leaving x{i})' for i in own)}))"
-        for k, (kind, own) in rows
-    )  # fmt: skip
+def _present(proof: FairParties, own: JobParty, letter: str) -> str:
+    """Returns how many jobs of a party run, or members of it are leaving."""
+    slots, least = list(_slots(proof.contest))[own.kind], proof.contest.kinds[own.kind].barrier
+    call = f"(leaves {{}} {own.pool})" if own.leaving else f"(runs {{}} {least} {own.pool})"
+    return f"(+ 0 0 {' '.join(call.format(f'{letter}{i}') for i in slots)})"
+
+
+def _obliged(proof: FairParties) -> str:
+    rows = enumerate(proof.jobs, ALL + 1)
+    return " ".join(f"(and (= p {party}) (< 0 {_present(proof, own, 'x')}))" for party, own in rows)
 
 
 def _acts(proof: FairParties) -> str:
-    rows = enumerate(zip(proof.contest.kinds, _slots(proof.contest), strict=True))
-    return " ".join(
-        f"(and (= p {2 + 2 * k}) (or (< {_running(kind.barrier, 'y', own)} {_running(kind.barrier, 'x', own)}) "
-        f"{f'(= a {TAKES})' if k in proof.swapped else 'false'})) "
-        f"(and (= p {3 + 2 * k}) (< {_sum('out', 'y', own)} {_sum('out', 'x', own)}))"
-        for k, (kind, own) in rows
-    )  # fmt: skip
-
-
-def _running(least: int, letter: str, own: range) -> str:
-    return f"(+ 0 0 {' '.join(f'(runs {letter}{i} {least})' for i in own)})"
+    swaps = [f"(= a {TAKES})" if own.kind in proof.swapped and not own.leaving else "false" for own in proof.jobs]
+    falls = [f"(< {_present(proof, own, 'y')} {_present(proof, own, 'x')})" for own in proof.jobs]
+    rows = enumerate(zip(falls, swaps, strict=True), ALL + 1)
+    return " ".join(f"(and (= p {party}) (or {fall} {swap}))" for party, (fall, swap) in rows)
 
 
 def _sum(word: str, letter: str, own: range) -> str:

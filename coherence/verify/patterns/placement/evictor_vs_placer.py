@@ -70,7 +70,8 @@ from coherence.verify.jobs.eviction_case import (
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.obligations import comes_to_rest, levels_out, never_acts
 from coherence.verify.jobs.placing import Counts, canonical, shown
-from coherence.verify.jobs.sites import STAY, Cluster, cluster
+from coherence.verify.jobs.selectors import STAY
+from coherence.verify.jobs.sites import Cluster, cluster
 from coherence.verify.jobs.state_graph import StateStep
 from coherence.verify.patterns.writers._pair import Numbers
 

@@ -153,7 +153,7 @@ def _conflict(
     resource = contested(jobs, standstill.way)
     there = jobs.shown(resource, jobs.capacity[resource])
     if standstill.verdict == NEVER:
-        large = next(k for k in gangs(jobs) if any(n * k.barrier > jobs.open(r) for r, n in k.needs.items()))
+        large = next(k for k in gangs(jobs) if jobs.is_too_large(k, k.barrier))
         message = (
             f"{large.name} never starts: {large.barrier} members wait for each other, {there} are not enough for them"
         )

@@ -50,6 +50,7 @@ from coherence.language.design import needed
 from coherence.language.schema_kinds import Formula, Word
 from coherence.language.sentences import Admittance, Spread
 from coherence.verify.facts.design_facts import COPIES, PLACED, DesignFacts, as_many, known
+from coherence.verify.jobs.contest import leaving_time, together
 from coherence.verify.jobs.count_ranges import adders, count_range, summary, swept_nodes, variants
 from coherence.verify.jobs.needs import NeedsError
 from coherence.verify.jobs.obligations import always_a_place
@@ -67,8 +68,8 @@ from coherence.verify.jobs.placement import (
     steps_to,
 )
 from coherence.verify.jobs.placing import shown, total
-from coherence.verify.jobs.selectors import TAINT, is_selective
-from coherence.verify.jobs.sites import ROOM, STAY, Cluster, cluster, crowded
+from coherence.verify.jobs.selectors import STAY, TAINT, is_selective
+from coherence.verify.jobs.sites import ROOM, Cluster, cluster, crowded
 from coherence.verify.patterns.writers._pair import Numbers, quantities
 
 QUESTION = Question("COH227", "placement-feasibility", "ai.04 runtime control coherence")
@@ -114,7 +115,8 @@ def _selected(rules: Sequence[Spread | Admittance]) -> bool:
 
 
 def _answer(subject: Subject, facts: DesignFacts, thing: str, musts: list[Place]) -> Finding:
-    low, high = count_range(facts, thing, MOST_MEMBERS, musts[0])
+    waiting = thing in facts.design.jobs and thing not in facts.design.components
+    low, high = _of_one_job(facts, thing) if waiting else count_range(facts, thing, MOST_MEMBERS, musts[0])
     tried = [cluster(facts, thing, numbers=numbers, soft=False) for numbers in variants(facts)]
     results = [(one, placement(one, low, high)) for one in tried]
     there, placed = min(results, key=lambda pair: WORST.index(pair[1].verdict))
@@ -129,7 +131,7 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, musts: list[Place]
         if evicts and any(placement(one, low, high, evicted=True).verdict != NONE for one in tried):
             needs = f"needs which members {evicts[0]} takes: without it every number of {thing} has a place"
             return QUESTION.undecided(needs, places, (*of, *evicts))
-        held = _crowding(facts, there, low, high)
+        held = "" if waiting else _crowding(facts, there, low, high)
         if held:
             needs = f"needs where the {held} that others hold lies: without them every one of {thing} has a place"
             return QUESTION.undecided(needs, places, of)
@@ -139,6 +141,16 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, musts: list[Place]
         needs = f"needs the places that {loop} adds (write {loop}'s signal as the count of one of the places)"
         return QUESTION.undecided(f"{needs}: {placed.blocked} of {thing} do not fit", places, of)
     return _conflict(subject, facts, there, placed, (low, high), places, certain=certain)
+
+
+def _of_one_job(facts: DesignFacts, name: str) -> tuple[int, int]:
+    """Returns the fewest and the most members of one job that lie somewhere at once, whenever others have left."""
+    job = facts.design.jobs[name]
+    members = together(facts, job)
+    leaving_time(facts, name, job)  # read: however long it is, there is a place or none
+    if members > MOST_MEMBERS:
+        raise NeedsError(f"at most {MOST_MEMBERS} members of {name}: {members}", job.place)
+    return members, members
 
 
 def _crowding(facts: DesignFacts, there: Cluster, low: int, high: int) -> str:

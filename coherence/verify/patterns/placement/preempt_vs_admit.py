@@ -192,6 +192,7 @@ def _assumed(jobs: Contest) -> tuple[str, ...]:
         f"{first}; {FITS}",
         *((ONE_BY_ONE, QUEUE) if True in lasting else ()),
         *((AT_ONCE,) if False in lasting else ()),
+        *jobs.assumed,
     )
 
 

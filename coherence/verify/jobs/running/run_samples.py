@@ -14,7 +14,7 @@ from coherence.verify.jobs.count_ranges import variants
 from coherence.verify.jobs.eviction_case import counting_loops, evicting, eviction_case
 from coherence.verify.jobs.job_states import is_waiting
 from coherence.verify.jobs.needs import NeedsError
-from coherence.verify.jobs.runs import MOST_EVENTS, RelationRun, eviction_run, job_run
+from coherence.verify.jobs.running.runs import MOST_EVENTS, RelationRun, eviction_run, job_run
 from coherence.verify.jobs.sites import cluster
 
 RunSample = dict[tuple[str, str, str], float]  # (of what, what, unit) -> value, as in studies of requests

@@ -18,7 +18,7 @@ from coherence.verify.jobs.contest_steps import FREES, arrivals, departures, nob
 from coherence.verify.jobs.eviction import moves
 from coherence.verify.jobs.eviction_case import EvictingLoop, EvictionCase, values_at
 from coherence.verify.jobs.fair_cycles import goes
-from coherence.verify.jobs.job_states import decoded, is_leaving
+from coherence.verify.jobs.job_states import holding, is_leaving
 from coherence.verify.jobs.placing import Counts, empty, places
 from coherence.verify.jobs.sites import Cluster
 from coherence.verify.jobs.state_graph import StateStep
@@ -76,7 +76,7 @@ def _new_ends(jobs: Contest, state: State, step: StateStep[State], draw: Random)
         begun = Counter(filter(is_leaving, step.to[k])) - Counter(filter(is_leaving, state[k]))
         low, high = kind.leaves or (Fraction(0), Fraction(0))
         for job in begun.elements():
-            for _ in range(decoded(job)[1]):
+            for _ in range(holding(job)):
                 yield draw.uniform(float(low), float(high)), k
 
 

@@ -15,8 +15,8 @@ from coherence.verify.jobs.contest_steps import nobody, steps
 from coherence.verify.jobs.eviction import CERTAIN, IDLE, NONE, chase
 from coherence.verify.jobs.eviction_case import counting_loops, evicting, eviction_case, values_at
 from coherence.verify.jobs.livelock import livelock
-from coherence.verify.jobs.run_samples import has_relations, relation_samples
-from coherence.verify.jobs.runs import eviction_run, job_run
+from coherence.verify.jobs.running.run_samples import has_relations, relation_samples
+from coherence.verify.jobs.running.runs import eviction_run, job_run
 from coherence.verify.jobs.sites import cluster
 from coherence.verify.jobs.state_graph import StateStep, trapped
 from coherence.verify.patterns.placement import preempt_vs_admit

@@ -1,0 +1,1 @@
+"""Runs of jobs, evictors and placers, event by event."""
