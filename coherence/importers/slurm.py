@@ -33,6 +33,7 @@ SPELLING = {"after": "KillWait"}
 KILL = "slurm_kill_wait"
 UNLIMITED = ("INFINITE", "UNLIMITED", "-1")
 MINUTE, DAY = 60, 86400
+LEAST_WAIT = 5  # seconds from SIGTERM to SIGKILL, whatever KillWait says
 WINDOW = "bf_window"
 WINDOW_MINUTES = 1440
 RULE = "for waiting take running where running.queue.tier < waiting.queue.tier"
@@ -144,7 +145,7 @@ def _seconds(text: str, unit: int) -> int | None:
 
 def _timers(top: FieldView, partitions: list[tuple[FieldView, str]], sketch: Sketch) -> None:
     """Adds how long a job may save, a node may boot and a prolog may run; a victim has its grace first."""
-    wait = top.seconds("killwait")
+    wait = _at_least(top.seconds("killwait"))
     _kill("job", wait, wait.place if wait else top.node.place, sketch)
     for view, thing in partitions:
         grace = view.seconds("gracetime")
@@ -157,6 +158,11 @@ def _timers(top: FieldView, partitions: list[tuple[FieldView, str]], sketch: Ske
         limit = _clock(top, key, 1)
         if limit is not None:
             _timer(key, activity, limit, then, sketch)
+
+
+def _at_least(wait: Scalar | None) -> Scalar | None:
+    """Returns KillWait as slurmd takes it: never shorter than 5 s."""
+    return respelled(wait, "5 s") if wait is not None and units.quantity(wait.text)[0] < LEAST_WAIT else wait
 
 
 def _kill(thing: str, after: Scalar | None, place: Place, sketch: Sketch) -> None:

@@ -49,7 +49,7 @@ def original(folder: str, name: str) -> str:
     if not isinstance(versions, Table):
         return ""
     words = {key: node.text for key, node in versions.entries.items() if isinstance(node, Scalar)}
-    return f"{words['of']} {words['from']} to {words['to']}"
+    return " to ".join(filter(None, (f"{words['of']} {words.get('from', '')}".strip(), words.get("to"))))
 
 
 def uncompared() -> list[str]:

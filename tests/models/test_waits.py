@@ -5,6 +5,10 @@ to 0 once the last active poll, kept in whole seconds, and the cooldown lie befo
 resilience4j 1.0 to 2.2, CircuitBreakerStateMachine.OpenState: tryAcquirePermission (the first call after the wait).
 Kubernetes 1.23 to 1.35, pkg/kubelet/kuberuntime/kuberuntime_container.go: killContainer, executePreStopHook (whole
 seconds of the hook are taken off the grace period, of which 2 s stay at least).
+Kueue 0.6 to 0.19, pkg/controller/core/workload_controller.go: admittedNotReadyWorkload (the time since the admission,
+which the API keeps in whole seconds).
+Slurm 26.05, src/slurmd/slurmd/req.c: _rpc_terminate_job, src/slurmd/common/slurmd_common.c: pause_for_job_completion
+(looks after 20, 50, 100 and 500 ms, which count as one second, and then each second).
 """
 
 from __future__ import annotations
@@ -115,6 +119,67 @@ def test_without_a_hook_kubelet_kills_just_at_the_time_and_with_one_less_than_2_
 def test_the_default_grace_is_30_s_and_none_is_shorter_than_2_s() -> None:
     assert ends(window("uses: termination_grace")) == (F(30), F(30))
     assert killed_after(1, F(0)) == LEAST_GRACE
+
+
+# --- Kueue
+
+
+def evicted_after(timeout: int, admitted: Fraction) -> Fraction:
+    """Returns how long after its admission at a moment a workload that is never ready is evicted."""
+    now = admitted
+    while timeout - (now - math.floor(admitted)) > 0:  # asked again when the rest is over
+        now += timeout - (now - math.floor(admitted))
+    return now - admitted
+
+
+@trace_counts(300, of=("kueue_pods_ready", "kueue_pods_ready_v1beta2"))
+def test_kueue_evicts_within_the_window_and_near_both_ends_of_it(traces: int) -> None:
+    rng = source(37)
+    spans = {300: window("uses: kueue_pods_ready, unless: job ends")}
+    spans[1800] = window("uses: kueue_pods_ready_v1beta2, unless: job ends")
+    shares = []
+    for _ in range(traces):
+        admitted = F(rng.randint(0, 10_000), 1000)
+        for timeout, span in spans.items():
+            low, high = ends(span)
+            shares.append((evicted_after(timeout, admitted) - low) / (high - low))
+    assert 0 <= min(shares) < F(1, 10)
+    assert F(9, 10) < max(shares) <= 1
+
+
+def test_a_workload_admitted_a_minute_ago_is_asked_about_again_in_4_minutes() -> None:
+    """A row of the original's own tests: workload_controller_test.go, TestAdmittedNotReadyWorkload (Apache-2.0)."""
+    assert evicted_after(300, F(0)) - 60 == 240
+
+
+# --- Slurm
+
+
+def slurm_kills_after(kill_wait: int) -> Fraction:
+    """Returns how long after SIGTERM slurmd sends SIGKILL to a job that does not end."""
+    waits = iter((F(2, 100), F(5, 100), F(1, 10), F(1, 2)))
+    limit, counted, passed, pause = max(kill_wait, 5), 0, F(0), 1
+    while counted < limit:
+        if counted > 10:
+            pause = min(limit - counted, 10)
+        wait = next(waits, None)
+        passed += pause if wait is None else wait
+        counted = counted + pause if wait is None else 1 if wait == F(1, 2) else 0
+    return passed
+
+
+@trace_counts(60, of=("slurm_kill_wait",), parts=50)
+def test_slurm_kills_within_the_window(traces: int) -> None:
+    rng = source(38)
+    for _ in range(traces):
+        wait = rng.choice((5, 11, 30, 90, rng.randint(5, 600)))
+        low, high = ends(window(f"uses: slurm_kill_wait, after: {wait} s, unless: job ends"))
+        assert low <= slurm_kills_after(wait) <= high
+
+
+def test_slurm_kills_a_third_of_a_second_early_and_never_before_5_s() -> None:
+    assert slurm_kills_after(30) == ends(window("uses: slurm_kill_wait, unless: job ends"))[0] == F(2967, 100)
+    assert slurm_kills_after(0) == slurm_kills_after(5) == F(467, 100)
 
 
 # --- saves of a training loop
