@@ -154,6 +154,7 @@ def _assembled(
         raise InputError([Problem(Place("<manifests>", 1, 1, 1, 1), "no manifest", "name at least one file")])
     reading, sketch = Reading(), Sketch(Place(documents[0].file, 1, 1, 1, 1))
     overlays = [source.root for source in documents if is_overlay(source.root)]
+    sketch.places = next((it for root in overlays if isinstance(it := _places(root), Table)), None)
     given = [source for source in documents if not is_overlay(source.root)]
     taken = [(node, file) for node, file in objects(given) if object_name(node, file) not in without]
     every = [made for node, file in taken for made in _manifests(node, file, reading, sketch)]
@@ -182,6 +183,10 @@ def _assembled(
     if reading.problems:
         raise InputError(dict.fromkeys(reading.problems))
     return root, sketch, manifests
+
+
+def _places(overlay: Node) -> Node | None:
+    return overlay.get("places") if isinstance(overlay, Table) else None
 
 
 def _manifests(node: Node, file: str, reading: Reading, sketch: Sketch) -> Iterator[Manifest]:

@@ -115,6 +115,7 @@ class Sketch:
         self.bounds: list[Allowance] = []
         self.telemetry = MetricSources()
         self.queues = JobQueues()
+        self.places: Table | None = None  # what an overlay says of nodes
         self.not_modelled: list[tuple[Place, str]] = []
         self._hidden: dict[str, int] = {}
 

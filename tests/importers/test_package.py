@@ -31,7 +31,7 @@ from tests.paths import DATA
 from tests.strategies import problems_in
 
 MANIFESTS = DATA / "manifests"
-FOLDERS = ("istio", "hpa", "keda", "deployment-probes", "envoy", "pdb")
+FOLDERS = ("istio", "hpa", "keda", "deployment-probes", "envoy", "pdb", "volcano", "torchrun-elastic", "descheduler")
 HPA_10, SCALED = "hpa/production-stack-hpa-10.yaml", "keda/production-stack-scaledobject.yaml"
 GEMMA = ("hpa/k8s-examples-vllm-gpu-hpa.yaml", "hpa/k8s-examples-vllm-hpa.yaml")  # two examples of one target
 ALARMS = (

@@ -1,0 +1,133 @@
+"""Policies of the descheduler: members that are put back, nodes that are filled and emptied, jobs that live long."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coherence import importers
+from coherence.base.errors import InputError
+from coherence.checking.workspace import check
+from coherence.findings.finding import Finding, Verdict
+from coherence.language.design import Design
+from tests.paths import DATA
+
+REAL = DATA / "manifests/descheduler/policy.yaml"
+PROFILE = """\
+apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+profiles:
+- name: all
+  pluginConfig: [{config}]
+  plugins: {{balance: {{enabled: [{enabled}]}}}}
+---
+"""
+OLD = """\
+apiVersion: descheduler/v1alpha1
+kind: DeschedulerPolicy
+strategies: {{{strategies}}}
+---
+"""
+WEB = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {replicas: 4, template: {spec: {containers: []}}}
+---
+"""
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec: {template: {spec: {containers: []}}}
+---
+"""
+LOW = "{name: LowNodeUtilization, args: {thresholds: {cpu: 20}, targetThresholds: {cpu: 50}}}"
+HIGH = "{name: HighNodeUtilization, args: {thresholds: {cpu: 30}}}"
+
+
+def read(text: str) -> Design:
+    return importers.design_from_sources({"policy.yaml": text})
+
+
+def answers(folder: Path, text: str, code: str, overlay: str = "") -> list[Finding]:
+    (folder / "policy.yaml").write_text(text)
+    if overlay:
+        (folder / "overlay.yaml").write_text(f"coherence: 1\noverlays: manifests\n{overlay}\n")
+    return [finding for finding in check(folder).findings if finding.code == code]
+
+
+@pytest.mark.parametrize(
+    ("placement", "verdict"),
+    [("prefer spread by node <= 1", Verdict.PROVED), ("prefer together by node", Verdict.CONFLICT)],
+)
+def test_duplicates_are_evicted_until_the_placer_spreads_them(placement: str, verdict: Verdict, tmp_path: Path) -> None:
+    """An untouched policy, with 4 members on 3 nodes."""
+    overlay = f"places: {{node: {{count: 3}}}}\nplacement: {{web: [{placement}]}}"
+    found = answers(tmp_path, WEB + REAL.read_text(), "COH226", overlay)
+    assert [finding.verdict for finding in found] == [verdict]
+
+
+def test_without_nodes_nothing_is_asked_of_each_workload() -> None:
+    design = read(WEB + REAL.read_text())
+    assert not design.loops
+    assert any("an overlay states `places`" in words for _, words in design.not_modelled)
+
+
+def test_one_strategy_that_fills_nodes_and_one_that_empties_them_undo_each_other(tmp_path: Path) -> None:
+    both = PROFILE.format(config=f"{LOW}, {HIGH}", enabled="LowNodeUtilization, HighNodeUtilization")
+    (conflict,) = answers(tmp_path, both, "COH230")
+    assert conflict.verdict is Verdict.CONFLICT
+
+
+def test_the_first_version_nests_its_thresholds(tmp_path: Path) -> None:
+    given = "params: {nodeResourceUtilizationThresholds: {thresholds: {cpu: 20}, targetThresholds: {cpu: 50}}}"
+    other = "params: {nodeResourceUtilizationThresholds: {thresholds: {cpu: 30}}}"
+    both = f"LowNodeUtilization: {{enabled: true, {given}}}, HighNodeUtilization: {{enabled: true, {other}}}"
+    assert [finding.verdict for finding in answers(tmp_path, OLD.format(strategies=both), "COH230")] == [
+        Verdict.CONFLICT
+    ]
+
+
+@pytest.mark.parametrize("name", ["LowNodeUtilization", "HighNodeUtilization"])
+def test_one_of_them_alone_is_listed(name: str) -> None:
+    design = read(PROFILE.format(config=f"{LOW}, {HIGH}", enabled=name))
+    assert not design.loops
+    assert any("how full nodes are stands in no manifest" in words for _, words in design.not_modelled)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        PROFILE.format(config="{name: PodLifeTime, args: {maxPodLifeTimeSeconds: 3600}}", enabled="PodLifeTime"),
+        OLD.format(strategies="PodLifeTime: {enabled: true, params: {podLifeTime: {maxPodLifeTimeSeconds: 3600}}}"),
+    ],
+)
+@pytest.mark.parametrize(("run", "verdict"), [("2 h .. 4 h", Verdict.CONFLICT), ("1 min .. 30 min", Verdict.PROVED)])
+def test_a_job_that_runs_longer_than_a_pod_may_live_is_evicted(
+    policy: str, run: str, verdict: Verdict, tmp_path: Path
+) -> None:
+    found = answers(tmp_path, JOB + policy, "COH207", f"components: {{train: {{takes: {{run: {run}}}}}}}")
+    assert {finding.verdict for finding in found} == {verdict}
+
+
+def test_a_strategy_that_is_off_does_nothing() -> None:
+    off = OLD.format(strategies="PodLifeTime: {enabled: false, params: {podLifeTime: {maxPodLifeTimeSeconds: 1}}}")
+    assert not read(JOB + off).timers
+
+
+def test_a_policy_in_a_config_map_is_read() -> None:
+    inner = "".join(
+        f"    {line}\n" for line in OLD.format(strategies="RemoveDuplicates: {enabled: true}").splitlines()[:3]
+    )
+    text = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: policy}}\ndata:\n  policy.yaml: |\n{inner}"
+    assert any("an overlay states `places`" in words for _, words in read(text).not_modelled)
+
+
+@pytest.mark.parametrize(
+    "config", ["{name: PodLifeTime, args: {maxPodLifeTimeSeconds: long}}", "{name: PodLifeTime, args: [1]}"]
+)
+def test_wrong_values_are_refused_with_their_line(config: str) -> None:
+    with pytest.raises(InputError, match=r"policy\.yaml:5"):
+        read(PROFILE.format(config=config, enabled="PodLifeTime"))
