@@ -37,7 +37,9 @@ def _safe(part: Any) -> Any:
         return visible(part)
     if isinstance(part, tuple):
         return tuple(map(_safe, part))
-    return replace(part, **{key: _safe(value) for key, value in vars(part).items()}) if is_dataclass(part) else part
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    return replace(part, **{key: _safe(value) for key, value in vars(part).items()})
 
 
 def _matplotlib() -> None:
