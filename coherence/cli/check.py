@@ -90,7 +90,7 @@ OF_A_REPORT = (
 @click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C.")
 @click.option("--thorough", is_flag=True, help="Search repairs and blame where that means executing loops again, too.")
 @click.option("--no-cache", is_flag=True, help="Ask everything again, and keep nothing.")
-@click.option("--verbose", "-v", is_flag=True, help="Print proofs in full, and every value that is not read.")
+@click.option("--verbose", "-v", is_flag=True, help="In text: proofs in full, and every value that is not read.")
 def command(paths: Sequence[str], **options: Any) -> int:
     """Check designs (YAML that begins with `coherence: 1`) and manifests; PATHS are files or folders.
 
@@ -105,6 +105,7 @@ def command(paths: Sequence[str], **options: Any) -> int:
     if chosen.expect:
         refuse_given(OF_A_REPORT, "--expect compares every finding with the expected.yaml beside the design")
         return _expected(paths, chosen)
+    _refuse_unprinted(chosen)
     if chosen.watch:
         refuse_given(("fail_on", "strict"), "--watch goes on until Ctrl-C, and ends with 0")
         from coherence.checking.watch import FileTimes
@@ -124,6 +125,18 @@ def command(paths: Sequence[str], **options: Any) -> int:
         report = _reported(paths, chosen)
     write(report, chosen.output or ("text",), verbose=chosen.verbose)
     return STOPPED_CODE if run.stopped else exit_code(report, chosen.fail_on, strict=chosen.strict)
+
+
+def _refuse_unprinted(options: CheckOptions) -> None:
+    """Refuses formats that nothing is printed in, and words that no text says."""
+    if options.diff and any("=" not in form for form in options.output):
+        refuse_given(("output",), "--diff prints the change alone: write -o FORMAT=FILE")
+    forms = options.output or (() if options.diff else ("text",))
+    if not any(form.partition("=")[0] == "text" for form in forms):
+        refuse_given(
+            ("verbose",),
+            "it lengthens the text, and no text is printed: other formats are as long as they are, and JSON has all",
+        )
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,11 @@ def _refuse_ignored(reading: TelemetryInput, settings: FitSettings) -> None:
     else:
         refuse_given(("time", "time_unit", "duplicates"), "they say how files are read, and a Prometheus is asked")
     if not settings.bootstraps:
-        refuse_given(("cluster",), "it runs the draws of a bootstrap: say how many with --bootstrap N")
+        refuse_given(("cluster", "jobs"), "they run the draws of a bootstrap: say how many with --bootstrap N")
+        if settings.requests is None:
+            refuse_given(("seed",), "nothing is drawn: draws are those of --bootstrap N and of --requests CSV")
+    elif settings.cluster is not None:
+        refuse_given(("jobs",), "the scheduler of --cluster decides on the processes")
 
 
 def _design(path: str) -> tuple[Design, Mapping[str, str]]:

@@ -54,7 +54,8 @@ spec:
 @pytest.mark.parametrize(
     "words",
     [
-        *(["check", "--no-cache", "-v", "-o", form] for form in ("text", "json", "sarif", "markdown", "junit")),
+        ["check", "--no-cache", "-v"],
+        *(["check", "--no-cache", "-o", form] for form in ("json", "sarif", "markdown", "junit")),
         ["inventory"], ["inventory", "--format", "json"], ["inventory", "--format", "markdown"], ["graph"],
         ["import", "Deployment"],
     ],

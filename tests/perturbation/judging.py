@@ -98,7 +98,7 @@ class Judge:
                 after = self._output(step, *beside, (leaf, new))
                 if after is None or (after.refused and not other_words(leaf.text, new)):
                     continue
-                if after.shown != before.shown:
+                if after.cut is before.cut and after.shown != before.shown:
                     return Part.EFFECT
                 taken = True
         return Part.SILENT if taken else Part.FIXED

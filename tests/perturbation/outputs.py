@@ -32,7 +32,8 @@ class Output:
     """What a command printed about a design, without what follows the text alone.
 
     `answers`: the same without the lines about what is not read; `not_read`: the values that these lines name;
-    `pointed`: those at which an answer points; `refused`: it says instead why it cannot take a design that is in order.
+    `pointed`: those at which an answer points; `refused`: it says instead why it cannot take a design that is in order;
+    `cut`: a time limit ended something, so that it depends on the machine.
     """
 
     shown: str
@@ -40,6 +41,11 @@ class Output:
     not_read: frozenset[Spot] = frozenset()
     pointed: frozenset[Spot] = frozenset()
     refused: bool = False
+
+    @property
+    def cut(self) -> bool:
+        """Decides whether a time limit ended something."""
+        return any(words in self.shown for words in ("time limit was reached", "time limit of th"))
 
     def names(self, leaf: WrittenLeaf) -> bool:
         """Decides whether a line names a value as not read."""
@@ -78,7 +84,7 @@ def command_line(*words: str) -> Asked:
 # each command, and before it a quick part of it, of which every difference is one of the command
 COMMANDS: dict[str, tuple[Asked, ...]] = {
     "check": (lambda path: _checked(path, ignore=LONG), _checked),
-    "analyze": (command_line("analyze", "-o", "json", "--no-retune", "--time-limit", "10"),),
+    "analyze": (command_line("analyze", "-o", "json", "--no-retune", "--time-limit", "60"),),
     "simulate": tuple(
         command_line("simulate", "-o", "json", "--for", span, "--runs", "1") for span in ("20 s", "10 min")
     ),
