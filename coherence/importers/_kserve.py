@@ -9,7 +9,7 @@ from coherence.importers import _pods as pods
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import respelled
 from coherence.importers._sketch import Sketch
-from coherence.language.document import Scalar
+from coherence.language.document import Node, Scalar
 
 SPELLING = pods.SPELLING
 
@@ -28,6 +28,41 @@ def add_llm(manifest: Manifest, sketch: Sketch) -> None:
     scheduler = spec.inner("router", "scheduler", "template")
     if scheduler is not None:
         pods.add_workload(manifest, sketch, named(manifest, "scheduler"), scheduler, copies=None, labels={})
+
+
+def add_runtime(manifest: Manifest, sketch: Sketch) -> None:
+    """Adds the pods that a server of models has, and the time that it has to load one."""
+    spec = manifest.spec
+    spec.use(
+        "supportedModelFormats", "protocolVersions", "storageHelper", "disabled", "grpcEndpoint", "grpcDataEndpoint"
+    )
+    spec.use("httpDataEndpoint", "hostIPC", "nodeSelector", "tolerations", "affinity")
+    spec.remark("multiModel", "models that share a server are not modelled")
+    name = named(manifest, "runtime")
+    thing = pods.add_workload(manifest, sketch, name, spec, copies=spec.whole("replicas"), labels={})
+    worker, adapter = spec.table("workerSpec"), spec.table("builtInAdapter")
+    if worker is not None:
+        worker.remark("tensorParallelSize", "how many accelerators one replica needs is not modelled")
+        worker.remark("pipelineParallelSize", "how many accelerators one replica needs is not modelled")
+        pods.add_workload(manifest, sketch, named(manifest, "runtime worker"), worker, copies=None, labels={})
+    limit = adapter.positive("modelLoadingTimeoutMillis") if adapter is not None else None
+    if adapter is not None:
+        adapter.use("serverType", "runtimeManagementPort", "memBufferBytes", "env")
+    if limit is not None:
+        _loading(limit, thing, sketch)
+
+
+def _loading(limit: Scalar, thing: str, sketch: Sketch) -> None:
+    after = respelled(limit, f"{limit.text} ms")
+    values: dict[str, Node | None] = {
+        "layer": respelled(limit, "runtime"),
+        "objective": respelled(limit, "give up a model that does not load"),
+        "from": respelled(limit, f"{thing}.load starts"),
+        "after": after,
+        "unless": respelled(limit, f"{thing}.load ends"),
+        "then": respelled(limit, f"abort {thing}.load"),
+    }
+    sketch.put("timers", sketch.names.fresh(f"{thing}_loading"), limit.place, values)
 
 
 def named(manifest: Manifest, part: str) -> Scalar:

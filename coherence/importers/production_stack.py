@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._objects import Values, deployment, labels_of, object_of, taken
 from coherence.importers._probes import HOW
 from coherence.importers._quantities import respelled
 from coherence.importers._sketch import Sketch, entry, listed
@@ -90,20 +91,20 @@ def _engine(model: FieldView, engines: FieldView) -> Iterator[Node]:
         "resources": _resources(model),
         "command": _command(model, name),
     }
-    copies = _taken(model, "replicaCount")
-    yield _deployment(target, {**container, **_probes(engines)}, None if scaled else copies, _strategy(engines))
+    copies = taken(model, "replicaCount")
+    yield _deployment(target, {**container, **_probes(engines)}, None if scaled else copies, engines)
     if keda is not None and scaled:
-        triggers = _taken(keda, "triggers")
+        triggers = taken(keda, "triggers")
         if isinstance(triggers, Table):  # as the values of the chart write it
             triggers = listed([triggers], triggers.place)
         keys = ("minReplicaCount", "maxReplicaCount", "pollingInterval", "cooldownPeriod", "idleReplicaCount",
                 "initialCooldownPeriod", "fallback", "advanced")  # fmt: skip
         spec: dict[str, Node | None] = {
             "scaleTargetRef": entry(name.place, {"name": target}),
-            **{key: _taken(keda, key) for key in keys},
+            **{key: taken(keda, key) for key in keys},
             "triggers": triggers or _waiting(name),
         }
-        yield _object("keda.sh/v1alpha1", "ScaledObject", target, spec)
+        yield object_of("keda.sh/v1alpha1", "ScaledObject", target, spec)
     if budget is not None and _is(budget, "enabled", "true"):
         yield _budget(budget, target)
 
@@ -124,12 +125,12 @@ def _router(router: FieldView) -> Iterator[Node]:
     router.use(*WIRING, "imagePullPolicy", "routingLogic", "sessionKey", "serviceType", "serviceDiscovery")
     container: dict[str, Node | None] = {
         "name": respelled(name, "router"),
-        "resources": _taken(router, "resources"),
-        "args": _taken(router, "extraArgs"),
+        "resources": taken(router, "resources"),
+        "args": taken(router, "extraArgs"),
         **{key: _probe(probe) for key in PROBES if (probe := router.table(key)) is not None},
     }  # fmt: skip
-    copies = _taken(router, "replicaCount")
-    yield _deployment(name, container, None if scaled else copies, _strategy(router))
+    copies = taken(router, "replicaCount")
+    yield _deployment(name, container, None if scaled else copies, router)
     if scaler is not None and scaled:
         target: dict[str, Node | None] = {
             "apiVersion": respelled(name, "apps/v1"),
@@ -139,61 +140,32 @@ def _router(router: FieldView) -> Iterator[Node]:
         keys = ("minReplicas", "maxReplicas", "targetCPUUtilizationPercentage")
         spec: dict[str, Node | None] = {
             "scaleTargetRef": entry(name.place, target),
-            **{key: _taken(scaler, key) for key in keys},
+            **{key: taken(scaler, key) for key in keys},
         }
-        yield _object("autoscaling/v1", "HorizontalPodAutoscaler", name, spec)
+        yield object_of("autoscaling/v1", "HorizontalPodAutoscaler", name, spec)
     if budget is not None and _is(budget, "enabled", "true"):
         yield _budget(budget, name)
 
 
-def _taken(view: FieldView, key: str) -> Node | None:
-    """Returns the value of a key, which another object reads; None where it is null."""
-    view.use(key)
-    return view.node.get(key) if key in view else None
-
-
-def _object(version: str, kind: str, name: Scalar, spec: Mapping[str, Node | None]) -> Table:
-    """Returns an object of Kubernetes."""
-    values: dict[str, Node | None] = {
-        "apiVersion": respelled(name, version), "kind": respelled(name, kind),
-        "metadata": entry(name.place, {"name": name}), "spec": entry(name.place, spec),
-    }  # fmt: skip
-    return entry(name.place, values)
-
-
-def _deployment(name: Scalar, container: Mapping[str, Node | None], copies: Node | None, strategy: Node) -> Table:
-    place = name.place
-    template: dict[str, Node | None] = {
-        "metadata": entry(place, {"labels": _labels(name)}),
-        "spec": entry(place, {"containers": listed([entry(place, container)], place)}),
-    }
-    spec: dict[str, Node | None] = {
-        "replicas": copies,
-        "strategy": strategy,
-        "progressDeadlineSeconds": respelled(name, DEADLINE),
-        "template": entry(place, template),
-    }
-    return _object("apps/v1", "Deployment", name, spec)
-
-
-def _labels(name: Scalar) -> Table:
-    return entry(name.place, {"model": name})
+def _deployment(name: Scalar, container: Values, copies: Node | None, view: FieldView) -> Table:
+    deadline = respelled(name, DEADLINE)
+    return deployment(name, container, replicas=copies, strategy=_strategy(view), progressDeadlineSeconds=deadline)
 
 
 def _budget(budget: FieldView, name: Scalar) -> Table:
     """Returns the budget: the pods that may be missing count before those that must stay, of which the default is 0."""
-    most, least = _taken(budget, "maxUnavailable"), _taken(budget, "minAvailable")
+    most, least = taken(budget, "maxUnavailable"), taken(budget, "minAvailable")
     spec: dict[str, Node | None] = {
         "maxUnavailable": most,
         "minAvailable": (least or respelled(name, "0")) if most is None else None,
-        "selector": entry(name.place, {"matchLabels": _labels(name)}),
+        "selector": entry(name.place, {"matchLabels": labels_of(name)}),
     }
-    return _object("policy/v1", "PodDisruptionBudget", name, spec)
+    return object_of("policy/v1", "PodDisruptionBudget", name, spec)
 
 
 def _strategy(view: FieldView) -> Node:
     """Returns the strategy that is written, else that of the chart."""
-    stated = _taken(view, "strategy")
+    stated = taken(view, "strategy")
     if isinstance(stated, Table) and stated.entries:
         return stated
     place = view.node.place
@@ -214,8 +186,8 @@ def _probes(engines: FieldView) -> dict[str, Node | None]:
 def _probe(view: FieldView, defaults: Mapping[str, str] = PROBE) -> Table:
     """Returns a probe with the numbers and the address that the chart fills in."""
     place = view.node.place
-    values: dict[str, Node | None] = {key: _taken(view, key) or Scalar(text, place) for key, text in defaults.items()}
-    ways: dict[str, Node | None] = {key: _taken(view, key) for key in (*HOW, "timeoutSeconds", "successThreshold")}
+    values: dict[str, Node | None] = {key: taken(view, key) or Scalar(text, place) for key, text in defaults.items()}
+    ways: dict[str, Node | None] = {key: taken(view, key) for key in (*HOW, "timeoutSeconds", "successThreshold")}
     if not any(ways[key] for key in HOW):
         ways["httpGet"] = entry(place, {key: Scalar(text, place) for key, text in ADDRESS.items()})
     return entry(place, {**values, **ways})
@@ -223,11 +195,11 @@ def _probe(view: FieldView, defaults: Mapping[str, str] = PROBE) -> Table:
 
 def _resources(model: FieldView) -> Table:
     """Returns what one replica requests: as it is written, else from the keys for each resource."""
-    whole = _taken(model, "resources")
+    whole = taken(model, "resources")
     kind = model.scalar("requestGPUType")
     requests: dict[str, Node | None] = {
-        "cpu": _taken(model, "requestCPU"), "memory": _taken(model, "requestMemory"),
-        kind.text if kind else "nvidia.com/gpu": _taken(model, "requestGPU"),
+        "cpu": taken(model, "requestCPU"), "memory": taken(model, "requestMemory"),
+        kind.text if kind else "nvidia.com/gpu": taken(model, "requestGPU"),
     }  # fmt: skip
     if isinstance(whole, Table) and whole.entries:
         return whole
@@ -243,5 +215,5 @@ def _command(model: FieldView, name: Scalar) -> Items:
         stated = config.scalar(key) if config else None
         if stated is not None:
             words += [respelled(stated, flag), stated]
-    more = _taken(config, "extraArgs") if config else None
+    more = taken(config, "extraArgs") if config else None
     return listed([*words, *(more if isinstance(more, Items) else ())], name.place)

@@ -67,7 +67,7 @@ def test_each_subagent_has_its_time_its_model_and_its_turns() -> None:
         "lead_agent -> subagent_own": "15 min",
     }
     assert text(call(design, "subagent_bash -> sandbox").per_try) == "10 min"
-    assert call(design, "subagent_own -> gpt")
+    assert text(call(design, "subagent_own -> gpt").callee) == "gpt"
     assert text(design.limits["subagent_bash_turns"].at_most) == "80"
 
 
