@@ -27,6 +27,7 @@ class JobQueue:
     `within`: takes from its own jobs.  `reclaim`: takes from others that borrow, for a job within its own quota.
     `borrowing`: the same for a job that borrows itself, up to the priority `threshold`.  Each is `Never`, the default,
     `LowerPriority` or `Any`.  `obstacle`: why what becomes of its jobs is not known; empty where it is.
+    `is_closed`: it lets in no namespace; `only`: the one that it lets in.
     """
 
     name: Scalar
@@ -38,6 +39,12 @@ class JobQueue:
     borrowing: Scalar | None
     threshold: Scalar | None
     obstacle: str
+    is_closed: bool = False
+    only: str = ""
+
+    def lets_in(self, namespace: str) -> bool:
+        """Returns whether jobs of a namespace (empty: not said) may wait here."""
+        return not self.is_closed and (not self.only or not namespace or namespace == self.only)
 
     def quota(self, resource: str) -> QueueQuota | None:
         """Returns its quota of a resource."""

@@ -23,6 +23,7 @@ from coherence.language.document import Node, Scalar
 KIND = "ClusterQueue"
 LONGEST_RULE = 4000  # letters of a formula of the language
 PODS = "pods"
+CLOSED = "namespaces let in"
 OTHER = "another job of its cohort is not understood"
 NOTHING = "it requests nothing, and is let in"
 LONG = "queues of Kueue (the rule of who takes from whom is too long: no job is let in or not)"
@@ -71,20 +72,23 @@ def _understood(sketch: Sketch) -> Iterator[PlacedJob]:
         else:
             priority = queues.priorities[job.group] if job.group else Scalar("0", job.place)
             needs = _needs(job.pod_sets, queue)
+            if needs and not queue.lets_in(job.namespace):
+                needs[CLOSED] = Scalar("1", job.place)  # of none
             yield from [PlacedJob(job, queue, needs, priority)] if needs else []
             if not needs:
                 sketch.not_modelled.append((job.place, f"{job.title}: its place in a queue ({NOTHING})"))
 
 
 def _queue_of(job: QueuedJob, queues: JobQueues) -> JobQueue | None:
-    doors = (to for (space, door), to in queues.doors.items() if door == job.queue and agree(space, job.namespace))
-    return queues.queues.get(next(doors, ""))
+    """Returns the queue of a job; None where it is not known, or may be one of several."""
+    doors = {to for (space, door), to in queues.doors.items() if door == job.queue and agree(space, job.namespace)}
+    return queues.queues.get(doors.pop()) if len(doors) == 1 else None
 
 
 def _job_obstacle(job: QueuedJob, queue: JobQueue | None, queues: JobQueues) -> str:
     """Returns why what becomes of a job is not known; empty where it is."""
     unknown = job.group and job.group not in queues.priorities
-    why = job.obstacle or ("" if queue is not None else "its queue is not in these manifests")
+    why = job.obstacle or ("" if queue is not None else "its queue is not in these manifests, or one of several")
     return why or (f"the priority of {job.group} is not in these manifests" if unknown else "")
 
 

@@ -6,7 +6,8 @@ language of jobs cannot say (several flavors of one resource, admission checks, 
 the cohort out of the design, and is listed.
 
 SOURCE: Kueue API v1beta1 and v1beta2, ClusterQueueSpec: queueingStrategy BestEffortFIFO, every policy of preemption
-Never, no limit of borrowing and lending; the cohort is `cohort` in v1beta1 and `cohortName` in v1beta2.
+Never, no limit of borrowing and lending, without a namespaceSelector no namespace; the cohort is `cohort` in v1beta1
+and `cohortName` in v1beta2.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ GROUPS = ("kueue.x-k8s.io",)
 SPELLING = {"count": "nominalQuota"}
 COHORT = {"v1beta1": "cohort", "v1beta2": "cohortName"}
 LIMITS = ("borrowingLimit", "lendingLimit")
+NAME_OF_NAMESPACE = "kubernetes.io/metadata.name"
 STRATEGIES = ("BestEffortFIFO", "StrictFIFO")
 WITHIN = ("Never", "LowerPriority", "LowerOrNewerEqualPriority")
 RECLAIM = ("Never", "LowerPriority", "Any")
@@ -45,6 +47,9 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     cohort, strategy = spec.scalar(key), chosen(spec, "queueingStrategy", STRATEGIES)
     spec.remark("flavorFungibility", "which of several flavors is tried first")
     spec.remark("fairSharing", "a weight counts where the configuration shares fairly")
+    selector = spec.table("namespaceSelector")
+    labels = selector.table("matchLabels") if selector is not None else None
+    only = labels.node.get(NAME_OF_NAMESPACE) if labels is not None else None
     spec.use("namespaceSelector")
     takes = spec.table("preemption")
     borrowing = takes.table("borrowWithinCohort") if takes is not None else None
@@ -59,6 +64,8 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         borrowing=chosen(borrowing, "policy", RECLAIM[:2]) if borrowing else None,
         threshold=borrowing.scalar("maxPriorityThreshold") if borrowing else None,
         obstacle=_obstacle(spec, takes, quotas),
+        is_closed=selector is None,
+        only=only.text if isinstance(only, Scalar) else "",
     )
 
 

@@ -117,3 +117,25 @@ def test_two_jobs_whose_names_are_made_are_two() -> None:
 def test_two_cohorts_do_not_share() -> None:
     text = queue("a", more="cohortName: one") + queue("b", more="cohortName: two") + job("train", "a", 5)
     assert conflicts(text) == ["train_job needs 5 cpu_of_one, but there are 4 (cpu_of_one.count): it never runs"]
+
+
+@pytest.mark.parametrize(
+    ("selector", "fits"),
+    [
+        ("namespaceSelector: {}", True),
+        ("queueingStrategy: StrictFIFO", False),  # no selector lets in no namespace
+        ("namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: team}}", True),
+        ("namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: project}}", False),
+        ("namespaceSelector: {matchLabels: {tier: batch}}", True),  # labels of namespaces are not known
+    ],
+)
+def test_a_queue_that_does_not_let_in_the_namespace_keeps_a_job_waiting(selector: str, *, fits: bool) -> None:
+    text = queue("a", more="").replace("namespaceSelector: {}", selector) + job("train", "a", 2)
+    assert (conflicts(text) == []) is fits
+
+
+def test_a_job_without_a_namespace_may_wait_in_one_of_several_queues() -> None:
+    doors = queue("a") + queue("b").replace("{name: b, namespace: team}", "{name: a, namespace: other}")
+    text = doors + job("train", "a", 2).replace(" namespace: team,", "")
+    assert not read(text).jobs
+    assert "or one of several" in not_modelled(text)
