@@ -5,7 +5,8 @@ in no line of the case (in a part that it uses) is marked at the first line.  Th
 of its marks, by line, code, verdict and number; `silent` has none.  `# COH201 conflict certain` (or `possible`) states
 the certainty too.  Notes alone need no mark, except those of a code that the case speaks of, by a mark or in the head
 of its fence (`silent COH701`).  A case whose fence says `slow` runs with the slow tests and without a search for
-repairs, which no mark speaks of and which would take most of the time.
+repairs, which no mark speaks of and which would take most of the time.  One that says `manifests` is read by the
+importers; a design with `overlays: manifests` may be one of its documents.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Finding, Verdict
+from coherence.importers import design_from_sources
 from coherence.language.design import Design
 from coherence.language.reading import read_text
 
@@ -27,7 +29,7 @@ FENCE = re.compile(r"^```yaml([^\n]*)\n(.*?)^```(?:\s*^```telemetry([^\n]*)\n(.*
 MARK = re.compile(r"(COH\d{3}) (\w+)(?: (certain|possible))?(?: x(\d+))?")
 MARKS = re.compile(rf"#\s*{MARK.pattern}(?:, {MARK.pattern})*\s*")
 BEGIN = re.compile(r"#\s*COH\d{3}")
-WORDS = {"silent", "slow"}
+WORDS = {"silent", "slow", "manifests"}
 
 
 class Mark(NamedTuple):
@@ -51,15 +53,16 @@ class Case(NamedTuple):
     spoken: frozenset[str]  # codes whose notes are marked too
     settings: str = ""
     signals: str = ""
+    manifests: bool = False
 
 
-def findings_of(text: str, *, repairs: bool = True) -> tuple[Finding, ...]:
-    """Returns all findings about a design text."""
+def findings_of(text: str, *, repairs: bool = True, manifests: bool = False) -> tuple[Finding, ...]:
+    """Returns all findings about the text of a design, or of manifests."""
 
     def rebuild(sources: Mapping[str, str]) -> Design:
-        return read_text(sources[FILE], FILE)
+        return design_from_sources(sources) if manifests else read_text(sources[FILE], FILE)
 
-    return analyse(read_text(text, FILE), {FILE: text}, rebuild, verify_repairs=repairs).findings
+    return analyse(rebuild({FILE: text}), {FILE: text}, rebuild, verify_repairs=repairs).findings
 
 
 def cases(folder: Path) -> Iterator[Case]:
@@ -75,7 +78,7 @@ def cases(folder: Path) -> Iterator[Case]:
             spoken = frozenset(codes | {mark.code for mark in expected})
             yield Case(
                 f"{path.relative_to(CASES)}:{line}", path.name, match[2], expected, "silent" in head, "slow" in head,
-                spoken, match[3] or "", match[4] or "",
+                spoken, match[3] or "", match[4] or "", "manifests" in head,
             )  # fmt: skip
 
 

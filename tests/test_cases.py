@@ -20,7 +20,7 @@ ALL = [case for case in cases(CASES) if not case.signals]
     "case", [pytest.param(case, id=case.name, marks=[pytest.mark.slow] * case.slow) for case in ALL]
 )
 def test_case(case: Case) -> None:
-    told = differences(case, findings_of(case.text, repairs=not case.slow))
+    told = differences(case, findings_of(case.text, repairs=not case.slow, manifests=case.manifests))
     assert not told, "\n".join(["", case.name, *told])
 
 

@@ -2,7 +2,8 @@
 
 Without a startup probe all run from the start of the container, and a liveness probe must leave the load its
 time.  With one the others begin when the load has ended; their initialDelaySeconds, counted from the start of
-the container, then says nothing more.
+the container, then says nothing more.  Where both ask the same, an overload is a second event that starts them:
+readiness must take the pod out before liveness restarts it.
 
 SOURCE: Kubernetes documentation, Configure Liveness, Readiness and Startup Probes.  Zero is the default of a
 field, as the API server fills it in.
@@ -24,6 +25,7 @@ PROBES = (
     ("livenessProbe", "liveness", "liveness_probe", "restart"),
     ("readinessProbe", "readiness", "readiness_probe", "unlist"),
 )
+LASTING = ("livenessProbe", "readinessProbe")  # those that run as long as the container does
 HOW = ("httpGet", "tcpSocket", "grpc", "exec")
 GATED = "counts from the start of the container, before the startup probe has ended"
 
@@ -35,6 +37,7 @@ def probes(containers: list[FieldView], thing: str, sketch: Sketch) -> None:
     for container in probed:
         label = labels[container.path]
         suffix = "" if len(probed) == 1 else f"_{sanitised(label.text if label else '')}"
+        same = _ask_the_same(container, sketch)
         for key, short, part, verb in PROBES:
             probe = container.table(key)
             if probe is not None:
@@ -48,6 +51,17 @@ def probes(containers: list[FieldView], thing: str, sketch: Sketch) -> None:
                 if short == "readiness":
                     values["unless"] = None  # it ends nothing
                 sketch.put("timers", name, place, values)
+                if key in LASTING and same:
+                    overloaded = {**values, "from": Scalar(f"{thing} overloaded", place), "first": None, "unless": None}
+                    sketch.put("timers", sketch.names.fresh(f"{name}_overloaded"), place, overloaded)
+
+
+def _ask_the_same(container: FieldView, sketch: Sketch) -> bool:
+    """Returns whether readiness and liveness ask the same: under overload both begin to fail at one moment."""
+    asked = [_sees(probe, sketch) for key in LASTING if (probe := container.table(key)) is not None]
+    return (
+        len(asked) == len(LASTING) and asked[0] is not None and asked[1] is not None and asked[0].text == asked[1].text
+    )
 
 
 def _timer(probe: FieldView, place: Place, load: str, sketch: Sketch, *, gated: bool) -> dict[str, Node | None]:
