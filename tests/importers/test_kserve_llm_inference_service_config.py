@@ -12,7 +12,7 @@ FILE = DATA / "manifests/deployment-probes/kserve-config-llm-prefill-template.ya
 def test_its_pods_are_read_though_arguments_are_templates() -> None:
     design = open_workspace([FILE]).entries[0].design
     assert set(design.components) == {"kserve_config_llm_prefill_template_prefill"}
-    assert len(design.timers) == 4  # three probes, and the grace
+    assert len(design.timers) == 6  # three probes, two of which ask the same under overload too, and the grace
 
 
 def test_nothing_of_it_contradicts_itself() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from coherence import importers
+from coherence.checking.design_check import analyse
+from coherence.findings.finding import Verdict
 from coherence.language.design import Design
 
 
@@ -34,3 +36,37 @@ def test_a_sleep_before_the_end_lies_inside_the_grace() -> None:
 def test_probes_and_the_grace_of_every_kind_are_timers(kind: str) -> None:
     pod = "{terminationGracePeriodSeconds: 30, containers: [{livenessProbe: {periodSeconds: 5}}]}"
     assert set(read(pod, kind=kind).timers) == {"web_liveness", "web_grace"}
+
+
+@pytest.mark.parametrize(
+    ("readiness", "liveness", "alike"),
+    [
+        ("httpGet: {path: /ok, port: 80}", "httpGet: {path: /ok, port: 80}", True),
+        ("httpGet: {path: /ok, port: 80}", "httpGet: {path: /live, port: 80}", False),
+        ("httpGet: {path: /ok, port: 80}", "tcpSocket: {port: 80}", False),
+        ("periodSeconds: 5", "periodSeconds: 5", False),
+    ],
+)
+def test_readiness_and_liveness_that_ask_the_same_run_from_one_overload(
+    readiness: str, liveness: str, alike: bool
+) -> None:
+    design = read(f"{{containers: [{{readinessProbe: {{{readiness}}}, livenessProbe: {{{liveness}}}}}]}}")
+    starts = {name: timer.start.text for name, timer in design.timers.items() if timer.start is not None}
+    both = {"web_readiness_overloaded": "web overloaded", "web_liveness_overloaded": "web overloaded"}
+    assert {name: text for name, text in starts.items() if name.endswith("_overloaded")} == (both if alike else {})
+
+
+def test_identical_probes_restart_what_is_only_overloaded() -> None:
+    probe = "httpGet: {path: /ok, port: 80}"
+
+    def verdicts(liveness: str) -> list[Verdict]:
+        pod = f"{{containers: [{{readinessProbe: {{{probe}}}, livenessProbe: {{{probe}, {liveness}}}}}]}}"
+        text = f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: web}}\nspec: {{template: {{spec: {pod}}}}}\n"
+        sources = {"web.yaml": text}
+        design = importers.design_from_sources(sources)
+        findings = analyse(design, sources, importers.design_from_sources, verify_repairs=False).findings
+        return [finding.verdict for finding in findings if finding.code == "COH208"]
+
+    assert verdicts("periodSeconds: 10") == [Verdict.CONFLICT]
+    assert verdicts("initialDelaySeconds: 60") == [Verdict.CONFLICT]
+    assert verdicts("failureThreshold: 9") == [Verdict.PROVED]

@@ -83,6 +83,7 @@ def test_probes_that_ask_the_same_see_the_same(manifest: Path) -> None:
 def test_a_wrong_quantity_is_not_echoed(tmp_path: Path) -> None:
     (tmp_path / "d.yaml").write_text(PROBED.replace("averageValue: 3", f"averageValue: {SECRET}"), encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        open_workspace([tmp_path])
+        open_workspace([tmp_path / "d.yaml"])
     assert SECRET not in str(caught.value)
+    assert SECRET not in str(open_workspace([tmp_path]).refused)
     assert "a text of 7 characters, a quantity expected" in str(caught.value)
