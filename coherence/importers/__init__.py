@@ -22,6 +22,7 @@ from coherence.base.places import Place
 from coherence.base.units import shorten
 from coherence.importers._embedded import embedded
 from coherence.importers._identities import Identity, identities_of
+from coherence.importers._jobs import QUEUED, note_other
 from coherence.importers._kubernetes import Manifest, objects, word
 from coherence.importers._kueue import add_queued_jobs
 from coherence.importers._names import agree
@@ -211,6 +212,8 @@ def _manifest(node: Node, file: str, reading: Reading, sketch: Sketch) -> Manife
         return None
     module = _object_modules().get((word(node, "kind"), word(node, "apiVersion").partition("/")[0]))
     manifest = Manifest(node, file, reading, module.KIND if module is not None else "")
+    if manifest.kind not in QUEUED:
+        note_other(manifest, sketch)
     if module is None:
         sketch.not_modelled.append((node.key_place("kind"), f"{shorten(manifest.title)} (this kind is not modelled)"))
         return None

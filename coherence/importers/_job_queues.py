@@ -142,6 +142,7 @@ class JobQueues:
     beside: list[tuple[str, QueueQuota]] = field(default_factory=list)  # cohort, and what it has beside its queues
     fair: str = ""  # why no order of queues is known
     jobs: list[QueuedJob] = field(default_factory=list)
+    others: list[tuple[Scalar, str, str]] = field(default_factory=list)  # objects of other kinds: namespace and queue
     ready: list[ReadyWait] = field(default_factory=list)
     gangs: list[Gang] = field(default_factory=list)
     capabilities: dict[str, Mapping[str, Scalar]] = field(default_factory=dict)  # of queues of Volcano

@@ -22,6 +22,7 @@ from coherence.language.document import Node, Scalar, Table
 SPELLING = {"after": "activeDeadlineSeconds"}
 LABEL, CLASS = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
 PARTIAL = "kueue.x-k8s.io/job-min-parallelism"
+QUEUED = ("Job", "CronJob", "JobSet")  # kinds of which the queue is read
 GRACE = "termination_grace"
 NOT_MODELLED = {
     "podFailurePolicy": "which ends of a pod count as failures",
@@ -132,6 +133,13 @@ def enqueue(
                 title, thing, manifest.name.place, manifest.namespace, queue, pods, group or of_pods, times, comes, why
             )
         )  # fmt: skip
+
+
+def note_other(manifest: Manifest, sketch: Sketch) -> None:
+    """Notes an object of another kind that waits in a queue of Kueue."""
+    queue = _label(manifest.metadata, LABEL)
+    if queue:
+        sketch.queues.others.append((manifest.name, manifest.namespace, queue))
 
 
 def _label(metadata: Table, key: str) -> str:

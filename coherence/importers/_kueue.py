@@ -2,7 +2,8 @@
 
 A job needs all its pods at once.  Each flavor of a resource is a capacity of its cohort, and what one queue may use of
 it a capacity of its own where that is less, so that whoever needs more never runs.  Where something decides beside the
-quotas, the jobs of the whole cohort are listed and left out, so that no answer stands on a part of them.
+quotas, the jobs of the whole cohort are listed and left out.  What else waits in these queues, of a kind that is not
+imported or with needs that are not known, is a job without needs, for which an answer about all of them asks.
 
 SOURCE: Kueue documentation, ClusterQueue: Cohort, BorrowingLimit, LendingLimit; Workload.
 """
@@ -24,7 +25,6 @@ KIND = "ClusterQueue"
 LONGEST_RULE = 4000  # letters of a formula of the language
 PODS = "pods"
 CLOSED = "namespaces let in"
-OTHER = "another job of its cohort is not understood"
 NOTHING = "it requests nothing, and is let in"
 LONG = "queues of Kueue (the rule of who takes from whom is too long: no job is let in or not)"
 AGES = "who comes first in its queue goes by ages that no manifest says: every order is looked at"
@@ -54,18 +54,16 @@ def add_queued_jobs(sketch: Sketch) -> None:
             names[pool.label]: amount for r, amount in known.needs.items() for pool in _pools(known.queue, r, queues)
         }
         _add_job(known, members[known.queue.name.text], needs, sketch)
+    _add_unknown(waiting, members, sketch)
 
 
 def _understood(sketch: Sketch) -> Iterator[PlacedJob]:
-    """Yields the jobs of cohorts of which every queue and every job is understood; lists all others."""
+    """Yields the jobs that are understood, of cohorts of which every queue is; lists all others."""
     queues = sketch.queues
     placed = [(job, _queue_of(job, queues)) for job in queues.jobs]
     reasons = [_job_obstacle(job, queue, queues) for job, queue in placed]
-    partial = [queue for (_, queue), why in zip(placed, reasons, strict=True) if why and queue is not None]
     for (job, queue), reason in zip(placed, reasons, strict=True):
-        mates = queues.mates(queue) if queue is not None else []
-        others = OTHER if any(mate in partial for mate in mates) else ""
-        why = reason or next(_obstacles(queue, queues) if queue is not None else iter(()), others)
+        why = reason or next(_obstacles(queue, queues) if queue is not None else iter(()), "")
         if why or queue is None:
             words = f"{job.title}: queue {job.queue} ({why}: whether and when it is let in is not answered)"
             sketch.not_modelled.append((job.place, words))
@@ -79,9 +77,26 @@ def _understood(sketch: Sketch) -> Iterator[PlacedJob]:
                 sketch.not_modelled.append((job.place, f"{job.title}: its place in a queue ({NOTHING})"))
 
 
+def _add_unknown(waiting: Sequence[PlacedJob], members: Mapping[str, str], sketch: Sketch) -> None:
+    """Adds what waits beside the jobs that are understood, without needs: a proof about them asks for these."""
+    queues = sketch.queues
+    unknown = [(Scalar(job.thing, job.place), _queue_of(job, queues), job) for job in queues.jobs]
+    beside = [(it, queue) for it, queue, job in unknown if _job_obstacle(job, queue, queues)]
+    beside += [(name, _behind(queues, namespace, door)) for name, namespace, door in queues.others]
+    cohorts = [mate for known in waiting for mate in queues.mates(known.queue)]
+    for name, queue in beside:
+        if queue is not None and queue in cohorts:
+            member = Scalar(members.get(queue.name.text) or sketch.names.thing(queue.name.text, "", KIND), name.place)
+            sketch.put("jobs", sketch.names.fresh(f"{name.text}_job"), name.place, {"queue": member})
+
+
 def _queue_of(job: QueuedJob, queues: JobQueues) -> JobQueue | None:
-    """Returns the queue of a job; None where it is not known, or may be one of several."""
-    doors = {to for (space, door), to in queues.doors.items() if door == job.queue and agree(space, job.namespace)}
+    return _behind(queues, job.namespace, job.queue)
+
+
+def _behind(queues: JobQueues, namespace: str, name: str) -> JobQueue | None:
+    """Returns the queue behind a name; None where it is not known, or may be one of several."""
+    doors = {to for (space, door), to in queues.doors.items() if door == name and agree(space, namespace)}
     return queues.queues.get(doors.pop()) if len(doors) == 1 else None
 
 

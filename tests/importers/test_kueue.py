@@ -96,11 +96,21 @@ def test_a_job_of_which_something_is_missing_is_listed(text: str, why: str) -> N
     assert why in not_modelled(text)
 
 
-def test_a_job_that_is_not_understood_keeps_those_of_its_cohort_out() -> None:
-    partial = job("some", "b", 2, labels=", kueue.x-k8s.io/job-min-parallelism: '1'")
-    text = queue("a") + queue("b") + job("train", "a", 2) + partial
-    assert not read(text).jobs
-    assert "another job of its cohort is not understood" in not_modelled(text)
+OTHERS = [
+    job("some", "b", 2, labels=", kueue.x-k8s.io/job-min-parallelism: '1'"),
+    "apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: some, labels: {kueue.x-k8s.io/queue-name: b}}\n---\n",
+    "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: some, labels: {kueue.x-k8s.io/queue-name: b}}\n---\n",
+]
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_an_answer_about_all_jobs_asks_for_those_that_are_not_understood(other: str) -> None:
+    more = "cohortName: all\n  preemption: {reclaimWithinCohort: Any}"
+    text = queue("a") + queue("b", more=more) + job("train", "a", 8) + job("waking", "b", 4)
+    assert [finding.verdict for finding in findings(text, "COH225")] == [Verdict.PROVED]
+    (finding,) = findings(text + other, "COH225")
+    assert (finding.verdict, "needs of some_job" in finding.message) == (Verdict.UNDECIDED, True)
+    assert conflicts(text + other) == []
 
 
 def test_a_job_that_requests_nothing_waits_for_nothing() -> None:
