@@ -9,6 +9,7 @@ from fractions import Fraction
 from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.actions import acted_on, action_in
 from coherence.language.design import Design, Timer
 from coherence.language.words import ACTIONS
 from coherence.verify.events import graph, orders
@@ -60,7 +61,11 @@ def _promised(design: Design, early: Timer, other: Timer) -> bool:
 
 
 def _does_the_same(early: Timer, other: Timer) -> bool:
-    return early.then is not None and other.then is not None and early.then.text == other.then.text
+    if early.then is None or other.then is None:
+        return False
+    words, others = early.then.text, other.then.text
+    alike = action_in(words) == action_in(others) != "" and acted_on(words) == acted_on(others)
+    return alike or words == others
 
 
 def _hands_out_again(other: Timer) -> bool:
