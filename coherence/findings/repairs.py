@@ -99,6 +99,20 @@ def insert_before(subject: Subject, entry: Place, name: str, value: str) -> Edit
     return Edit(_empty(entry, entry.column), "", f"{name}: {value}{behind}")
 
 
+def without(subject: Subject, entry: Place) -> Edit | None:
+    """Returns the edit that takes an entry away whose name stands at a place; None where it is not one line by itself.
+
+    None in a manifest, where the object may be more than the design says of it.
+    """
+    if text_at(subject.sources, entry) is None or subject.design.imported:
+        return None
+    line = lines_of(subject.sources[entry.file])[entry.line - 1]
+    before, own = line[: entry.column - 1], line[entry.column - 1 :]
+    if before.strip() or not re.fullmatch(r"[\w.]+:\s*\{.*\}\s*(#.*)?", own):
+        return None
+    return Edit(Place(entry.file, entry.line, entry.column, entry.line, len(line) + 1), own, "")
+
+
 def _empty(place: Place, column: int) -> Place:
     return Place(place.file, place.line, column, place.line, column)
 

@@ -179,3 +179,21 @@ def test_a_kind_without_names_of_our_keys_takes_no_key_and_no_entry_of_the_langu
     assert repairs.insert(subject, group, "tries", "2") is None
     assert repairs.insert_before(subject, group, "gate", "{}") is None
     assert repairs.duration_text(subject, Fraction(3, 2)) == "1500ms"
+
+
+LOOPS = """coherence: 1
+loops:
+  up: {actuation: {signal: web.copies, by: 1}}  # adds
+  down:
+    actuation: {by: -1}
+"""
+
+
+def test_an_entry_on_a_line_of_its_own_is_taken_away_and_another_is_not() -> None:
+    subject = Subject(read_text(LOOPS, "case.yaml"), {"case.yaml": LOOPS})
+    edit = repairs.without(subject, subject.design.loops["up"].place)
+    assert edit is not None
+    after = repairs.apply([edit], {"case.yaml": LOOPS})
+    assert after is not None
+    assert set(read_text(after["case.yaml"], "case.yaml").loops) == {"down"}
+    assert repairs.without(subject, subject.design.loops["down"].place) is None

@@ -1,4 +1,5 @@
-"""Names what an edit of a design gives up or buys: a promise relaxed, more hardware, a caller that waits longer.
+"""Names what an edit of a design gives up or buys: a loop taken away, a promise relaxed, more hardware, a caller
+that waits longer.
 
 Such a repair is real and comes last: what was promised to people, and what is paid for, is for people to change.
 """
@@ -14,8 +15,8 @@ from coherence.language.schema_kinds import Quantity
 
 
 def concessions(before: Design, after: Design) -> tuple[str, ...]:
-    """Returns, in words, what a program must not decide: the promises that are relaxed, the hardware that is added."""
-    return (*_relaxed(before, after), *_bought(before, after))
+    """Returns, in words, what is for people to decide: loops taken away, promises relaxed, hardware added."""
+    return (*_taken_away(before, after), *_relaxed(before, after), *_bought(before, after))
 
 
 def patience(before: Design, after: Design) -> tuple[str, ...]:
@@ -37,6 +38,10 @@ def _relaxed(before: Design, after: Design) -> Iterator[str]:
             yield f"{name} waits longer"
 
 
+def _taken_away(before: Design, after: Design) -> Iterator[str]:
+    yield from (f"{name} is taken away" for name in before.loops if name not in after.loops)
+
+
 def _bought(before: Design, after: Design) -> Iterator[str]:
     for name, tier in before.tiers.items():
         if name in after.tiers and _size(tier.count) < _size(after.tiers[name].count):
@@ -52,7 +57,8 @@ def _bought(before: Design, after: Design) -> Iterator[str]:
 
 def _has_more(component: Component, edited: Component) -> bool:
     """Returns whether a component has more copies, or one of its stated numbers that are no times is higher."""
-    pairs = [(component.copies, edited.copies), *((v, edited.constants.get(k)) for k, v in component.constants.items())]
+    pairs: list[tuple[object, object]] = [(component.copies, edited.copies), (component.count, edited.count)]
+    pairs += [(v, edited.constants.get(k)) for k, v in component.constants.items()]
     return any(_size(old) < _size(new) for old, new in pairs if getattr(old, "dimension", ONE) != SECOND)
 
 

@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from coherence.findings import repairs
 from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
@@ -87,7 +88,14 @@ def _disjoint(subject: Subject) -> Iterator[Finding]:
             Step(None, f"{band.reading} is {where} {float(end):.4g}: {band.loop.name} acts on {written_by(band.loop)}")
             for band, where, end in _acting(*bands)
         )
-        yield QUESTION.conflict(message, places, names, arithmetic(figures, witness=steps))
+        alone = (repairs.proposal(repairs.without(subject, band.loop.place)) for band in bands)
+        yield QUESTION.conflict(
+            message,
+            places,
+            names,
+            arithmetic(figures, witness=steps),
+            repairs=filter(None, alone),
+        )
 
 
 def _acting(*bands: TargetBand) -> Iterator[tuple[TargetBand, str, Fraction]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +13,7 @@ from coherence.base.number_text import render_clock, render_seconds
 from coherence.base.places import Place
 from coherence.base.queries import cached
 from coherence.findings import repairs
-from coherence.findings.finding import Evidence, Finding, Grade, Repair, Verdict
+from coherence.findings.finding import Edit, Evidence, Finding, Grade, Repair, Verdict
 from coherence.findings.question_input import Question, Subject
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.linear import Linear, linearise
@@ -216,6 +217,24 @@ def _linear_numbers(linear: Linear | None) -> dict[str, tuple[Fraction | float |
 
 
 def _repairs(subject: Subject, group: Group) -> Iterator[Repair]:
+    """Yields one owner for a field that two write, and longer hold-down windows of proportional loops."""
+    yield from _one_owner(subject, group)
+    yield from _longer_windows(subject, group)
+
+
+def _one_owner(subject: Subject, group: Group) -> Iterator[Repair]:
+    """Yields that a loop leaves a field alone that another one writes too, or is not there."""
+    writers = Counter(loop.signal for loop in group.loops)
+    for loop in group.loops:
+        if writers[loop.signal] < 2:
+            continue
+        to = loop.source.actuation.to if loop.source.actuation is not None else None
+        old = repairs.text_at(subject.sources, to.place) if to is not None else None
+        edit = Edit(to.place, old, "unset") if to is not None and old else repairs.without(subject, loop.source.place)
+        yield from [repair] if (repair := repairs.proposal(edit)) is not None else []
+
+
+def _longer_windows(subject: Subject, group: Group) -> Iterator[Repair]:
     """Yields a hold-down window of one, three, ... periods for a proportional loop that has none that long."""
     for loop in group.loops:
         timescale = loop.source.timescale

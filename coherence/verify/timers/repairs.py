@@ -13,6 +13,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.design import Timer
 from coherence.language.jitter import shift_of
 from coherence.language.probes import longest_spacing
+from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.timers.firing import firing, misses_of
 
@@ -63,6 +64,8 @@ def startup_probe(subject: Subject, timer: Timer, longest: Fraction) -> Iterator
         return
     if STARTUP in subject.design.timers or (timer.part is not None and timer.part.text != "liveness_probe"):
         return
+    if not _is_start(subject, start.subject):
+        return
     misses = math.ceil(longest * MARGIN / every.low) + 1
     probe = f"{{from: {start.text}, every: {render_seconds(every.low)}, misses: {misses}, unless: {end.text}"
     beside = repairs.insert_before(subject, timer.place, STARTUP, f"{probe}, then: {then.text}}}")
@@ -71,6 +74,13 @@ def startup_probe(subject: Subject, timer: Timer, longest: Fraction) -> Iterator
     repair = repairs.proposal(beside, begins)
     if repair is not None:
         yield repair
+
+
+def _is_start(subject: Subject, activity: str) -> bool:
+    """Decides whether something may be a start: the thing as a whole, or the activity that has this role."""
+    thing, _, name = activity.partition(".")
+    component = subject.design.components.get(thing)
+    return component is None or not name or role(component, name) == "start"
 
 
 def _once(timer: Timer) -> tuple[str, Quantity | None]:

@@ -1,8 +1,8 @@
 """Says what a design wanted before a repair and does not want after it, by plain code that imports no engine.
 
 Every promise, setpoint, bound, guard of another policy, load and time of the world stands as before, or narrower, and
-no policy is gone or switched off.  A promise that is relaxed and hardware that is added are conceded by the repair, in
-words; candidates are no repairs, and are not looked at.
+no policy is gone or switched off.  A promise that is relaxed, hardware that is added and a loop that is taken away are
+conceded by the repair, in words; candidates are no repairs, and are not looked at.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ def written(text: str, edits: tuple[Edit, ...]) -> str:
 def lost(before: Design, after: Design, repair: Repair, of: Sequence[str] = ()) -> Iterator[str]:
     """Yields what the design wanted before the repair of a conflict `of` some policies, and does not want after it."""
     for section in SECTIONS:
-        yield from (f"{section}.{name}" for name in set(getattr(before, section)) - set(getattr(after, section)))
+        gone = set(getattr(before, section)) - set(getattr(after, section))
+        yield from (f"{section}.{name}" for name in gone if f"{name} is taken away" not in repair.concedes)
     if len(before.calls) != len(after.calls):
         yield "calls"
     if not any("is relaxed" in words for words in repair.concedes):
         yield from (name for name, promise in before.promises.items() if after.promises[name].text != promise.text)
     for name, loop in before.loops.items():
-        yield from (f"{name}.{what}" for what in _of_loop(loop, after.loops[name]))
+        yield from (f"{name}.{what}" for what in _of_loop(loop, after.loops.get(name, loop)))
     for name, timer in before.timers.items():
         yield from (f"{name}.unless" for _ in _switched_off(timer, after, name))
     for name, limit in before.limits.items():
@@ -104,8 +105,15 @@ def _of_component(component: Component, edited: Component, repair: Repair) -> It
     for key, pair in pairs:
         if pair is not None and pair[0] < pair[1] and not any("more of" in words for words in repair.concedes):
             yield key
-    if pairs[0][1] is not None and pairs[0][1][0] > pairs[0][1][1]:
+    if pairs[0][1] is not None and pairs[0][1][0] > pairs[0][1][1] and not _narrower(component.copies, edited.copies):
         yield "copies"
+
+
+def _narrower(old: object, new: object) -> bool:
+    """Decides whether a range of members ends lower, and begins where it did."""
+    if not (isinstance(old, Quantity) and isinstance(new, Quantity)):
+        return False
+    return old.low < old.high and old.low == new.low
 
 
 def _pair(old: object, new: object) -> tuple[Fraction, Fraction] | None:

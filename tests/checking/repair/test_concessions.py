@@ -14,6 +14,9 @@ workload: {users: {deadline: 7 s}}
 components: {web: {copies: 4, room: 8 GiB, drain: 30 s}}
 calls: [{from: a, to: b, tries: 3, deadline: 5 s}, {from: b, to: c, deadline: 1 s}]
 promises: {few: attempts(b) per call(a) <= 2}
+loops:
+  up: {actuation: {signal: web.copies, by: 1}}
+  down: {actuation: {signal: web.copies, by: -1}}
 """
 
 
@@ -23,6 +26,7 @@ promises: {few: attempts(b) per call(a) <= 2}
         ("<= 2", "<= 3", ("promise few is relaxed",)),
         ("count: 32", "count: 40", ("h100 has more members",)),
         ("gpu: 8", "gpu: 12", ("n1 has more room",)),
+        ("  up: {actuation: {signal: web.copies, by: 1}}\n", "", ("up is taken away",)),
         ("copies: 4", "copies: 5", ("web has more of what it is given",)),
         ("room: 8 GiB", "room: 9 GiB", ("web has more of what it is given",)),
         ("drain: 30 s", "drain: 60 s", ()),

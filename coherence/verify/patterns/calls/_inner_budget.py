@@ -7,10 +7,21 @@ from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
+from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.calls.attempts import ZERO, DurationInterval, completed, last_end, least, start, started, timeline
+from coherence.verify.calls.attempts import (
+    ZERO,
+    DurationInterval,
+    completed,
+    last_end,
+    least,
+    nice_below,
+    start,
+    started,
+    timeline,
+)
 from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Enclosure, Work, in_turn
 from coherence.verify.calls.claims import Numbers, term_fits
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter, shorter_try
@@ -140,8 +151,19 @@ def _too_many(question: Question, subject: Subject, work: Work, around: Enclosur
     return question.conflict(
         message, _all_places(path, around), _names(work, around),
         arithmetic(numbers, witness=_in_turn(path, around)), certain=False,
-        assumptions=in_turn(work, around.inside), repairs=offered(longer(subject, around.place, spent)),
+        assumptions=in_turn(work, around.inside),
+        repairs=offered(_all_shorter(subject, path, around.limit.low, spent), longer(subject, around.place, spent)),
     )  # fmt: skip
+
+
+def _all_shorter(subject: Subject, path: Sequence[RetryPolicy], limit: Fraction, spent: Fraction) -> Repair | None:
+    """Returns the repair by which calls that try once take so much less each that together they end before a limit."""
+    deadlines = [plan.call.deadline for plan in path if not plan.retries]
+    if len(deadlines) < len(path):
+        return None
+    shares = [(q, nice_below(q.high * limit / spent)) for q in deadlines if isinstance(q, Quantity)]
+    edits = [repairs.change(subject, q, share) for q, share in shares if share is not None]
+    return repairs.proposal(*edits) if len(edits) == len(path) else None
 
 
 def _contained(question: Question, work: Work, around: Enclosure, longest: Fraction) -> Finding:

@@ -15,6 +15,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Component, needed
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, copies
+from coherence.verify.facts.limits import narrowed
 from coherence.verify.jobs.capacity import alike, supplies
 from coherence.verify.jobs.contest import waits_together
 from coherence.verify.patterns.writers._pair import Numbers
@@ -138,7 +139,7 @@ def _repairs(subject: Subject, facts: DesignFacts, supply: Supply, holders: list
     for holder in holders:
         room, stated = supply.amount - (most - holder.most), facts.quantities.get(f"{holder.component.name}.copies")
         if stated is not None and holder.need.high > 0 and room >= holder.need.high:
-            offered.append(repairs.change(subject, stated, Fraction(room // holder.need.high)))
+            offered.append(narrowed(subject, stated, Fraction(room // holder.need.high)))
     for edit in offered:
         repair = repairs.proposal(edit)
         yield from [repair] if repair is not None else []
