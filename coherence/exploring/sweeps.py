@@ -24,7 +24,7 @@ from coherence.loops.designs.group_runs import RunVerdict, executed
 from coherence.loops.designs.kinks import branches
 from coherence.loops.designs.lap_matrices import closed, opened
 from coherence.loops.designs.lap_roots import roots
-from coherence.loops.designs.linear import operating_point
+from coherence.loops.designs.equilibria import operating_point
 from coherence.loops.designs.operating_points import smooth_part
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model

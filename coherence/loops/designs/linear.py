@@ -7,21 +7,20 @@ limits) is taken out first and listed as dropped (model.md rule 11).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from coherence.base.reads import with_changes
+from coherence.loops.designs.equilibria import operating_point
 from coherence.loops.designs.kinks import branches
 from coherence.loops.networks.sampled_verdict import SampledVerdict, verdict
 from coherence.model.model import EVERYTHING, Model, SampledLoop
 from coherence.simulate.execute.affine import Affine, lift, plain, variable
 from coherence.simulate.execute.exact import Choices, Execution
-from coherence.simulate.execute.orbits import hyperperiod, solve
+from coherence.simulate.execute.orbits import hyperperiod
 
-NEWTON_STEPS, MOST_VARIABLES = 40, 160
-PRECISION = 10**12
+MOST_VARIABLES = 160
 LONGEST = 512  # bits of a denominator that is kept as it is
 
 
@@ -111,41 +110,6 @@ def shortened(matrix: list[list[Fraction]]) -> list[list[Fraction]]:
     if all(x.denominator.bit_length() <= LONGEST for row in matrix for x in row):
         return matrix
     return [[x.limit_denominator(10**50) for x in row] for row in matrix]
-
-
-def operating_point(
-    model: Model, near: Mapping[str, Fraction], check: Callable[[], object] = bool
-) -> dict[str, Fraction] | None:
-    """Solves lap(x) = x by Newton with exact derivatives and rounded iterates; `check` may raise to end it."""
-    names = [*model.states, *model.commands]
-    point = {name: near[name] for name in names}
-    for _ in range(NEWTON_STEPS):
-        end = _lap_from(model, point, check)
-        residual = {name: end[name].value - point[name] for name in names}
-        if all(abs(residual[name]) * PRECISION <= 1 + abs(point[name]) for name in names):
-            return point
-        moving = [n for n in names if residual[n] or any(end[n].coefficient(m) - (n == m) for m in names)]
-        rows = [[end[n].coefficient(m) - (n == m) for m in moving] + [-residual[n]] for n in moving]
-        step = solve([[Fraction(x) for x in row] for row in rows])
-        if step is None:
-            return None
-        point = point | {n: (point[n] + d).limit_denominator(PRECISION) for n, d in zip(moving, step, strict=True)}
-    return None
-
-
-def _lap_from(model: Model, point: Mapping[str, Fraction], check: Callable[[], object]) -> dict[str, Affine]:
-    """Returns the end of a lap that starts from a constant history, as a function of the constant.
-
-    Flows go on to the end of the lap, where nothing may happen: a flow that still moves there is not at rest.
-    """
-    run = Execution(model, Choices({name: variable(name, value) for name, value in point.items()}))
-    lap = hyperperiod(model)
-    while run.next_time() < lap:
-        check()
-        run.advance()
-    moved = run.motion.move(run, lap) if run.flowing else {}
-    ends = {**run.values, **{path: moved[path] for path in run.flowing}}
-    return {name: lift(ends[name] if name in model.states else run.commanded[name]) for name in point}
 
 
 def monodromy(model: Model, point: dict[str, Fraction]) -> list[list[Fraction]] | None:

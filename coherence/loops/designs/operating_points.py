@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.language.expressions.evaluate import NotExactError
+from coherence.loops.designs.equilibria import operating_point
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError, frozen, is_smooth
-from coherence.loops.designs.linear import operating_point, skeleton
+from coherence.loops.designs.linear import skeleton
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, Execution, MissingValueError
 from coherence.simulate.execute.orbits import hyperperiod
