@@ -19,12 +19,13 @@ from coherence.base.errors import CoherenceError, InputError, UsageError
 from coherence.base.watchdog import STOPPED
 from coherence.exploring.swept_numbers import Axis, edited
 from coherence.language.expressions.evaluate import NotExactError
+from coherence.loops.designs.bridged_laps import opened
+from coherence.loops.designs.equilibria import operating_point
 from coherence.loops.designs.feedback_groups import Deadline, is_smooth, region, structure
 from coherence.loops.designs.group_runs import RunVerdict, executed
 from coherence.loops.designs.kinks import branches
-from coherence.loops.designs.lap_matrices import closed, opened
+from coherence.loops.designs.lap_matrices import closed
 from coherence.loops.designs.lap_roots import roots
-from coherence.loops.designs.equilibria import operating_point
 from coherence.loops.designs.operating_points import smooth_part
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model

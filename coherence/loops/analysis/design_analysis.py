@@ -16,11 +16,12 @@ from coherence.base.watchdog import GRACE, STOPPED, TimeOverError, at_most
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.analysis.blame import Subset, smallest_swinging, smallest_unstable
 from coherence.loops.analysis.law_margins import LoopFigures, figures
+from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError, is_smooth, region, structure
 from coherence.loops.designs.group_runs import RestingCommand, RunVerdict, executed, from_bounds, rests
 from coherence.loops.designs.groups import Group
 from coherence.loops.designs.kinks import Branch, branches
-from coherence.loops.designs.lap_matrices import Lap, LapError, closed, opened
+from coherence.loops.designs.lap_matrices import Lap, LapError, closed
 from coherence.loops.designs.lap_roots import Roots, coupling, roots
 from coherence.loops.designs.operating_points import Point, operating_points, smooth_part, with_basins
 from coherence.model.model import Model

@@ -12,9 +12,10 @@ import numpy as np
 
 from coherence.base.bisection import halved
 from coherence.base.reads import with_changes
+from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.feedback_groups import Deadline
 from coherence.loops.designs.kinks import Branch
-from coherence.loops.designs.lap_matrices import Closed, Lap, LapError, closed, opened
+from coherence.loops.designs.lap_matrices import Closed, Lap, LapError, closed
 from coherence.loops.designs.lap_roots import Array, LapResponse, floats, is_stable, sensitivity, spectral_radius
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.lookback import look_backs

@@ -15,8 +15,9 @@ from typing import Any
 from coherence.base.reads import rebuilt
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Tree, names, walk
+from coherence.loops.designs.equilibria import AtRest
 from coherence.model.model import Model, SampledLoop, State, changed_outputs
-from coherence.simulate.execute.exact import Choices, Execution, MissingValueError, View
+from coherence.simulate.execute.instants import MissingValueError
 
 NEAR = Fraction(1, 10**9)  # relative difference below which two branches meet
 MOST = 16
@@ -46,8 +47,7 @@ class Sides:
 
 def stopped(model: Model, point: dict[str, Fraction]) -> frozenset[str]:
     """Returns states that stand at an end of their range and are pressed against it: a small push is lost at once."""
-    run = Execution(model, Choices(point))
-    view = View(run, Fraction(0), run.base())
+    view = AtRest(model, point)
     paths = set()
     for path, state in model.states.items():
         ends = (state.range.low, state.range.high)
@@ -61,8 +61,7 @@ def stopped(model: Model, point: dict[str, Fraction]) -> frozenset[str]:
 
 def branches(model: Model, point: dict[str, Fraction]) -> Sides:
     """Returns one model for each combination of sides, at most MOST."""
-    run = Execution(model, Choices(point))
-    view = View(run, Fraction(0), run.base())
+    view = AtRest(model, point)
     safe = stopped(model, point)
     ties = [(tree, sides) for tree in _kinks(model) if len(sides := _sides(tree, view)) > 1]
     total = 1
@@ -87,7 +86,7 @@ def _kinks(model: Model) -> Iterator[Tree]:
     yield from dict.fromkeys(kinks)
 
 
-def _sides(tree: Tree, view: View) -> tuple[Tree, ...]:
+def _sides(tree: Tree, view: AtRest) -> tuple[Tree, ...]:
     """Returns the branches that meet at this point."""
     try:
         if isinstance(tree, Choose):
@@ -102,29 +101,29 @@ def _sides(tree: Tree, view: View) -> tuple[Tree, ...]:
     return tuple(dict.fromkeys(near))
 
 
-def _choices(tree: Choose, view: View) -> tuple[Tree, ...]:
+def _choices(tree: Choose, view: AtRest) -> tuple[Tree, ...]:
     return (tree.then, tree.otherwise) if _undecided(tree, view) and _equal(tree.then, tree.otherwise, view) else ()
 
 
-def _undecided(tree: Choose, view: View) -> bool:
+def _undecided(tree: Choose, view: AtRest) -> bool:
     """Decides whether the condition compares two equal numbers."""
     condition = tree.condition
     return isinstance(condition, Compare) and _equal(condition.left, condition.right, view)
 
 
-def _equal(one: Tree, other: Tree, view: View) -> bool:
+def _equal(one: Tree, other: Tree, view: AtRest) -> bool:
     left, right = Fraction(evaluate(one, view)), Fraction(evaluate(other, view))
     return abs(left - right) <= NEAR * max(abs(left), abs(right), Fraction(1, 10**6))
 
 
-def _jumps(tree: Choose, view: View, safe: frozenset[str]) -> bool:
+def _jumps(tree: Choose, view: AtRest, safe: frozenset[str]) -> bool:
     """Decides whether its two sides differ at the point, and what it compares can move."""
     try:
         if not _undecided(tree, view) or _equal(tree.then, tree.otherwise, view):
             return False
     except (NotExactError, MissingValueError, TypeError, ValueError):
         return False
-    moving = {name for name in names(tree.condition) if name not in view.run.model.constants}
+    moving = {name for name in names(tree.condition) if name not in view.model.constants}
     return not moving <= safe
 
 

@@ -44,11 +44,16 @@ class Cut:
 
 @dataclass(frozen=True)
 class Lap:
-    """The opened lap: rows over the names of x and of the inputs `input 0`, `input 1`, ... in the order of time."""
+    """The opened lap: rows over the names of x and of the inputs `input 0`, `input 1`, ... in the order of time.
+
+    `exact`: no number was rounded.  `helpers`: names of x that are no signal of the model.
+    """
 
     length: Fraction  # s
     end: Table
     cuts: tuple[Cut, ...]
+    exact: bool = True
+    helpers: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,7 +82,7 @@ class _Opened(Execution):
         self.pending = sorted(self.pending, key=lambda p: p[0])
 
 
-def opened(model: Model, point: Mapping[str, Fraction], deadline: Deadline) -> Lap:
+def executed_lap(model: Model, point: Mapping[str, Fraction], deadline: Deadline) -> Lap:
     """Returns the lap of a smooth model (see `linear.skeleton`) at a constant point.
     Raises LapError, OutOfTimeError.
     """
@@ -132,6 +137,7 @@ class Closed:
     d: list[list[Fraction]]
     decisions: tuple[tuple[str, list[Fraction]], ...]  # (loop, its closed decision as a row over names)
     opened: tuple[str, ...]  # the loop of each input
+    exact: bool = True
 
 
 def closed(
@@ -172,6 +178,7 @@ def closed(
         [_row(law, columns) for law in laws],
         tuple((loop, _row(row, names)) for loop, row in decisions),
         tuple(loop for _, loop in free),
+        lap.exact,
     )
 
 
@@ -181,7 +188,7 @@ def _end_that_matters(
     """Returns the variables at the end of the lap that the laws depend on.  Raises LapError for too many."""
     end = {name: _put(row, inputs) for name, row in lap.end.items()}
     if paths is not None:
-        end = {name: row for name, row in end.items() if name.rsplit(" ", 1)[-1] in paths}
+        end = {name: row for name, row in end.items() if name in lap.helpers or name.rsplit(" ", 1)[-1] in paths}
     end = _pruned(end, laws, columns)
     if len(end) > MOST_VARIABLES:
         raise LapError(f"a lap has {len(end)} variables that matter, more than {MOST_VARIABLES}")

@@ -63,7 +63,7 @@ def roots(lap: Closed, length: Fraction) -> Roots:
 
 
 def _decided(lap: Closed, matrix: Array, multipliers: Array) -> tuple[str, str, int | None]:
-    if len(lap.names) <= EXACT_SIZE:
+    if _counted(lap):
         counts = count_roots(characteristic_polynomial(lap.a))
         if counts.outside:
             return "unstable", "exact count of the roots", counts.outside
@@ -80,6 +80,11 @@ def _decided(lap: Closed, matrix: Array, multipliers: Array) -> tuple[str, str, 
     return "undecided", f"a root within rounding ({allowed:.0e}) of the unit circle", None
 
 
+def _counted(lap: Closed) -> bool:
+    """Decides whether the roots of the lap are counted exactly: it is small, and none of its numbers is rounded."""
+    return lap.exact and len(lap.names) <= EXACT_SIZE
+
+
 def spectral_radius(rows: Array) -> float:
     """Returns the largest modulus."""
     return float(np.abs(np.linalg.eigvals(rows)).max()) if len(rows) else 0.0
@@ -87,7 +92,7 @@ def spectral_radius(rows: Array) -> float:
 
 def is_stable(lap: Closed) -> bool:
     """Decides stability exactly, where the lap is small enough; with room for rounding, otherwise."""
-    if len(lap.names) <= EXACT_SIZE:
+    if _counted(lap):
         counts = count_roots(characteristic_polynomial(lap.a))
         return not counts.outside and not counts.on
     matrix = floats(lap.a, len(lap.names))

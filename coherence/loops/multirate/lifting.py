@@ -53,13 +53,15 @@ def lift(system: Multirate) -> Lifted:
     """Lifts the system.  Raises UsageError where periods have no short common multiple, or more is remembered than
     fits.
     """
-    lap = _Lap(system)
+    lap = LapLifting(system)
     lap.run()
     return lap.lifted()
 
 
-class _Lap:
-    """The lap while it is carried out."""
+class LapLifting:
+    """The lap while it is carried out.  `inputs`: variables beside what is remembered, which a heir puts in."""
+
+    inputs = 0
 
     def __init__(self, system: Multirate) -> None:
         self.system, self.end = system, system.period
@@ -100,7 +102,7 @@ class _Lap:
     def _variables(self) -> None:
         """Sets unit rows for the state at -lag, the samplers' states, and the commands decided before 0."""
         times = [list(self._before(j)) for j in range(len(self.periods))]
-        sizes = [len(self.plant.a), *(len(law[0]) for law in self.laws), *map(len, times)]
+        sizes = [len(self.plant.a), *(len(law[0]) for law in self.laws), *map(len, times), self.inputs]
         self.size = sum(sizes)
         if self.size > MOST_VARIABLES:
             raise UsageError(
@@ -109,7 +111,8 @@ class _Lap:
         unit = zeros((self.size, self.size), exact=self.exact)
         for i in range(self.size):
             unit[i, i] = Fraction(1) if self.exact else 1.0
-        parts = np.split(unit, np.cumsum(sizes)[:-1])
+        self.unit = unit
+        parts = np.split(unit, np.cumsum(sizes)[:-1])[:-1]
         self.trace: dict[Fraction, Array] = {-self.lag: parts[0]}
         self.marks = [-self.lag]
         self.states = parts[1 : 1 + len(self.laws)]

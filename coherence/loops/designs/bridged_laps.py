@@ -1,0 +1,101 @@
+"""Opens the lap of a design's network at every decision, so that plants of any linear form have exact matrices.
+
+The lap is lifted (`multirate.lifting`): holds, phases, fractional delays, windows and landings are exact, between
+decisions the plant moves by matrix exponentials.  Each decision is cut as `lap_matrices` cuts those of an execution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from coherence.base.errors import UsageError
+from coherence.loops.designs.design_network import DesignNetwork, Law, network_of
+from coherence.loops.designs.feedback_groups import Deadline
+from coherence.loops.designs.lap_matrices import Cut, Lap, LapError, Row, executed_lap
+from coherence.loops.multirate.lifting import LapLifting
+from coherence.model.model import Model
+from coherence.simulate.execute.slices import signals_in
+
+Array = Any
+
+
+def opened(model: Model, point: Mapping[str, Fraction], deadline: Deadline) -> Lap:
+    """Returns the opened lap of a smooth model at a constant point: executed where all rates are constant between
+    events, else of the design's network.  Raises LapError, OutOfTimeError, NotExactError, MissingValueError.
+    """
+    if not bends(model):
+        return executed_lap(model, point, deadline)
+    deadline.check()
+    return bridged_lap(network_of(model, point))
+
+
+def bends(model: Model) -> bool:
+    """Decides whether the rate of some flow depends on what flows, so that it is not constant between events."""
+    flowing = {path for path, state in model.states.items() if state.flow is not None}
+    return any(flowing & signals_in(model, state.flow) for state in model.states.values() if state.flow is not None)
+
+
+def bridged_lap(design: DesignNetwork) -> Lap:
+    """Returns the opened lap of a network with samplers.  Raises LapError where it cannot be lifted."""
+    try:
+        lifting = _OpenedLifting(design)
+    except UsageError as error:
+        raise LapError(str(error)) from None
+    lifting.run()
+    return lifting.lap()
+
+
+class _OpenedLifting(LapLifting):
+    """A lap whose decisions are inputs: what their laws would have written is kept beside them."""
+
+    def __init__(self, design: DesignNetwork) -> None:
+        system = design.sampled
+        self.decided: Mapping[str, Law] = design.laws
+        self.rounded = not design.exact
+        self.inputs = sum(int(system.period / s.period) for s in system.samplers if s.name in design.laws)
+        self.cuts: list[tuple[str, Fraction, Array, Array, Array]] = []
+        super().__init__(system)
+
+    def _decide(self, j: int, now: Fraction, read: Array) -> None:
+        sampler = self.system.samplers[j]
+        law = self.decided.get(sampler.name)
+        if law is None:
+            super()._decide(j, now, read)
+            return
+        held = self.rows[j][-1]
+        before = self._seen(j, now, now, sampler.rank) if law.landed else held
+        own = law.own if self.exact else float(law.own)
+        self.cuts.append((law.loop, now, read + own * before, before, held))
+        self.times[j].append(now)
+        self.rows[j].append(self.unit[self.size - self.inputs + len(self.cuts) - 1])
+
+    def lap(self) -> Lap:
+        """Returns the lap over the names of its variables."""
+        names = [*self._names(), *(f"input {k}" for k in range(self.inputs))]
+        matrix = self.lifted().matrix
+        end = {name: _row(row, names) for name, row in zip(names, matrix, strict=False)}
+        cuts = tuple(
+            Cut(loop, now, _row(law, names), _row(before, names), _row(held, names))
+            for loop, now, law, before, held in self.cuts
+        )
+        return Lap(self.end, end, cuts, exact=self.exact and not self.rounded, helpers=self._helpers())
+
+    def _names(self) -> list[str]:
+        """Returns the names of what is remembered: levels, and commands that still act."""
+        flows = [f"level of {block.name}" for block in self.system.blocks if block.order]
+        return [*flows, *(name for j in range(len(self.before)) for name in self._commands(j))]
+
+    def _commands(self, j: int) -> list[str]:
+        name = self.system.samplers[j].name
+        return [f"command {k} of {name}" for k in range(self.before[j])]
+
+    def _helpers(self) -> frozenset[str]:
+        """Returns the names of what sensors hold: no signal of the model."""
+        aside = [j for j, s in enumerate(self.system.samplers) if s.name.startswith(("scrape ", "mean "))]
+        return frozenset(name for j in aside for name in self._commands(j))
+
+
+def _row(row: Array, names: list[str]) -> Row:
+    return {name: Fraction(weight) for name, weight in zip(names, row, strict=True) if weight}

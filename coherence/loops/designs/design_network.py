@@ -1,0 +1,148 @@
+"""Makes a network of a design at an operating point: the one bridge from designs to the linear engine.
+
+A state with a flow is a block 1 / (s - a), a of its own level; what flows and decisions read of the past passes a
+block of that delay; a command, a state that steps and a sensor that scrapes are samplers with their period, phase
+and landing; a mean over a window is a sampler that reads that mean just before its reader decides.  Couplings are
+the derivatives at the point.  Without samplers the network is one of continuous blocks with exact delays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.loops.designs.kinks import stopped
+from coherence.loops.designs.signal_gradients import NOW, Gradient, Gradients, Reading
+from coherence.loops.multirate.sampled_system import Multirate, Sampler, checked, exactly
+from coherence.loops.networks.network import Block, Coupling, Network, network
+from coherence.model.model import Model, SampledLoop
+
+
+@dataclass(frozen=True)
+class Law:
+    """What a loop adds to what it reads: `own` times its command, the one that landed last or the one given last."""
+
+    loop: str
+    own: Fraction
+    landed: bool
+
+
+@dataclass(frozen=True)
+class DesignNetwork:
+    """Blocks, samplers and couplings by the paths of states and commands; `laws` by command.
+
+    `exact`: no weight was rounded.
+    """
+
+    blocks: tuple[Block, ...]
+    samplers: tuple[Sampler, ...]
+    couplings: tuple[Coupling, ...]
+    laws: Mapping[str, Law]
+    exact: bool
+
+    @property
+    def sampled(self) -> Multirate:
+        """Returns the system of several rates, laws without their own command.  Raises UsageError."""
+        return checked(self.samplers, self.blocks, self.couplings)
+
+    @property
+    def continuous(self) -> Network:
+        """Returns the network of blocks of a design without samplers.  Raises UsageError."""
+        return network(self.blocks, self.couplings)
+
+
+def network_of(model: Model, point: Mapping[str, Fraction]) -> DesignNetwork:
+    """Returns the network of a model without thresholds and kinks (see `linear.skeleton`, `kinks.branches`).
+
+    Raises NotExactError, MissingValueError where something has no linear form.
+    """
+    builder = _Builder(model, point)
+    for path, state in model.states.items():
+        if path in builder.moving and state.flow is not None:
+            builder.flow(path, builder.gradients.of(state.flow))
+    for path, state in model.states.items():
+        if path in builder.moving and state.next is not None and state.step is not None:
+            last = 2 * len(model.loops) + 1
+            builder.sampler(Sampler(path, period=state.step, rank=last), builder.gradients.of(state.next))
+    for number, loop in enumerate(model.loops):
+        builder.loop(loop, 2 * number + 1)
+    builder.scrapes()
+    return DesignNetwork(
+        tuple(builder.blocks), tuple(builder.samplers), tuple(builder.couplings), builder.laws, builder.exact
+    )
+
+
+class _Builder:
+    """A network while it is put together."""
+
+    def __init__(self, model: Model, point: Mapping[str, Fraction]) -> None:
+        self.gradients = Gradients(model, point)
+        written = {loop.signal for loop in model.loops if loop.signal}
+        self.moving = (model.states.keys() | written) - stopped(model, dict(point))
+        self.blocks: list[Block] = []
+        self.samplers: list[Sampler] = []
+        self.couplings: list[Coupling] = []
+        self.laws: dict[str, Law] = {}
+        self.exact = True
+        self._delays: dict[Reading, str] = {}
+
+    def flow(self, path: str, gradient: Gradient) -> None:
+        """Adds a state that flows."""
+        own = gradient.get(Reading(path), NOW)
+        self.blocks.append(Block(path, (1.0,), (1.0, -self._rounded(own))))
+        self._couple(path, {reading: weight for reading, weight in gradient.items() if reading != Reading(path)}, None)
+
+    def sampler(self, sampler: Sampler, gradient: Gradient) -> None:
+        """Adds what takes a new value at its instants."""
+        self.samplers.append(sampler)
+        self._couple(sampler.name, gradient, sampler)
+
+    def loop(self, loop: SampledLoop, rank: int) -> None:
+        """Adds a loop's command.  Raises NotExactError where another loop writes it too."""
+        derivative = self.gradients.of_law(loop) if loop.signal else None
+        if derivative is None:
+            return
+        if loop.signal in self.laws:
+            raise NotExactError(f"{self.laws[loop.signal].loop} and {loop.name} write {loop.signal}")
+        own, gradient = derivative
+        self.laws[loop.signal] = Law(loop.name, own, loop.counts_landed)
+        phase = loop.phase or NOW
+        self.sampler(Sampler(loop.signal, period=loop.period, phase=phase, lands=loop.lands, rank=rank), gradient)
+
+    def scrapes(self) -> None:
+        """Adds every sensor that scrapes, also those that others read: what is read comes first in an instant."""
+        for number, (name, scrape) in enumerate(self.gradients.scrapes.items(), 1):
+            self.moving = self.moving | {name}
+            self.sampler(Sampler(name, period=scrape.period, rank=-2 * number), scrape.gradient)
+
+    def _couple(self, target: str, gradient: Gradient, clock: Sampler | None) -> None:
+        for reading, weight in gradient.items():
+            if reading.path in self.moving or reading.path in self.gradients.scrapes:
+                source = self._past(reading)
+                source = self._mean(source, reading.window, clock) if reading.window else source
+                self.couplings.append(Coupling(source, target, self._rounded(weight)))
+
+    def _past(self, reading: Reading) -> str:
+        """Returns the block that shows a signal as it was; the signal itself where it is read at once."""
+        if not reading.lag:
+            return reading.path
+        key = Reading(reading.path, reading.lag)
+        if key not in self._delays:
+            self._delays[key] = f"delay {len(self._delays) + 1}"
+            self.blocks.append(Block(self._delays[key], (1.0,), (1.0,), self._rounded(reading.lag)))
+            self.couplings.append(Coupling(reading.path, self._delays[key]))
+        return self._delays[key]
+
+    def _mean(self, source: str, window: Fraction, clock: Sampler | None) -> str:
+        if clock is None:
+            raise NotExactError(f"a mean over {float(window):g} s inside a flow")
+        name = f"mean {len(self.samplers)}"
+        self.samplers.append(Sampler(name, period=clock.period, phase=clock.phase, window=window, rank=clock.rank - 1))
+        self.couplings.append(Coupling(source, name))
+        return name
+
+    def _rounded(self, number: Fraction) -> float:
+        self.exact = self.exact and exactly(float(number)) == number
+        return float(number)

@@ -1,0 +1,143 @@
+"""Differentiates the expressions of a model at an operating point, by signal, delay and window.
+
+    d(expression) = sum of weight * signal(t - lag), or of its mean over a window that ends at t - lag
+
+A sensor that samples (`sampled(x, 15 s)`) becomes a scrape: a signal of its own that takes the value of its
+expression at the multiples of its period and holds it.  What has no derivative is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from coherence.language.expressions.evaluate import NotExactError, evaluate
+from coherence.language.expressions.tree import Tree
+from coherence.loops.designs.equilibria import AtRest, decided, law_at_rest
+from coherence.model.laws import CURRENT
+from coherence.model.model import Model, SampledLoop
+from coherence.simulate.execute.affine import Affine, lift, variable
+
+NOW = Fraction(0)
+Num = Any  # Fraction or Affine
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A signal as it was `lag` seconds ago, or its mean over the `window` seconds before that."""
+
+    path: str
+    lag: Fraction = NOW
+    window: Fraction = NOW
+
+
+Gradient = Mapping[Reading, Fraction]
+
+
+@dataclass(frozen=True)
+class Scrape:
+    """What a sensor takes every `period` seconds."""
+
+    period: Fraction
+    gradient: Gradient
+
+
+class Gradients:
+    """The derivatives at one point of a model, whose kinks and thresholds were taken out before."""
+
+    def __init__(self, model: Model, point: Mapping[str, Fraction]) -> None:
+        self.model, self.point = model, point
+        self.rest = AtRest(model, dict(point))
+        self.scrapes: dict[str, Scrape] = {}
+        self._names: dict[Reading, str] = {}
+        self._readings: dict[str, Reading] = {}
+        self._by_lag: dict[Fraction, _Lagged] = {}
+        self._scraped: dict[tuple[Tree, Fraction], str] = {}
+
+    def of(self, tree: Tree) -> Gradient:
+        """Returns the derivative of an expression.  Raises NotExactError, MissingValueError."""
+        return self.gradient(lift(evaluate(tree, self.at(NOW))))
+
+    def of_law(self, loop: SampledLoop) -> tuple[Fraction, Gradient] | None:
+        """Returns the derivative of what the loop decides, by its own command and by what it reads; None: no act."""
+        law = law_at_rest(loop, self.rest)
+        if law is None:
+            return None
+        decision = lift(decided(law, variable(CURRENT.path, self.point[loop.signal]), self.at(NOW)))
+        own = decision.coefficient(CURRENT.path)
+        return own, self.gradient(Affine(decision.value, tuple(r for r in decision.gradient if r[0] != CURRENT.path)))
+
+    def gradient(self, number: Affine) -> Gradient:
+        """Returns the derivative that a number carries, by reading."""
+        return {self._readings[name]: slope for name, slope in number.gradient if slope}
+
+    def at(self, lag: Fraction) -> _Lagged:
+        """Returns the environment of so many seconds ago."""
+        return self._by_lag.setdefault(lag, _Lagged(self, lag))
+
+    def variable(self, reading: Reading, value: Fraction) -> Affine:
+        """Returns a reading as an independent variable."""
+        name = self._names.setdefault(reading, f"reading {len(self._names)}")
+        self._readings[name] = reading
+        return variable(name, value)
+
+    def scrape(self, tree: Tree, period: Fraction) -> str:
+        """Returns the signal that holds what a sensor takes of an expression."""
+        key = (tree, period)
+        if key not in self._scraped:
+            self._scraped[key] = f"scrape {len(self._scraped) + 1}"
+            self.scrapes[self._scraped[key]] = Scrape(period, self.of(tree))
+        return self._scraped[key]
+
+
+class _Lagged:
+    """The signals of a point so many seconds ago, as independent variables."""
+
+    def __init__(self, gradients: Gradients, lag: Fraction) -> None:
+        self.all, self.lag = gradients, lag
+        self.values: dict[str, Num] = {}
+
+    def value(self, path: str) -> Num:
+        if path not in self.values:
+            self.values[path] = self._read(path)
+        return self.values[path]
+
+    def _read(self, path: str) -> Num:
+        if path in self.all.point:
+            return self.all.variable(Reading(path, self.lag), self.all.point[path])
+        if path in self.all.model.outputs:
+            return evaluate(self.all.model.outputs[path], self)
+        return self.all.rest.value(path)
+
+    def delayed(self, tree: Tree, delay: Fraction) -> Num:
+        return evaluate(tree, self.all.at(self.lag + delay))
+
+    def sampled(self, tree: Tree, period: Fraction) -> Num:
+        value = Fraction(evaluate(tree, self.all.rest))
+        return self.all.variable(Reading(self.all.scrape(tree, period), self.lag), value)
+
+    def mean_over(self, tree: Tree, window: Fraction) -> Num:
+        inner = lift(evaluate(tree, self))
+        total = lift(inner.value)
+        for reading, weight in self.all.gradient(inner).items():
+            if reading.window and window:
+                raise NotExactError("the mean of a mean has no linear form here")
+            part = self.all.variable(Reading(reading.path, reading.lag, reading.window or window), NOW)
+            total = total + part * weight
+        return total
+
+    def max_over(self, tree: Tree, window: Fraction) -> Num:
+        inner = lift(evaluate(tree, self))
+        if inner.gradient and window:
+            raise NotExactError(f"max_over(..., {float(window):g} s) has no derivative where its argument rests")
+        return inner
+
+    def held(self, condition: Tree, duration: Fraction) -> bool:
+        del duration
+        return bool(evaluate(condition, self.all.rest))
+
+    def previous(self, tree: Tree) -> Num:
+        del tree
+        raise NotExactError("previous() is of the sample before, which has no delay of its own")

@@ -1,0 +1,141 @@
+"""The lap of a design's network beside the executed lap where both exist, and known roots where only it does."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.reading import read_text
+from coherence.loops.designs.bridged_laps import bends, bridged_lap, opened
+from coherence.loops.designs.design_network import network_of
+from coherence.loops.designs.equilibria import operating_point
+from coherence.loops.designs.feedback_groups import Deadline
+from coherence.loops.designs.lap_matrices import Lap, LapError, closed, executed_lap
+from coherence.loops.designs.lap_roots import Roots, roots
+from coherence.loops.designs.linear import skeleton
+from coherence.model.elaborate import elaborate
+from coherence.model.model import Model
+
+LAG = """
+coherence: 1
+components:
+  room: {state: "temp' = (10 - room.temp + 2 * heater.power) / 300 s", from: 12}
+loops:
+  ctl:
+    timescale: {period: 60 s, phase: 0 s}
+    trigger: always
+    actuation:
+      {signal: heater.power, law: set, to: "5 + 3 * (20 - delayed(room.temp, 60 s))", bounds: [0, 100], from: 5}
+"""
+
+
+def smooth_at_rest(text: str) -> tuple[Model, dict[str, Fraction]]:
+    """Returns the smooth part of a design and its equilibrium from its own start."""
+    model, _ = skeleton(elaborate(read_text(text, "design.yaml")))
+    signals = {**model.states, **model.commands}
+    point = operating_point(model, {path: s.initial.low or Fraction(0) for path, s in signals.items()})
+    assert point is not None
+    return model, point
+
+
+def judged(lap: Lap) -> Roots:
+    return roots(closed(lap), lap.length)
+
+
+def growths(lap: Lap) -> np.ndarray:
+    """Returns the moduli that are not zero but for rounding, largest first."""
+    moduli = np.sort(np.abs(np.linalg.eigvals(np.array(closed(lap).a, dtype=float))))[::-1]
+    return moduli[moduli > 1e-2]
+
+
+def test_a_thermostat_on_a_lag_has_the_roots_of_its_polynomial() -> None:
+    """By hand: z^2 - e^(-1/5) z + 6 (1 - e^(-1/5)) = 0."""
+    verdict = judged(opened(*smooth_at_rest(LAG), Deadline(9)))
+    leaves = math.exp(-0.2)
+    largest = max(abs(np.roots([1, -leaves, 6 * (1 - leaves)])))
+    assert verdict.verdict == "unstable"
+    assert verdict.growth == pytest.approx(largest, rel=1e-12)
+    assert verdict.period == pytest.approx(322.928, abs=1e-3)
+
+
+def test_a_plant_of_constant_rates_is_executed_and_any_other_is_bridged() -> None:
+    assert bends(smooth_at_rest(LAG)[0])
+    assert not bends(smooth_at_rest(LAG.replace("10 - room.temp + 2 *", "10 - 2 *").replace('to: "5 +', 'to: "5 -'))[0])
+
+
+RICH = """
+coherence: 1
+components:
+  tank:
+    state: "level' = (4.6 - valve.open - 0.3 * pump.speed - 0.2 * delayed(valve.open, {late} s)) / 10 s"
+    from: 5
+  memo: {{state: "x' = {keep} * memo.x + {gain} * (tank.level - 5)", step: {step} s, from: 0}}
+loops:
+  first:
+    timescale: {{period: {period} s, phase: {phase} s, lands: {lands} s}}
+    trigger: always
+    rank: {rank}
+    actuation:
+      signal: valve.open
+      law: set
+      to: "3 + {gain} * (delayed(tank.level, {late} s) - 5)"
+      bounds: [-100, 100]
+      from: 2
+  second:
+    timescale: {{period: {other} s}}
+    rank: 2
+    {second}
+"""
+SECONDS = {
+    "set": """trigger: always
+    actuation:
+      signal: pump.speed
+      law: set
+      to: "{gain} * (mean_over(tank.level, {window} s) - 5) - 0.05 * (valve.open - 3) + 0.1 * memo.x + 3"
+      bounds: [-100, 100]
+      from: 3""",
+    "step": """trigger: always
+    actuation:
+      {{signal: pump.speed, law: step, by: "0.1 * (delayed(tank.level, 1 s) - 5)", bounds: [-100, 100], from: 3}}""",
+    "proportional": """target: {{signal: tank.level, setpoint: 5, sensor: [scrape {step} s, mean {window} s]}}
+    actuation: {{signal: pump.speed, law: proportional, bounds: [0.1, 100.5], from: 3}}""",
+}
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_the_lap_of_the_network_has_the_roots_of_the_executed_lap(data: st.DataObject) -> None:
+    """Two rates, phases, ranks, landings, delays, windows, samples and a state that steps."""
+
+    def drawn(*options: object) -> object:
+        return data.draw(st.sampled_from(options))
+
+    numbers = {
+        "late": drawn(1, 2, 3, 7), "keep": drawn("0.5", "-0.3"), "gain": drawn("0.2", "0.5", "1.1"),
+        "step": drawn(1, 2, 4), "period": drawn(2, 4), "phase": drawn(0, 1), "lands": drawn(0, 1, 3),
+        "rank": drawn(1, 3), "other": drawn(2, 4), "window": drawn(2, 5),
+    }  # fmt: skip
+    text = RICH.format(**numbers, second=SECONDS[str(drawn(*SECONDS))].format(**numbers))
+    model, point = smooth_at_rest(text)
+    bridged, executed = bridged_lap(network_of(model, point)), executed_lap(model, point, Deadline(60))
+    assert len(bridged.cuts) == len(executed.cuts)
+    assert growths(bridged)[:4] == pytest.approx(growths(executed)[:4], rel=1e-6)
+
+
+def test_a_delay_inside_a_flow_that_feeds_itself_is_refused_by_name() -> None:
+    text = LAG.replace("10 - room.temp", "10 - delayed(room.temp, 30 s)")
+    with pytest.raises(LapError, match="continuous blocks with a delay form a loop"):
+        opened(*smooth_at_rest(text), Deadline(9))
+
+
+def test_a_maximum_over_a_window_is_refused_by_name() -> None:
+    law = 'law: set, to: "5 + 3 * (20 - delayed(room.temp, 60 s))"'
+    text = LAG.replace("trigger: always", "target: {signal: room.temp, setpoint: 20, sensor: [max 60 s]}")
+    with pytest.raises(NotExactError, match="max_over"):
+        opened(*smooth_at_rest(text.replace(law, "law: proportional")), Deadline(9))
