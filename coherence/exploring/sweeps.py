@@ -137,7 +137,7 @@ def _growth(model: Model, answer: RunVerdict, deadline: Deadline) -> float | Non
         if point is None:
             return None
         paths = region(smooth, [loop.name for loop in smooth.loops])
-        laps = [opened(branch.model, point, deadline) for branch in branches(smooth, point).branches]
+        laps = [opened(branch.model, point, deadline.check) for branch in branches(smooth, point).branches]
         largest = max(roots(closed(lap, paths), lap.length).growth for lap in laps)
         return largest if math.isfinite(largest) else None
     except (ArithmeticError, KeyError, ValueError):

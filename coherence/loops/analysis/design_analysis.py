@@ -18,6 +18,7 @@ from coherence.loops.analysis.blame import Subset, smallest_swinging, smallest_u
 from coherence.loops.analysis.law_margins import LoopFigures, figures
 from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError, is_smooth, region, structure
+from coherence.loops.designs.flow_feedback import FlowAnswer, flow_answers
 from coherence.loops.designs.group_runs import RestingCommand, RunVerdict, executed, from_bounds, rests
 from coherence.loops.designs.groups import Group
 from coherence.loops.designs.kinks import Branch, branches
@@ -89,6 +90,7 @@ class DesignAnalysis:
     alone: tuple[tuple[str, str], ...]
     assumptions: tuple[str, ...]
     stopped: bool = False
+    flows: tuple[FlowAnswer, ...] = ()  # that feed back without a loop
 
 
 def analysed(
@@ -110,7 +112,8 @@ def analysed(
                 bar(index / len(parts.groups), " and ".join(group.names[:3]))
             groups.append(_in_time(group, whole.share(1 / (len(parts.groups) - index)), choices or {}))
     rest = [GroupAnalysis(one, Fraction(0), _blocked(STOPPED), (), None, ()) for one in parts.groups[len(groups) :]]
-    return DesignAnalysis((*groups, *rest), parts.alone, model.abstractions, stopped=bool(rest))
+    flows = () if rest else flow_answers(model)
+    return DesignAnalysis((*groups, *rest), parts.alone, model.abstractions, stopped=bool(rest), flows=flows)
 
 
 def _in_time(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -> GroupAnalysis:
@@ -234,7 +237,7 @@ def _figures(group: Group, point: Point, deadline: Deadline, notes: list[str]) -
     try:
         sides = branches(model, start)
         complete = sides.complete
-        all_laps = [opened(part.model, start, deadline) for part in sides.branches]
+        all_laps = [opened(part.model, start, deadline.check) for part in sides.branches]
         paths = region(model, names)
         judged = _distinct(sides.branches, all_laps, [roots(closed(lap, paths), lap.length) for lap in all_laps])
     except (LapError, NotExactError, MissingValueError) as error:

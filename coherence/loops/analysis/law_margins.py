@@ -190,6 +190,6 @@ def _stable_with(
         late = tuple(
             with_changes(one, lands=one.lands + delay) if one.name == loop.name else one for one in part.model.loops
         )
-        if not is_stable(closed(opened(replace(part.model, loops=late), point, deadline), paths)):
+        if not is_stable(closed(opened(replace(part.model, loops=late), point, deadline.check), paths)):
             return False
     return True

@@ -12,7 +12,9 @@ from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalys
 from coherence.loops.analysis.law_margins import LoopFigures
 from coherence.loops.analysis.retry_products import Amplified
 from coherence.loops.analysis.retuning import Retuning
+from coherence.loops.designs.flow_feedback import FlowAnswer
 from coherence.loops.designs.lap_roots import Roots
+from coherence.loops.networks.delayed_verdict import DelayVerdict
 
 
 def as_json(
@@ -24,6 +26,7 @@ def as_json(
         "path": path,
         "groups": [{**_group_json(group), "retuning": [_tuning_json(t) for t in tuning]} for group, tuning in pairs],
         "in_no_feedback": [{"loop": name, "reason": why} for name, why in analysis.alone],
+        "flows": [_flows_json(answer) for answer in analysis.flows],
         "retries": [
             {"path": list(c.path), "tries": _number(c.tries), "layers": list(c.layers), "cause": c.cause} for c in calls
         ],
@@ -49,6 +52,35 @@ def _group_json(group: GroupAnalysis) -> dict[str, Any]:
         "smallest_set": _subset_json(group.subset),
         "operating_points": [_point_json(point) for point in group.points],
         "notes": list(group.notes),
+    }
+
+
+def _flows_json(answer: FlowAnswer) -> dict[str, Any]:
+    return {
+        "states": list(answer.paths),
+        "reason": answer.reason,
+        "equilibria": [
+            {
+                "at": {path: float(point.values[path]) for path in answer.paths},
+                "grade": "linearised",
+                "verdict": point.verdict,
+                "jumps": list(point.jumps),
+                "branches": [{"while": sides, **_roots_of_flows(judged)} for sides, judged in point.branches],
+            }
+            for point in answer.points
+        ],
+    }
+
+
+def _roots_of_flows(judged: DelayVerdict) -> dict[str, Any]:
+    return {
+        "verdict": judged.verdict,
+        "reason": judged.reason,
+        "unstable_roots": judged.unstable,
+        "rightmost": [[root.real, root.imag] for root in judged.rightmost],
+        "period_seconds": judged.period,
+        "certified": judged.certified,
+        "confirmed": judged.confirmed,
     }
 
 

@@ -11,6 +11,7 @@ from coherence.base.text_tables import aligned_rows
 from coherence.loops.analysis.blame import Subset
 from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis, PointFigures
 from coherence.loops.analysis.law_margins import MOST_GAIN, LoopFigures
+from coherence.loops.analysis.render_flows import render_flows
 from coherence.loops.analysis.retry_products import Amplified
 from coherence.loops.analysis.retuning import Retuning
 from coherence.loops.designs.group_runs import RestingCommand, RunVerdict
@@ -30,6 +31,9 @@ def text(path: str, analysis: DesignAnalysis, calls: Sequence[Amplified], tuning
         lines += ["", *_group(group), *_tunings(tuning)]
     if analysis.alone:
         lines += ["", "In no feedback:", *(f"  {name}: {why}" for name, why in analysis.alone)]
+    if analysis.flows:
+        lines += ["", "Flows in feedback, without a loop:"]
+        lines += [f"  {line}" for answer in analysis.flows for line in render_flows(answer)]
     if calls:
         lines += ["", "Retries, tries at the end for one request when every try fails:"]
         lines += aligned_rows([_call(chain) for chain in calls])

@@ -23,7 +23,8 @@ from coherence.base.polynomials import characteristic_polynomial
 from coherence.base.reads import with_changes
 from coherence.base.units import ONE
 from coherence.language.expressions.tree import Arithmetic, Name
-from coherence.loops.designs.linear import operating_point, shortened, skeleton
+from coherence.loops.designs.equilibria import operating_point
+from coherence.loops.designs.linear import shortened, skeleton
 from coherence.model.model import EVERYTHING, Command, Interval, Model, SampledLoop
 from coherence.simulate.execute.affine import Affine, lift, plain, variable
 from coherence.simulate.execute.exact import Choices, Execution

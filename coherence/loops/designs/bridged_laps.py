@@ -6,35 +6,29 @@ decisions the plant moves by matrix exponentials.  Each decision is cut as `lap_
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
 from coherence.base.errors import UsageError
-from coherence.loops.designs.design_network import DesignNetwork, Law, network_of
-from coherence.loops.designs.feedback_groups import Deadline
+from coherence.loops.designs.design_network import DesignNetwork, OwnShare, network_of
 from coherence.loops.designs.lap_matrices import Cut, Lap, LapError, Row, executed_lap
 from coherence.loops.multirate.lifting import LapLifting
 from coherence.model.model import Model
-from coherence.simulate.execute.slices import signals_in
 
 Array = Any
 
 
-def opened(model: Model, point: Mapping[str, Fraction], deadline: Deadline) -> Lap:
-    """Returns the opened lap of a smooth model at a constant point: executed where all rates are constant between
-    events, else of the design's network.  Raises LapError, OutOfTimeError, NotExactError, MissingValueError.
+def opened(model: Model, point: Mapping[str, Fraction], check: Callable[[], object] = bool) -> Lap:
+    """Returns the opened lap of a smooth model at a constant point: of the design's network where anything flows,
+    executed where all moves in steps.  `check` may raise to end it.
+
+    Raises LapError, NotExactError, MissingValueError.
     """
-    if not bends(model):
-        return executed_lap(model, point, deadline)
-    deadline.check()
+    if not any(state.flow is not None for state in model.states.values()):
+        return executed_lap(model, point, check)
+    check()
     return bridged_lap(network_of(model, point))
-
-
-def bends(model: Model) -> bool:
-    """Decides whether the rate of some flow depends on what flows, so that it is not constant between events."""
-    flowing = {path for path, state in model.states.items() if state.flow is not None}
-    return any(flowing & signals_in(model, state.flow) for state in model.states.values() if state.flow is not None)
 
 
 def bridged_lap(design: DesignNetwork) -> Lap:
@@ -52,8 +46,7 @@ class _OpenedLifting(LapLifting):
 
     def __init__(self, design: DesignNetwork) -> None:
         system = design.sampled
-        self.decided: Mapping[str, Law] = design.laws
-        self.rounded = not design.exact
+        self.decided: Mapping[str, OwnShare] = design.laws
         self.inputs = sum(int(system.period / s.period) for s in system.samplers if s.name in design.laws)
         self.cuts: list[tuple[str, Fraction, Array, Array, Array]] = []
         super().__init__(system)
@@ -80,7 +73,7 @@ class _OpenedLifting(LapLifting):
             Cut(loop, now, _row(law, names), _row(before, names), _row(held, names))
             for loop, now, law, before, held in self.cuts
         )
-        return Lap(self.end, end, cuts, exact=self.exact and not self.rounded, helpers=self._helpers())
+        return Lap(self.end, end, cuts, exact=self.exact, helpers=self._helpers())
 
     def _names(self) -> list[str]:
         """Returns the names of what is remembered: levels, and commands that still act."""

@@ -8,21 +8,21 @@ the derivatives at the point.  Without samplers the network is one of continuous
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.kinks import stopped
-from coherence.loops.designs.signal_gradients import NOW, Gradient, Gradients, Reading
-from coherence.loops.multirate.sampled_system import Multirate, Sampler, checked, exactly
+from coherence.loops.designs.signal_gradients import NOW, Gradient, Gradients, PastSignal
+from coherence.loops.multirate.sampled_system import Multirate, Sampler, checked
 from coherence.loops.networks.network import Block, Coupling, Network, network
 from coherence.model.model import Model, SampledLoop
 
 
 @dataclass(frozen=True)
-class Law:
-    """What a loop adds to what it reads: `own` times its command, the one that landed last or the one given last."""
+class OwnShare:
+    """What a law adds to what its loop reads: `own` times its command, the one that landed last or was given last."""
 
     loop: str
     own: Fraction
@@ -31,26 +31,24 @@ class Law:
 
 @dataclass(frozen=True)
 class DesignNetwork:
-    """Blocks, samplers and couplings by the paths of states and commands; `laws` by command.
-
-    `exact`: no weight was rounded.
-    """
+    """Blocks, samplers and couplings by the paths of states and commands; `laws` by command."""
 
     blocks: tuple[Block, ...]
     samplers: tuple[Sampler, ...]
     couplings: tuple[Coupling, ...]
-    laws: Mapping[str, Law]
-    exact: bool
+    laws: Mapping[str, OwnShare]
 
     @property
     def sampled(self) -> Multirate:
         """Returns the system of several rates, laws without their own command.  Raises UsageError."""
         return checked(self.samplers, self.blocks, self.couplings)
 
-    @property
-    def continuous(self) -> Network:
-        """Returns the network of blocks of a design without samplers.  Raises UsageError."""
-        return network(self.blocks, self.couplings)
+    def continuous(self, states: Collection[str]) -> Network:
+        """Returns the network of some states with the delays between them.  Raises UsageError."""
+        blocks = [replace(b, delay=float(b.delay)) for b in self.blocks if b.name in states or not b.order]
+        inner = {block.name for block in blocks}
+        within = (c for c in self.couplings if c.source in inner and c.target in inner)
+        return network(blocks, (Coupling(c.source, c.target, float(c.gain)) for c in within))
 
 
 def network_of(model: Model, point: Mapping[str, Fraction]) -> DesignNetwork:
@@ -69,9 +67,7 @@ def network_of(model: Model, point: Mapping[str, Fraction]) -> DesignNetwork:
     for number, loop in enumerate(model.loops):
         builder.loop(loop, 2 * number + 1)
     builder.scrapes()
-    return DesignNetwork(
-        tuple(builder.blocks), tuple(builder.samplers), tuple(builder.couplings), builder.laws, builder.exact
-    )
+    return DesignNetwork(tuple(builder.blocks), tuple(builder.samplers), tuple(builder.couplings), builder.laws)
 
 
 class _Builder:
@@ -84,15 +80,16 @@ class _Builder:
         self.blocks: list[Block] = []
         self.samplers: list[Sampler] = []
         self.couplings: list[Coupling] = []
-        self.laws: dict[str, Law] = {}
-        self.exact = True
-        self._delays: dict[Reading, str] = {}
+        self.laws: dict[str, OwnShare] = {}
+        self._delays: dict[PastSignal, str] = {}
 
     def flow(self, path: str, gradient: Gradient) -> None:
         """Adds a state that flows."""
-        own = gradient.get(Reading(path), NOW)
-        self.blocks.append(Block(path, (1.0,), (1.0, -self._rounded(own))))
-        self._couple(path, {reading: weight for reading, weight in gradient.items() if reading != Reading(path)}, None)
+        own = gradient.get(PastSignal(path), NOW)
+        self.blocks.append(Block(path, (1.0,), (1.0, -float(own))))
+        self._couple(
+            path, {reading: weight for reading, weight in gradient.items() if reading != PastSignal(path)}, None
+        )
 
     def sampler(self, sampler: Sampler, gradient: Gradient) -> None:
         """Adds what takes a new value at its instants."""
@@ -107,7 +104,7 @@ class _Builder:
         if loop.signal in self.laws:
             raise NotExactError(f"{self.laws[loop.signal].loop} and {loop.name} write {loop.signal}")
         own, gradient = derivative
-        self.laws[loop.signal] = Law(loop.name, own, loop.counts_landed)
+        self.laws[loop.signal] = OwnShare(loop.name, own, loop.counts_landed)
         phase = loop.phase or NOW
         self.sampler(Sampler(loop.signal, period=loop.period, phase=phase, lands=loop.lands, rank=rank), gradient)
 
@@ -122,16 +119,16 @@ class _Builder:
             if reading.path in self.moving or reading.path in self.gradients.scrapes:
                 source = self._past(reading)
                 source = self._mean(source, reading.window, clock) if reading.window else source
-                self.couplings.append(Coupling(source, target, self._rounded(weight)))
+                self.couplings.append(Coupling(source, target, weight))
 
-    def _past(self, reading: Reading) -> str:
+    def _past(self, reading: PastSignal) -> str:
         """Returns the block that shows a signal as it was; the signal itself where it is read at once."""
         if not reading.lag:
             return reading.path
-        key = Reading(reading.path, reading.lag)
+        key = PastSignal(reading.path, reading.lag)
         if key not in self._delays:
             self._delays[key] = f"delay {len(self._delays) + 1}"
-            self.blocks.append(Block(self._delays[key], (1.0,), (1.0,), self._rounded(reading.lag)))
+            self.blocks.append(Block(self._delays[key], (1.0,), (1.0,), reading.lag))
             self.couplings.append(Coupling(reading.path, self._delays[key]))
         return self._delays[key]
 
@@ -142,7 +139,3 @@ class _Builder:
         self.samplers.append(Sampler(name, period=clock.period, phase=clock.phase, window=window, rank=clock.rank - 1))
         self.couplings.append(Coupling(source, name))
         return name
-
-    def _rounded(self, number: Fraction) -> float:
-        self.exact = self.exact and exactly(float(number)) == number
-        return float(number)

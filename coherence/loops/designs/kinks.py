@@ -21,6 +21,7 @@ from coherence.simulate.execute.instants import MissingValueError
 
 NEAR = Fraction(1, 10**9)  # relative difference below which two branches meet
 MOST = 16
+MOST_PIECES = 64
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,17 @@ def branches(model: Model, point: dict[str, Fraction]) -> Sides:
     return Sides(tuple(variants), total <= MOST, jumps)
 
 
-def _kinks(model: Model) -> Iterator[Tree]:
+def pieces(model: Model) -> Iterator[Model]:
+    """Yields the model with one side of every kink taken, for each combination of sides, at most MOST_PIECES."""
+    kinks = list(_kinks(model))
+    sides = [(kink.then, kink.otherwise) if isinstance(kink, Choose) else kink.arguments for kink in kinks]
+    combinations = itertools.product(*sides) if kinks else ()
+    for chosen in itertools.islice(combinations, MOST_PIECES):
+        taken = dict(zip(kinks, chosen, strict=True))
+        yield mapped(model, lambda tree, taken=taken: taken.get(tree))  # type: ignore[misc]
+
+
+def _kinks(model: Model) -> Iterator[Choose | Call]:
     """Yields every min, max and choice, once."""
     trees: list[Tree] = [*model.outputs.values()]
     trees += [t for s in model.states.values() for t in (s.next, s.flow) if t is not None]

@@ -10,12 +10,11 @@ and closed again by v = gain * (law - before); gain 1 is the design.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from coherence.loops.designs.feedback_groups import Deadline
 from coherence.loops.designs.kinks import stopped
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.affine import Affine, lift, plain, variable
@@ -82,14 +81,15 @@ class _Opened(Execution):
         self.pending = sorted(self.pending, key=lambda p: p[0])
 
 
-def executed_lap(model: Model, point: Mapping[str, Fraction], deadline: Deadline) -> Lap:
-    """Returns the lap of a smooth model (see `linear.skeleton`) at a constant point.
-    Raises LapError, OutOfTimeError.
+def executed_lap(model: Model, point: Mapping[str, Fraction], check: Callable[[], object] = bool) -> Lap:
+    """Returns the lap of a smooth model (see `linear.skeleton`) in which nothing flows, at a constant point.
+
+    `check` may raise to end it.  Raises LapError.
     """
     run, lap = _Opened(model, Choices(dict(point))), hyperperiod(model)
     landing = max((int(loop.lands / lap) + 1 for loop in model.loops), default=0)
     laps = 1 + int((run.horizon or Fraction(0)) / lap) + landing
-    _advance(run, lap * (laps + 1), deadline, inclusive=False)
+    _advance(run, lap * (laps + 1), check, inclusive=False)
     names: list[str] = []
     still = stopped(model, dict(point))
 
@@ -104,7 +104,7 @@ def executed_lap(model: Model, point: Mapping[str, Fraction], deadline: Deadline
     if len(names) > 40 * MOST_VARIABLES:
         raise LapError(f"a lap remembers {len(names)} numbers")
     run.cuts = []
-    _advance(run, run.time + lap, deadline, inclusive=True)
+    _advance(run, run.time + lap, check, inclusive=True)
     if run.warped:
         raise LapError("the time of an event moves with the start")
     run.renumber()
@@ -120,9 +120,9 @@ def executed_lap(model: Model, point: Mapping[str, Fraction], deadline: Deadline
     return Lap(lap, table, cuts)
 
 
-def _advance(run: Execution, until: Fraction, deadline: Deadline, *, inclusive: bool) -> None:
+def _advance(run: Execution, until: Fraction, check: Callable[[], object], *, inclusive: bool) -> None:
     while (run.next_time() <= until) if inclusive else (run.next_time() < until):
-        deadline.check()
+        check()
         run.advance()
 
 

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from coherence.base.reads import with_changes
+from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.equilibria import operating_point
 from coherence.loops.designs.kinks import branches
+from coherence.loops.designs.lap_matrices import LapError, closed
 from coherence.loops.networks.sampled_verdict import SampledVerdict, verdict
 from coherence.model.model import EVERYTHING, Model, SampledLoop
-from coherence.simulate.execute.affine import Affine, lift, plain, variable
-from coherence.simulate.execute.exact import Choices, Execution
 from coherence.simulate.execute.orbits import hyperperiod
 
 MOST_VARIABLES = 160
@@ -83,8 +82,9 @@ def linearise(model: Model, near: dict[str, Fraction]) -> Linear | None:
     sides = branches(smooth, point)
     verdicts: dict[tuple[float, float], tuple[str, SampledVerdict]] = {}
     for branch in sides.branches:
-        matrix = monodromy(branch.model, point)
-        if matrix is None:
+        try:
+            matrix = closed(opened(branch.model, point)).a
+        except LapError:
             return None
         lap_verdict = verdict(shortened(matrix))
         verdicts.setdefault(
@@ -110,52 +110,3 @@ def shortened(matrix: list[list[Fraction]]) -> list[list[Fraction]]:
     if all(x.denominator.bit_length() <= LONGEST for row in matrix for x in row):
         return matrix
     return [[x.limit_denominator(10**50) for x in row] for row in matrix]
-
-
-def monodromy(model: Model, point: dict[str, Fraction]) -> list[list[Fraction]] | None:
-    """Returns the Jacobian of one lap over everything that is remembered; None where it is too large or has none."""
-    run, lap = Execution(model, Choices(dict(point))), hyperperiod(model)
-    laps = (
-        1
-        + int((run.horizon or Fraction(0)) / lap)
-        + max((int(loop.lands / lap) + 1 for loop in model.loops), default=0)
-    )
-    while run.next_time() < lap * (laps + 1):
-        run.advance()
-    names: list[str] = []
-
-    def mark(name: str, value: Any) -> Any:
-        names.append(name)
-        return variable(name, plain(value))
-
-    run.map_numbers(mark)
-    begin = run.time
-    while run.next_time() <= begin + lap:
-        run.advance()
-    if run.warped:  # the time of an event moved with the start: the lap has no derivative of this form
-        return None
-    end: dict[str, Affine] = {}
-
-    def read(name: str, value: Any) -> Any:
-        end[name] = lift(value)
-        return value
-
-    run.map_numbers(read)
-    remembered = influential([n for n in names if n in end], end)
-    if len(remembered) > MOST_VARIABLES:
-        return None
-    return [[end[row].coefficient(column) for column in remembered] for row in remembered]
-
-
-def influential(names: list[str], end: dict[str, Affine]) -> list[str]:
-    """Returns variables that matter for the non-zero roots: read by something that is kept, and moved by something
-    kept.
-    """
-    remaining = list(names)
-    while True:
-        read = {column for row in remaining for column, _ in end[row].gradient}
-        members = set(remaining)
-        smaller = [n for n in remaining if n in read and any(column in members for column, _ in end[n].gradient)]
-        if len(smaller) == len(remaining):
-            return remaining
-        remaining = smaller

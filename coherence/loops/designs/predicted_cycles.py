@@ -21,7 +21,6 @@ from typing import Any
 
 import numpy as np
 
-from coherence.base.graphs import cycles
 from coherence.base.watchdog import TimeOverError, at_most
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.cycles.cycle_search_result import Cycle
@@ -32,10 +31,11 @@ from coherence.loops.cycles.relay import Array
 from coherence.loops.cycles.sampled import SampledCycle, sampled_cycle
 from coherence.loops.designs.confirmed_cycles import confirmed
 from coherence.loops.designs.feedback_groups import structure
+from coherence.loops.designs.flow_feedback import flow_groups
 from coherence.loops.designs.groups import Group
 from coherence.model.model import Interval, Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
-from coherence.simulate.execute.slices import blocked, influences, signals_in, sliced
+from coherence.simulate.execute.slices import blocked, sliced
 from coherence.simulate.execute.starts import corners
 
 MOST_STARTS = 3
@@ -84,7 +84,7 @@ def predicted_cycles(model: Model, *, choices: Mapping[str, Fraction] | None = N
     `choices`: values of what the design leaves open (default: the ends of its ranges).
     """
     readings = [reading for group in structure(model).groups for reading in _of_group(group, choices or {})]
-    readings += [reading for part in _flowing(model) for reading in _of_flows(model, part, choices or {})]
+    readings += [reading for part in flow_groups(model) for reading in _of_flows(model, part, choices or {})]
     return tuple(readings)
 
 
@@ -182,24 +182,6 @@ def _duty(model: Model, cycle: SampledCycle) -> float | None:
         if high > low or (loop.relay and 0 < cycle.duty[loop.name] < 1):
             return cycle.duty[loop.name]
     return None
-
-
-def _flowing(model: Model) -> list[tuple[str, ...]]:
-    """Returns states with a flow that feed back on each other and on no loop:
-    the strongly connected parts with a kink.
-    """
-    paths = [path for path, state in model.states.items() if state.flow is not None]
-    loops = {loop.name for loop in model.loops}
-    free = [path for path in paths if not influences(model, [path]) & loops]
-    after = {path: _reads(model, path) & set(free) for path in free}
-    group_of = {path: group for group in cycles(after) for path in group}
-    groups = dict.fromkeys(frozenset(group_of[path]) for path in free if path in group_of)
-    return [tuple(path for path in free if path in group) for group in groups]
-
-
-def _reads(model: Model, path: str) -> frozenset[str]:
-    flow = model.states[path].flow
-    return signals_in(model, flow) if flow is not None else frozenset()
 
 
 def _of_flows(model: Model, states: Sequence[str], chosen: Mapping[str, Fraction]) -> Iterator[CycleReading]:

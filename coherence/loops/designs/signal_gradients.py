@@ -25,7 +25,7 @@ Num = Any  # Fraction or Affine
 
 
 @dataclass(frozen=True)
-class Reading:
+class PastSignal:
     """A signal as it was `lag` seconds ago, or its mean over the `window` seconds before that."""
 
     path: str
@@ -33,7 +33,7 @@ class Reading:
     window: Fraction = NOW
 
 
-Gradient = Mapping[Reading, Fraction]
+Gradient = Mapping[PastSignal, Fraction]
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Gradients:
         self.model, self.point = model, point
         self.rest = AtRest(model, dict(point))
         self.scrapes: dict[str, Scrape] = {}
-        self._names: dict[Reading, str] = {}
-        self._readings: dict[str, Reading] = {}
+        self._names: dict[PastSignal, str] = {}
+        self._readings: dict[str, PastSignal] = {}
         self._by_lag: dict[Fraction, _Lagged] = {}
         self._scraped: dict[tuple[Tree, Fraction], str] = {}
 
@@ -77,7 +77,7 @@ class Gradients:
         """Returns the environment of so many seconds ago."""
         return self._by_lag.setdefault(lag, _Lagged(self, lag))
 
-    def variable(self, reading: Reading, value: Fraction) -> Affine:
+    def variable(self, reading: PastSignal, value: Fraction) -> Affine:
         """Returns a reading as an independent variable."""
         name = self._names.setdefault(reading, f"reading {len(self._names)}")
         self._readings[name] = reading
@@ -106,7 +106,7 @@ class _Lagged:
 
     def _read(self, path: str) -> Num:
         if path in self.all.point:
-            return self.all.variable(Reading(path, self.lag), self.all.point[path])
+            return self.all.variable(PastSignal(path, self.lag), self.all.point[path])
         if path in self.all.model.outputs:
             return evaluate(self.all.model.outputs[path], self)
         return self.all.rest.value(path)
@@ -116,7 +116,7 @@ class _Lagged:
 
     def sampled(self, tree: Tree, period: Fraction) -> Num:
         value = Fraction(evaluate(tree, self.all.rest))
-        return self.all.variable(Reading(self.all.scrape(tree, period), self.lag), value)
+        return self.all.variable(PastSignal(self.all.scrape(tree, period), self.lag), value)
 
     def mean_over(self, tree: Tree, window: Fraction) -> Num:
         inner = lift(evaluate(tree, self))
@@ -124,7 +124,7 @@ class _Lagged:
         for reading, weight in self.all.gradient(inner).items():
             if reading.window and window:
                 raise NotExactError("the mean of a mean has no linear form here")
-            part = self.all.variable(Reading(reading.path, reading.lag, reading.window or window), NOW)
+            part = self.all.variable(PastSignal(reading.path, reading.lag, reading.window or window), NOW)
             total = total + part * weight
         return total
 

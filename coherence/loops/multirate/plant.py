@@ -75,9 +75,10 @@ def _closed(
 ) -> Plant:
     """Closes blocks x' = A x + B u, y = C x + D u with u = K y + G w solved for y."""
     a, b, c, d = (_diagonal([part[i] for part in parts], exact=exact) for i in range(4))
-    within = np.eye(len(parts), dtype=int) - d @ k
-    if exact and not (d @ k).any():
-        closing = within
+    direct = d @ k
+    within = np.eye(len(parts), dtype=int) - direct
+    if exact and _nilpotent(direct):
+        closing = _inverse(direct)
     else:
         if len(parts) and np.linalg.cond(within.astype(float)) > 1e12:
             raise UsageError("an algebraic loop of continuous blocks has no solution: give one of them a lag")
@@ -90,6 +91,14 @@ def _closed(
         return plant
     floats = [matrix.astype(float) for matrix in (plant.a, plant.b, plant.p, plant.q)]
     return Plant(floats[0], floats[1], floats[2], floats[3], channels, ahead, exact)
+
+
+def _inverse(direct: Array) -> Array:
+    """Returns the inverse of I - direct, direct nilpotent: I + direct + direct^2 + ..."""
+    total = power = np.eye(len(direct), dtype=int) + 0 * direct
+    while (power := power @ direct).any():
+        total = total + power
+    return total
 
 
 def _nilpotent(a: Array) -> bool:

@@ -17,6 +17,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -33,12 +34,14 @@ NO_DELAY = 1e-100  # s; shorter ones are none, so that products with frequencies
 
 @dataclass(frozen=True)
 class Block:
-    """One transfer function.  `delay` and `rate` in seconds; `rate` None: continuous."""
+    """One transfer function.  `delay` and `rate` in seconds; `rate` None: continuous.  A sampled system may have an
+    exact delay.
+    """
 
     name: str
     numerator: Polynomial
     denominator: Polynomial
-    delay: float = 0.0
+    delay: float | Fraction = 0.0
     rate: float | None = None
 
     @property
@@ -67,11 +70,11 @@ class Block:
 
 @dataclass(frozen=True)
 class Coupling:
-    """The input of `target` gets `gain` times the output of `source`."""
+    """The input of `target` gets `gain` times the output of `source`; an exact gain only in a sampled system."""
 
     source: str
     target: str
-    gain: float = 1.0
+    gain: float | Fraction = 1.0
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from coherence.loops.analysis.blame import smallest_swinging, smallest_unstable
 from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis, analysed
 from coherence.loops.analysis.render_text import joined, mode, text
 from coherence.loops.analysis.retry_products import Amplified
+from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.feedback_groups import Deadline, frozen
-from coherence.loops.designs.lap_matrices import opened
 from coherence.loops.designs.lap_roots import Roots
 from coherence.loops.designs.operating_points import smooth_part
 from coherence.loops.designs.predicted_cycles import CycleReading
@@ -123,7 +123,7 @@ def test_the_one_loop_of_an_unstable_lap_is_to_blame_and_none_of_a_stable_one() 
     start = {"web.desired": Fraction(200)}
     for signal, names in (("delayed(web.usage, 30 s)", ("hpa",)), ("web.usage", None)):
         smooth, _ = smooth_part(model(signal), start)
-        subset = smallest_unstable(opened(smooth, start, Deadline(30.0)), smooth, ["hpa"])
+        subset = smallest_unstable(opened(smooth, start, Deadline(30.0).check), smooth, ["hpa"])
         assert (subset and subset.names) == names
 
 

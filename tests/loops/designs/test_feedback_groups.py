@@ -16,10 +16,11 @@ from coherence.language.reading import read_text
 from coherence.loops.analysis import design_analysis
 from coherence.loops.analysis.design_analysis import GroupAnalysis, analysed
 from coherence.loops.analysis.law_margins import LoopFigures
+from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError, frozen, region, structure
 from coherence.loops.designs.group_runs import executed
 from coherence.loops.designs.kinks import branches, stopped
-from coherence.loops.designs.lap_matrices import LapError, closed, opened
+from coherence.loops.designs.lap_matrices import LapError, closed
 from coherence.loops.designs.lap_roots import roots, sensitivity
 from coherence.loops.designs.operating_points import smooth_part
 from coherence.model.elaborate import elaborate
@@ -99,7 +100,7 @@ def test_the_sensitivity_of_an_integrator_is_that_of_its_transfer_function() -> 
     group = structure(smooth).groups[0]
     start = {"web.desired": Fraction(200)}
     laws, _ = smooth_part(group.model, start)
-    lap = opened(laws, start, LONG)
+    lap = opened(laws, start, LONG.check)
     curve = sensitivity(closed(lap, region(laws, ["scaler"]), left_open=["scaler"]), lap, "scaler")
     assert curve is not None
     z = np.exp(1j * np.array(curve.frequencies) * 15)
@@ -216,15 +217,15 @@ def test_a_loop_switched_off_leaves_its_command_where_it_is() -> None:
 
 
 def test_time_that_is_over_is_undecided_not_stable() -> None:
-    found = executed(model(SCALER.format(delay=0, more="")), ("web.desired",), Deadline(0.0))
+    found = executed(model(SCALER.format(delay=0, more="")), ("web.desired",), Deadline(0.0).check)
     assert (found.verdict, found.how) == ("undecided", "the time limit was reached")
     with pytest.raises(OutOfTimeError):
-        opened(model(SCALER.format(delay=0, more="")), {"web.desired": Fraction(200)}, Deadline(0.0))
+        opened(model(SCALER.format(delay=0, more="")), {"web.desired": Fraction(200)}, Deadline(0.0).check)
 
 
 def test_a_lap_that_remembers_too_much_is_refused() -> None:
     laws, _ = smooth_part(model(SCALER.format(delay=15_000, more="")), {"web.desired": Fraction(200)})
-    lap = opened(laws, {"web.desired": Fraction(200)}, LONG)
+    lap = opened(laws, {"web.desired": Fraction(200)}, LONG.check)
     with pytest.raises(LapError, match="more than"):
         closed(lap)
 

@@ -1,0 +1,164 @@
+"""Judges flows that feed back on each other without any loop: their equilibria, and the exact-delay roots at each.
+
+>>> from coherence.model.elaborate import elaborate
+>>> from coherence.language.reading import read_text
+>>> text = 'coherence: 1\\ncomponents: {a: {state: "x\\' = -2 * delayed(a.x, 1 s) / 1 s", from: 1}}'
+>>> model = elaborate(read_text(text))
+>>> answer = flow_answer(model, flow_groups(model)[0])
+>>> answer.points[0].verdict, round(answer.points[0].period or 0, 3)
+('unstable', 3.754)
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base.errors import UsageError
+from coherence.base.graphs import cycles
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.loops.designs.design_network import network_of
+from coherence.loops.designs.equilibria import operating_point
+from coherence.loops.designs.kinks import Branch, branches, pieces, stopped
+from coherence.loops.networks.delayed_verdict import DelayVerdict, verdict
+from coherence.model.model import Model
+from coherence.simulate.execute.instants import MissingValueError
+from coherence.simulate.execute.slices import blocked, influences, signals_in, sliced
+
+MOST_STARTS = 24
+AROUND = (Fraction(0), Fraction(1), Fraction(-1))  # starts on both sides of 0
+SAME = Fraction(1, 10**6)  # relative distance below which two equilibria are one
+ORDER = ("unstable", "undecided", "marginal", "stable")
+Point = Mapping[str, Fraction]
+
+
+@dataclass(frozen=True)
+class FlowPoint:
+    """The linear verdict at one equilibrium, of each branch where several meet; that of the worst one decides."""
+
+    values: Point
+    branches: tuple[tuple[str, DelayVerdict], ...]
+    jumps: tuple[str, ...] = ()
+
+    @property
+    def worst(self) -> DelayVerdict:
+        return min((judged for _, judged in self.branches), key=lambda judged: ORDER.index(judged.verdict))
+
+    @property
+    def verdict(self) -> str:
+        """Returns the verdict that all branches share; that they alternate is not covered."""
+        if self.jumps or len({judged.verdict for _, judged in self.branches}) > 1:
+            return "undecided"
+        return self.worst.verdict if len(self.branches) == 1 else "undecided"
+
+    @property
+    def period(self) -> float | None:
+        return self.worst.period
+
+
+@dataclass(frozen=True)
+class FlowAnswer:
+    """What is known of flows in feedback; `reason` says why there is no point, where there is none."""
+
+    paths: tuple[str, ...]
+    points: tuple[FlowPoint, ...]
+    reason: str = ""
+
+    @property
+    def unstable(self) -> bool:
+        """Decides whether there are equilibria, and none of them attracts."""
+        return bool(self.points) and all(point.verdict == "unstable" for point in self.points)
+
+
+def flow_answers(model: Model) -> tuple[FlowAnswer, ...]:
+    """Returns the answer about every group of flows in feedback."""
+    return tuple(flow_answer(model, paths) for paths in flow_groups(model))
+
+
+def flow_groups(model: Model) -> list[tuple[str, ...]]:
+    """Returns states with a flow that feed back on each other and on no loop: the strongly connected parts."""
+    paths = [path for path, state in model.states.items() if state.flow is not None]
+    loops = {loop.name for loop in model.loops}
+    free = [path for path in paths if not influences(model, [path]) & loops]
+    after = {path: _reads(model, path) & set(free) for path in free}
+    group_of = {path: group for group in cycles(after) for path in group}
+    groups = dict.fromkeys(frozenset(group_of[path]) for path in free if path in group_of)
+    return [tuple(path for path in free if path in group) for group in groups]
+
+
+def _reads(model: Model, path: str) -> frozenset[str]:
+    flow = model.states[path].flow
+    return signals_in(model, flow) if flow is not None else frozenset()
+
+
+def flow_answer(model: Model, paths: Sequence[str]) -> FlowAnswer:
+    """Returns the verdict at every equilibrium that was found from the starts and pieces of the flows."""
+    part = sliced(model, paths)
+    missing = blocked(model, tuple(paths)) or next((f"a value of {path}" for path in part.inputs), "")
+    if missing:
+        return FlowAnswer(tuple(paths), (), f"needs {missing}")
+    try:
+        points = tuple(_judged(part, paths, point) for point in equilibria(part))
+    except MissingValueError as error:
+        return FlowAnswer(tuple(paths), (), f"needs {error}")
+    except (NotExactError, UsageError) as error:
+        return FlowAnswer(tuple(paths), (), str(error))
+    return FlowAnswer(tuple(paths), points, "" if points else "no equilibrium was found from any start")
+
+
+def equilibria(model: Model) -> list[dict[str, Fraction]]:
+    """Returns the equilibria of a model: Newton from each start, in the model and in each piece of its kinks.
+
+    What is found in a piece counts where it is at rest in the model too.
+    """
+    points: list[dict[str, Fraction]] = []
+    for piece in (model, *pieces(model)):
+        for start in _starts(model):
+            point = _solved(piece, start)
+            if point is not None and piece is not model:
+                point = _solved(model, point, moved=False)
+            if point is not None and not any(_same(point, other) for other in points):
+                points.append(point)
+    return points
+
+
+def _solved(model: Model, start: Point, *, moved: bool = True) -> dict[str, Fraction] | None:
+    try:
+        point = operating_point(model, start)
+    except (ZeroDivisionError, OverflowError):
+        return None
+    except NotExactError:
+        if moved:
+            return None
+        raise
+    return point if point is None or moved or _same(point, start) else None
+
+
+def _same(point: Point, other: Point) -> bool:
+    return all(abs(point[path] - other[path]) <= SAME * (1 + abs(other[path])) for path in point)
+
+
+def _starts(model: Model) -> list[dict[str, Fraction]]:
+    """Returns the ends of where each state begins and of its range, and values on both sides of 0."""
+    axes: dict[str, list[Fraction]] = {}
+    for path, state in model.states.items():
+        ends = [state.initial.low, state.initial.high, state.range.low, state.range.high, *AROUND]
+        axes[path] = list(dict.fromkeys(end for end in ends if end is not None))
+    nominal = {path: ends[0] for path, ends in axes.items()}
+    grid = (dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values()))
+    commands = {path: command.initial.low or Fraction(0) for path, command in model.commands.items()}
+    return [{**commands, **start} for start in itertools.islice(itertools.chain([nominal], grid), MOST_STARTS)]
+
+
+def _judged(model: Model, paths: Sequence[str], point: dict[str, Fraction]) -> FlowPoint:
+    sides = branches(model, point)
+    still = stopped(model, point)
+    free = [path for path in paths if path not in still]
+    judged = tuple((branch.render_sides(sides.branches), _verdict(branch, free, point)) for branch in sides.branches)
+    return FlowPoint(point, judged, sides.jumps)
+
+
+def _verdict(branch: Branch, paths: Sequence[str], point: Point) -> DelayVerdict:
+    return verdict(network_of(branch.model, point).continuous(paths))
