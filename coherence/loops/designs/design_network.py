@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import cast
 
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.kinks import stopped
@@ -122,13 +123,16 @@ class _Builder:
                 self.couplings.append(Coupling(source, target, weight))
 
     def _past(self, reading: PastSignal) -> str:
-        """Returns the block that shows a signal as it was; the signal itself where it is read at once."""
+        """Returns the block that shows a signal as it was; the signal itself where it is read at once.
+
+        Its delay stays a fraction: a reading that is rounded by a hair would see the command before.
+        """
         if not reading.lag:
             return reading.path
         key = PastSignal(reading.path, reading.lag)
         if key not in self._delays:
             self._delays[key] = f"delay {len(self._delays) + 1}"
-            self.blocks.append(Block(self._delays[key], (1.0,), (1.0,), reading.lag))
+            self.blocks.append(Block(self._delays[key], (1.0,), (1.0,), cast("float", reading.lag)))
             self.couplings.append(Coupling(reading.path, self._delays[key]))
         return self._delays[key]
 

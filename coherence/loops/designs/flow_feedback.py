@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,16 +19,13 @@ from coherence.base.errors import UsageError
 from coherence.base.graphs import cycles
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.design_network import network_of
-from coherence.loops.designs.equilibria import operating_point
-from coherence.loops.designs.kinks import Branch, branches, pieces, stopped
+from coherence.loops.designs.every_equilibrium import equilibria
+from coherence.loops.designs.kinks import Branch, branches, stopped
 from coherence.loops.networks.delayed_verdict import DelayVerdict, verdict
 from coherence.model.model import Model
 from coherence.simulate.execute.instants import MissingValueError
 from coherence.simulate.execute.slices import blocked, influences, signals_in, sliced
 
-MOST_STARTS = 24
-AROUND = (Fraction(0), Fraction(1), Fraction(-1))  # starts on both sides of 0
-SAME = Fraction(1, 10**6)  # relative distance below which two equilibria are one
 ORDER = ("unstable", "undecided", "marginal", "stable")
 Point = Mapping[str, Fraction]
 
@@ -106,50 +102,6 @@ def flow_answer(model: Model, paths: Sequence[str]) -> FlowAnswer:
     except (NotExactError, UsageError) as error:
         return FlowAnswer(tuple(paths), (), str(error))
     return FlowAnswer(tuple(paths), points, "" if points else "no equilibrium was found from any start")
-
-
-def equilibria(model: Model) -> list[dict[str, Fraction]]:
-    """Returns the equilibria of a model: Newton from each start, in the model and in each piece of its kinks.
-
-    What is found in a piece counts where it is at rest in the model too.
-    """
-    points: list[dict[str, Fraction]] = []
-    for piece in (model, *pieces(model)):
-        for start in _starts(model):
-            point = _solved(piece, start)
-            if point is not None and piece is not model:
-                point = _solved(model, point, moved=False)
-            if point is not None and not any(_same(point, other) for other in points):
-                points.append(point)
-    return points
-
-
-def _solved(model: Model, start: Point, *, moved: bool = True) -> dict[str, Fraction] | None:
-    try:
-        point = operating_point(model, start)
-    except (ZeroDivisionError, OverflowError):
-        return None
-    except NotExactError:
-        if moved:
-            return None
-        raise
-    return point if point is None or moved or _same(point, start) else None
-
-
-def _same(point: Point, other: Point) -> bool:
-    return all(abs(point[path] - other[path]) <= SAME * (1 + abs(other[path])) for path in point)
-
-
-def _starts(model: Model) -> list[dict[str, Fraction]]:
-    """Returns the ends of where each state begins and of its range, and values on both sides of 0."""
-    axes: dict[str, list[Fraction]] = {}
-    for path, state in model.states.items():
-        ends = [state.initial.low, state.initial.high, state.range.low, state.range.high, *AROUND]
-        axes[path] = list(dict.fromkeys(end for end in ends if end is not None))
-    nominal = {path: ends[0] for path, ends in axes.items()}
-    grid = (dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values()))
-    commands = {path: command.initial.low or Fraction(0) for path, command in model.commands.items()}
-    return [{**commands, **start} for start in itertools.islice(itertools.chain([nominal], grid), MOST_STARTS)]
 
 
 def _judged(model: Model, paths: Sequence[str], point: dict[str, Fraction]) -> FlowPoint:

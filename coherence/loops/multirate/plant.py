@@ -98,7 +98,7 @@ def _inverse(direct: Array) -> Array:
     total = power = np.eye(len(direct), dtype=int) + 0 * direct
     while (power := power @ direct).any():
         total = total + power
-    return total
+    return np.asarray(total)
 
 
 def _nilpotent(a: Array) -> bool:

@@ -34,14 +34,12 @@ NO_DELAY = 1e-100  # s; shorter ones are none, so that products with frequencies
 
 @dataclass(frozen=True)
 class Block:
-    """One transfer function.  `delay` and `rate` in seconds; `rate` None: continuous.  A sampled system may have an
-    exact delay.
-    """
+    """One transfer function.  `delay` and `rate` in seconds; `rate` None: continuous."""
 
     name: str
     numerator: Polynomial
     denominator: Polynomial
-    delay: float | Fraction = 0.0
+    delay: float = 0.0
     rate: float | None = None
 
     @property

@@ -123,7 +123,8 @@ def drawn_design(data: st.DataObject, *laws: str) -> str:
 def levels(model: Model, point: dict[str, Fraction], lap: Lap, count: int) -> list[Fraction]:
     """Returns by how much the tank is off at the ends of laps of an exact run from beside the point."""
     start = {path: value + Fraction(k, 7) for k, (path, value) in enumerate(point.items(), 1)}
-    run, off = Execution(model, Choices(start)), []
+    run = Execution(model, Choices(start))
+    off: list[Fraction] = []
     while len(off) < count:
         if run.next_time() > lap.length * (len(off) + 1):
             passed = lap.length * (len(off) + 1)

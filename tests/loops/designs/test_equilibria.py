@@ -63,7 +63,7 @@ def test_a_flow_of_products_has_each_of_its_equilibria_from_its_own_side() -> No
 def test_a_level_that_is_driven_whatever_happens_rests_at_the_end_of_its_range(rate: str, end: int) -> None:
     model = elaborate(read_text(HEAD + flow(rate), "design.yaml"))
     tank = with_changes(model.states["a.x"], range=Interval(Fraction(0), Fraction(8)))
-    assert operating_point(replace(model, states={"a.x": tank}), {"a.x": Fraction(3)}) == {"a.x": end}
+    assert operating_point(replace(model, states={"a.x": tank}), {"a.x": Fraction(3)}) == {"a.x": Fraction(end)}
 
 
 @pytest.mark.parametrize("rate", ["1 / 1 s", "1e-9 / 1 s", "(1 + 0 * a.x) / 1 s"])

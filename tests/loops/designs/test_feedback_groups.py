@@ -203,7 +203,7 @@ loops:
     parts_of_design = structure(model(text))
     assert [group.names for group in parts_of_design.groups] == [("one", "two"), ("three",)]
     lap = opened(
-        smooth_part(model(text), {})[0], {"a.x": Fraction(200), "b.y": Fraction(200), "c.z": Fraction(250)}, LONG
+        smooth_part(model(text), {})[0], {"a.x": Fraction(200), "b.y": Fraction(200), "c.z": Fraction(250)}, LONG.check
     )
     whole = roots(closed(lap), lap.length)
     parts = [roots(closed(lap, region(model(text), group.names)), lap.length) for group in parts_of_design.groups]
@@ -217,7 +217,7 @@ def test_a_loop_switched_off_leaves_its_command_where_it_is() -> None:
 
 
 def test_time_that_is_over_is_undecided_not_stable() -> None:
-    found = executed(model(SCALER.format(delay=0, more="")), ("web.desired",), Deadline(0.0).check)
+    found = executed(model(SCALER.format(delay=0, more="")), ("web.desired",), Deadline(0.0))
     assert (found.verdict, found.how) == ("undecided", "the time limit was reached")
     with pytest.raises(OutOfTimeError):
         opened(model(SCALER.format(delay=0, more="")), {"web.desired": Fraction(200)}, Deadline(0.0).check)

@@ -1,0 +1,97 @@
+"""Runs a model in floats from its own start, and measures whether it keeps swinging or comes to rest.
+
+Where flows have no constant rates no run is exact, so that none recurs.  What is measured is the swing of each signal
+in the middle and in the last third of a run of many periods.  Alone it proves nothing; beside roots that say the
+same it is a second opinion of another kind.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from coherence.model.model import Model
+from coherence.simulate.execute.exact import Choices, Execution
+from coherence.simulate.execute.hybrid import Integrated, floated
+
+PERIODS, LEAST_PERIODS = 36, 9
+POINTS = 48  # per period at which the run is read
+MOST_GROWTH = 14.0  # powers of e: a longer run of what grows says no more
+KEPT = 0.95  # of the swing of the middle third, in the last one: it goes on
+DIES = 0.7  # of it: it dies out
+STILL = 1e-7  # relative: a smaller swing is none
+TURNS = 4  # changes of direction in a third
+
+
+@dataclass(frozen=True)
+class FloatRun:
+    """`verdict`: swings, rests or undecided; (lowest, highest) of each signal that turns in the last third."""
+
+    verdict: str
+    ranges: Mapping[str, tuple[float, float]]
+    seconds: float
+    last: Mapping[str, float]
+
+
+def float_run(
+    model: Model, choices: Choices, paths: Sequence[str], *, period: float, rate: float, check: Callable[[], object]
+) -> FloatRun:
+    """Returns what a run from these choices does; `period` (s) and `rate` (1/s) are those of its dominant mode.
+
+    `check` may raise to end it.  Raises NotExactError, MissingValueError.
+    """
+    third = Fraction(period * _periods(period, rate) / 3).limit_denominator(10**6)
+    rows = _rows(model, choices, paths, 3 * third, third / int(POINTS * _periods(period, rate) / 3), check)
+    each = len(rows[0]) // 3
+    swings = {path: _swings(row[each:], each) for path, row in zip(paths, rows, strict=True)}
+    last = {path: row[-1] for path, row in zip(paths, rows, strict=True)}
+    on = {path: ends for path, (ends, before, turns) in swings.items() if _goes_on(ends, before, turns)}
+    rests = all(_rests(ends, before) for ends, before, _ in swings.values())
+    return FloatRun("swings" if on else "rests" if rests else "undecided", on, float(3 * third), last)
+
+
+def _periods(period: float, rate: float) -> float:
+    grown = MOST_GROWTH / (rate * period) if rate > 0 else math.inf
+    return min(PERIODS, max(LEAST_PERIODS, grown))
+
+
+def _rows(
+    model: Model, choices: Choices, paths: Sequence[str], until: Fraction, step: Fraction, check: Callable[[], object]
+) -> list[list[float]]:
+    """Returns each signal at equal distances."""
+    run = Execution(floated(model), choices, Integrated(until))
+    rows: list[list[float]] = [[] for _ in paths]
+    time = Fraction(0)
+    while run.time < until or not run.count:
+        check()
+        following = run.next_time()
+        while time < min(following, until) and run.count:
+            moved = {**run.values, **run.motion.move(run, time)} if run.flowing else run.values
+            for row, path in zip(rows, paths, strict=True):
+                row.append(float(moved[path]))
+            time += step
+        if following > until:
+            break
+        run.advance()
+    return rows
+
+
+def _swings(row: Sequence[float], each: int) -> tuple[tuple[float, float], float, int]:
+    """Returns the ends in the last third, the swing in the one before, and how often the last one turns."""
+    before, late = row[:each], row[each:]
+    steps = [b - a for a, b in pairwise(late) if a != b]
+    turns = sum(1 for a, b in pairwise(steps) if a * b < 0)
+    return (min(late), max(late)), max(before) - min(before), turns
+
+
+def _goes_on(ends: tuple[float, float], before: float, turns: int) -> bool:
+    swing = ends[1] - ends[0]
+    return turns >= TURNS and swing >= KEPT * before and swing > STILL * (1 + max(map(abs, ends)))
+
+
+def _rests(ends: tuple[float, float], before: float) -> bool:
+    swing = ends[1] - ends[0]
+    return swing <= max(DIES * before, STILL * (1 + max(map(abs, ends))))
