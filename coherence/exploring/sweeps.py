@@ -27,6 +27,7 @@ from coherence.loops.designs.kinks import branches
 from coherence.loops.designs.lap_matrices import closed
 from coherence.loops.designs.lap_roots import roots
 from coherence.loops.designs.operating_points import smooth_part
+from coherence.loops.designs.swings_without_rest import decided_beside_roots
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.affine import plain
@@ -112,6 +113,7 @@ def verdict_of(model: Model, values: tuple[str, ...], deadline: Deadline) -> Cel
         signals = tuple(dict.fromkeys(loop.signal for loop in group.loops if loop.signal))
         try:
             answer = executed(group.model, signals, deadline, every_start=False)
+            answer = decided_beside_roots(answer, group.model, signals, deadline.check)
         except (NotExactError, MissingValueError, CoherenceError) as error:
             answer = RunVerdict("undecided", str(error), False, None, {}, None, (), 0)
         growth = _growth(group.model, answer, deadline) if len(group.loops) <= 8 else None

@@ -25,6 +25,7 @@ from coherence.loops.designs.kinks import Branch, branches
 from coherence.loops.designs.lap_matrices import Lap, LapError, closed
 from coherence.loops.designs.lap_roots import Roots, coupling, roots
 from coherence.loops.designs.operating_points import Point, operating_points, smooth_part, with_basins
+from coherence.loops.designs.swings_without_rest import decided_beside_roots
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
 from coherence.simulate.execute.orbits import hyperperiod
@@ -135,7 +136,8 @@ def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -
     missing = blocked(model, signals) or next((f"a value of {path}" for path in model.inputs if path not in values), "")
     if missing:
         return GroupAnalysis(group, lap, _blocked(f"needs {missing}"), (), None, ())
-    answer = executed(model, signals, deadline.share(0.35))
+    executed_answer = executed(model, signals, deadline.share(0.35))
+    answer = decided_beside_roots(executed_answer, model, signals, deadline.share(0.5).check)
     try:
         first = next(iter(corners(model)))
     except MissingValueError as error:
@@ -143,10 +145,10 @@ def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -
     notes: list[str] = []
     points = _points(group, first, answer, deadline.share(0.6), notes)
     subset = None
-    if answer.verdict == "oscillates":
+    if executed_answer.verdict == "oscillates":
         levels = _levels(model, first, answer)
         subset = smallest_swinging(group, signals, levels, deadline, laps=_laps(answer, lap))
-    elsewhere = from_bounds(model, signals, deadline.share(0.5)) if answer.verdict == "settles" else None
+    elsewhere = from_bounds(model, signals, deadline.share(0.5)) if executed_answer.verdict == "settles" else None
     return GroupAnalysis(group, lap, answer, points, subset, tuple(dict.fromkeys(notes)), elsewhere)
 
 

@@ -86,6 +86,8 @@ def settles(model: Model, deadline: Deadline) -> bool | None:
         answers = [answer, from_bounds(group.model, signals, deadline)] if answer.verdict == "settles" else [answer]
         if any(run_answer.verdict == "oscillates" for run_answer in answers):
             return False
+        if answer.verdict != "settles":
+            return None
         if any(run_answer.verdict != "settles" and run_answer.starts for run_answer in answers):
             return None
     return True

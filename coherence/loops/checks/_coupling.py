@@ -28,6 +28,14 @@ def feeds_back(design: Design) -> bool:
     return any(name in found for name, found in reach(design).items())
 
 
+def flows_feed_back(design: Design) -> bool:
+    """Returns whether any component flows and reads itself, through others or not; loops do not count as a way."""
+    reads = {name: {_node(resolve(path, design), design) for path in _read_by(component)}
+             for name, component in design.components.items()}  # fmt: skip
+    flowing = (c for c in design.components.values() if c.part or (c.state is not None and c.step is None))
+    return any(component.name in _reached(reads, reads[component.name]) for component in flowing)
+
+
 def chained(design: Design) -> bool:
     """Returns whether a loop with a smooth law may read what another such loop changes, without the other reading
     it."""
@@ -62,7 +70,8 @@ def _reach(design: Design) -> Reach:
 
 
 def _read_by(component: Component) -> list[str]:
-    words = re.findall(r"[a-z][a-z0-9_.]*", component.state.text) if component.state else []
+    law = component.state.text.partition("=")[2] if component.state else ""  # what stands before is what it moves
+    words = re.findall(r"[a-z][a-z0-9_.]*", law)
     return [*words, *(path for f in component_formulas(component) for path in names_of(f.tree))]
 
 

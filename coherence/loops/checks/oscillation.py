@@ -7,6 +7,11 @@ recurs, or that closes in on a periodic orbit on which a command keeps changing 
 conflict, with period and amplitude.  Beside it stands the linear verdict with exact delays: the
 spectral radius of one hyperperiod and the period of its dominant mode.
 
+Where flows bend (first-order lags, products, delays in a flow) no run is exact.  There, and for flows that feed back
+without a loop, every operating point inside the bounds must be unstable by its exact-delay roots, and a run in floats
+from the design's own start must keep swinging: a conflict by simulation.  Flows that switch are solved for their
+cycle, which an execution confirms.
+
 ## Why it hurts
 An autoscaler that multiplies by `metric / setpoint` is an integrator of gain one in the logarithm:
 with a metric that is one period old it is exactly marginal and swings for ever with a period of six
@@ -37,7 +42,7 @@ from collections.abc import Iterator
 
 from coherence.findings.finding import Finding
 from coherence.findings.question_input import Question, Subject
-from coherence.loops.checks._coupling import feeds_back
+from coherence.loops.checks._coupling import feeds_back, flows_feed_back
 
 QUESTION = Question("COH301", "sustained-oscillation", "ai.04 runtime control coherence", slow=True)
 QUESTIONS = (QUESTION,)
@@ -45,8 +50,12 @@ QUESTIONS = (QUESTION,)
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per group of loops in feedback."""
-    if not feeds_back(subject.design):
+    loops, flows = feeds_back(subject.design), flows_feed_back(subject.design)
+    if not (loops or flows):
         return
-    from coherence.loops.designs.groups import answers  # the engine, only where loops can see their own effect
+    from coherence.loops.checks._oscillation import flow_findings, loop_findings  # the engine
 
-    yield from answers(QUESTION, subject)
+    if loops:
+        yield from loop_findings(QUESTION, subject)
+    if flows:
+        yield from flow_findings(QUESTION, subject)

@@ -17,13 +17,13 @@ from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, Execution
 from coherence.simulate.execute.hybrid import Integrated, floated
 
-PERIODS, LEAST_PERIODS = 36, 9
-POINTS = 48  # per period at which the run is read
-MOST_GROWTH = 14.0  # powers of e: a longer run of what grows says no more
+PERIODS, LEAST_PERIODS = 24, 12
+POINTS = 32  # per period at which the run is read
+MOST_GROWTH = 10.0  # powers of e: a longer run of what grows says no more
 KEPT = 0.95  # of the swing of the middle third, in the last one: it goes on
 DIES = 0.7  # of it: it dies out
 STILL = 1e-7  # relative: a smaller swing is none
-TURNS = 4  # changes of direction in a third
+TURNS = 3  # changes of direction in a third
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def predicted_cycles(model: Model, *, choices: Mapping[str, Fraction] | None = N
     `choices`: values of what the design leaves open (default: the ends of its ranges).
     """
     readings = [reading for group in structure(model).groups for reading in _of_group(group, choices or {})]
-    readings += [reading for part in flow_groups(model) for reading in _of_flows(model, part, choices or {})]
+    readings += [reading for part in flow_groups(model) for reading in cycles_of_flows(model, part, choices or {})]
     return tuple(readings)
 
 
@@ -184,7 +184,8 @@ def _duty(model: Model, cycle: SampledCycle) -> float | None:
     return None
 
 
-def _of_flows(model: Model, states: Sequence[str], chosen: Mapping[str, Fraction]) -> Iterator[CycleReading]:
+def cycles_of_flows(model: Model, states: Sequence[str], chosen: Mapping[str, Fraction]) -> Iterator[CycleReading]:
+    """Yields the reading of flows in feedback that have a kink."""
     part, name = sliced(model, states), ", ".join(states)
     components = {path.rsplit(".", 1)[0] for path in part.states}
     missing = next((gap.needs for gap in model.gaps if gap.of in components), "")

@@ -15,16 +15,21 @@ from fractions import Fraction
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.every_equilibrium import equilibria
-from coherence.loops.designs.feedback_groups import OutOfTimeError, is_smooth
+from coherence.loops.designs.feedback_groups import is_smooth
 from coherence.loops.designs.float_runs import FloatRun, float_run
 from coherence.loops.designs.flow_feedback import FlowAnswer
+from coherence.loops.designs.group_runs import RunVerdict
 from coherence.loops.designs.kinks import branches
 from coherence.loops.designs.lap_matrices import closed
 from coherence.loops.designs.lap_roots import Roots, roots
 from coherence.loops.designs.linear import skeleton
 from coherence.model.model import Model
-from coherence.simulate.execute.exact import Choices
+from coherence.simulate.execute.exact import Choices, MissingValueError
+from coherence.simulate.execute.slices import sliced
+from coherence.simulate.execute.starts import corners
 
+MOST_LOOPS = 8
+IN_FLOATS = "a run in floats"
 NEAR = 0.05  # relative distance from a stable point at which a run that dies out is on its way to it
 
 
@@ -49,20 +54,43 @@ class Persistence:
         return f"{self.linear} at {where}, rate {self.rate:.3g} 1/s{period}"
 
 
-def of_loops(model: Model, choices: Choices, paths: Sequence[str], check: Callable[[], object]) -> Persistence | None:
-    """Returns the answer about loops with smooth laws; None where no point is inside their bounds.
+def decided_beside_roots(
+    answer: RunVerdict, model: Model, signals: Sequence[str], check: Callable[[], object]
+) -> RunVerdict:
+    """Returns what exact runs say of a group; where these decide nothing, what its roots and a run in floats say."""
+    missing = answer.how.startswith("needs ")
+    persistence = None if answer.verdict != "undecided" or missing else of_loops(model, signals, check)
+    if persistence is None or persistence.run is None or persistence.verdict == "undecided":
+        return answer
+    how = f"{IN_FLOATS}, {persistence.render()}; {answer.how}"
+    if persistence.verdict == "rests":
+        return replace(answer, verdict="settles", how=how)
+    ranges = {path: (Fraction(low), Fraction(high)) for path, (low, high) in persistence.run.ranges.items()}
+    period = None if persistence.period is None else Fraction(f"{persistence.period:.4g}")
+    return replace(answer, verdict="oscillates", how=how, period=period, ranges=ranges)
 
-    `check` may raise to end it.  Raises NotExactError, LapError, MissingValueError.
+
+def of_loops(model: Model, paths: Sequence[str], check: Callable[[], object]) -> Persistence | None:
+    """Returns the answer about loops with smooth laws; None where no point is inside their bounds, or a number is not
+    known.  `check` may raise to end it.
     """
-    if not all(is_smooth(loop) for loop in model.loops):
+    if len(model.loops) > MOST_LOOPS or not all(is_smooth(loop) for loop in model.loops):
         return None
+    try:
+        return _of_smooth(model, paths, check)
+    except (ArithmeticError, MissingValueError):  # not linear, not to be followed, or out of time
+        return None
+
+
+def _of_smooth(model: Model, paths: Sequence[str], check: Callable[[], object]) -> Persistence | None:
     smooth, _ = skeleton(model)
     judged = []
     for point in equilibria(smooth):
         if all(loop.bounds.clip(point[loop.signal]) == point[loop.signal] for loop in model.loops if loop.signal):
             laps = [opened(branch.model, point, check) for branch in branches(smooth, point).branches]
             judged += [_of_roots(point, roots(closed(lap), lap.length), float(lap.length)) for lap in laps]
-    return _beside_run(model, choices, paths, judged, check)
+    signals = tuple(dict.fromkeys((*paths, *model.states)))
+    return _beside_run(model, next(iter(corners(model))), signals, judged, check)
 
 
 def _of_roots(point: Mapping[str, Fraction], lap_roots: Roots, length: float) -> Persistence:
@@ -70,17 +98,21 @@ def _of_roots(point: Mapping[str, Fraction], lap_roots: Roots, length: float) ->
     return Persistence("undecided", lap_roots.verdict, point, lap_roots.period, rate)
 
 
-def of_flows(model: Model, choices: Choices, answer: FlowAnswer, check: Callable[[], object]) -> Persistence | None:
-    """Returns the answer about flows in feedback; None where no equilibrium is known.
+def of_flows(model: Model, answer: FlowAnswer, check: Callable[[], object]) -> Persistence | None:
+    """Returns the answer about flows in feedback; None where no equilibrium is known, or a number is not.
 
-    `check` may raise to end it.  Raises NotExactError, MissingValueError.
+    `check` may raise to end it.
     """
+    part = sliced(model, answer.paths)
     judged = [
         Persistence("undecided", point.verdict, point.values, verdict.period, verdict.abscissa)
         for point in answer.points
         for _, verdict in point.branches
     ]
-    return _beside_run(model, choices, answer.paths, judged, check)
+    try:
+        return _beside_run(part, next(iter(corners(part))), answer.paths, judged, check)
+    except (ArithmeticError, MissingValueError):
+        return None
 
 
 def _beside_run(
@@ -95,10 +127,8 @@ def _beside_run(
         return worst
     try:
         run = float_run(model, choices, paths, period=worst.period, rate=worst.rate, check=check)
-    except OutOfTimeError:
-        raise
     except NotExactError:
-        return worst  # it cannot be followed: it leaves the numbers
+        return worst  # it cannot be followed, or not in time
     both = verdicts == {"unstable"} and run.verdict == "swings"
     return replace(worst, verdict="swings" if both else _at_rest(judged, run), run=run)
 

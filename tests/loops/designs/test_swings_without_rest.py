@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
 import pytest
 
 from coherence.language.reading import read_text
 from coherence.loops.designs.flow_feedback import flow_answers
-from coherence.loops.designs.swings_without_rest import Persistence, of_flows, of_loops
+from coherence.loops.designs.group_runs import RunVerdict
+from coherence.loops.designs.swings_without_rest import Persistence, decided_beside_roots, of_flows, of_loops
 from coherence.model.elaborate import elaborate
-from coherence.simulate.execute.exact import Choices
 from tests.loops.designs.test_bridged_laps import LAG
 
 
 def of_text(text: str) -> Persistence:
     model = elaborate(read_text(text, "design.yaml"))
-    if model.loops:
-        answer = of_loops(model, Choices(), ("room.temp", "heater.power"), bool)
-    else:
-        answer = of_flows(model, Choices(), flow_answers(model)[0], bool)
+    answer = of_loops(model, ("heater.power",), bool) if model.loops else of_flows(model, flow_answers(model)[0], bool)
     assert answer is not None
     return answer
 
@@ -47,3 +47,13 @@ def test_a_gentler_thermostat_comes_to_rest() -> None:
 def test_a_flow_swings_only_where_its_run_does(flow: str, start: str, verdict: str, linear: str) -> None:
     answer = of_text(f'coherence: 1\ncomponents: {{a: {{state: "x\' = {flow}", from: {start}}}}}\n')
     assert (answer.verdict, answer.linear) == (verdict, linear)
+
+
+def test_what_exact_runs_leave_open_is_said_by_roots_and_a_run() -> None:
+    model = elaborate(read_text(LAG, "design.yaml"))
+    left_open = RunVerdict("undecided", "not exact: it bends", False, None, {}, None, (), 0)
+    answer = decided_beside_roots(left_open, model, ("heater.power",), bool)
+    assert (answer.verdict, answer.proved, answer.period) == ("oscillates", False, Fraction("322.9"))
+    assert answer.how.startswith("a run in floats, unstable at room.temp = 20, heater.power = 5")
+    settled = replace(left_open, verdict="settles")
+    assert decided_beside_roots(settled, model, ("heater.power",), bool) is settled

@@ -1,0 +1,132 @@
+"""Answers of `sustained-oscillation` where no run is exact: flows in feedback, and loops over plants that bend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.base.number_text import render_decimal, render_seconds
+from coherence.base.places import Place
+from coherence.base.watchdog import TimeOverError, at_most
+from coherence.findings.finding import Evidence, Finding, Grade, Verdict
+from coherence.findings.question_input import Question, Subject
+from coherence.language.expressions.tree import Call, walk
+from coherence.loops.designs.feedback_groups import Deadline
+from coherence.loops.designs.flow_feedback import flow_answer, flow_groups
+from coherence.loops.designs.groups import Group, answers, groups, needs
+from coherence.loops.designs.predicted_cycles import CycleReading, cycles_of_flows
+from coherence.loops.designs.swings_without_rest import Persistence, of_flows, of_loops
+from coherence.model.model import Model
+from coherence.simulate.execute.slices import sliced
+
+Ranges = Mapping[str, tuple[float, float]]
+Numbers = dict[str, tuple[Fraction | float | int, str]]
+
+
+def loop_findings(question: Question, subject: Subject) -> Iterator[Finding]:
+    """Yields one answer per group of loops in feedback: exact runs first, where these decide nothing roots and a run
+    in floats.
+    """
+    for group, finding in zip(groups(subject), answers(question, subject), strict=True):
+        open_still = finding.verdict is Verdict.UNDECIDED and not needs(subject, group)
+        yield _beside_roots(question, subject, group, finding) if open_still else finding
+
+
+def _beside_roots(question: Question, subject: Subject, group: Group, finding: Finding) -> Finding:
+    """Returns the conflict of loops that never rest, or the undecided finding with what the roots say."""
+    signals = tuple(dict.fromkeys(loop.signal for loop in group.loops if loop.signal))
+    persistence = of_loops(group.model, signals, Deadline(subject.time_limit / 2).check)
+    if persistence is None:
+        return finding
+    if persistence.verdict == "swings":
+        return _swinging(question, " and ".join(group.names), group.places, group.names, persistence)
+    rests = "; a run in floats comes to rest there" if persistence.verdict == "rests" else ""
+    known = "; ".join(filter(None, (finding.evidence.bound, f"linear: {persistence.render()}{rests}")))
+    return replace(finding, evidence=replace(finding.evidence, bound=known))
+
+
+def flow_findings(question: Question, subject: Subject) -> Iterator[Finding]:
+    """Yields one answer per group of flows in feedback that may swing: a single level without delay only rises or
+    only falls.
+    """
+    for paths in flow_groups(subject.model):
+        if len(paths) > 1 or _delayed(subject.model, paths[0]):
+            yield _of_group(question, subject, paths)
+
+
+def _delayed(model: Model, path: str) -> bool:
+    part = sliced(model, [path])
+    trees = [*part.outputs.values(), part.states[path].flow]
+    return any(isinstance(node, Call) and node.function == "delayed" for t in trees if t for node in walk(t))
+
+
+def _of_group(question: Question, subject: Subject, paths: Sequence[str]) -> Finding:
+    places = [subject.model.states[path].place.labelled(f"{path} flows") for path in paths]
+    name, deadline = " and ".join(paths), Deadline(subject.time_limit)
+    answer = flow_answer(subject.model, paths)
+    persistence = of_flows(subject.model, answer, deadline.share(0.7).check)
+    if persistence is not None and persistence.verdict == "swings" and persistence.run is not None:
+        return _swinging(question, name, places, paths, persistence)
+    cycle = (
+        None if persistence is not None and persistence.verdict == "rests" else _cycle(subject.model, paths, deadline)
+    )
+    if cycle is not None:
+        return _on_cycle(question, name, places, paths, cycle)
+    known = persistence.render() if persistence is not None else answer.reason
+    return question.undecided(f"no oscillation of {name} found, none excluded", places, paths, bound=known)
+
+
+def _cycle(model: Model, paths: Sequence[str], deadline: Deadline) -> CycleReading | None:
+    """Returns a cycle of flows with kinks that the executor confirms."""
+    try:
+        with at_most(deadline.left):
+            return next((reading for reading in cycles_of_flows(model, paths, {}) if reading.confirmed), None)
+    except TimeOverError:
+        return None
+
+
+def _swinging(
+    question: Question, name: str, places: Sequence[Place], of: Sequence[str], persistence: Persistence
+) -> Finding:
+    """Returns the conflict of what never rests by its roots and by a run."""
+    assert persistence.run is not None
+    assert persistence.period is not None
+    numbers: Numbers = {"linear rate": (persistence.rate, "1/s"), "linear period": (persistence.period, "s")}
+    ends = persistence.run.ranges
+    numbers |= {f"{path} {end}": (value, "") for path in ends for end, value in _ends(ends[path])}
+    evidence = Evidence(
+        Grade.SIMULATED, "roots of every operating point inside the bounds, and execution in floats", numbers=numbers
+    )
+    every = render_seconds(float(f"{persistence.period:.4g}"))
+    message = f"{name} never {_settles(of)}: {_moves(ends)}, about every {every}; {persistence.render()}"
+    return question.conflict(message, places, of, evidence, certain=False)
+
+
+def _on_cycle(
+    question: Question, name: str, places: Sequence[Place], of: Sequence[str], cycle: CycleReading
+) -> Finding:
+    assert cycle.period is not None
+    ends = {path: (low, high) for path, low, high in cycle.ranges if high > low}
+    numbers: Numbers = {"period": (cycle.period, "s")}
+    numbers |= {f"{path} {end}": (value, "") for path in ends for end, value in _ends(ends[path])}
+    evidence = Evidence(Grade.SIMULATED, f"{cycle.method} return map, and execution", numbers=numbers)
+    every = render_seconds(float(f"{cycle.period:.4g}"))
+    return question.conflict(
+        f"{name} never {_settles(of)}: {_moves(ends)}, every {every}", places, of, evidence, certain=False
+    )
+
+
+def _ends(ends: tuple[float, float]) -> tuple[tuple[str, float], tuple[str, float]]:
+    return ("lowest", ends[0]), ("highest", ends[1])
+
+
+def _settles(of: Sequence[str]) -> str:
+    return "settles" if len(of) == 1 else "settle"
+
+
+def _moves(ends: Ranges) -> str:
+    return ", ".join(
+        f"{path} between {render_decimal(Fraction(f'{low:.4g}'))} and {render_decimal(Fraction(f'{high:.4g}'))}"
+        for path, (low, high) in ends.items()
+    )
