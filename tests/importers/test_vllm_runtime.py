@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from coherence import importers
@@ -66,7 +64,8 @@ def test_a_wrong_value_is_refused(broken: str) -> None:
         read(broken)
 
 
-def test_a_real_file_has_three_and_no_finding() -> None:
-    report = check(REAL)
-    assert not [f for f in report.findings if f.verdict is Verdict.CONFLICT]
-    assert Path(REAL).read_text().count("kind: VLLMRuntime") == 3
+def test_in_a_real_file_each_overloaded_server_is_restarted_as_soon_as_it_is_taken_off() -> None:
+    """The operator gives both probes 10 s + 10 x 20 s: a server that is only slow is killed."""
+    conflicts = [f for f in check(REAL).findings if f.verdict is Verdict.CONFLICT]
+    assert [f.code for f in conflicts] == ["COH208"] * 3
+    assert all("readiness" in f.message and "liveness" in f.message for f in conflicts)
