@@ -25,8 +25,10 @@ def identities_of(
         if name and is_single(kind):
             defined.add((kind, namespace, name))
         if kind in SCALERS:
-            references = [found for key in REFERENCES if word(found := _inner(_inner(node, "spec"), key), "name")]
-            scaled |= {(word(one, "kind") or "Deployment", namespace, word(one, "name")) for one in references}
+            targets = [_inner(_inner(node, "spec"), key) for key in REFERENCES]
+            scaled |= {
+                (word(it, "kind") or "Deployment", namespace, word(it, "name")) for it in targets if word(it, "name")
+            }
     return frozenset(defined), frozenset(scaled)
 
 
