@@ -12,11 +12,13 @@ getUsageRatioReplicaCount, GetObjectPerPodMetricReplicas.
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -25,8 +27,11 @@ from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.laws import Memory, decide
 from tests.draws import source, trace_counts
+from tests.paths import ROOT
 
 SYNCS, PERIOD = 24, 15
+LATER = 9000  # seconds: a sync long after the first
+SIGNS = (("added", 1), ("removed", -1))
 PARTS = ("kubernetes_hpa", "keda_scaledobject")
 TYPES = ("utilization", "value", "average")
 TOLERANCE = Fraction(1, 10)
@@ -239,6 +244,42 @@ def test_the_part_answers_as_the_tests_of_the_original_expect(name: str) -> None
     kind, current, ready, share, expected = ORIGINAL[name]
     hpa = Autoscaler(1, 40, 60, Rules(0, [("percent", 1000, 15)]), Rules(0, []), kind)
     assert replayed(hpa, [(current, share * 60, ready)]) == [expected]
+
+
+# Rows of horizontal_test.go, of its rate policies and of its stabilization windows: tests/data/models/README.md.
+ROWS = json.loads((ROOT / "tests/data/models/kubernetes_hpa.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", ROWS["limits"], ids=lambda row: row["case"])
+@pytest.mark.parametrize("name", PARTS)
+def test_rate_policies_answer_as_the_tests_of_the_original_expect(name: str, row: dict[str, Any]) -> None:
+    hpa = Autoscaler(row["least"], row["most"], 60, Rules(0, row["up"]), Rules(0, row["down"]), "value")
+    changes = sorted((LATER - ago, sign * n) for key, sign in SIGNS for ago, n in row[key])
+    hpa.added = [(at, n) for at, n in changes if n > 0]
+    hpa.removed = [(at, -n) for at, n in changes if n < 0]
+    memory = Memory(changes=[(Fraction(at), Fraction(n)) for at, n in changes])
+    assert later(hpa, memory, row, name) == row["replicas"]
+
+
+@pytest.mark.parametrize("row", ROWS["windows"], ids=lambda row: row["case"])
+@pytest.mark.parametrize("name", PARTS)
+def test_windows_answer_as_the_tests_of_the_original_expect(name: str, row: dict[str, Any]) -> None:
+    hpa = Autoscaler(1, 1000, 60, Rules(row["up"], [("pods", 1000, 15)]), Rules(row["down"], []), "value")
+    hpa.recommended = sorted((LATER - ago, n) for ago, n in row["recommended"])
+    memory = Memory(recommendations=[(Fraction(at), Fraction(n)) for at, n in hpa.recommended])
+    assert later(hpa, memory, row, name) == row["replicas"]
+
+
+def later(hpa: Autoscaler, memory: Memory, row: dict[str, Any], name: str) -> int:
+    """Returns the replicas after a sync of both that has what was remembered before, and wants so many."""
+    current, measured = row["current"], Fraction(row["wanted"] * hpa.target, row["current"])
+    loop, _ = elaborate(read_text(part(hpa, name))).loops
+    view = View({"web.metric": measured, "web.ready": Fraction(current), "web.desired": Fraction(current)})
+    view = view.at_sync(LATER // PERIOD)
+    decision = decide(loop, view, memory, True, Fraction(current), Fraction(current))
+    wanted = hpa.sync(LATER, current, measured, current)
+    assert decision.value == wanted or (decision.value is None and wanted == current)
+    return wanted
 
 
 Sync = tuple[int | None, Reading] | tuple[int | None, Reading, int]

@@ -8,11 +8,15 @@ normalizeDesiredReplicas, stabilizeRecommendation, convertDesiredReplicasWithRul
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
+
+import pytest
 
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
@@ -20,9 +24,11 @@ from coherence.model.model import Model
 from coherence.simulate.execute.exact import Execution, View
 from coherence.simulate.execute.laws import decide
 from tests.draws import source, trace_counts
+from tests.paths import ROOT
 
 PARTS = ("kubernetes_hpa_classic", "kubernetes_hpa_recommendation")
 PERIOD, WINDOW, TRACES = 15, 300, 20  # seconds; traces of each design
+ROWS = json.loads((ROOT / "tests/data/models/kubernetes_hpa.json").read_text(encoding="utf-8"))
 Sync = tuple[int | None, int]  # what another wrote before it, within the bounds or 0; the reading
 
 
@@ -35,11 +41,11 @@ class Autoscaler:
     target: int
     recommended: list[tuple[int, int]] = field(default_factory=list)
 
-    def sync(self, now: int, current: int, measured: int) -> int:
+    def sync(self, now: int, current: int, measured: int | Fraction) -> int:
         """Returns the replicas that the scale subresource holds after one sync."""
         if current == 0:
             return 0
-        share = Fraction(measured, self.target)
+        share = Fraction(measured) / self.target
         self.recommended.append((now, current if abs(share - 1) <= Fraction(1, 10) else math.ceil(share * current)))
         wanted = max(n for at, n in self.recommended if now - at <= WINDOW)
         return max(self.lowest, min(wanted, self.highest, max(2 * current, 4)))
@@ -79,6 +85,24 @@ def replayed(model: Model, hpa: Autoscaler, syncs: Sequence[Sync]) -> list[int]:
         assert values["web.replicas"] == hpa.sync(number * PERIOD, current, measured), (design(hpa), syncs)
         after.append(int(values["web.replicas"]))
     return after
+
+
+@pytest.mark.parametrize("row", ROWS["classic"], ids=lambda row: row["case"])
+def test_the_largest_recommendation_is_that_of_the_tests_of_the_original(row: dict[str, Any]) -> None:
+    """Without the bound upwards: the original tests its windows alone."""
+    hpa, later, current = Autoscaler(1, 1000, 50), 9000, 100
+    hpa.recommended = sorted((later - ago, n) for ago, n in row["recommended"])
+    last = max((at for at, _ in hpa.recommended), default=0)
+    held = max((n for at, n in hpa.recommended if last - at <= WINDOW), default=0)  # after the sync before
+    model, values = model_of(hpa), {"hpa.wanted": Fraction(held), "web.replicas": Fraction(current)}
+    run = Execution(model)
+    run.memory["notes"].recommendations = [(Fraction(at), Fraction(n)) for at, n in hpa.recommended]
+    measured = Fraction(50 * row["wanted"], current)
+    for loop in model.loops[:2]:
+        view = View(run, Fraction(later), {**values, "web.metric": measured}, loop.name)
+        decision = decide(loop, view, run.memory[loop.name], True, values[loop.signal], values[loop.signal])
+        values[loop.signal] = values[loop.signal] if decision.value is None else decision.value
+    assert values["web.replicas"] == hpa.sync(later, current, measured) == row["replicas"]
 
 
 def model_of(hpa: Autoscaler) -> Model:
