@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+import pytest
+
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
@@ -135,3 +137,31 @@ def test_what_kueue_admits_is_a_rest_of_the_contest(traces: int) -> None:
             assert admitted in [running(there, state) for state in states], (capacity, kinds[: number + 1])
         if trace % 20 == 0:  # every order of arrival
             assert livelock(there).verdict == NONE
+
+
+# Rows of the original's own tests: kubernetes-sigs/kueue, pkg/scheduler/preemption/preemption_test.go (Apache License
+# 2.0), a ClusterQueue of 6 CPUs with preemption of lower priorities: (priority, CPUs) of those admitted and of the one
+# that comes, and which of them are preempted.  Priorities are one more than there.
+LOW, MID, HIGH = 0, 1, 2
+ORIGINAL: dict[str, tuple[list[Kind], Kind, list[Kind]]] = {
+    "preempt lowest priority": ([(LOW, 2), (MID, 2), (HIGH, 2)], (HIGH, 2), [(LOW, 2)]),
+    "preempt multiple": ([(LOW, 2), (MID, 2), (HIGH, 2)], (HIGH, 3), [(LOW, 2), (MID, 2)]),
+    "no preemption for low priority": ([(LOW, 3), (MID, 3)], (LOW, 1), []),
+    "not enough low priority workloads": ([(LOW, 3), (MID, 3)], (MID, 4), []),
+    "some free quota, preempt low priority": ([(LOW, 1), (MID, 1), (HIGH, 3)], (HIGH, 2), [(LOW, 1)]),
+    "minimal set excludes low priority": ([(LOW, 1), (MID, 2), (HIGH, 3)], (HIGH, 2), [(MID, 2)]),
+}
+
+
+@pytest.mark.parametrize("name", ORIGINAL)
+def test_preemption_is_that_of_the_tests_of_the_original(name: str) -> None:
+    admitted, comes, preempted = ORIGINAL[name]
+    there, plain = jobs_of(6, [*admitted, comes]), ClusterQueue(6)
+    numbers = {(int(k.attributes["priority"]), int(k.needs["gpu"])): n for n, k in enumerate(there.kinds)}
+    states = {nobody(there)}
+    for number, kind in enumerate((*admitted, comes)):
+        plain.comes(number, kind)
+        states = rests(there, after_arrival(there, states, numbers[kind]))
+    wanted = Counter(admitted) - Counter(preempted) + Counter([comes] if preempted else [])
+    assert Counter(kind for _, kind in plain.admitted) == wanted
+    assert wanted in [running(there, state) for state in states]
