@@ -108,11 +108,14 @@ def _reached(design: Design, ends: Mapping[str, tuple[str, str]]) -> tuple[str, 
 
 
 def _plan(ends: Mapping[str, tuple[str, str]], calls: Mapping[str, Call | None], caller: str) -> Plan:
-    """Returns the routes of a caller: those of one stage at once, the others one after another."""
+    """Returns the routes of a caller: those of one stage at once, the others one after another.
+
+    A fallback is in no stage: the route that it stands for leads to it.
+    """
     stages: dict[tuple[str, str], list[str]] = {}
     for route, (who, _) in ends.items():
         call = calls[route]
-        if who == caller:
+        if who == caller and (call is None or call.fallback_for is None):
             key = ("stage", call.stage.text) if call is not None and call.stage is not None else ("route", route)
             stages.setdefault(key, []).append(route)
     return tuple(tuple(stage) for stage in stages.values())

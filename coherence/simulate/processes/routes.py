@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from coherence.base.errors import Problem
-from coherence.language.call_cases import is_conditional, render_order
+from coherence.language.call_cases import render_order
 from coherence.language.design import Call, Design, Limit, Pause
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree, walk
 from coherence.language.expressions.tree import Call as Function
@@ -30,9 +31,22 @@ def routes_of(design: Design, flow: RequestFlow, notes: list[str], problems: lis
             notes.append(f"{limit.name} is kept by each of {', '.join(call.name for call in of)} for itself")
     notes += _in_turn(flow)
     return tuple(
-        Route(name, flow.ends[name][1]) if call is None else _route(design, name, call, notes, problems)
+        Route(name, flow.ends[name][1])
+        if call is None
+        else replace(_route(design, name, call, notes, problems), fallback=_fallback(flow, call))
         for name, call in flow.calls.items()
     )
+
+
+def _fallback(flow: RequestFlow, call: Call) -> str:
+    """Returns the route that stands in for a call that has failed; nothing where the design has none."""
+    ends = (call.caller.text, call.callee.text) if call.caller and call.callee else ("", "")
+    replaced = (
+        (name, other.fallback_for.text)
+        for name, other in flow.calls.items()
+        if other is not None and other.fallback_for is not None
+    )
+    return next((name for name, callee in replaced if (flow.ends[name][0], callee) == ends), "")
 
 
 def _in_turn(flow: RequestFlow) -> Iterator[str]:
@@ -44,9 +58,9 @@ def _in_turn(flow: RequestFlow) -> Iterator[str]:
             yield f"{caller} calls {', '.join(callees)} one after another"
 
 
-def _not_run_always(name: str, call: Call) -> Iterator[Problem]:
-    """Yields the refusal of a call that some requests do without: how many do is not said."""
-    if is_conditional(call) and call.place is not None:
+def _of_unknown_share(name: str, call: Call) -> Iterator[Problem]:
+    """Yields the refusal of a call of some cases: how many requests are of a case is not said."""
+    if call.cases and call.place is not None:
         message = f"{name} ({render_order(call)}) is not run: how many requests make it is not said"
         remedy = "give each case a workload of its own, or leave the call out of the design that is run"
         yield Problem(call.place, message, remedy)
@@ -63,7 +77,7 @@ def _route(design: Design, name: str, call: Call, notes: list[str], problems: li
         problems.append(
             Problem(call.place, f"{name} needs on_timeout: what becomes of a try that was given up", remedy)
         )
-    problems += _not_run_always(name, call)
+    problems += _of_unknown_share(name, call)
     limits = list(_limits(design, call, notes))
     return Route(
         name,

@@ -6,6 +6,7 @@ from coherence.simulate.requests.compiled import inlined
 from coherence.simulate.requests.events_layout import (
     BASE,
     BUDGET_OF,
+    C_CLASS,
     C_HOLDS,
     C_KIND,
     C_LIVE,
@@ -28,6 +29,7 @@ from coherence.simulate.requests.events_layout import (
     DENIED,
     DISTINCT_PAUSES,
     ENDED,
+    FALLBACK,
     FLOOR,
     H_NEXT,
     H_PREV,
@@ -67,7 +69,7 @@ from coherence.simulate.requests.events_layout import (
     Floats,
     Ints,
 )
-from coherence.simulate.requests.events_owners import joined
+from coherence.simulate.requests.events_owners import joined, open_call
 from coherence.simulate.requests.events_stations import called_on
 from coherence.simulate.requests.events_tables import at_once, draw, free_row, remove, schedule, tell
 from coherence.simulate.requests.events_tries import abandon
@@ -158,8 +160,12 @@ def close(n: Ints, row: int) -> None:
 
 @inlined
 def ended(n: Ints, x: Floats, row: int, cause: int) -> None:
-    """A call has succeeded, failed for good, or is given up: close it, and tell its owner if there still is one."""
+    """A call has succeeded, failed for good, or is given up: close it, and tell its owner if there still is one.
+
+    When it has failed its fallback is called in its place, and the owner waits on.
+    """
     route, kind, owner = n[row + C_ROUTE], n[row + C_KIND], n[row + C_OWNER]
+    root, level = n[row + C_ROOT], n[row + C_CLASS]
     close(n, row)
     if owner == NOTHING:
         n[route + N_DROPPED] += 1
@@ -167,6 +173,9 @@ def ended(n: Ints, x: Floats, row: int, cause: int) -> None:
     n[route + (N_SUCCEEDED if cause == COMPLETED else N_GAVE_UP)] += 1
     if kind == TRY:
         unlink_child(n, row, owner)
+    if cause != COMPLETED and n[route + FALLBACK] != NOTHING:
+        open_call(n, x, n[route + FALLBACK], kind, owner, root, level)
+        return
     n[owner + OPEN] -= 1
     if cause != COMPLETED and n[owner + CAUSE] == COMPLETED:
         n[owner + CAUSE] = cause

@@ -32,6 +32,8 @@ def _members(program: Program) -> Iterator[str]:
         yield from _plan(f"station {station.name}", station.plan, routes)
     for route in program.routes:
         yield from _known(f"route {route.name}: station", route.station, stations)
+        if route.fallback:
+            yield from _known(f"route {route.name}: fallback", route.fallback, routes)
         yield from _route(route)
     for outage in program.outages:
         yield from _known("outage: station", outage.station, stations)
@@ -147,15 +149,26 @@ def _route(route: Route) -> Iterator[str]:
 
 
 def _cycles(program: Program) -> Iterator[str]:
-    """Stations that call on themselves, directly or through others, would never come to an end."""
+    """Stations that call on themselves, and routes that fall back on themselves, would never come to an end."""
     station_of = {route.name: route.station for route in program.routes}
-    calls = {s.name: {station_of[r] for stage in s.plan for r in stage if r in station_of} for s in program.stations}
-    for name, called in calls.items():
-        reached, stack = set(), list(called)
-        while stack:
-            station = stack.pop()
-            if station not in reached:
-                reached.add(station)
-                stack += calls.get(station, ())
-        if name in reached:
+    fallbacks = {route.name: {route.fallback} for route in program.routes if route.fallback}
+    planned = {station.name: {route for stage in station.plan for route in stage} for station in program.stations}
+    used = {name: routes.union(*(_reached(route, fallbacks) for route in routes)) for name, routes in planned.items()}
+    calls = {name: {station_of[route] for route in routes if route in station_of} for name, routes in used.items()}
+    for name in calls:
+        if name in _reached(name, calls):
             yield f"station {name}: its plan calls on itself; help: break the circle of calls"
+    for name in fallbacks:
+        if name in _reached(name, fallbacks):
+            yield f"route {name}: falls back on itself; help: name a route that is used after it"
+
+
+def _reached(name: str, steps: Mapping[str, Iterable[str]]) -> set[str]:
+    """Returns what is reached by one step or more."""
+    reached, stack = set[str](), list(steps.get(name, ()))
+    while stack:
+        here = stack.pop()
+        if here not in reached:
+            reached.add(here)
+            stack += steps.get(here, ())
+    return reached

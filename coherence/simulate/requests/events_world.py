@@ -87,7 +87,7 @@ class EventWorld:
         facts = {at.STATION: self._station[route.station], at.TRIES: route.tries, at.CANCELS: int(route.cancel)}
         facts |= {at.RETRY_ON: sum(1 << CAUSES[cause] for cause in set(route.retry_on))}
         facts |= {at.BUDGET_OF: BUDGETS[route.budget.of] if route.budget else at.NO_BUDGET}
-        facts |= {at.JITTER: jitter(route.pause)}
+        facts |= {at.JITTER: jitter(route.pause), at.FALLBACK: self._route.get(route.fallback, at.NOTHING)}
         if facts[at.JITTER]:
             facts[at.JITTER_STREAM] = self._uniform(f"jitter of {route.name}")
         for timer in (at.TRY_TIMER, at.CALL_TIMER, at.HEDGE_TIMER):

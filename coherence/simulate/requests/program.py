@@ -126,6 +126,7 @@ class Route:
     `breaker`: at most this many tries in flight, more are rejected without being sent and not tried again.
     `most_retries`: at most this many retries in flight.  `hedge_after`: a second copy after this long; the
     first answer wins and the other copy is given up.
+    `fallback`: the route that is used in place of this one when all its tries have failed; none where it is empty.
     """
 
     name: str
@@ -140,6 +141,7 @@ class Route:
     breaker: float = math.inf
     most_retries: float = math.inf
     hedge_after: float = math.inf
+    fallback: str = ""
 
 
 @dataclass(frozen=True)

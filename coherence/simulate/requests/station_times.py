@@ -54,12 +54,16 @@ def stamps(result: RequestResult) -> tuple[Stamp, ...]:
 
 
 def _chain(program: Program, plan: Plan, above: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Returns the routes of a plan and of the stations behind them, in order; None at a fork, a batch or a circle."""
+    """Returns the routes of a plan and of the stations behind them, in order.
+
+    None at a fork, a fallback, a batch or a circle.
+    """
     routes: list[str] = []
+    replaced = {route.name for route in program.routes if route.fallback}
     for stage in plan:
         station = next(station for station in program.stations if station.name == _station(program, stage[0]))
         behind = None if station.name in above else _chain(program, station.plan, (*above, station.name))
-        if len(stage) > 1 or station.batch is not None or behind is None:
+        if len(stage) > 1 or stage[0] in replaced or station.batch is not None or behind is None:
             return None
         routes += [stage[0], *behind]
     return tuple(routes)

@@ -172,17 +172,29 @@ def test_a_limit_that_several_calls_keep_is_kept_by_each() -> None:
     ("first", "second", "refused"),
     [
         (", case: hit", ", case: miss", ["users -> web (in case hit)", "users -> other (in case miss)"]),
-        ("", ", fallback_for: web", ["users -> other (fallback for web)"]),
+        ("", ", fallback_for: web", []),
         (", stage: both", ", stage: both", []),
     ],
 )
-def test_calls_that_some_requests_do_without_are_refused_and_stages_are_run(
+def test_calls_of_some_cases_are_refused_and_fallbacks_and_stages_are_run(
     first: str, second: str, refused: list[str]
 ) -> None:
     text = TEXT.format(call=f"{first}}}, {{from: users, to: other{second}", limits="")
     design, notes, problems = read_text(text), list[str](), list[Problem]()
     routes_of(design, flow_of(design), notes, problems)
     assert [problem.message.partition(" is not run")[0] for problem in problems] == refused
+
+
+def test_a_fallback_is_in_no_stage_and_the_call_that_it_stands_for_leads_to_it() -> None:
+    text = TEXT.format(call="}, {from: users, to: other, fallback_for: web", limits="")
+    design, notes = read_text(text), list[str]()
+    flow = flow_of(design)
+    assert [(route.name, route.fallback) for route in routes_of(design, flow, notes, [])] == [
+        ("users -> web", "users -> other"),
+        ("users -> other", ""),
+    ]
+    assert flow.plans == {"users": (("users -> web",),)}
+    assert notes == []
 
 
 def test_stages_say_the_order_and_no_note_is_needed() -> None:
