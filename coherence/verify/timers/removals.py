@@ -194,6 +194,18 @@ def departures(facts: DesignFacts, thing: str) -> Iterator[Departure]:
             yield Departure(timer.name, timer.then.place, certain=own)
 
 
+def unbounded_departures(facts: DesignFacts, removal: Removal) -> list[Departure]:
+    """Returns what takes members of the thing away beside a removal and what shares its caps.
+
+    A floor under those left holds evictions back as well, and no end of a member by itself.
+    """
+    capped = {other.name for other in removals(facts) if other.thing == removal.thing and other.caps == removal.caps}
+    floors = any(limit.at_least is not None for limit in removal.caps)
+    evictors = {loop.name for loop in facts.design.loops.values()} if floors else set[str]()
+    every = departures(facts, removal.thing) if removal.thing in facts.design.components else ()
+    return [departure for departure in every if departure.name not in capped | evictors | {removal.name}]
+
+
 def _removed_by(timer: Timer) -> str:
     """Returns the thing that a timer ends or takes off the list; of a grace period, which ends what goes, nothing."""
     then = timer.then.text if timer.then is not None else ""

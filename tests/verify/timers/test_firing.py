@@ -394,6 +394,21 @@ def test_a_receive_limit_caps_the_copies() -> None:
     assert found.evidence.numbers["copies at most"] == (3, "")
 
 
+@pytest.mark.parametrize(
+    ("task", "more", "words"),
+    [
+        ("60 s .. 300 s", "", "every try ends so, and it is begun again and again, without end"),
+        ("60 s .. 300 s", ", max_receive: 3", "every try ends so, and it is begun 3 times in all"),
+        ("10 s .. 300 s", "", "a try that ends so is begun again"),
+    ],
+)
+def test_work_that_is_taken_from_its_holder_is_begun_again(task: str, more: str, words: str) -> None:
+    text = waits("worker", f"task: {task}", "30 s", "requeue job").replace("}}}\n", "}" + more + "}}\n", 1)
+    (found,) = ask(text)
+    assert found.message.endswith(words)
+    assert "handed out" not in found.message
+
+
 def missing(text: str) -> Iterable[str]:
     return [f.message for f in ask(text) if f.verdict is Verdict.UNDECIDED]
 

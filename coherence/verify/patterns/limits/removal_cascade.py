@@ -59,7 +59,7 @@ from coherence.verify.facts.ranges import truth
 from coherence.verify.patterns.limits._withheld import withheld
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import OfferedRate, member_rate, offered
-from coherence.verify.timers.removals import LEFT, Removal, failing, paths, removals, with_out
+from coherence.verify.timers.removals import LEFT, Removal, failing, paths, removals, unbounded_departures, with_out
 
 if TYPE_CHECKING:
     from coherence.verify.patterns.limits._removal_repairs import Rates, RemovalStage
@@ -272,11 +272,18 @@ def _survivors_answer(
         )
         yield QUESTION.note(message, places, _of(removal, rates), arithmetic(_numbers(rates, worst)))
         return
+    beside = unbounded_departures(facts, removal)
+    certain = next((departure for departure in beside if departure.certain), None)
+    if certain is not None:
+        needs = f"how many of {removal.thing} are gone at once by {certain.name}, which no cap of {removal.name} holds"
+        yield _ask(removal, needs)
+        return
     claims = " ".join(_claim(stage, demand, each, most) for stage in stages)
     message = f"the {left} of {worst.members} {removal.thing} that stay carry {_shown(demand.peak)}"
     evidence = arithmetic(_numbers(rates, worst), certificate=Certificate(claim=f"(and true {claims})").script())
     fewer = (f"at most {most} of {removal.thing} fail together",) if most is not None else ()
-    together = (*fewer, *as_many(facts, removal.thing, worst.members))
+    others = (f"{' and '.join(d.name for d in beside)} takes none of {removal.thing} meanwhile",) if beside else ()
+    together = (*fewer, *others, *as_many(facts, removal.thing, worst.members))
     yield QUESTION.proved(message, places, _of(removal, rates), evidence, assumptions=together)
 
 

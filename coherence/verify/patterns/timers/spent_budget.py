@@ -59,6 +59,7 @@ from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.recurrences import Recurrence, comes_back, counts_events, recurrences
+from coherence.verify.timers.removals import Departure, departures
 
 QUESTION = Question("COH241", "spent-budget", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -88,7 +89,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     for budget in _budgets(facts):
         causes = list(recurrences(facts, budget.thing, once=budget.lives == 0))
         for cause in causes:
-            yield _answer(subject, budget, cause)
+            yield _answer(subject, budget, cause, causes)
         yield from _scope(subject, facts, budget)
         lost = budget.limit.when_full is not None
         if lost and not causes and budget.window is None and _scoped(facts, budget) is None:
@@ -121,14 +122,14 @@ def _budget(facts: DesignFacts, limit: Limit, of: tuple[str, str], lives: int) -
     return FailureBudget(limit, thing, signal, lives, None)
 
 
-def _answer(subject: Subject, budget: FailureBudget, cause: Recurrence) -> Finding:
+def _answer(subject: Subject, budget: FailureBudget, cause: Recurrence, causes: list[Recurrence]) -> Finding:
     apart, window = cause.apart, budget.window
     assert apart.low is not None
     if window is None:
         return _spent(subject, budget, cause, certain=apart.high is not None)
     most = math.ceil(window / apart.low)
     if most <= budget.lives:
-        return _bounded(budget, cause, most, window)
+        return _bounded(known(subject), budget, [cause, *(other for other in causes if other != cause)], window)
     fewest = math.floor(window / apart.high) if apart.high is not None else 0
     return _spent(subject, budget, cause, certain=fewest > budget.lives and not budget.bounded)
 
@@ -147,16 +148,37 @@ def _numbers(budget: FailureBudget, cause: Recurrence) -> Numbers:
     return found | ({"window": (budget.window, "s")} if budget.window is not None else {})
 
 
-def _bounded(budget: FailureBudget, cause: Recurrence, most: int, window: Fraction) -> Finding:
-    """`most` events in a half-open window: n + 1 of them need n whole gaps, which are at least as long."""
-    low = cause.apart.low or Fraction(0)
-    claim = f"(>= (* {budget.lives}.0 {rational(low)}) {rational(window)})"
-    message = (
-        f"{cause.name} comes at most {most} times in {budget.bounded or render_seconds(window)}: "
-        f"{budget.limit.name} holds"
-    )
+def _bounded(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence], window: Fraction) -> Finding:
+    """Answers for the first of some causes that none of them spends the budget, where all of them together do not.
+
+    `most` events in a half-open window: n + 1 of them need n whole gaps, which are at least as long.
+    """
+    cause, places, span = causes[0], _places(budget, causes[0]), budget.bounded or render_seconds(window)
+    lows = [other.apart.low or Fraction(0) for other in causes]
+    most = [math.ceil(window / low) if low else budget.lives + 1 for low in lows]
+    names = " and ".join(other.name for other in causes)
+    message = f"{cause.name} comes at most {most[0]} times in {span}: {budget.limit.name} holds"
+    if sum(most) > budget.lives:
+        needs = f"needs how often {names} come together in {span}: alone {message}"
+        return QUESTION.undecided(needs, places, (*_of(budget, cause), *(other.name for other in causes)))
+    beside = _beside(facts, budget, causes)
+    certain = next((departure for departure in beside if departure.certain), None)
+    if certain is not None:
+        needs = f"needs how often {certain.name} comes in {span}: alone {message}"
+        return QUESTION.undecided(needs, (*places, certain.place.labelled("counts too")), _of(budget, cause))
+    gaps = " ".join(f"(>= (* {n}.0 {rational(low)}) {rational(window)})" for n, low in zip(most, lows, strict=True))
+    claim = f"(and (>= {budget.lives}.0 (+ 0.0 {' '.join(f'{n}.0' for n in most)})) {gaps})"
     evidence = arithmetic(_numbers(budget, cause), certificate=Certificate(claim=claim).script())
-    return QUESTION.proved(message, _places(budget, cause), _of(budget, cause), evidence)
+    others = tuple(f"{departure.name} takes none of {budget.thing} meanwhile" for departure in beside)
+    return QUESTION.proved(message, places, _of(budget, cause), evidence, assumptions=others)
+
+
+def _beside(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence]) -> list[Departure]:
+    """Returns what else takes members of the thing away; a failure is no eviction."""
+    if budget.thing not in facts.design.components:
+        return []
+    own = {cause.name for cause in causes} | ({f"{budget.thing}.mtbf"} if budget.signal.startswith("evict") else set())
+    return [departure for departure in departures(facts, budget.thing) if departure.name not in own]
 
 
 def _of(budget: FailureBudget, cause: Recurrence) -> tuple[str, ...]:

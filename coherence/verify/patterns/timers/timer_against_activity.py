@@ -58,6 +58,7 @@ from coherence.verify.timers.firing import LEASES
 
 QUESTION = Question("COH207", "timer-against-activity", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
+TAKES_BACK = frozenset({"requeue"})  # of the words that hand out again, those that end the work of who holds it
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -100,11 +101,13 @@ def _verb(timer: Timer) -> str:
 
 
 def _handed_out(design: Design, case: OverrunCase) -> tuple[Figures, str]:
-    """For a lease: how many times one message is handed out in all."""
+    """For a lease: how many times one message is handed out in all, while its first holder works on."""
     held, lease = case.order.windows
     if _verb(case.timer) not in LEASES or held.latest is None or lease.latest is None:
         return {}, ""
     most = _most(design, case)
+    if _verb(case.timer) in TAKES_BACK:
+        return {}, _begun_again(case, most)
     few = firing.copies(held.earliest, lease.latest, most)
     many = firing.copies(held.latest, lease.earliest, most)
     if most is None or most > 1:
@@ -112,6 +115,16 @@ def _handed_out(design: Design, case: OverrunCase) -> tuple[Figures, str]:
     span = str(many) if few == many else f"{few} to {many}"
     figures: Figures = {"copies at least": (few, ""), "copies at most": (many, "")}
     return figures, f"; one message is handed out {span} times"
+
+
+def _begun_again(case: OverrunCase, most: int | None) -> str:
+    """Says what becomes of work that is taken from its holder: the next try ends as the one before it."""
+    tries = f"{most} times in all" if most is not None else "again and again, without end"
+    return (
+        f"; every try ends so, and it is begun {tries}"
+        if case.relation == "after"
+        else "; a try that ends so is begun again"
+    )
 
 
 def _most(design: Design, case: OverrunCase) -> int | None:
