@@ -58,9 +58,12 @@ def probes(containers: list[FieldView], thing: str, sketch: Sketch) -> None:
 
 def _ask_the_same(container: FieldView, sketch: Sketch) -> bool:
     """Returns whether readiness and liveness ask the same: under overload both begin to fail at one moment."""
-    asked = [_sees(probe, sketch) for key in LASTING if (probe := container.table(key)) is not None]
+    sights = [_sees(probe, sketch) for key in LASTING if (probe := container.table(key)) is not None]
     return (
-        len(asked) == len(LASTING) and asked[0] is not None and asked[1] is not None and asked[0].text == asked[1].text
+        len(sights) == len(LASTING)
+        and sights[0] is not None
+        and sights[1] is not None
+        and sights[0].text == sights[1].text
     )
 
 
