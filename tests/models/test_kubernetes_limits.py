@@ -142,6 +142,9 @@ def test_a_budget_lets_as_many_pods_go_as_the_controller(traces: int) -> None:
     [
         ((0, True), (0, True), 0, (0, 1)),
         ((39, True), (39, True), 10, (4, 3)),
+        ((0, False), (39, True), 10, (0, 3)),  # a strategy without maxSurge
+        ((39, True), (0, False), 10, (4, 0)),  # and without maxUnavailable
+        ((0, False), (0, False), 10, (0, 1)),
     ],
 )
 def test_fenceposts_as_the_original_tests_them(
