@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coherence.language.words import ACTIONS, MARKED, MARKING
+from coherence.language.words import ACTIONS, MARKED, MARKING, STATED
 
 ENDS, TELLS = "ends", "tells"
 SPARED = frozenset({"unlist", "deregister", "delist"})
@@ -26,6 +26,13 @@ def marked_as(then: str) -> str:
     verb, *rest = then.split()
     state = rest[-1] if len(rest) > 1 and verb in MARKING else ""
     return next((action for action, states in MARKED.items() if state in states), "")
+
+
+def unclear_state(then: str) -> str:
+    """Returns the state of a mark of which nothing says whether the thing is still used (`mark node crashed`)."""
+    verb, *rest = then.split()
+    marks = verb in MARKING and len(rest) > 1 and not marked_as(then)
+    return rest[-1] if marks and rest[-1] not in STATED else ""
 
 
 def is_harmless(then: str) -> bool:

@@ -82,6 +82,12 @@ MARKED: Mapping[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
+# Last words of a mark that only say how a thing is: it goes on being used.
+STATED = frozenset({
+    "old", "ready", "done", "complete", "completed", "healthy", "slow", "degraded", "late", "dirty", "seen", "started",
+    "finished", "active", "up", "warm", "hot", "cold",
+})  # fmt: skip
+
 # What a member is in, as a word of an event: overload brings it about, or something of this one member does.
 CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "overloaded": ("slow", "busy", "congested", "full", "late", "overloaded", "queueing", "saturated"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherence.language.actions import acted_on, action_in, is_harmless
+from coherence.language.actions import acted_on, action_in, is_harmless, unclear_state
 from coherence.language.words import ACTIONS, MARKED, MARKING
 
 
@@ -44,3 +44,11 @@ def test_what_only_tells_is_harmless_whomever_it_tells(verb: str, whom: str) -> 
 @given(st.sampled_from(sorted(MARKING)), st.sampled_from(MARKED["takes off the list"]))
 def test_a_mark_that_takes_off_the_list_ends_no_activity(verb: str, state: str) -> None:
     assert is_harmless(f"{verb} node {state}")
+
+
+@pytest.mark.parametrize(
+    ("then", "state"),
+    [("mark node crashed", "crashed"), ("mark node down", ""), ("mark run slow", ""), ("mark node", "")],
+)
+def test_a_state_of_no_row_is_unclear(then: str, state: str) -> None:
+    assert unclear_state(then) == state

@@ -74,6 +74,20 @@ def _judged(
             f"whether {limit.counts} keeps to {limit.name}: what it is made of does not vary independently",
             _places(facts, limit, claim, ()), (limit.name,),
         )  # fmt: skip
+    elif excess is not None and excess[1].value > 0 and _refuses_members(facts, limit, claim.left):
+        yield question.undecided(
+            f"needs whether {limit.name} is meant to refuse what members hold: {limit.counts} can be "
+            f"{render_quantity(_value(claim.left, excess[1]), _dimension(limit))}, more than it allows "
+            "(`intended: why`; where it is not, `when_full: fail and lose`)",
+            _places(facts, limit, claim, ()), (limit.name,),
+        )  # fmt: skip
+
+
+def _refuses_members(facts: DesignFacts, limit: Limit, counts: Tree) -> bool:
+    """Decides whether a limit rejects what a number of members makes, each so many: no load that comes and goes."""
+    rejects = limit.when_full is not None and limit.when_full.text == "reject" and limit.intended is None
+    members = any(path in facts.whole for path in used(counts))
+    return rejects and members and not isinstance(limit.counts.tree if limit.counts is not None else None, Name)
 
 
 def _meant(facts: DesignFacts, limit: Limit, counts: Tree) -> bool:

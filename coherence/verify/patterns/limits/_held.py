@@ -61,6 +61,41 @@ def answers(question: Question, subject: Subject, facts: DesignFacts) -> Iterato
         supply_ = _supply(facts, path, resource)
         if supply_ is not None and sum(holder.most for holder in holders) > supply_.amount:
             yield _conflict(question, subject, facts, supply_, resource, holders)
+        elif supply_ is not None and not path:
+            yield from (f for one in holders if (f := _in_pieces(question, facts, supply_, resource, one)) is not None)
+
+
+def _in_pieces(
+    question: Question, facts: DesignFacts, supply: Supply, resource: str, holder: Holders
+) -> Finding | None:
+    """Returns the conflict of members that find too little in each single place, though all together have enough."""
+    from coherence.verify.jobs.contest import NeedsError
+    from coherence.verify.jobs.sites import cluster
+
+    name = holder.component.name
+    try:
+        there = cluster(facts, name, soft=False)
+    except NeedsError:
+        return None
+    if there.full is None or there.full >= holder.many or any(site.adder for site in there.sites):
+        return None
+    message = (
+        f"{render_quantity(holder.many)} of {name} hold {render_quantity(holder.need.high)} {resource} each, and the "
+        f"places take {there.full} of them: all together have {render_quantity(supply.amount)}, no single one enough"
+    )
+    places = [
+        holder.need.place.labelled(f"one of {name} holds this"),
+        *(place.labelled("so much is in this place") for place in supply.places),
+    ]
+    numbers: Numbers = {"members": (holder.many, ""), "members that have a place": (Fraction(there.full), "")}
+    witness = (
+        Step(None, f"{there.full} of {name} have a place"),
+        Step(None, f"for the next one each place has less than {render_quantity(holder.need.high)} {resource} left"),
+    )
+    return question.conflict(
+        message, places, (name,), arithmetic(numbers, witness=witness), certain=there.full < holder.few,
+        assumptions=("nothing adds capacity",),
+    )  # fmt: skip
 
 
 def _ours(facts: DesignFacts, component: Component) -> bool:

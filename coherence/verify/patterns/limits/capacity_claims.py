@@ -13,9 +13,9 @@ Loops that choose how many members there are of several things on one tier, of w
 how much each holds, are asked about.
 
 What members hold (`needs: {gpu: 4}`) is added up in the same way over all members that a component has or may be
-given, against what they run on, the one thing that has the resource, or all places together.  A job of which one
-member needs more than there is never runs.  Jobs that wait for their turn, members that wait for each other and members
-under placement rules are decided elsewhere.
+given, against what they run on, the one thing that has the resource, or all places together and each by itself.  A
+job of which one member needs more than there is never runs.  Jobs that wait for their turn, members that wait for
+each other and members under placement rules are decided elsewhere.
 
 ## Why it hurts
 Each loop is right about its own bound.  Together they promise the same accelerators twice: one of them

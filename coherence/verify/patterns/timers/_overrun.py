@@ -10,6 +10,7 @@ from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.actions import unclear_state
 from coherence.language.design import Design, Timer
 from coherence.verify.events import graph, orders
 from coherence.verify.events.graph import Causes, Chain, EventLink
@@ -121,8 +122,11 @@ def undecided(question: Question, case: OverrunCase) -> Finding:
 
 
 def harmless(question: Question, case: OverrunCase) -> Finding:
-    """Answers that a timer that ends nothing may fire during the activity."""
+    """Answers that a timer that ends nothing may fire during the activity, or asks whether its mark does."""
     then = case.timer.then.text if case.timer.then is not None else ""
+    if state := unclear_state(then):
+        needs = f"needs whether what is '{state}' is still used: does `{then}` end its work, or only tell (`alert`)"
+        return undecided(question, replace(case, needs=needs))
     message = f"{case.timer.name} only does '{then}': an activity that outlasts it is not ended"
     return question.note(message, places_of(case), names_of(case), evidence_of(case))
 
