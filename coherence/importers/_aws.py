@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coherence.importers import _aws_balancing, _aws_queues, _aws_scaling
+from coherence.importers import _aws_balancing, _aws_queues, _aws_scaling, _aws_steps
 from coherence.importers._cloud import Cloud, list_others
 from coherence.importers._kubernetes import Manifest
 from coherence.importers._sketch import Sketch
@@ -21,6 +21,7 @@ KINDS = {
     _aws_balancing.LISTENERS[0]: "AWS::ElasticLoadBalancingV2::Listener",
     _aws_balancing.LISTENERS[1]: "AWS::ElasticLoadBalancingV2::ListenerRule",
     "aws_ecs_service": "AWS::ECS::Service",
+    _aws_steps.ALARM: "AWS::CloudWatch::Alarm",
 }  # kind of resource: in a plan, in a template
 
 

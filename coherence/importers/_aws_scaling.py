@@ -9,6 +9,7 @@ PutScalingPolicy.  Defaults are in the part aws_target_tracking.
 
 from __future__ import annotations
 
+from coherence.importers._aws_steps import SHARES, add_steps
 from coherence.importers._cloud import Cloud, Resource
 from coherence.importers._names import sanitised
 from coherence.importers._quantities import between, integer, respelled
@@ -18,9 +19,8 @@ from coherence.language.document import Node, Scalar
 GROUP, POLICY = "aws_autoscaling_group", "aws_autoscaling_policy"
 TARGET, TARGET_POLICY = "aws_appautoscaling_target", "aws_appautoscaling_policy"
 PART = "aws_target_tracking"
-SHARES = ("CPU", "Memory", "Utilization")  # in the name of a metric that is a percentage
 DESIRED = "whether each apply writes it is not in the file (lifecycle.ignore_changes)"
-STEPS = "steps of capacity by alarms are not modelled"
+STEPS = "no alarm among these files acts by it, or not by a number of members"
 
 
 def groups(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:
@@ -36,7 +36,9 @@ def groups(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:
         sketch.put("components", thing, group.name.place, {"copies": copies, "note": note})
         for name in ("desired_capacity", "default_cooldown"):
             if (key := group.key(name)) is not None:
-                group.view.remark(key, DESIRED if name == "desired_capacity" else STEPS)
+                group.view.remark(
+                    key, DESIRED if name == "desired_capacity" else "of policies without a cooldown of their own"
+                )
         _grace(group, thing, sketch)
 
 
@@ -75,6 +77,13 @@ def policies(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:
                 policy.view.use(key)
         if group is None or group.name.text not in things:
             continue
+        bounds = _bounds(group)
+        if (
+            tracking is None
+            and bounds is not None
+            and add_steps(policy, cloud, bounds, things[group.name.text], sketch)
+        ):
+            continue
         if tracking is None:
             policy.view.manifest.remarks.append((policy.name.place, f"{policy.name.text} ({STEPS})"))
         else:
@@ -84,9 +93,10 @@ def policies(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:
 def _loop(policy: Resource, tracking: Resource, group: Resource, thing: str, sketch: Sketch) -> None:
     """Adds the loop of a policy, with the bounds of its group."""
     setpoint, (signal, is_share) = tracking.number("target_value"), _signal(tracking, thing, sketch)
-    low, high = group.whole("min_size", "min_capacity"), group.whole("max_size", "max_capacity")
-    if setpoint is None or low is None or high is None or signal is None:
+    bounds = _bounds(group)
+    if setpoint is None or bounds is None or signal is None:
         return
+    low, high = bounds
     if tracking.is_true("disable_scale_in"):
         policy.view.manifest.remarks.append((policy.name.place, f"{policy.name.text} (it only adds: not modelled)"))
         return
@@ -111,6 +121,12 @@ def _loop(policy: Resource, tracking: Resource, group: Resource, thing: str, ske
     name = sketch.names.policy(policy.name.text, "tracking", "scal", "policy")
     sketch.put("loops", name, place, values)
     sketch.scaled.setdefault(thing, []).append(Scaling(name, low, high))
+
+
+def _bounds(group: Resource) -> tuple[Scalar, Scalar] | None:
+    """Returns the least and the most members of a group, where both are known."""
+    low, high = group.whole("min_size", "min_capacity"), group.whole("max_size", "max_capacity")
+    return (low, high) if low is not None and high is not None else None
 
 
 def _same(cooldowns: list[Scalar | None]) -> bool:

@@ -210,3 +210,53 @@ def test_a_hostile_value_is_read_or_refused(key: str, hostile: Any) -> None:
 
     put(body)
     assert problems(json.dumps(body), "plan.json") >= 0
+
+
+def stepping(up: int, down: int) -> str:
+    """Returns a plan of a group that grows above one share and shrinks below another."""
+    group = resource("aws_autoscaling_group.g", {"min_size": 1, "max_size": 9, "name": "web"})
+    policies = [
+        resource(
+            f"aws_autoscaling_policy.{name}",
+            {"adjustment_type": "ChangeInCapacity", "cooldown": 60, "scaling_adjustment": by},
+        )
+        for name, by in (("out", 1), ("back", -1))
+    ]
+    alarms = [
+        resource(
+            f"aws_cloudwatch_metric_alarm.{name}",
+            {
+                "comparison_operator": sign,
+                "threshold": at,
+                "period": 60,
+                "evaluation_periods": 2,
+                "metric_name": "CPUUtilization",
+            },
+        )
+        for name, sign, at in (("out", "GreaterThanThreshold", up), ("back", "LessThanThreshold", down))
+    ]
+    links = {
+        f"aws_autoscaling_policy.{name}": {"autoscaling_group_name": "aws_autoscaling_group.g"}
+        for name in ("out", "back")
+    }
+    links |= {
+        f"aws_cloudwatch_metric_alarm.{n}": {"alarm_actions": f"aws_autoscaling_policy.{n}"} for n in ("out", "back")
+    }
+    return plan(group, *policies, *alarms, links=links)
+
+
+def test_a_policy_steps_while_its_alarm_holds() -> None:
+    design = read(stepping(70, 30))
+    texts = {name: text(loop.trigger) for name, loop in design.loops.items()}
+    assert texts == {
+        "out_steps": "web.cpuutilization > 70 % for 120 s",
+        "back_steps": "web.cpuutilization < 30 % for 120 s",
+    }
+    steps = [loop.actuation for loop in design.loops.values()]
+    assert [text(actuation.by) for actuation in steps if actuation is not None] == ["1", "-1"]
+
+
+@pytest.mark.parametrize(("up", "down", "conflict"), [(30, 70, True), (70, 30, False)])
+def test_alarms_that_hold_at_once_are_a_conflict(up: int, down: int, conflict: bool, tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text(stepping(up, down))
+    assert any(f.verdict is Verdict.CONFLICT for f in check(tmp_path).findings) is conflict
