@@ -22,7 +22,7 @@ from coherence.language.document import Node, Scalar, Table
 SPELLING = {"after": "activeDeadlineSeconds"}
 LABEL, CLASS = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
 PARTIAL = "kueue.x-k8s.io/job-min-parallelism"
-QUEUED = ("Job", "CronJob", "JobSet")  # kinds of which the queue is read
+QUEUED = ("Job", "CronJob", "JobSet", "PyTorchJob")  # kinds of which the queue is read
 GRACE = "termination_grace"
 NOT_MODELLED = {
     "podFailurePolicy": "which ends of a pod count as failures",

@@ -1,0 +1,49 @@
+"""PyTorchJob: the pods of its members, its deadline, and its place in a queue."""
+
+from __future__ import annotations
+
+import pytest
+
+from coherence.base.errors import InputError
+from coherence.findings.finding import Verdict
+from coherence.language.design import needed
+from tests.importers.kueue_manifests import findings, not_modelled, queue, read
+
+JOB = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {{name: train, namespace: team, labels: {{kueue.x-k8s.io/queue-name: a}}}}
+spec:
+  runPolicy: {{activeDeadlineSeconds: 600, cleanPodPolicy: None}}
+  pytorchReplicaSpecs:
+    Master: {{template: {{spec: {{containers: [{{resources: {{requests: {{cpu: 2}}}}}}]}}}}}}
+    Worker: {{replicas: {workers}, template: {{spec: {{containers: [{{resources: {{requests: {{cpu: 1}}}}}}]}}}}}}
+---
+"""
+
+
+def test_all_members_are_let_in_together() -> None:
+    design = read(queue("a", more="") + JOB.format(workers=2))
+    assert {key: str(need) for key, need in needed(design.jobs["train_job"]).items()} == {"cpu_of_a": "4"}
+    assert str(design.components["train_worker"].copies) == "2"
+    assert [str(timer.after) for timer in design.timers.values()] == ["600 s"]
+
+
+@pytest.mark.parametrize(("workers", "conflicts"), [(2, 0), (3, 1)])
+def test_one_that_needs_more_than_its_queue_has_never_runs(workers: int, conflicts: int) -> None:
+    found = findings(queue("a", more="") + JOB.format(workers=workers), "COH211")
+    assert [finding.verdict for finding in found] == [Verdict.CONFLICT] * conflicts
+
+
+def test_what_another_scheduler_does_is_listed() -> None:
+    assert "runPolicy.cleanPodPolicy (" in not_modelled(JOB.format(workers=2))
+
+
+def test_its_own_class_says_its_priority() -> None:
+    text = queue("a") + JOB.format(workers=2).replace("None}", "None, schedulingPolicy: {priorityClass: high}}")
+    assert "the priority of high is not in these manifests" in not_modelled(text)
+
+
+def test_a_number_of_workers_is_whole() -> None:
+    with pytest.raises(InputError, match=r"queues\.yaml:8"):
+        read(JOB.format(workers="many"))
