@@ -69,7 +69,7 @@ def _in_pieces(
     question: Question, facts: DesignFacts, supply: Supply, resource: str, holder: Holders
 ) -> Finding | None:
     """Returns the conflict of members that find too little in each single place, though all together have enough."""
-    from coherence.verify.jobs.contest import NeedsError
+    from coherence.verify.jobs.needs import NeedsError
     from coherence.verify.jobs.sites import cluster
 
     name = holder.component.name
