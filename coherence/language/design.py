@@ -305,6 +305,12 @@ def needed(owner: Component | Job) -> Mapping[str, Quantity]:
     return needs or {}
 
 
+SUSPENDED = (
+    "a victim that is suspended keeps its memory and goes on when its taker ends (Slurm's SUSPEND, gang scheduling): "
+    "that is not said here; `returns` is the victim that begins again (REQUEUE), `leaves` one that is gone (CANCEL)"
+)
+
+
 class Order(Record):
     """Who is admitted first, who may take from whom, and whether the victim returns: to its place by age, or where the
     order reads `job.waited` to the tail of the queue, or to its head.
@@ -325,6 +331,7 @@ class Order(Record):
             "returns to the head",
             "returns to the head, no reservation",
             "returns to the head, reservation",
+            unsaid={"suspends": SUSPENDED, "is suspended": SUSPENDED, "suspended": SUSPENDED},
         )
     )
     blocked: Word | None = key(word("is passed", "is passed, reservation", "holds its queue", "holds all"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 
 from coherence.base import number_text, units
@@ -22,8 +23,8 @@ def _read_text(node: Node, reading: Reading) -> Word | None:
 TEXT: Kind[Word] = Kind(_read_text, {"type": "string"})
 
 
-def word(*allowed: str, note: str = "") -> Kind[Word]:
-    """Returns one of the words given."""
+def word(*allowed: str, note: str = "", unsaid: Mapping[str, str] | None = None) -> Kind[Word]:
+    """Returns one of the words given; `unsaid`: words that are known and refused, with what to write instead."""
 
     def read(node: Node, reading: Reading) -> Word | None:
         leaf = scalar(node, reading, f"one of {', '.join(allowed)}")
@@ -31,7 +32,7 @@ def word(*allowed: str, note: str = "") -> Kind[Word]:
             reading.problem(
                 leaf.place,
                 f"'{units.shorten(leaf.text)}' is not one of {', '.join(allowed)}",
-                did_you_mean(leaf.text, allowed),
+                (unsaid or {}).get(leaf.text.split(",")[0]) or did_you_mean(leaf.text, allowed),
             )
             return None
         return Word(leaf.text, leaf.place) if leaf else None

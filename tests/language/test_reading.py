@@ -447,3 +447,8 @@ def test_any_scraps_of_a_design_are_read_or_refused(text: str) -> None:
 def test_one_slip_in_a_design_is_read_or_refused_with_a_remedy(position: int, put: str) -> None:
     found = problems(FULL[:position] + put + FULL[position + 1 :])
     assert all(p.place.line <= FULL.count("\n") + 2 and p.message and p.remedy for p in found), [str(p) for p in found]
+
+
+def test_a_victim_that_is_suspended_is_refused_with_what_may_be_written() -> None:
+    with pytest.raises(InputError, match=r"a victim that is suspended keeps its memory.*`returns` is the victim"):
+        read_text("coherence: 1\norder: {victim: suspends}\n")
