@@ -129,7 +129,8 @@ def _others(number: Stated) -> tuple[Fraction, ...]:
 
 def _gone(finding: Finding, after: Sequence[Finding] | None) -> bool:
     """Returns whether the answers are without this conflict, and decided."""
-    same = [f for f in after or () if f.code == finding.code and set(f.of) & set(finding.of)]
+    near = [f for f in after or () if f.code == finding.code and set(f.of) & set(finding.of)]
+    same = [f for f in near if key_of(f) == key_of(finding)] or near
     conflict = any(f.verdict is Verdict.CONFLICT and key_of(f) == key_of(finding) for f in same)
     return after is not None and not conflict and all(f.verdict.decides for f in same)
 

@@ -96,7 +96,13 @@ def _answer(question: Question, subject: Subject, facts: DesignFacts, promise: P
     tried = [nodes_of(facts, thing, numbers, by=by) for numbers in variants(facts)]
     outcomes = [(there, _outcome(facts, there, case)) for there in tried]
     there, worst = min(outcomes, key=lambda pair: WORST.index(pair[1].verdict))
-    places = (promise.place.labelled("promised"), *going, *(rule.place.labelled("a rule") for rule in there.rules))
+    copies = [facts.places[path].labelled("so many members") for path in (f"{thing}.copies",) if path in facts.places]
+    places = (
+        promise.place.labelled("promised"),
+        *going,
+        *copies,
+        *(rule.place.labelled("a rule") for rule in there.rules),
+    )
     if worst.verdict == BLOCKED:
         return question.undecided(f"needs a place for every one of {thing} before any place goes", places, case.of)
     if worst.verdict == UNKNOWN:
