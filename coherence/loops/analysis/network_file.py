@@ -27,6 +27,7 @@ from coherence.loops.margins.network_margins import Margins, margins
 from coherence.loops.margins.subsets import Subsets, minimal_unstable
 from coherence.loops.multirate.critical_gain import SCAN, critical_gain
 from coherence.loops.multirate.verdict import Floquet, floquet
+from coherence.loops.networks.delayed_difference import fragile_feedthrough
 from coherence.loops.networks.delayed_verdict import DelayVerdict
 from coherence.loops.networks.delayed_verdict import verdict as delayed_verdict
 from coherence.loops.networks.network import Block, Coupling, Network, network
@@ -83,7 +84,8 @@ def analysed(net: Network, before: NetworkAnalysis | None = None) -> NetworkAnal
         return _sampled(net, known.sampled)
     delayed = known.delayed
     assert delayed is not None
-    notes: list[str] = []
+    fragile = fragile_feedthrough(net) if delayed.verdict == "stable" else ""
+    notes = [f"warning: {fragile}"] if fragile else []
     figures: tuple[Margins, ...] = ()
     blame = None
     if delayed.verdict == "stable":

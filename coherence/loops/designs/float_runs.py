@@ -17,7 +17,7 @@ from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, Execution
 from coherence.simulate.execute.hybrid import Integrated, floated
 
-PERIODS, LEAST_PERIODS = 24, 12
+PERIODS, LEAST_PERIODS = 15, 12
 POINTS = 32  # per period at which the run is read
 MOST_GROWTH = 10.0  # powers of e: a longer run of what grows says no more
 KEPT = 0.95  # of the swing of the middle third, in the last one: it goes on

@@ -18,6 +18,7 @@ from coherence.loops.multirate.verdict import balanced, clear_of_circle
 Array = NDArray[Any]
 EXACT_SIZE = 48  # variables up to which roots are counted exactly
 ROUNDING = 1e-13
+BEYOND = 1 + 1e-6  # radius of a circle that parts a root that surely grows from one next to the unit circle
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ def _decided(lap: Closed, matrix: Array, multipliers: Array) -> tuple[str, str, 
     outside = int((np.abs(multipliers) > 1).sum())
     if clear_of_circle(near, 1.0, allowed):
         return ("unstable" if outside else "stable"), "no root within rounding of the unit circle", outside
+    if (np.abs(multipliers) > BEYOND).any() and clear_of_circle(near, BEYOND, allowed):
+        return "unstable", "a root lies outside the unit circle; another is within rounding of it", None
     return "undecided", f"a root within rounding ({allowed:.0e}) of the unit circle", None
 
 

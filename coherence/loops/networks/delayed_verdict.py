@@ -26,6 +26,7 @@ from coherence.loops.networks.winding import Count, count_right_of
 
 AXIS = 1e-10  # half width, relative to frequency, of the strip in which a root counts as on the axis
 BESIDE = 1e-6  # relative distance right of the rightmost root at which the confirming contour runs
+OF_DECAY = 3e-3  # of the root's own decay or growth: a contour further off says too little of that number
 CLIMBS = 6  # searches for roots that a count says are missing
 ORDER = ("unstable", "undecided", "marginal", "stable")
 
@@ -219,17 +220,19 @@ def _given(samples: Complexes | None) -> Complexes:
 def _confirmed(char: Characteristic, roots: Complexes, count: Count) -> tuple[Complexes, bool]:
     """Returns the roots found, and whether the rightmost is proved to be.
 
-    It is if as many are found as counted, or if a contour just right of it counts none.  Where that contour counts
-    some, it says where to look for them.
+    It is if as many are found as counted, or if a contour just right of it counts none: next to its decay, and not to
+    its frequency, since the decay is what is printed.  Where that contour counts some, it says where to look for them.
     """
     if count.roots and len(roots) and _number(char, roots[roots.real > count.sigma], count.roots) == count.roots:
         return roots, True
     for _ in range(CLIMBS):
         if not len(roots):
             return roots, False
-        beside = count_right_of(char, roots[0].real + BESIDE * (abs(roots[0]) + char.scale))
+        distance = BESIDE * (abs(roots[0]) + char.scale)
+        beside = count_right_of(char, roots[0].real + distance)
         if beside.roots == 0:
-            return roots, True
+            near = OF_DECAY * abs(roots[0].real)
+            return roots, distance <= near or count_right_of(char, roots[0].real + near).roots == 0
         better = polished(char, np.concatenate([roots[:4], _more(beside)]))
         if better[0].real <= roots[0].real:
             return roots, False

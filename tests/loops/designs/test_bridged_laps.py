@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from fractions import Fraction
 
@@ -169,3 +170,13 @@ def test_a_maximum_over_a_window_is_refused_by_name() -> None:
     text = LAG.replace("trigger: always", "target: {signal: room.temp, setpoint: 20, sensor: [max 60 s]}")
     with pytest.raises(NotExactError, match="max_over"):
         opened(*smooth_at_rest(text.replace(law, "law: proportional")))
+
+
+def test_a_root_that_grows_beside_one_on_the_circle_is_unstable() -> None:
+    """A level that keeps what it has, read by the loop of a room that swings: rounding hides the first root only."""
+    model, point = smooth_at_rest(LAG)
+    lap = bridged_lap(network_of(model, point))
+    aside = dataclasses.replace(lap, end={**lap.end, "level of sum.x": {"level of sum.x": Fraction(1)}})
+    cuts = tuple(dataclasses.replace(c, law={**c.law, "level of sum.x": Fraction(1, 10**9)}) for c in aside.cuts)
+    verdict = judged(dataclasses.replace(aside, cuts=cuts))
+    assert (verdict.verdict, verdict.unstable) == ("unstable", None)
