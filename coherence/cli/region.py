@@ -57,6 +57,7 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     """
     from coherence.base.reads import recorded
     from coherence.checking.design_check import passes
+    from coherence.cli._progress import Progress
     from coherence.cli._unread import left_out, left_out_text, unread, unread_json, unread_text
     from coherence.exploring.regions import region
     from coherence.findings.registry import question_modules, require_known_codes
@@ -64,8 +65,11 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     require_known_codes((*select, *ignore))
     entry = _entry(path)
     chosen = [module for module in question_modules() if any(passes(q.code, select, ignore) for q in module.questions)]
-    with recorded() as reads:
-        mapped = region(parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit)
+    with recorded() as reads, Progress("asking boxes") as bar:
+        mapped = region(
+            parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit,
+            bar=lambda asked: bar(asked / asks),
+        )  # fmt: skip
     lines, assumed = unread("region", entry.design, reads), left_out(entry.design, reads)
     inequalities: tuple[Beside, ...] = ()
     if half_spaces and not mapped.stopped:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -108,11 +108,14 @@ class CandidateDesign:
     known: dict[Box, RegionAnswer] = field(default_factory=dict, compare=False)
     untouched: set[WordedConflict] = field(default_factory=set, compare=False)
     left_open: set[Key] = field(default_factory=set, compare=False)
+    bar: Callable[[int], None] | None = field(default=None, compare=False)  # told how many answers were given
 
     def ask(self, box: Box) -> RegionAnswer:
         """Returns what holds for every value in the box."""
         if box not in self.known:
             self.known[box] = self._answer_of(box)
+            if self.bar is not None:
+                self.bar(len(self.known))
         return self.known[box]
 
     def own(self, keys: Iterable[Key]) -> frozenset[Key]:
@@ -153,14 +156,14 @@ def answer(findings: Iterable[Finding]) -> RegionAnswer:
 
 def region(
     parameters: Sequence[str], sources: Mapping[str, str], rebuild: Rebuild, modules: Sequence[QuestionModule], *,
-    most_asks: int = MOST_ASKS, time_limit: float = 20.0,
+    most_asks: int = MOST_ASKS, time_limit: float = 20.0, bar: Callable[[int], None] | None = None,
 ) -> Region:  # fmt: skip
-    """Returns the region of `KEY=A:B` parameters.  Raises UsageError."""
+    """Returns the region of `KEY=A:B` parameters; `bar` hears how many boxes were asked.  Raises UsageError."""
     chosen = axes(parameters, sources)
     if len(chosen) > MOST_AXES:
         raise UsageError(f"{len(chosen)} keys: a region has at most {MOST_AXES}")
     subject = Subject(rebuild(sources), sources, time_limit)
-    design = CandidateDesign(subject, rebuild, tuple(modules), chosen, owners(subject.design, chosen))
+    design = CandidateDesign(subject, rebuild, tuple(modules), chosen, owners(subject.design, chosen), bar=bar)
     whole = tuple((min(axis.values), max(axis.values)) for axis in chosen)
     first = [design.ask(box) for box in (whole, *_corners(whole))]
     design.untouched.update(frozenset.intersection(*(one.worded for one in first)))

@@ -1,6 +1,6 @@
 """Every engine is asked of generated loops: `check`, `analyze`, `sweep`, `simulate` say the same.
 
-By hand, thousands: `python -m tests.loops.test_engines_agree FAMILY FIRST LAST`.
+By hand, thousands: `python -m tests.loops.test_engines_agree FAMILY FIRST LAST [SECONDS]`, seconds for an engine.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from coherence.loops.designs.group_runs import RunVerdict
 from coherence.model.elaborate import elaborate
 from coherence.simulate.study.samples import study
 from coherence.simulate.study.setting import Setting
-from tests.loops.single_loops import FAMILIES
+from tests.loops import coupled_loops, single_loops
 
 FILE = "d.yaml"
+FAMILIES = (*single_loops.FAMILIES, *coupled_loops.FAMILIES)
 CHECKED = ("COH107", "COH301", "COH305")
 Family = Callable[[Random], str]
 
@@ -50,7 +51,11 @@ def contradictions(text: str, counts: Counter[str], seconds: float = 1.0) -> Ite
         design, {FILE: text}, lambda sources: read_text(sources[FILE], FILE), select=CHECKED, time_limit=seconds,
         verify_repairs=False,
     ).findings  # fmt: skip
-    (group,) = analysed(model, time_limit=seconds).groups
+    groups = analysed(model, time_limit=seconds).groups
+    if len(groups) != 1:
+        counts[f"{len(groups)} groups"] += 1
+        return
+    (group,) = groups
     counts.update([f"run {group.verdict}", f"sweep {cell.verdict}"])
     counts.update(f"roots {point.verdict}" for point in group.points)
     yield from _simulated(design, group.answer)
@@ -83,7 +88,7 @@ def _against(answer: RunVerdict, finding: Finding) -> Iterator[str]:
             yield f"COH301: period {period} s; analyze: {answer.period} s"
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+@pytest.mark.parametrize("family", single_loops.FAMILIES, ids=lambda family: family.__name__)
 @settings(max_examples=4, deadline=None)
 @given(st.integers(0, 10**6))
 def test_engines_agree_about_a_few_loops_of_each_family(family: Family, seed: int) -> None:
@@ -103,12 +108,12 @@ def test_engines_agree_about_loops_of_each_family(family: Family) -> None:
 
 def main() -> None:
     """Prints every contradiction among the designs of a family, and how often each answer was given."""
-    name, first, last = sys.argv[1:]
+    name, first, last, *seconds = sys.argv[1:]
     (family,) = (family for family in FAMILIES if family.__name__ == name)
     counts = Counter[str]()
     for seed in range(int(first), int(last)):
         text = drawn(family, seed)
-        for line in contradictions(text, counts):
+        for line in contradictions(text, counts, *map(float, seconds)):
             counts["contradictions"] += 1
             print(f"seed {seed}: {line}\n{text}", flush=True)  # noqa: T201  (it is run by hand)
     print(dict(sorted(counts.items())))  # noqa: T201  (it is run by hand)
