@@ -10,6 +10,7 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED_CODE
+from coherence.cli._progress import Progress
 from coherence.cli._seconds import Seconds
 from coherence.cli._unread import OPEN, strict_code, strict_option
 
@@ -57,24 +58,20 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     """
     from coherence.base.reads import recorded
     from coherence.checking.design_check import passes
-    from coherence.cli._progress import Progress
     from coherence.cli._unread import left_out, left_out_text, unread, unread_json, unread_text
     from coherence.exploring.regions import region
+    from coherence.exploring.render_half_spaces import beside
     from coherence.findings.registry import question_modules, require_known_codes
 
     require_known_codes((*select, *ignore))
     entry = _entry(path)
     chosen = [module for module in question_modules() if any(passes(q.code, select, ignore) for q in module.questions)]
+    limits: dict[str, Any] = {"most_asks": asks, "time_limit": time_limit}
     with recorded() as reads, Progress("asking boxes") as bar:
-        mapped = region(
-            parameters, entry.sources, entry.rebuild, chosen, most_asks=asks, time_limit=time_limit,
-            bar=lambda asked: bar(asked / asks),
-        )  # fmt: skip
+        mapped = region(parameters, entry.sources, entry.rebuild, chosen, bar=bar, **limits)
     lines, assumed = unread("region", entry.design, reads), left_out(entry.design, reads)
     inequalities: tuple[Beside, ...] = ()
     if half_spaces and not mapped.stopped:
-        from coherence.exploring.render_half_spaces import beside
-
         inequalities = beside(mapped, parameters, entry.sources, entry.rebuild, chosen, time_limit=time_limit)
     if output == "json":
         rest = {"assumptions": list(assumed), "not_read": unread_json(lines)}

@@ -156,14 +156,15 @@ def answer(findings: Iterable[Finding]) -> RegionAnswer:
 
 def region(
     parameters: Sequence[str], sources: Mapping[str, str], rebuild: Rebuild, modules: Sequence[QuestionModule], *,
-    most_asks: int = MOST_ASKS, time_limit: float = 20.0, bar: Callable[[int], None] | None = None,
+    most_asks: int = MOST_ASKS, time_limit: float = 20.0, bar: Callable[[float], None] | None = None,
 ) -> Region:  # fmt: skip
-    """Returns the region of `KEY=A:B` parameters; `bar` hears how many boxes were asked.  Raises UsageError."""
+    """Returns the region of `KEY=A:B` parameters; `bar` hears the share that is done.  Raises UsageError."""
     chosen = axes(parameters, sources)
     if len(chosen) > MOST_AXES:
         raise UsageError(f"{len(chosen)} keys: a region has at most {MOST_AXES}")
     subject = Subject(rebuild(sources), sources, time_limit)
-    design = CandidateDesign(subject, rebuild, tuple(modules), chosen, owners(subject.design, chosen), bar=bar)
+    heard = None if bar is None else (lambda asked: bar(asked / most_asks))
+    design = CandidateDesign(subject, rebuild, tuple(modules), chosen, owners(subject.design, chosen), bar=heard)
     whole = tuple((min(axis.values), max(axis.values)) for axis in chosen)
     first = [design.ask(box) for box in (whole, *_corners(whole))]
     design.untouched.update(frozenset.intersection(*(one.worded for one in first)))
