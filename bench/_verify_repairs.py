@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from bench.harness import Row, process
+from bench.harness import Row, on_all_cores, process
 from coherence.base.errors import InputError
 from coherence.checking.answers import absences, ask_all
 from coherence.checking.design_check import analyse
@@ -45,15 +45,15 @@ LOOPS = 10
 
 def rows() -> Iterator[Row]:
     """All rows of this part."""
-    known = {name: conflicts for name, text in designs() if (conflicts := _conflicts(text))}
-    found = [(text, one) for text, conflicts in known.values() for one in conflicts]
+    known = [conflicts for conflicts in on_all_cores(_conflicts, [text for _, text in designs()]) if conflicts]
+    found = [(text, one) for text, conflicts in known for one in conflicts]
     numeric = [one for text, one in found if candidates(one, knobs(_subject(text)))]
     share = sum(any(repair.proved for repair in one.repairs) for one in numeric) / len(numeric)
     yield Row(
         f"repair that is proved ({len(numeric)} conflicts with numbers)", share, ">= 0.8", "share", "linters: none"
     )
     yield blame_row(found)
-    yield fix_row([text for text, conflicts in known.values() if not any(map(_slowly, conflicts))])
+    yield fix_row([text for text, conflicts in known if not any(map(_slowly, conflicts))])
     yield cache_row()
 
 
@@ -94,12 +94,13 @@ def _slowly(finding: Finding) -> bool:
 def blame_row(found: list[tuple[str, Finding]]) -> Row:
     """Conflicts that point, with line and column, at every number that decides."""
     quick = [(text, one) for text, one in found if not _slowly(one)]
-    good = sum(_all_named(text, one) for text, one in quick)
+    good = sum(on_all_cores(_all_named, quick))
     what = f"every deciding value with file:line:column ({len(quick)} conflicts)"
     return Row(what, good / len(quick), ">= 1", "share", "linters: one line")
 
 
-def _all_named(text: str, finding: Finding) -> bool:
+def _all_named(conflict: tuple[str, Finding]) -> bool:
+    text, finding = conflict
     subject = _subject(text)
     asked = RecheckContext(subject, lambda s: read_text(s[FILE], FILE), _own(finding), (), ask_all, absences)
     near = [one for one in stated(subject) if one.owners & set(finding.of)]
@@ -128,7 +129,7 @@ def _decides(one: Stated, finding: Finding, asked: RecheckContext) -> bool:
 
 def fix_row(texts: list[str]) -> Row:
     """Designs that `--fix` leaves with a finding that was not there, or that a second run changes again."""
-    wrong = sum(not _well_fixed(text) for text in texts)
+    wrong = on_all_cores(_well_fixed, texts).count(False)
     return Row(f"--fix adds a finding or is not done at once ({len(texts)} designs)", wrong, "== 0", "designs")
 
 

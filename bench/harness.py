@@ -13,10 +13,13 @@ import platform
 import statistics
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
 _RELATIONS = {"<=": operator.le, ">=": operator.ge, "==": operator.eq}
 _LIBRARIES = (
     "coherence-engine", "ciw", "click", "control", "cvc5", "highspy", "numba", "numpy", "pyyaml", "scipy", "simpy",
@@ -69,6 +72,12 @@ def interleaved(tasks: Mapping[str, Callable[[], object]], *, repeats: int = 15)
             if turn:
                 times[name].append(time.perf_counter() - start)
     return {name: statistics.median(taken) for name, taken in times.items()}
+
+
+def on_all_cores(function: Callable[[Argument], Result], arguments: Iterable[Argument]) -> list[Result]:
+    """The results in order; each core takes the next argument.  For answers, never for times."""
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(function, arguments))
 
 
 def process(command: Sequence[str], *, accepted: Sequence[int] = (0,)) -> subprocess.CompletedProcess[str]:
