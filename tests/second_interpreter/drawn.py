@@ -10,6 +10,7 @@ class Drawn(NamedTuple):
 
     `breaks`: whether some case breaks it (None: both answers may stand); `always`: whether every case does, where that
     was listed.  `of`: the promise whose answer it is, whichever question gives it.
+    `unprovable`: whether a proof is wrong where `breaks` is None.
     `speaks`: whether a question that says nothing of it is wrong.
     """
 
@@ -19,3 +20,4 @@ class Drawn(NamedTuple):
     always: bool | None = None
     of: str = ""
     speaks: bool = True
+    unprovable: bool = False

@@ -79,6 +79,8 @@ def sums_contradicted(family: Callable[[Random], Drawn], seeds: range, counts: C
 def _contradicted(verdict: str, drawn: Drawn) -> bool:
     if verdict == "conflict, certain" and drawn.always is False:
         return True
+    if drawn.unprovable and verdict.startswith("proved"):
+        return True
     wrong = {True: ("proved", "silent"), False: ("conflict", "silent"), None: ()}[drawn.breaks]
     return verdict.partition(",")[0] in wrong and (drawn.speaks or verdict != "silent")
 

@@ -42,7 +42,8 @@ def who_starves_on_places(random: Random) -> Drawn:
         {"is passed": "nobody", "holds its queue": "queue"}.get(blocked, "all"), takes,
         () if one else tuple(may[k] for k in each),
     )  # fmt: skip
-    breaks = True if crowd.starves(prompt=True) else None if crowd.starves(prompt=False) else False
+    promptly = crowd.starves(prompt=True)
+    slowly = not promptly and crowd.starves(prompt=False)
     jobs = "\n".join(
         f"  j{k}: {{queue: {queues[k]}, needs: {needs[k]} gpu, copies: {numbers[k]}, priority: {priority[k]}, leaves_after: 0 s{', comes: again' if again[k] else ''}}}"
         for k in range(kinds)
@@ -60,7 +61,7 @@ def who_starves_on_places(random: Random) -> Drawn:
         + (f"placement:\n{placed}" if placed else "")
         + f'jobs:\n{jobs}\norder:\n  admit: "{order}"\n  blocked: "{blocked}"\n{victim[takes]}'
     )
-    return Drawn(text, ("COH248",), breaks)
+    return Drawn(text, ("COH248",), None if slowly else promptly, unprovable=slowly)
 
 
 def _may_use(rule: tuple[str, ...], *, tainted: bool) -> tuple[int, ...]:

@@ -217,7 +217,8 @@ def who_starves(random: Random) -> Drawn:
         (capacity,), of(needs), of(priority), tuple(queues[k] for k in each), tuple(each), tuple(again[k] for k in each),
         order, holds, takes,
     )  # fmt: skip
-    breaks = True if crowd.starves(prompt=True) else None if crowd.starves(prompt=False) else False
+    promptly = crowd.starves(prompt=True)
+    slowly = not promptly and crowd.starves(prompt=False)
     lines = [
         f"  j{k}: {{queue: {queues[k]}, needs: {needs[k]} gpu, copies: {numbers[k]}, priority: {priority[k]}, leaves_after: 0 s{', comes: again' if again[k] else ''}}}"
         for k in range(kinds)
@@ -232,7 +233,7 @@ def who_starves(random: Random) -> Drawn:
         + "\n".join(lines)
         + f'\norder:\n  admit: "{order}"\n  blocked: "{blocked}"\n{preempt}'
     )
-    return Drawn(text, ("COH248",), breaks)
+    return Drawn(text, ("COH248",), None if slowly else promptly, unprovable=slowly)
 
 
 STARVING: tuple[Callable[[Random], Drawn], ...] = (who_starves,)

@@ -64,10 +64,12 @@ def starvation(contest: Contest, *, most: int = MOST_STATES) -> Starvation:
 def one_by_one(contest: Contest) -> Contest:
     """Returns the contest with each of the jobs alike as a kind of its own, where one may pass another.
 
-    Who has waited longest is first of its kind; else nothing tells jobs alike apart, and they take turns.
+    Who has waited longest is admitted first of its kind, but any that waits may take from those that run; where the
+    order reads no wait, nothing tells jobs alike apart, and they take turns.
     """
-    keys = contest.admit.keys if contest.admit is not None else ()
-    if not contest.head and not any(reads_waited(order) and order.smallest for order in keys):
+    aged = [order for order in (contest.admit.keys if contest.admit is not None else ()) if reads_waited(order)]
+    passes = contest.head or any(order.smallest for order in aged) or (aged and contest.preempt is not None)
+    if not passes:
         return contest
     kinds = (replace(kind, jobs=(name,), name=name, number=1) for kind in contest.kinds for name in _names(kind))
     return replace(contest, kinds=tuple(kinds))
