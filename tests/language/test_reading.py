@@ -452,3 +452,13 @@ def test_one_slip_in_a_design_is_read_or_refused_with_a_remedy(position: int, pu
 def test_a_victim_that_is_suspended_is_refused_with_what_may_be_written() -> None:
     with pytest.raises(InputError, match=r"a victim that is suspended keeps its memory.*`returns` is the victim"):
         read_text("coherence: 1\norder: {victim: suspends}\n")
+
+
+def test_a_comma_that_ends_a_value_between_braces_is_explained() -> None:
+    with pytest.raises(InputError) as caught:
+        read_text("coherence: 1\ncomponents: {a: {x: max(0, 1)}}\n", "d.yaml")
+    first = caught.value.problems[0]
+    assert (first.message, first.remedy) == (
+        "')' expected, the end found in 'max(0'",
+        "complete the expression; between { and } a comma ends a value that is not in quotes",
+    )

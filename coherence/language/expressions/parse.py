@@ -31,6 +31,7 @@ FUNCTIONS = {
 KEYWORDS = frozenset(
     {"and", "or", "not", "if", "else", "for", "of", "in", "by", "round", "true", "false", "sum", "count"} | {"per"}
 )
+IN_QUOTES = "; between { and } a comma ends a value that is not in quotes"
 MAX_LENGTH, MAX_NESTING, MAX_DEPTH = 4000, 40, 150  # of the text, of brackets and prefixes in it, of the tree
 
 _TOKEN = re.compile(
@@ -138,9 +139,11 @@ class _Parser:
     def fail(self, wanted: str) -> ExpressionError:
         token = self.now
         seen = f"'{token.text}'" if token.text else "the end"
-        remedy = (
-            "write one expression, for example `x.load > 70 % for 30 s`" if token.text else "complete the expression"
-        )
+        remedy = "write one expression, for example `x.load > 70 % for 30 s`"
+        if not token.text:
+            texts = [one.text for one in self.tokens]
+            inside = texts.count("(") > texts.count(")")
+            remedy = f"complete the expression{IN_QUOTES if inside else ''}"
         if token.kind == "name" and self.at and self.tokens[self.at - 1].kind == "number":
             from coherence.base.errors import did_you_mean
 
