@@ -88,7 +88,7 @@ def test_a_design_without_floors_says_so(capsys: pytest.CaptureFixture[str], tmp
     file.write_text("coherence: 1\ncomponents: {web: {copies: 2}}\n")
     (design,) = answered(capsys, str(file))["designs"]
     (line,) = design.pop("not_read")
-    assert design == {"path": str(file), "floors": [], "without_a_number": []}
+    assert design == {"path": str(file), "floors": [], "without_a_number": [], "assumptions": []}
     assert (line["section"], line["entry"], line["key"]) == ("components", "web", "copies")
 
 

@@ -22,6 +22,7 @@ from tests.second_interpreter.ledgers import unanswered
 from tests.second_interpreter.loads import LOADS
 from tests.second_interpreter.losing import LOSING
 from tests.second_interpreter.numbers import NUMBERS
+from tests.second_interpreter.rounds import ROUNDS
 from tests.second_interpreter.selecting import SELECTING
 from tests.second_interpreter.sends import SENDS
 from tests.second_interpreter.standing import silent_proofs
@@ -32,7 +33,7 @@ from tests.second_interpreter.timers import TIMERS
 from tests.second_interpreter.writers import WRITERS
 
 CALLS, LEDGER, STANDING = "call_graphs", "answers_owed", "standing_proofs"
-OF_TIMES = (*TIMERS, *SENDS, *CALL_CASES, *EVENTS)
+OF_TIMES = (*TIMERS, *SENDS, *CALL_CASES, *EVENTS, *ROUNDS)
 DRAWN = (*ARITHMETIC, *WRITERS, *OF_TIMES, *JOBS, *STARVING, *SELECTING, *LOSING, *LOADS, *NUMBERS, *SURROUNDINGS)
 FAMILIES = {draw.__name__: draw for draw in DRAWN}
 Lines = Callable[[range, "Counter[str]"], Iterator[str]]

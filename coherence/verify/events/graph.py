@@ -309,6 +309,22 @@ def chains(event: str, links_to: Causes) -> tuple[Chain, ...]:
     return ways
 
 
+def rounds(event: str, links_to: Causes) -> tuple[Chain, ...]:
+    """Returns every way back from an event to the last time that it came.  Raises OverflowError beyond MOST_CHAINS."""
+    ways = tuple(itertools.islice(_around(event, event, links_to, (event,)), MOST_CHAINS + 1))
+    if len(ways) > MOST_CHAINS:
+        raise OverflowError(f"more than {MOST_CHAINS} ways lead from '{event}' to itself")
+    return ways
+
+
+def _around(first: str, event: str, links_to: Causes, seen: tuple[str, ...]) -> Iterator[Chain]:
+    for link in links_to.get(event, ()):
+        if link.cause == first:
+            yield (link,)
+        elif link.cause not in seen:
+            yield from ((link, *rest) for rest in _around(first, link.cause, links_to, (*seen, link.cause)))
+
+
 def _back(event: str, links_to: Causes, seen: tuple[str, ...]) -> Iterator[Chain]:
     links = [link for link in links_to.get(event, ()) if link.cause not in seen]
     if not links:

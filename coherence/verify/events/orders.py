@@ -14,7 +14,7 @@ from coherence.base.number_text import render_decimal, render_seconds
 from coherence.findings.finding import Step
 from coherence.findings.question_input import Certificate
 from coherence.language.design import Design
-from coherence.verify.events.graph import MAY_END, Causes, Chain, EventLink, chains, set_by_loops
+from coherence.verify.events.graph import MAY_END, Causes, Chain, EventLink, chains, rounds, set_by_loops
 from coherence.verify.timers.firing import NOW, FiringWindow
 
 
@@ -97,6 +97,21 @@ def alternatives(first: str, second: str, links_to: Causes, *, armed: bool = Fal
         tuple(dict.fromkeys(_meet(first, left, second, right, armed=armed) for left in lefts))
         for right in ways
         for lefts in ends.values()
+    )
+
+
+def next_time(event: str, second: str, links_to: Causes) -> Alternatives:
+    """Returns the comparisons of the next time that an event comes with a second one that runs from it.
+
+    Where it leads to itself it comes again after each such round; other causes only let it come sooner.
+    """
+    runs = [chain[:1] for chain in chains(second, links_to) if chain and chain[0].cause == event]
+    ends: dict[tuple[str, ...], list[Chain]] = {}
+    for way in rounds(event, links_to):
+        if not any(link.kind == MAY_END for link in way):
+            ends.setdefault(_starts(way, links_to), []).append(way)
+    return tuple(
+        tuple(dict.fromkeys(EventOrder(event, way, run) for way in ways)) for run in runs for ways in ends.values()
     )
 
 

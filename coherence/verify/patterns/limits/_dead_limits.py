@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
@@ -30,12 +30,25 @@ def answers(ask: Question, subject: Subject, facts: DesignFacts) -> Iterator[Fin
         if limit.counts is not None and limit.at_most is not None and limit.part is None:
             alike.setdefault(tuple(str(getattr(limit, key)) for key in SCOPE), []).append(limit)
     for group in alike.values():
-        for first, second in itertools.islice(itertools.combinations(group, 2), MOST_PAIRS):
+        pairs = list(itertools.islice(_related(facts, group), MOST_PAIRS + 1))
+        for first, second in pairs[:MOST_PAIRS]:
             yield from _pair(ask, facts, first, second)
-        if math.comb(len(group), 2) > MOST_PAIRS:
-            places, names = tuple(limit.place for limit in group[:2]), tuple(limit.name for limit in group)
+        if len(pairs) > MOST_PAIRS:
+            related = dict.fromkeys(limit.name for pair in pairs for limit in pair)
             needs = f"whether one of {len(group)} limits of one scope hides another: too many pairs"
-            yield ask.undecided(needs, places, names, bound=f"{MOST_PAIRS} pairs")
+            yield ask.undecided(needs, [limit.place for limit in pairs[-1]], related, bound=f"{MOST_PAIRS} pairs")
+
+
+def _related(facts: DesignFacts, group: Sequence[Limit]) -> Iterator[tuple[Limit, Limit]]:
+    """Yields the pairs of limits whose counts read one signal."""
+    readers: dict[str, list[Limit]] = {}
+    for limit in group:
+        assert limit.counts is not None
+        paths = used(facts.tree(limit.counts.tree))
+        earlier = dict.fromkeys(other.name for path in paths for other in readers.get(path, ()))
+        yield from ((facts.design.limits[name], limit) for name in earlier)
+        for path in dict.fromkeys(paths):
+            readers.setdefault(path, []).append(limit)
 
 
 def _pair(ask: Question, facts: DesignFacts, first: Limit, second: Limit) -> Iterator[Finding]:

@@ -70,9 +70,12 @@ def _in_pieces(
 ) -> Finding | None:
     """Returns the conflict of members that find too little in each single place, though all together have enough."""
     from coherence.verify.jobs.needs import NeedsError
+    from coherence.verify.jobs.selectors import is_selective
     from coherence.verify.jobs.sites import cluster
 
     name = holder.component.name
+    if is_selective(facts.design, name):  # which places take its members is COH227's matter
+        return None
     try:
         there = cluster(facts, name, soft=False)
     except NeedsError:

@@ -14,7 +14,7 @@ from coherence.language.actions import unclear_state
 from coherence.language.design import Design, Timer
 from coherence.verify.events import graph, orders
 from coherence.verify.events.graph import Causes, Chain, EventLink
-from coherence.verify.events.orders import EventOrder, between
+from coherence.verify.events.orders import Alternatives, EventOrder, between
 from coherence.verify.timers import firing
 from coherence.verify.timers import repairs as timer_repairs
 from coherence.verify.timers.firing import unknown_action
@@ -43,7 +43,10 @@ def _cases(design: Design) -> Iterator[OverrunCase]:
     for timer in design.timers.values():
         if may_be_ended(timer):
             assert timer.unless is not None
-            yield _prolonged(design, _worst(timer, graph.key_of(timer.unless, design), causes))
+            assert timer.start is not None
+            start, unless = (graph.key_of(event, design) for event in (timer.start, timer.unless))
+            case = _of_next_time(timer, unless, causes) if start == unless else None
+            yield _prolonged(design, case or _worst(timer, unless, causes))
 
 
 def may_be_ended(timer: Timer) -> bool:
@@ -71,7 +74,20 @@ def _worst(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
     if not any(ways):
         needs = f"needs what else than {timer.name} leads to '{unless}'"
         return OverrunCase(timer, EventOrder(fires, (), ()), "unknown", needs)
-    worst = orders.deciding_order(tuple(filter(None, ways)), _strictly)
+    return _decided(timer, unless, tuple(filter(None, ways)), causes)
+
+
+def _of_next_time(timer: Timer, unless: str, causes: Causes) -> OverrunCase | None:
+    """Returns the case of a timer that runs from the event that ends it: the next time that this comes.
+
+    None where it does not come again, and for a probe: each look sees that it has come already.
+    """
+    ways = orders.next_time(unless, f"{timer.name} fires", causes) if timer.every is None else ()
+    return _decided(timer, unless, ways, causes) if ways else None
+
+
+def _decided(timer: Timer, unless: str, ways: Alternatives, causes: Causes) -> OverrunCase:
+    worst = orders.deciding_order(ways, _strictly)
     if worst is None:
         return _apart(timer, unless, causes)
     order, relation = worst
