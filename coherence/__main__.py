@@ -16,6 +16,7 @@ def main(arguments: list[str] | None = None) -> None:
 
         sys.stdout.write(root_help())
         sys.exit(0 if words else 2)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: small matrices wait for threads without a core
     import gc
 
     gc.set_threshold(100_000, 20, 20)  # a short-lived process: the default collects 40 times during the imports

@@ -64,7 +64,7 @@ def _delayed(model: Model, path: str) -> bool:
 def _of_group(question: Question, subject: Subject, paths: Sequence[str]) -> Finding:
     places = [subject.model.states[path].place.labelled(f"{path} flows") for path in paths]
     name, deadline = " and ".join(paths), Deadline(subject.time_limit)
-    answer = flow_answer(subject.model, paths)
+    answer = flow_answer(subject.model, paths, deadline.check)
     persistence = of_flows(subject.model, answer, deadline.share(0.7).check)
     if persistence is not None and persistence.verdict == "swings" and persistence.run is not None:
         return _swinging(question, name, places, paths, persistence)

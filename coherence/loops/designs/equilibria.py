@@ -9,7 +9,7 @@ them leaves a residual.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +25,7 @@ NEWTON_STEPS = 40
 PRECISION = 10**12
 FARTHEST = 10**24  # a step as long as this leads nowhere
 Num = Any  # Fraction or Affine
+Point = Mapping[str, Fraction]
 
 
 class AtRest:
@@ -77,17 +78,23 @@ def decided(law: Recommendation, current: Num, env: Any) -> Num:
 
 
 def operating_point(
-    model: Model, near: Mapping[str, Fraction], check: Callable[[], object] = bool
+    model: Model,
+    near: Point,
+    check: Callable[[], object] = bool,
+    *,
+    of: Collection[str] | None = None,
+    beside: Point | None = None,
 ) -> dict[str, Fraction] | None:
     """Returns the equilibrium that Newton's method reaches from `near`; None where it reaches none.
 
-    `check` may raise to end it.  Raises NotExactError, MissingValueError.
+    `of`: the states and commands that move, all where it is left out; those of `beside` stay where they are.  `check`
+    may raise to end it.  Raises NotExactError, MissingValueError.
     """
-    names = [*model.states, *model.commands]
+    names = [name for name in (*model.states, *model.commands) if of is None or name in of]
     point = {name: near[name] for name in names}
     for _ in range(NEWTON_STEPS):
         check()
-        env = AtRest(model, {name: variable(name, value) for name, value in point.items()})
+        env = AtRest(model, {**(beside or {}), **{name: variable(name, value) for name, value in point.items()}})
         left = {name: end - variable(name, point[name]) for name, end in _ends(model, point, env).items()}
         if all(rests(residual, point) for residual in left.values()):
             return point if all(rests(residual, point) for residual in _decisions_left(model, point, env)) else None
@@ -98,33 +105,52 @@ def operating_point(
     return None
 
 
-def rests(residual: Affine, point: Mapping[str, Fraction]) -> bool:
+def is_straight(model: Model, points: Sequence[Point], of: Collection[str], beside: Point) -> bool:
+    """Decides whether what some unknowns become has the same derivatives at every one of the points.
+
+    Raises NotExactError, MissingValueError.
+    """
+    seen = []
+    for point in points:
+        env = AtRest(model, {**beside, **{name: variable(name, point[name]) for name in of}})
+        ends = _ends(model, {name: point[name] for name in of}, env)
+        seen.append({name: dict(end.gradient) for name, end in ends.items()})
+    return all(derivatives == seen[0] for derivatives in seen)
+
+
+def rests(residual: Affine, point: Point) -> bool:
     """Decides whether a residual is no more than what rounding the point makes of its equation."""
     doubt = sum(abs(slope) * (1 + abs(point[name])) for name, slope in residual.gradient)
     return abs(residual.value) * PRECISION <= doubt
 
 
-def _ends(model: Model, point: Mapping[str, Fraction], env: AtRest) -> dict[str, Affine]:
+def _ends(model: Model, point: Point, env: AtRest) -> dict[str, Affine]:
     """Returns what each unknown becomes."""
     ends = {name: lift(env.value(name)) for name in point}
     for path, state in model.states.items():
+        if path not in point:
+            continue
         if state.flow is not None:
             ends[path] = _moved(ends[path], lift(evaluate(state.flow, env)), state.range)
         elif state.next is not None:
             ends[path] = _clipped(lift(evaluate(state.next, env)), state.range)
-    for loop in model.loops:
-        law = law_at_rest(loop, env)
-        if loop.signal and law is not None:
-            ends[loop.signal] = lift(decided(law, env.value(loop.signal), env))
+    for loop, decision in _decisions(model, point, env):
+        ends[loop.signal] = decision
     return ends
 
 
-def _decisions_left(model: Model, point: Mapping[str, Fraction], env: AtRest) -> Iterator[Affine]:
+def _decisions_left(model: Model, point: Point, env: AtRest) -> Iterator[Affine]:
     """Yields by how much each loop would change its command: several that write one must all rest."""
+    for loop, decision in _decisions(model, point, env):
+        yield decision - variable(loop.signal, point[loop.signal])
+
+
+def _decisions(model: Model, point: Point, env: AtRest) -> Iterator[tuple[SampledLoop, Affine]]:
+    """Yields what each loop that acts decides for a command among the unknowns."""
     for loop in model.loops:
-        law = law_at_rest(loop, env)
-        if loop.signal and law is not None:
-            yield lift(decided(law, env.value(loop.signal), env)) - variable(loop.signal, point[loop.signal])
+        law = law_at_rest(loop, env) if loop.signal in point else None
+        if law is not None:
+            yield loop, lift(decided(law, env.value(loop.signal), env))
 
 
 def _moved(level: Affine, rate: Affine, limits: Interval) -> Affine:

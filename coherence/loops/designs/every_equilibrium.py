@@ -1,42 +1,111 @@
-"""Searches all equilibria of a model: from many starts, and in every piece of its kinks."""
+"""Searches all equilibria of a model: from many starts, and in every piece of its kinks.
+
+What does not depend on each other is solved one after another, causes first: a chain of eight tiers has the pieces of
+eight tiers, and not their product.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 
+from coherence.base.graphs import components
 from coherence.language.expressions.evaluate import NotExactError
-from coherence.loops.designs.equilibria import operating_point
+from coherence.loops.designs.equilibria import AtRest, is_straight, operating_point
 from coherence.loops.designs.kinks import pieces
 from coherence.model.model import Interval, Model
+from coherence.simulate.execute.instants import MissingValueError
+from coherence.simulate.execute.slices import influences, signals_in, sliced
 
-MOST_STARTS = 24
+MOST_STARTS = 24  # of all points that are known of the causes together
+FEWEST_STARTS = 6  # of each of them
+MOST_POINTS = 24
 AROUND = tuple(map(Fraction, (0, 1, -1, 10, 100)))  # further starts
 SAME = Fraction(1, 10**6)  # relative distance below which two equilibria are one
 Point = Mapping[str, Fraction]
 
 
-def equilibria(model: Model) -> list[dict[str, Fraction]]:
+def equilibria(model: Model, check: Callable[[], object] = bool) -> list[dict[str, Fraction]]:
     """Returns the equilibria of a model: Newton from each start, in the model and in each piece of its kinks.
 
     What is found in a piece counts where it is at rest in the model too.  Of straight laws these are all equilibria,
-    as far as the pieces go; of curved ones those that Newton reaches.
+    as far as the pieces go; of curved ones those that Newton reaches.  `check` may raise to end it.
     """
+    points: list[dict[str, Fraction]] = [{}]
+    for names in _in_order(model):
+        models, count = (model, *pieces(model, names)), max(FEWEST_STARTS, MOST_STARTS // max(1, len(points)))
+        starts = _starts(model, names)[:count]
+        further = (beside | own for beside in points for own in _beside(models, names, beside, starts, check))
+        points = list(itertools.islice(further, MOST_POINTS))
+    return [{name: point[name] for name in (*model.states, *model.commands)} for point in points if point]
+
+
+def _in_order(model: Model) -> Iterator[tuple[str, ...]]:
+    """Yields states and commands that depend on each other, after all on which they depend."""
+    unknowns = (*model.states, *model.commands)
+    writers = {name: [loop.name for loop in model.loops if loop.signal == name] for name in unknowns}
+    reads = {name: influences(model, [name, *writers[name]]) for name in unknowns}
+    yield from components({name: [other for other in unknowns if other in reads[name]] for name in unknowns})
+
+
+def _beside(
+    models: Sequence[Model], names: Sequence[str], beside: Point, starts: Sequence[Point], check: Callable[[], object]
+) -> list[dict[str, Fraction]]:
+    """Returns the equilibria of some unknowns where their causes rest: in the model, the first one, and its pieces."""
     points: list[dict[str, Fraction]] = []
-    for piece in (model, *pieces(model)):
-        for start in _starts(model):
-            point = _solved(piece, start)
-            if point is not None and piece is not model:
-                point = _solved(model, point, moved=False)
-            if point is not None and not any(_same(point, other) for other in points):
-                points.append(point)
+    beside = _with_outputs(models[0], names, beside)
+    for piece in models:
+        for point in _in_piece(piece, names, beside, starts, check, is_piece=piece is not models[0]):
+            at_rest = point if piece is models[0] else _solved(models[0], point, names, beside, moved=False)
+            if at_rest is not None and not any(_same(at_rest, other) for other in points):
+                points.append(at_rest)
     return points
 
 
-def _solved(model: Model, start: Point, *, moved: bool = True) -> dict[str, Fraction] | None:
+def _with_outputs(model: Model, names: Sequence[str], beside: Point) -> dict[str, Fraction]:
+    """Returns the values of causes with those of the outputs that depend on them alone."""
+    view = AtRest(model, beside)
+    for path, tree in sliced(model, names).outputs.items():
+        if signals_in(model, tree).isdisjoint(names):
+            with suppress(ArithmeticError, MissingValueError):
+                view.value(path)
+    return view.values
+
+
+def _in_piece(
+    piece: Model, names: Sequence[str], beside: Point, starts: Sequence[Point], check: Callable[[], object], *,
+    is_piece: bool,
+) -> Iterator[dict[str, Fraction]]:  # fmt: skip
+    """Yields what Newton reaches from each start; a straight piece has no point beside that of two starts."""
+    straight = is_piece and _is_straight(piece, names, beside)
+    first: dict[str, Fraction] | None = None
+    for start in starts:
+        check()
+        point = _solved(piece, start, names, beside)
+        if point is None:
+            continue
+        if straight and first is not None and _same(point, first):
+            return
+        first = point
+        yield point
+
+
+def _is_straight(piece: Model, names: Sequence[str], beside: Point) -> bool:
+    """Decides by three points that share no value whether a piece is straight."""
+    axes = _axes(piece, names)
     try:
-        point = operating_point(model, start)
+        return is_straight(piece, [{path: axes[path][k] for path in names} for k in range(3)], names, beside)
+    except (ArithmeticError, MissingValueError):
+        return False
+
+
+def _solved(
+    model: Model, start: Point, names: Sequence[str], beside: Point, *, moved: bool = True
+) -> dict[str, Fraction] | None:
+    try:
+        point = operating_point(model, start, of=names, beside=beside)
     except (ZeroDivisionError, OverflowError):
         return None
     except NotExactError:
@@ -50,13 +119,17 @@ def _same(point: Point, other: Point) -> bool:
     return all(abs(point[path] - other[path]) <= SAME * (1 + abs(other[path])) for path in point)
 
 
-def _starts(model: Model) -> list[dict[str, Fraction]]:
+def _starts(model: Model, names: Sequence[str]) -> list[dict[str, Fraction]]:
     """Returns the ends of where each state begins and of its range, and values on both sides of 0."""
-    axes = {path: _ends(state.initial, state.range) for path, state in model.states.items()}
-    axes |= {path: _ends(command.initial, command.range) for path, command in model.commands.items()}
+    axes = _axes(model, names)
     nominal = {path: ends[0] for path, ends in axes.items()}
     grid = (dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values()))
     return list(itertools.islice(itertools.chain([nominal], grid), MOST_STARTS))
+
+
+def _axes(model: Model, names: Sequence[str]) -> dict[str, list[Fraction]]:
+    moving = {path: each for each in (model.states, model.commands) for path in each if path in names}
+    return {path: _ends(each[path].initial, each[path].range) for path, each in moving.items()}
 
 
 def _ends(initial: Interval, within: Interval) -> list[Fraction]:

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -89,14 +89,17 @@ def _reads(model: Model, path: str) -> frozenset[str]:
     return signals_in(model, flow) if flow is not None else frozenset()
 
 
-def flow_answer(model: Model, paths: Sequence[str]) -> FlowAnswer:
-    """Returns the verdict at every equilibrium that was found from the starts and pieces of the flows."""
+def flow_answer(model: Model, paths: Sequence[str], check: Callable[[], object] = bool) -> FlowAnswer:
+    """Returns the verdict at every equilibrium that was found from the starts and pieces of the flows.
+
+    `check` may raise to end it.
+    """
     part = sliced(model, paths)
     missing = blocked(model, tuple(paths)) or next((f"a value of {path}" for path in part.inputs), "")
     if missing:
         return FlowAnswer(tuple(paths), (), f"needs {missing}")
     try:
-        points = tuple(_judged(part, paths, point) for point in equilibria(part))
+        points = tuple(_judged(part, paths, point) for point in equilibria(part, check))
     except MissingValueError as error:
         return FlowAnswer(tuple(paths), (), f"needs {error}")
     except (NotExactError, UsageError) as error:

@@ -7,7 +7,7 @@ rises the late value counts, while it falls the present one.  One linear verdict
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -18,6 +18,7 @@ from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compar
 from coherence.loops.designs.equilibria import AtRest
 from coherence.model.model import Model, SampledLoop, State, changed_outputs
 from coherence.simulate.execute.instants import MissingValueError
+from coherence.simulate.execute.slices import signals_in, sliced
 
 NEAR = Fraction(1, 10**9)  # relative difference below which two branches meet
 MOST = 16
@@ -77,14 +78,17 @@ def branches(model: Model, point: dict[str, Fraction]) -> Sides:
     return Sides(tuple(variants), total <= MOST, jumps)
 
 
-def pieces(model: Model) -> Iterator[Model]:
-    """Yields the model with one side of every kink taken, for each combination of sides, at most MOST_PIECES."""
-    kinks = list(_kinks(model))
+def pieces(model: Model, of: Collection[str]) -> Iterator[Model]:
+    """Yields what some states and commands depend on with one side of every kink taken that they move: each
+    combination of sides, at most MOST_PIECES.
+    """
+    part = sliced(model, of)
+    kinks = [kink for kink in _kinks(part) if not signals_in(part, kink).isdisjoint(of)]
     sides = [(kink.then, kink.otherwise) if isinstance(kink, Choose) else kink.arguments for kink in kinks]
     combinations = itertools.product(*sides) if kinks else ()
     for chosen in itertools.islice(combinations, MOST_PIECES):
         taken = dict(zip(kinks, chosen, strict=True))
-        yield mapped(model, lambda tree, taken=taken: taken.get(tree))  # type: ignore[misc]
+        yield mapped(part, lambda tree, taken=taken: taken.get(tree))  # type: ignore[misc]
 
 
 def _kinks(model: Model) -> Iterator[Choose | Call]:

@@ -85,7 +85,7 @@ def of_loops(model: Model, paths: Sequence[str], check: Callable[[], object]) ->
 def _of_smooth(model: Model, paths: Sequence[str], check: Callable[[], object]) -> Persistence | None:
     smooth, _ = skeleton(model)
     judged = []
-    for point in equilibria(smooth):
+    for point in equilibria(smooth, check):
         if all(loop.bounds.clip(point[loop.signal]) == point[loop.signal] for loop in model.loops if loop.signal):
             laps = [opened(branch.model, point, check) for branch in branches(smooth, point).branches]
             judged += [_of_roots(point, roots(closed(lap), lap.length), float(lap.length)) for lap in laps]
