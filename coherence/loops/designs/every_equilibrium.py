@@ -35,9 +35,8 @@ def equilibria(model: Model, check: Callable[[], object] = bool) -> list[dict[st
     """
     points: list[dict[str, Fraction]] = [{}]
     for names in _in_order(model):
-        models, count = (model, *pieces(model, names)), max(FEWEST_STARTS, MOST_STARTS // max(1, len(points)))
-        starts = _starts(model, names)[:count]
-        further = (beside | own for beside in points for own in _beside(models, names, beside, starts, check))
+        count = max(FEWEST_STARTS, MOST_STARTS // max(1, len(points)))
+        further = (beside | own for beside in points for own in _known(model, names, beside, count, check))
         points = list(itertools.islice(further, MOST_POINTS))
     return [{name: point[name] for name in (*model.states, *model.commands)} for point in points if point]
 
@@ -50,15 +49,27 @@ def _in_order(model: Model) -> Iterator[tuple[str, ...]]:
     yield from components({name: [other for other in unknowns if other in reads[name]] for name in unknowns})
 
 
-def _beside(
-    models: Sequence[Model], names: Sequence[str], beside: Point, starts: Sequence[Point], check: Callable[[], object]
+def _known(
+    model: Model, names: tuple[str, ...], beside: Point, count: int, check: Callable[[], object]
 ) -> list[dict[str, Fraction]]:
-    """Returns the equilibria of some unknowns where their causes rest: in the model, the first one, and its pieces."""
+    """Returns what `_beside` does, computed once for all groups of a design that have the same causes."""
+    part = sliced(model, names)
+    fields = (part.states, part.commands, part.constants, part.outputs)
+    equations = (part.loops, tuple(loop for loop in model.loops if loop.signal in names))
+    query = (_beside, names, frozenset(beside.items()), count, equations, *(tuple(field.items()) for field in fields))
+    return model.design.queries.get(query, lambda: _beside(model, names, beside, count, check))
+
+
+def _beside(
+    model: Model, names: tuple[str, ...], beside: Point, count: int, check: Callable[[], object]
+) -> list[dict[str, Fraction]]:
+    """Returns the equilibria of some unknowns where their causes rest: in the model, and in its pieces."""
+    starts, models = _starts(model, names)[:count], (model, *pieces(model, names))
     points: list[dict[str, Fraction]] = []
-    beside = _with_outputs(models[0], names, beside)
+    beside = _with_outputs(model, names, beside)
     for piece in models:
-        for point in _in_piece(piece, names, beside, starts, check, is_piece=piece is not models[0]):
-            at_rest = point if piece is models[0] else _solved(models[0], point, names, beside, moved=False)
+        for point in _in_piece(piece, names, beside, starts, check, is_piece=piece is not model):
+            at_rest = point if piece is model else _solved(model, point, names, beside, moved=False)
             if at_rest is not None and not any(_same(at_rest, other) for other in points):
                 points.append(at_rest)
     return points
