@@ -139,6 +139,7 @@ def test_fit_keeps_the_sections_that_are_done(
     assert titled["Not answered"]["missing"][0] == "influences"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", [[], ["--stream"]])
 def test_fit_ends_at_its_time_limit_and_names_what_is_not_answered(
     fitting: list[str], stream: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
