@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from random import Random
 
 import pytest
@@ -83,7 +84,9 @@ def _against(answer: RunVerdict, finding: Finding) -> Iterator[str]:
     if differs or pair in ((Verdict.CONFLICT, "settles"), (Verdict.PROVED, "oscillates")):
         yield f"{finding.code} {finding.verdict}: {finding.message}; analyze: {answer.verdict}, {answer.how}"
     if finding.code == "COH301" and pair == (Verdict.CONFLICT, "oscillates"):
-        period = finding.evidence.numbers["period"][0]
+        numbers = finding.evidence.numbers
+        about = Fraction(f"{numbers['linear period'][0]:.4g}") if "linear period" in numbers else None  # of a float run
+        period = about if "period" not in numbers else numbers["period"][0]
         if period != answer.period:
             yield f"COH301: period {period} s; analyze: {answer.period} s"
 
