@@ -75,11 +75,28 @@ def _code(words: list[str]) -> int:
         sys.stderr.write("error: the input is nested too deeply\n  help: flatten it\n")
         return 2
     except (InternalError, Exception) as error:  # noqa: BLE001  (the last line of defence: a message, never a traceback)
+        if (code := _code_of_end(error)) is not None:
+            return code
         sys.stderr.write(
             f"internal error: {type(error).__name__}: {error}\n"
             "  this is a defect of coherence; please report the input\n"
         )
         return 3
+
+
+def _code_of_end(error: BaseException) -> int | None:
+    """Returns the exit code of the signal in whose handling an error arose, or None where there was none.
+
+    Worker processes that are stopped while they start raise errors of their own from their `finally` blocks.
+    """
+    cause = error.__context__
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt):
+            return STOPPED_CODE
+        if isinstance(cause, SystemExit) and isinstance(cause.code, int):
+            return cause.code
+        cause = cause.__context__
+    return None
 
 
 def _end_on_sigterm() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from coherence.cli._run import Commands, run
 from tests.paths import ROOT
 
 
@@ -51,6 +52,20 @@ def test_workers_end_on_sigterm(tmp_path: Path) -> None:
     finally:
         for member in group_members(process.pid):
             os.kill(member, signal.SIGKILL)
+
+
+@pytest.mark.parametrize(("end", "code"), [(SystemExit(143), 143), (KeyboardInterrupt(), 130), (ValueError(), 3)])
+def test_an_error_in_the_clean_up_of_a_told_end_is_no_internal_error(
+    end: BaseException, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cleans_up_badly(*_words: object, **_options: object) -> None:
+        try:
+            raise end
+        finally:
+            raise RuntimeError("cannot join thread before it is started")
+
+    monkeypatch.setattr(Commands, "main", cleans_up_badly)
+    assert run(["rules"]) == code
 
 
 @pytest.mark.parametrize(
