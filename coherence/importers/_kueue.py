@@ -10,7 +10,7 @@ SOURCE: Kueue documentation, ClusterQueue: Cohort, BorrowingLimit, LendingLimit;
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from coherence.base import units
@@ -80,30 +80,41 @@ def _understood(sketch: Sketch) -> Iterator[PlacedJob]:
 def _add_unknown(waiting: Sequence[PlacedJob], members: Mapping[str, str], sketch: Sketch) -> None:
     """Adds what waits beside the jobs that are understood, without needs: a proof about them asks for these."""
     queues = sketch.queues
-    unknown = [(Scalar(job.thing, job.place), _queue_of(job, queues), job) for job in queues.jobs]
-    beside = [(it, queue) for it, queue, job in unknown if _job_obstacle(job, queue, queues)]
-    beside += [(name, _behind(queues, namespace, door)) for name, namespace, door in queues.others]
+    beside = [
+        (Scalar(job.thing, job.place), job.namespace, job.queue)
+        for job in queues.jobs
+        if _job_obstacle(job, _queue_of(job, queues), queues)
+    ]
     cohorts = [mate for known in waiting for mate in queues.mates(known.queue)]
-    for name, queue in beside:
-        if queue is not None and queue in cohorts:
+    for name, namespace, door in (*beside, *queues.others):
+        for queue in (it for it in _behind(queues, namespace, door, agree) if it in cohorts):
             member = Scalar(members.get(queue.name.text) or sketch.names.thing(queue.name.text, "", KIND), name.place)
             sketch.put("jobs", sketch.names.fresh(f"{name.text}_job"), name.place, {"queue": member})
 
 
 def _queue_of(job: QueuedJob, queues: JobQueues) -> JobQueue | None:
-    return _behind(queues, job.namespace, job.queue)
+    """Returns the queue that a job waits in; None where it is not known, or may be one of several."""
+    behind = _behind(queues, job.namespace, job.queue, _is_same_namespace)
+    return behind[0] if len(behind) == 1 else None
 
 
-def _behind(queues: JobQueues, namespace: str, name: str) -> JobQueue | None:
-    """Returns the queue behind a name; None where it is not known, or may be one of several."""
-    doors = {to for (space, door), to in queues.doors.items() if door == name and agree(space, namespace)}
-    return queues.queues.get(doors.pop()) if len(doors) == 1 else None
+def _behind(
+    queues: JobQueues, namespace: str, name: str, matches: Callable[[str, str], bool]
+) -> Sequence[JobQueue | None]:
+    """Returns the queues behind a name, of the namespaces that match; None for one that is not in these manifests."""
+    doors = {to for (space, door), to in queues.doors.items() if door == name and matches(space, namespace)}
+    return [queues.queues.get(to) for to in sorted(doors)]
+
+
+def _is_same_namespace(one: str, other: str) -> bool:
+    """Returns whether two objects stand in one namespace, where the one that is not said is `default`."""
+    return (one or "default") == (other or "default")
 
 
 def _job_obstacle(job: QueuedJob, queue: JobQueue | None, queues: JobQueues) -> str:
     """Returns why what becomes of a job is not known; empty where it is."""
     unknown = job.group and job.group not in queues.priorities
-    why = job.obstacle or ("" if queue is not None else "its queue is not in these manifests, or one of several")
+    why = job.obstacle or ("" if queue is not None else "no one queue of its namespace is in these manifests")
     return why or (f"the priority of {job.group} is not in these manifests" if unknown else "")
 
 

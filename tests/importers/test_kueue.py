@@ -87,7 +87,7 @@ def test_lending_among_three_queues_is_listed() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (job("train", "nowhere", 2), "its queue is not in these manifests"),
+        (job("train", "nowhere", 2), "no one queue of its namespace"),
         (queue("a") + job("train", "a", 2, labels=", kueue.x-k8s.io/priority-class: high"), "the priority of high"),
     ],
 )
@@ -148,4 +148,4 @@ def test_a_job_without_a_namespace_may_wait_in_one_of_several_queues() -> None:
     doors = queue("a") + queue("b").replace("{name: b, namespace: team}", "{name: a, namespace: other}")
     text = doors + job("train", "a", 2).replace(" namespace: team,", "")
     assert not read(text).jobs
-    assert "or one of several" in not_modelled(text)
+    assert "no one queue of its namespace" in not_modelled(text)
