@@ -51,17 +51,18 @@ def _check(pool: Resource, thing: str, sketch: Sketch) -> None:
     every = block.seconds("interval", "health_check_interval_seconds") or Scalar(f"{EVERY} s", place)
     within = block.seconds("timeout", "health_check_timeout_seconds") or Scalar(f"{WITHIN} s", place)
     misses = block.whole("unhealthy_threshold", "unhealthy_threshold_count") or Scalar(MISSES, place)
-    values: dict[str, Node | None] = {
-        "layer": Scalar("runtime", place),
-        "objective": Scalar("send requests only to targets that answer", place),
-        "from": Scalar(f"{thing} hangs", place),
-        "every": every,
-        "misses": misses,
-        "reply_within": within,
-        "then": Scalar(f"unlist {thing}", place),
-    }
     if integer(misses):
-        sketch.put("timers", sketch.names.fresh(f"{thing}_health_check"), place, values)
+        sketch.put_timer(
+            f"{thing}_health_check",
+            place,
+            layer="runtime",
+            objective="send requests only to targets that answer",
+            start=f"{thing} hangs",
+            every=every,
+            misses=misses,
+            reply_within=within,
+            then=f"unlist {thing}",
+        )
 
 
 def _attributes(resource: Resource) -> dict[str, Scalar]:
@@ -85,15 +86,14 @@ def _drain(pool: Resource, thing: str, sketch: Sketch) -> None:
     after = _seconds(pool, "deregistration_delay", "deregistration_delay.timeout_seconds")
     if after is None:
         return
-    values: dict[str, Node | None] = {
-        "layer": respelled(after, "runtime"),
-        "objective": respelled(after, "let open requests end before a target goes"),
-        "from": respelled(after, f"{thing}.drain starts"),
-        "after": after,
-        "unless": respelled(after, f"{thing}.drain ends"),
-        "then": respelled(after, f"close {thing}.connection"),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_deregistration"), after.place, values)
+    sketch.put_timer(
+        f"{thing}_deregistration",
+        layer="runtime",
+        objective="let open requests end before a target goes",
+        during=f"{thing}.drain",
+        after=after,
+        then=f"close {thing}.connection",
+    )
 
 
 def balancers(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:

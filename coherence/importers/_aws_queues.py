@@ -63,12 +63,12 @@ def _visibility(queue: Resource, thing: str, mapping: Resource, sketch: Sketch) 
     waits = gathers is not None and gathers.text != "0 s"
     if waits and gathers is not None:
         sketch.add_activity(thing, "gather_batch", respelled(gathers, f"0 s .. {gathers.text}"), first=True)
-    values: dict[str, Node | None] = {
-        "layer": respelled(after, "runtime"),
-        "objective": respelled(after, "work on each message again that nobody has ended"),
-        "from": respelled(after, f"{thing}.{'gather_batch' if waits else 'run'} starts"),
-        "after": after,
-        "unless": respelled(after, f"{thing}.run ends"),
-        "then": respelled(after, f"redeliver {thing}.message"),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{queue.name.text}_visibility"), after.place, values)
+    sketch.put_timer(
+        f"{queue.name.text}_visibility",
+        layer="runtime",
+        objective="work on each message again that nobody has ended",
+        start=f"{thing}.{'gather_batch' if waits else 'run'} starts",
+        after=after,
+        unless=f"{thing}.run ends",
+        then=f"redeliver {thing}.message",
+    )

@@ -52,15 +52,14 @@ def _grace(group: Resource, thing: str, sketch: Sketch) -> None:
     kind, grace = group.scalar("health_check_type"), group.seconds("health_check_grace_period")
     if kind is None or "ELB" not in kind.text or grace is None:
         return
-    values: dict[str, Node | None] = {
-        "layer": respelled(grace, "cluster"),
-        "objective": respelled(grace, "replace instances that do not serve"),
-        "from": respelled(grace, f"{thing}.load starts"),
-        "after": grace,
-        "unless": respelled(grace, f"{thing}.load ends"),
-        "then": respelled(grace, f"replace {thing}"),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_health_check_grace"), grace.place, values)
+    sketch.put_timer(
+        f"{thing}_health_check_grace",
+        layer="cluster",
+        objective="replace instances that do not serve",
+        during=f"{thing}.load",
+        after=grace,
+        then=f"replace {thing}",
+    )
 
 
 def policies(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:

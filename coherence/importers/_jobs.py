@@ -17,7 +17,7 @@ from coherence.importers._job_queues import PodSet, QueuedJob
 from coherence.importers._kubernetes import FieldView, Manifest, word
 from coherence.importers._quantities import exact, integer, respelled
 from coherence.importers._sketch import Sketch, default_scalar
-from coherence.language.document import Node, Scalar, Table
+from coherence.language.document import Scalar, Table
 
 SPELLING = {"after": "activeDeadlineSeconds"}
 LABEL, CLASS = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
@@ -49,13 +49,7 @@ def add_limits(job: FieldView, thing: str, sketch: Sketch) -> None:
 
 
 def _deadline(limit: Scalar, thing: str, sketch: Sketch) -> None:
-    values: dict[str, Node | None] = {
-        "from": respelled(limit, f"{thing}.run starts"),
-        "after": limit,
-        "unless": respelled(limit, f"{thing}.run ends"),
-        "then": respelled(limit, f"kill {thing}.run"),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_deadline"), limit.place, values)
+    sketch.put_timer(f"{thing}_deadline", during=f"{thing}.run", after=limit, then=f"kill {thing}.run")
 
 
 def members_at_once(job: FieldView) -> Scalar:

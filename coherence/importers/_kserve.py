@@ -9,7 +9,7 @@ from coherence.importers import _pods as pods
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import respelled
 from coherence.importers._sketch import Sketch
-from coherence.language.document import Node, Scalar
+from coherence.language.document import Scalar
 
 SPELLING = pods.SPELLING
 
@@ -54,15 +54,15 @@ def add_runtime(manifest: Manifest, sketch: Sketch) -> None:
 
 def _loading(limit: Scalar, thing: str, sketch: Sketch) -> None:
     after = respelled(limit, f"{limit.text} ms")
-    values: dict[str, Node | None] = {
-        "layer": respelled(limit, "runtime"),
-        "objective": respelled(limit, "give up a model that does not load"),
-        "from": respelled(limit, f"{thing}.load starts"),
-        "after": after,
-        "unless": respelled(limit, f"{thing}.load ends"),
-        "then": respelled(limit, f"abort {thing}.load"),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_loading"), limit.place, values)
+    sketch.put_timer(
+        f"{thing}_loading",
+        limit.place,
+        layer="runtime",
+        objective="give up a model that does not load",
+        during=f"{thing}.load",
+        after=after,
+        then=f"abort {thing}.load",
+    )
 
 
 def named(manifest: Manifest, part: str) -> Scalar:

@@ -129,14 +129,15 @@ def _grace(grace: Scalar | None, sleep: Scalar | None, thing: str, sketch: Sketc
     component = sketch.sections["components"].key_place(thing)
     place = grace.place if grace else sleep.place if sleep else component
     alone = sleep is not None and units.quantity(sleep.text)[0] >= units.quantity(after.text)[0]
-    values: dict[str, Node | None] = {
-        "uses": Scalar(GRACE, place),
-        "from": Scalar(f"{thing}.{'pre_stop' if sleep else 'drain'} starts", place),
-        "after": grace,
-        "unless": Scalar(f"{thing}.{'pre_stop' if alone else 'drain'} ends", place),
-        "then": Scalar(f"kill {thing}", place),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_grace"), place, values)
+    sketch.put_timer(
+        f"{thing}_grace",
+        place,
+        uses=GRACE,
+        start=f"{thing}.{'pre_stop' if sleep else 'drain'} starts",
+        after=grace,
+        unless=f"{thing}.{'pre_stop' if alone else 'drain'} ends",
+        then=f"kill {thing}",
+    )
 
 
 def _sleep(container: FieldView) -> Scalar | None:

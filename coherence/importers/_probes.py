@@ -11,7 +11,8 @@ field, as the API server fills it in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 
 from coherence.base import units
 from coherence.base.places import Place
@@ -41,19 +42,14 @@ def probes(containers: list[FieldView], thing: str, sketch: Sketch) -> None:
         for key, short, part, verb in PROBES:
             probe = container.table(key)
             if probe is not None:
-                gated = "startupProbe" in container and short != "startup"
-                place, name = container.place(key), sketch.names.fresh(f"{thing}{suffix}_{short}")
-                values = {
-                    "uses": Scalar(part, place),
-                    **_timer(probe, place, f"{thing}.load{suffix}", sketch, gated=gated),
-                    "then": Scalar(f"{verb} {thing}", place),
-                }
-                if short == "readiness":
-                    values["unless"] = None  # it ends nothing
-                sketch.put("timers", name, place, values)
+                put, then = _timer(probe, container.place(key), part, sketch), f"{verb} {thing}"
+                gated, load = "startupProbe" in container and short != "startup", f"{thing}.load{suffix}"
+                start = f"{load} {'ends' if gated else 'starts'}"
+                unless = "" if short == "readiness" else f"{load} ends"  # it ends nothing
+                first = _first(probe, gated=gated)
+                name = put(f"{thing}{suffix}_{short}", start=start, first=first, unless=unless, then=then)
                 if key in LASTING and same:
-                    overloaded = {**values, "from": Scalar(f"{thing} overloaded", place), "first": None, "unless": None}
-                    sketch.put("timers", sketch.names.fresh(f"{name}_overloaded"), place, overloaded)
+                    put(f"{name}_overloaded", start=f"{thing} overloaded", then=then)
 
 
 def _ask_the_same(container: FieldView, sketch: Sketch) -> bool:
@@ -67,19 +63,24 @@ def _ask_the_same(container: FieldView, sketch: Sketch) -> bool:
     )
 
 
-def _timer(probe: FieldView, place: Place, load: str, sketch: Sketch, *, gated: bool) -> dict[str, Node | None]:
-    """Returns the numbers of one probe, and the events between which it runs."""
+def _first(probe: FieldView, *, gated: bool) -> Scalar | None:
+    """Returns how long after the start the first question is asked."""
     if gated:
         probe.remark("initialDelaySeconds", GATED)
-    return {
-        "from": Scalar(f"{load} {'ends' if gated else 'starts'}", place),
-        "first": None if gated else probe.seconds("initialDelaySeconds"),
-        "every": probe.seconds("periodSeconds", zero_is_absent=True),
-        "misses": probe.positive("failureThreshold"),
-        "reply_within": probe.seconds("timeoutSeconds", zero_is_absent=True),
-        "unless": Scalar(f"{load} ends", place),
-        "sees": _sees(probe, sketch),
-    }
+    return None if gated else probe.seconds("initialDelaySeconds")
+
+
+def _timer(probe: FieldView, place: Place, part: str, sketch: Sketch) -> Callable[..., str]:
+    """Returns what adds a timer with the numbers of one probe."""
+    return functools.partial(
+        sketch.put_timer,
+        place=place,
+        uses=part,
+        every=probe.seconds("periodSeconds", zero_is_absent=True),
+        misses=probe.positive("failureThreshold"),
+        reply_within=probe.seconds("timeoutSeconds", zero_is_absent=True),
+        sees=_sees(probe, sketch),
+    )
 
 
 def _sees(probe: FieldView, sketch: Sketch) -> Scalar | None:

@@ -15,7 +15,7 @@ from coherence.base import units
 from coherence.importers._flags import Flags
 from coherence.importers._quantities import integer, respelled
 from coherence.importers._sketch import Sketch, entry
-from coherence.language.document import Node, Scalar, Table
+from coherence.language.document import Scalar, Table
 
 DRAIN = "drain"
 
@@ -55,15 +55,14 @@ def _drain(flags: Flags, longest: Scalar | None, sketch: Sketch) -> None:
 
 
 def _worker_timeout(flags: Flags, after: Scalar, sketch: Sketch) -> None:
-    values: dict[str, Node | None] = {
-        "layer": respelled(after, "runtime"),
-        "objective": respelled(after, "end workers that hang"),
-        "from": respelled(after, f"{flags.thing}.serve starts"),
-        "after": after,
-        "unless": respelled(after, f"{flags.thing}.serve ends"),
-        "then": respelled(after, f"kill {flags.thing}.worker"),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{flags.thing}_worker_timeout"), after.place, values)
+    sketch.put_timer(
+        f"{flags.thing}_worker_timeout",
+        layer="runtime",
+        objective="end workers that hang",
+        during=f"{flags.thing}.serve",
+        after=after,
+        then=f"kill {flags.thing}.worker",
+    )
 
 
 def forget_equal_drain(thing: str, grace: Scalar, sketch: Sketch) -> None:

@@ -127,15 +127,14 @@ def _grace(view: FieldView, thing: str, sketch: Sketch) -> None:
     after = view.decimal_seconds("graceful_shutdown_timeout_s")
     if after is None:
         return
-    values: dict[str, Node | None] = {
-        "layer": respelled(after, "runtime"),
-        "objective": respelled(after, "end a replica"),
-        "from": respelled(after, f"{thing}.drain starts"),
-        "after": after,
-        "unless": respelled(after, f"{thing}.drain ends"),
-        "then": respelled(after, f"kill {thing}"),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_grace"), after.place, values)
+    sketch.put_timer(
+        f"{thing}_grace",
+        layer="runtime",
+        objective="end a replica",
+        during=f"{thing}.drain",
+        after=after,
+        then=f"kill {thing}",
+    )
 
 
 def _older(version: str, major: int, minor: int) -> bool:

@@ -10,7 +10,7 @@ from coherence.base import units
 from coherence.importers._kubernetes import FieldView
 from coherence.importers._quantities import members, respelled
 from coherence.importers._sketch import Sketch, default_scalar
-from coherence.language.document import Node, Scalar
+from coherence.language.document import Scalar
 
 ROLLOUT = (
     ("maxSurge", "surge", "extra", "up", "rolling_update_surge"),
@@ -43,13 +43,12 @@ def progress_deadline(spec: FieldView, thing: str, sketch: Sketch) -> None:
     aborts = spec.scalar("progressDeadlineAbort")
     if stated is None:
         return
-    place, ends = stated.place, aborts is not None and aborts.text == "true"
-    values: dict[str, Node | None] = {
-        "layer": Scalar("orchestration", place),
-        "objective": Scalar("tell that an update does not go on", place),
-        "from": Scalar(f"{thing}.load starts", place),
-        "after": stated,
-        "unless": Scalar(f"{thing}.load ends", place),
-        "then": Scalar(f"{'abort' if ends else 'report'} {thing} update", place),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_progress"), place, values)
+    ends = aborts is not None and aborts.text == "true"
+    sketch.put_timer(
+        f"{thing}_progress",
+        layer="orchestration",
+        objective="tell that an update does not go on",
+        during=f"{thing}.load",
+        after=stated,
+        then=f"{'abort' if ends else 'report'} {thing} update",
+    )

@@ -186,6 +186,22 @@ class Sketch:
         }
         self.put("limits", self.names.fresh(name), most.place, values)
 
+    def put_timer(
+        self, name: str, place: Place | None = None, *, start: str = "", during: str = "", after: Scalar | None = None,
+        unless: str = "", then: str = "", **more: str | Node | None,
+    ) -> str:  # fmt: skip
+        """Adds a timer and returns its name; it and its texts stand at a place, else at that of `after`.
+
+        It runs from an event, `start`, or `during` an activity: from where that starts, unless it ends.
+        """
+        where = place or (after.place if after is not None else self.place)
+        ends = unless or (f"{during} ends" if during else "")
+        stated = {**more, "from": start or f"{during} starts", "after": after, "unless": ends, "then": then}
+        texts = {key: Scalar(it, where) if isinstance(it, str) else it for key, it in stated.items() if it != ""}
+        fresh = self.names.fresh(name)
+        self.put("timers", fresh, where, texts)
+        return fresh
+
     def mention(self, name: str, place: Place, note: str) -> None:
         """Declare a thing that a manifest refers to; its own manifest, if there is one, says the rest."""
         if name not in self.sections["components"]:

@@ -18,7 +18,7 @@ from fractions import Fraction
 from coherence.importers._kubernetes import FieldView, word
 from coherence.importers._quantities import amount, duration_text, integer, respelled
 from coherence.importers._sketch import Sketch
-from coherence.language.document import Items, Node, Scalar, Table
+from coherence.language.document import Items, Scalar, Table
 
 WATCHDOG, HEARTBEAT = "nccl_watchdog", "nccl_heartbeat"
 MEETING = {"c10d": "join_timeout", "etcd-v2": "join_timeout", "static": "timeout"}
@@ -93,38 +93,33 @@ def _meeting(flags: Mapping[str, Scalar], container: FieldView, thing: str, sket
             return
         after = respelled(stated, duration_text(seconds))
     place = (after or backend or next(iter(flags.values()))).place
-    values: dict[str, Node | None] = {
-        "uses": Scalar(RENDEZVOUS[key], place),
-        "from": Scalar(f"{thing}.rendezvous starts", place),
-        "after": after,
-        "unless": Scalar(f"{thing}.rendezvous ends", place),
-        "then": Scalar(f"restart {thing}", place),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_rendezvous"), place, values)
+    sketch.put_timer(
+        f"{thing}_rendezvous",
+        place,
+        uses=RENDEZVOUS[key],
+        during=f"{thing}.rendezvous",
+        after=after,
+        then=f"restart {thing}",
+    )
 
 
 def _collective(container: FieldView, thing: str, sketch: Sketch) -> None:
     """Adds the watchdog over a collective, and the monitor of the watchdog where the environment says its time."""
     place = container.node.place
-    values: dict[str, Node | None] = {
-        "uses": Scalar(WATCHDOG, place),
-        "from": Scalar(f"{thing}.checkpoint starts", place),
-        "unless": Scalar(f"{thing}.checkpoint ends", place),
-        "then": Scalar(f"abort {thing}", place),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_nccl"), place, values)
+    sketch.put_timer(f"{thing}_nccl", place, uses=WATCHDOG, during=f"{thing}.checkpoint", then=f"abort {thing}")
     beat, monitored = _environment(container, BEAT), _environment(container, MONITORED)
     seconds = amount(beat.text) if beat is not None else None
     if beat is None or seconds is None or (monitored is not None and monitored.text in ("0", "false")):
         return
     span = f"{duration_text(seconds)} .. {duration_text(2 * seconds + LATE)}"
-    monitor: dict[str, Node | None] = {
-        "uses": respelled(beat, HEARTBEAT),
-        "from": respelled(beat, f"{thing} hangs"),
-        "after": respelled(beat, span),
-        "then": respelled(beat, f"kill {thing}"),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_heartbeat"), beat.place, monitor)
+    sketch.put_timer(
+        f"{thing}_heartbeat",
+        beat.place,
+        uses=HEARTBEAT,
+        start=f"{thing} hangs",
+        after=respelled(beat, span),
+        then=f"kill {thing}",
+    )
 
 
 def _environment(container: FieldView, name: str) -> Scalar | None:

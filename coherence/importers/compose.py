@@ -168,19 +168,19 @@ def _health(view: FieldView, thing: str, waits: str | None, sketch: Sketch) -> N
     check.remark("start_interval", "more checks within the start period, which are not counted")
     every, retries = _duration(check, "interval"), _whole(check, "retries")
     place = check.node.place
-    values: dict[str, Node | None] = {
-        "layer": Scalar("orchestration", place),
-        "objective": Scalar("know when a container serves", place),
-        "from": Scalar(f"{thing}.load starts", place),
-        "first": _duration(check, "start_period") or every or Scalar(INTERVAL, place),
-        "every": every or Scalar(INTERVAL, place),
-        "misses": retries if retries is not None and retries.text != "0" else Scalar(RETRIES, place),
-        "reply_within": _duration(check, "timeout") or Scalar(TIMEOUT, place),
-        "unless": Scalar(f"{thing}.load ends", place),
-        "then": Scalar(f"abort {waits}.load" if waits else f"report {thing}", place),
-    }
     check.use("test")
-    sketch.put("timers", sketch.names.fresh(f"{thing}_health"), place, values)
+    sketch.put_timer(
+        f"{thing}_health",
+        place,
+        layer="orchestration",
+        objective="know when a container serves",
+        during=f"{thing}.load",
+        first=_duration(check, "start_period") or every or Scalar(INTERVAL, place),
+        every=every or Scalar(INTERVAL, place),
+        misses=retries if retries is not None and retries.text != "0" else Scalar(RETRIES, place),
+        reply_within=_duration(check, "timeout") or Scalar(TIMEOUT, place),
+        then=f"abort {waits}.load" if waits else f"report {thing}",
+    )
 
 
 def _is_off(check: FieldView) -> bool:
@@ -196,15 +196,14 @@ def _grace(view: FieldView, thing: str, sketch: Sketch) -> None:
         return
     after = stated or Scalar(GRACE, view.node.place)
     forget_equal_drain(thing, after, sketch)
-    values: dict[str, Node | None] = {
-        "layer": respelled(after, "orchestration"),
-        "objective": respelled(after, "end within a known time"),
-        "from": respelled(after, f"{thing}.{DRAIN} starts"),
-        "after": after,
-        "unless": respelled(after, f"{thing}.{DRAIN} ends"),
-        "then": respelled(after, f"kill {thing}"),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_grace"), after.place, values)
+    sketch.put_timer(
+        f"{thing}_grace",
+        layer="orchestration",
+        objective="end within a known time",
+        during=f"{thing}.{DRAIN}",
+        after=after,
+        then=f"kill {thing}",
+    )
 
 
 def _needs(view: FieldView, deploy: FieldView | None) -> Node | None:

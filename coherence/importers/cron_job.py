@@ -19,7 +19,7 @@ from coherence.importers._jobs import add_limits, enqueue, pod_set
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import duration_text, respelled
 from coherence.importers._sketch import Sketch
-from coherence.language.document import Node, Scalar, Table
+from coherence.language.document import Scalar, Table
 
 KIND = "CronJob"
 GROUPS = ("batch",)
@@ -70,12 +70,13 @@ def _starts(spec: FieldView, schedule: Scalar, thing: str, sketch: Sketch) -> No
     if seconds is None:
         spec.remark("schedule", "the time between its starts is not regular, and not modelled")
         return
-    values: dict[str, Node | None] = {
-        "from": respelled(schedule, f"{thing} created"),
-        "every": respelled(schedule, duration_text(units.quantity(f"{seconds} s")[0])),
-        "then": respelled(schedule, f"{thing}.run starts"),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_schedule"), schedule.place, values)
+    sketch.put_timer(
+        f"{thing}_schedule",
+        schedule.place,
+        start=f"{thing} created",
+        every=duration_text(units.quantity(f"{seconds} s")[0]),
+        then=f"{thing}.run starts",
+    )
 
 
 def least_gap(schedule: str) -> int | None:

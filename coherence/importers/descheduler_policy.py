@@ -131,13 +131,7 @@ def _lives(view: FieldView, key: str, arguments: FieldView | None, sketch: Sketc
         owner.remark("maxPodLifeTimeSeconds", "which pods it looks at is selected further")
         return
     for thing in _things(JOBS, sketch):
-        values: dict[str, Node | None] = {
-            "from": respelled(longest, f"{thing}.run starts"),
-            "after": longest,
-            "unless": respelled(longest, f"{thing}.run ends"),
-            "then": respelled(longest, f"evict {thing}"),
-        }
-        sketch.put("timers", sketch.names.fresh(f"{thing}_life"), longest.place, values)
+        sketch.put_timer(f"{thing}_life", during=f"{thing}.run", after=longest, then=f"evict {thing}")
 
 
 def _things(kinds: tuple[str, ...], sketch: Sketch) -> list[str]:

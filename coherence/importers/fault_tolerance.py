@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import sanitised
-from coherence.importers._quantities import respelled
 from coherence.importers._sketch import Sketch
-from coherence.language.document import Node, Scalar, Table
+from coherence.language.document import Scalar, Table
 
 KIND = "FaultTolerance"
 VARIANTS = True
@@ -55,12 +54,5 @@ def _timer(view: FieldView, key: str, activity: str, sketch: Sketch) -> None:
     if after is None:
         return
     part = f"{RANK}.{sanitised(activity)}"
-    values: dict[str, Node | None] = {
-        "layer": respelled(after, "runtime"),
-        "from": respelled(after, f"{part} starts"),
-        "after": after,
-        "unless": respelled(after, f"{part} ends"),
-        "then": respelled(after, f"restart {RANK}"),
-    }
     sketch.mention(RANK, Scalar(key, after.place).place, "a rank of training")
-    sketch.put("timers", sketch.names.fresh(f"{RANK}_{activity}_limit"), after.place, values)
+    sketch.put_timer(f"{RANK}_{activity}_limit", layer="runtime", during=part, after=after, then=f"restart {RANK}")

@@ -282,12 +282,13 @@ def _check(scope: Sequence[FieldView], servers: Sequence[BackendServer], thing: 
         scope[0].problem(fall.place, f"fall is '{units.shorten(fall.text)}'", "write a whole number above 0")
     every = respelled(inter, duration_text(seconds)) if inter is not None and seconds else None
     place = checked.line.place
-    values: dict[str, Node | None] = {
-        "uses": Scalar(CHECK, place),
-        "from": Scalar(f"{thing} hangs", place),
-        "every": every,
-        "misses": fall if fall is not None and integer(fall) else None,
-        "reply_within": _reply_within(scope, every) or every,
-        "then": Scalar(f"unlist {thing}", place),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_check"), place, values)
+    sketch.put_timer(
+        f"{thing}_check",
+        place,
+        uses=CHECK,
+        start=f"{thing} hangs",
+        every=every,
+        misses=fall if fall is not None and integer(fall) else None,
+        reply_within=_reply_within(scope, every) or every,
+        then=f"unlist {thing}",
+    )

@@ -114,13 +114,13 @@ def _return(outlier: FieldView, thing: str, sketch: Sketch) -> None:
     """A host comes back after baseEjectionTime, times the number of its ejections."""
     time = outlier.duration("baseEjectionTime")
     if time is not None:
-        values = {
-            "from": respelled(time, f"eject {thing}"),
-            "after": time,
-            "then": respelled(time, f"return {thing}"),
-            "note": respelled(time, "the first ejection of a host; the next ones last longer"),
-        }
-        sketch.put("timers", sketch.names.fresh(f"{thing}_return"), time.place, values)
+        sketch.put_timer(
+            f"{thing}_return",
+            start=f"eject {thing}",
+            after=time,
+            then=f"return {thing}",
+            note="the first ejection of a host; the next ones last longer",
+        )
 
 
 def _panic(outlier: FieldView, thing: str, sketch: Sketch) -> None:

@@ -115,13 +115,12 @@ def _consumer(view: FieldView, thing: str, sketch: Sketch) -> None:
 
 
 def _lease(name: str, after: Scalar, thing: str, sketch: Sketch, *, renew: Scalar | None = None) -> None:
-    values: dict[str, Node | None] = {
-        "layer": respelled(after, "runtime"),
-        "objective": respelled(after, "give partitions to a consumer that lives"),
-        "from": respelled(after, f"{thing}.process_batch starts"),
-        "after": after,
-        "renew": renew,
-        "unless": respelled(after, f"{thing}.process_batch ends"),
-        "then": respelled(after, f"redeliver {thing}.batch"),
-    }
-    sketch.put("timers", sketch.names.fresh(name), after.place, values)
+    sketch.put_timer(
+        name,
+        layer="runtime",
+        objective="give partitions to a consumer that lives",
+        during=f"{thing}.process_batch",
+        after=after,
+        renew=renew,
+        then=f"redeliver {thing}.batch",
+    )

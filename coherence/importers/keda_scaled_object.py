@@ -88,14 +88,15 @@ def _way_to_zero(spec: FieldView, sketch: Sketch, name: str, thing: str, *, zero
                 spec.remark(key, ZERO)
         return
     place = spec.place("cooldownPeriod") if "cooldownPeriod" in spec else spec.manifest.name.place
-    values: dict[str, Node | None] = {
-        "uses": Scalar(COOLDOWN, place),
-        "from": Scalar(f"last trigger of {name} active", place),
-        "after": spec.seconds("cooldownPeriod"),
-        "jitter": spec.seconds("pollingInterval"),
-        "then": Scalar(f"scale {thing} to 0", place),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{name}_cooldown"), place, values)
+    sketch.put_timer(
+        f"{name}_cooldown",
+        place,
+        uses=COOLDOWN,
+        start=f"last trigger of {name} active",
+        after=spec.seconds("cooldownPeriod"),
+        jitter=spec.seconds("pollingInterval"),
+        then=f"scale {thing} to 0",
+    )
 
 
 def _caches(spec: FieldView) -> bool:

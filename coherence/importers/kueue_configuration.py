@@ -11,7 +11,7 @@ from __future__ import annotations
 from coherence.importers._job_queues import ReadyWait
 from coherence.importers._kubernetes import FieldView, Manifest, word
 from coherence.importers._sketch import Sketch
-from coherence.language.document import Node, Scalar
+from coherence.language.document import Scalar
 
 KIND = "Configuration"
 GROUPS = ("config.kueue.x-k8s.io",)
@@ -74,10 +74,4 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
     for wait in sketch.queues.ready:
         for thing in dict.fromkeys(job.thing for job in sketch.queues.jobs):
             place = (wait.after or wait.part).place
-            values: dict[str, Node | None] = {
-                "uses": wait.part,
-                "from": Scalar(f"{thing}.load starts", place),
-                "after": wait.after,
-                "unless": Scalar(f"{thing}.load ends", place),
-            }
-            sketch.put("timers", sketch.names.fresh(f"{thing}_pods_ready"), place, values)
+            sketch.put_timer(f"{thing}_pods_ready", place, uses=wait.part, during=f"{thing}.load", after=wait.after)

@@ -105,11 +105,11 @@ def _model(
 
 def _cooldown(after: Scalar, thing: str, sketch: Sketch) -> None:
     """Adds that a model which failed too often is left out for a while."""
-    values: dict[str, Node | None] = {
-        "layer": respelled(after, "runtime"),
-        "objective": respelled(after, "rest a failing model"),
-        "from": respelled(after, f"{thing} unavailable"),
-        "after": after,
-        "then": respelled(after, f"return {thing}"),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_cooldown"), after.place, values)
+    sketch.put_timer(
+        f"{thing}_cooldown",
+        layer="runtime",
+        objective="rest a failing model",
+        start=f"{thing} unavailable",
+        after=after,
+        then=f"return {thing}",
+    )

@@ -136,13 +136,14 @@ def _breaker(scope: Scope, thing: str, sketch: Sketch) -> None:
     if not scope:
         return
     place = scope[0].node.place
-    values: dict[str, Node | None] = {
-        "uses": Scalar(OPEN, place),
-        "from": Scalar(f"{thing} unavailable", place),
-        "after": _duration(scope, "waitDurationInOpenState"),
-        "then": Scalar(f"half open {thing}", place),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_open"), place, values)
+    sketch.put_timer(
+        f"{thing}_open",
+        place,
+        uses=OPEN,
+        start=f"{thing} unavailable",
+        after=_duration(scope, "waitDurationInOpenState"),
+        then=f"half open {thing}",
+    )
 
 
 def _stated(scope: Scope, key: str) -> tuple[FieldView, Scalar] | None:

@@ -167,23 +167,11 @@ def _at_least(wait: Scalar | None) -> Scalar | None:
 
 def _kill(thing: str, after: Scalar | None, place: Place, sketch: Sketch) -> None:
     """Adds the time from the order to end until the kill."""
-    values: dict[str, Node | None] = {
-        "uses": Scalar(KILL, place),
-        "from": Scalar(f"{thing}.save starts", place),
-        "after": after,
-        "unless": Scalar(f"{thing}.save ends", place),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_kill"), place, values)
+    sketch.put_timer(f"{thing}_kill", place, uses=KILL, during=f"{thing}.save", after=after)
 
 
 def _timer(name: str, activity: str, after: Scalar, then: str, sketch: Sketch) -> None:
-    values: dict[str, Node | None] = {
-        "from": respelled(after, f"{activity} starts"),
-        "after": after,
-        "unless": respelled(after, f"{activity} ends"),
-        "then": respelled(after, then),
-    }
-    sketch.put("timers", sketch.names.fresh(name), after.place, values)
+    sketch.put_timer(name, during=activity, after=after, then=then)
 
 
 def _order(top: FieldView, sketch: Sketch) -> None:

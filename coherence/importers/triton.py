@@ -19,7 +19,7 @@ from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._protobuf_text import read
 from coherence.importers._quantities import duration_text, integer, respelled
 from coherence.importers._sketch import Sketch
-from coherence.language.document import Items, Node, Scalar, Table
+from coherence.language.document import Items, Scalar, Table
 
 KIND = "Triton"
 VARIANTS = True
@@ -130,15 +130,14 @@ def _queue(policy: FieldView, wait: Scalar | None, thing: str, sketch: Sketch) -
     delays = action is not None and action.text in ("DELAY", "1")
     refused = wait is not None and not delays and units.quantity(wait.text)[0] >= units.quantity(after.text)[0]
     activity = f"{thing}.{'batch_wait' if refused else 'queue'}"
-    values: dict[str, Node | None] = {
-        "layer": respelled(after, "runtime"),
-        "objective": respelled(after, "let no request wait too long for its turn"),
-        "from": respelled(after, f"{activity} starts"),
-        "after": after,
-        "unless": respelled(after, f"{activity} ends"),
-        "then": respelled(after, f"{'defer' if delays else 'reject'} {thing}.request"),
-    }
-    sketch.put("timers", sketch.names.fresh(f"{thing}_queue_timeout"), after.place, values)
+    sketch.put_timer(
+        f"{thing}_queue_timeout",
+        layer="runtime",
+        objective="let no request wait too long for its turn",
+        during=activity,
+        after=after,
+        then=f"{'defer' if delays else 'reject'} {thing}.request",
+    )
 
 
 def _microseconds(view: FieldView, key: str) -> Scalar | None:

@@ -11,6 +11,7 @@ from coherence.base.places import Place
 from coherence.checking.workspace import open_workspace, report
 from coherence.cli._run import run
 from coherence.importers._sketch import Sketch
+from coherence.language.document import Scalar
 from coherence.reporting import formats, render
 
 SECRET = "hunter2"  # noqa: S105  (the word that must be seen nowhere)
@@ -58,6 +59,29 @@ def test_a_hidden_text_has_one_name() -> None:
     assert [sketch.hidden(text) for text in ("a", "b", "a")] == ["hidden1", "hidden2", "hidden1"]
     assert sketch.concealed("queue=orders") == "queue=orders"
     assert sketch.concealed(f"apikey={SECRET}") == "apikey=hidden3"
+
+
+def test_a_timer_runs_while_an_activity_does_and_stands_where_its_time_stands() -> None:
+    sketch, place = Sketch(Place("f", 1, 1, 1, 1)), Place("f", 7, 1, 7, 3)
+    name = sketch.put_timer("grace", during="web.drain", after=Scalar("30 s", place), then="kill web", layer="runtime")
+    timer = sketch.get("timers", name)
+    assert timer is not None
+    assert timer.place == place
+    assert {key: (it.text, it.place.line) for key, it in timer.entries.items() if isinstance(it, Scalar)} == {
+        "layer": ("runtime", 7),
+        "from": ("web.drain starts", 7),
+        "after": ("30 s", 7),
+        "unless": ("web.drain ends", 7),
+        "then": ("kill web", 7),
+    }
+
+
+def test_a_timer_of_an_event_has_no_more_than_it_states_and_a_name_of_its_own() -> None:
+    sketch = Sketch(Place("f", 1, 1, 1, 1))
+    names = [sketch.put_timer("check", Place("f", 4, 1, 4, 1), start="web hangs") for _ in range(2)]
+    timers = [sketch.get("timers", name) for name in names]
+    assert names == ["check", "check_2"]
+    assert [(list(timer.entries), timer.place.line) for timer in timers if timer is not None] == [(["from"], 4)] * 2
 
 
 def test_no_output_of_a_manifest_holds_a_secret(manifest: Path, capsys: pytest.CaptureFixture[str]) -> None:
