@@ -39,8 +39,7 @@ NOT_MODELLED = {
 def add_limits(job: FieldView, thing: str, sketch: Sketch) -> None:
     """Adds the time in which a job ends."""
     job.use("completionMode", "manualSelector")
-    for key, why in NOT_MODELLED.items():
-        job.remark(key, why)
+    job.remark_all(NOT_MODELLED)
     job.whole("backoffLimit")
     job.remark("backoffLimit", "after so many failures of its pods it is given up: how often they fail is not known")
     limit = job.seconds("activeDeadlineSeconds")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from coherence.base import units
@@ -166,6 +166,11 @@ class FieldView:
         if key in self.node:
             self.use(key)
             self.manifest.remarks.append((self.place(key), f"{self.manifest.title}: {self.at(key)} ({why})"))
+
+    def remark_all(self, reasons: Mapping[str, str]) -> None:
+        """Say of each of these keys that is there why it is not modelled."""
+        for key, why in reasons.items():
+            self.remark(key, why)
 
     def whole(self, key: str, *, least: int = 0) -> Scalar | None:
         """Returns a whole number of at least `least`."""

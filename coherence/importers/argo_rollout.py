@@ -53,8 +53,7 @@ def _canary(canary: FieldView, spec: FieldView, thing: str, sketch: Sketch) -> N
     if dynamic is not None and dynamic.text == "true":
         canary.remark("dynamicStableScale", "the stable pods become fewer as the canary grows")
         return
-    for key in LIMITS:
-        canary.remark(key, "nothing bounds the canary where traffic is routed")
+    canary.remark_all(dict.fromkeys(LIMITS, "nothing bounds the canary where traffic is routed"))
     _all_extra(spec, canary.node.place, thing, sketch)
 
 

@@ -62,8 +62,7 @@ class Template:
             if resources is None or view is None:
                 continue
             view.use(*OF_RESOURCE)
-            for key in ("Condition", "CreationPolicy", "UpdatePolicy"):
-                view.remark(key, "not modelled")
+            view.remark_all(dict.fromkeys(("Condition", "CreationPolicy", "UpdatePolicy"), "not modelled"))
             type_ = word(view.node, TYPE)
             properties = view.table(PROPERTIES) or FieldView(
                 Table({}, {}, view.node.place), view.at(PROPERTIES), self.manifest

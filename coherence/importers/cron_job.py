@@ -47,8 +47,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     if policy is not None and policy.text not in POLICIES:
         words = f"{spec.at('concurrencyPolicy')} is '{units.shorten(policy.text)}'"
         spec.problem(policy.place, words, f"write one of {', '.join(POLICIES)}")
-    for key, why in NOT_MODELLED.items():
-        spec.remark(key, why)
+    spec.remark_all(NOT_MODELLED)
     metadata = outer.node.get("metadata") if outer else None
     if job is not None:
         add_limits(job, thing, sketch)

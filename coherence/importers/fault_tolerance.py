@@ -38,8 +38,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     if top is None:
         return
     top.use("log_level")
-    for key, why in NOT_MODELLED.items():
-        top.remark(key, why)
+    top.remark_all(NOT_MODELLED)
     sections = top.table("rank_section_timeouts")
     for name in sections.node.entries if sections is not None else ():
         if sections is not None:

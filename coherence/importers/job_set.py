@@ -35,8 +35,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds a component for each of its jobs, its restarts, and the job where it waits in a queue."""
     spec = manifest.spec
     spec.use("network")
-    for key, why in NOT_MODELLED.items():
-        spec.remark(key, why)
+    spec.remark_all(NOT_MODELLED)
     replicated, sets = spec.tables("replicatedJobs"), []
     for entry in replicated:
         job, times = entry.inner("template", "spec"), entry.whole("replicas")
@@ -45,8 +44,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
             sets.append(pod_set(job, times))
     policy = spec.table("failurePolicy")
     if policy is not None:
-        for key, why in ON_FAILURE.items():
-            policy.remark(key, why)
+        policy.remark_all(ON_FAILURE)
     thing = sketch.names.thing(manifest.name.text, manifest.namespace, KIND)
     sketch.mention(thing, manifest.name.place, manifest.title)
     first = next((job for entry in replicated if (job := entry.inner("template", "spec", "template", "spec"))), None)

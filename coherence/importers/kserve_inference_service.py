@@ -35,8 +35,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         thing = pods.add_workload(
             manifest, sketch, named(manifest, part), view, copies=_copies(view), labels={}, more=more
         )  # fmt: skip
-        for key in ("scaleTarget", "scaleMetric", "autoScaling"):
-            view.remark(key, SCALING)
+        view.remark_all(dict.fromkeys(("scaleTarget", "scaleMetric", "autoScaling"), SCALING))
         _requests(view, thing, sketch)
 
 

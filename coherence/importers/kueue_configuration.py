@@ -37,8 +37,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     """Notes the wait for pods, and what decides beside the quotas."""
     top, version = manifest.top, word(manifest.root, "apiVersion").partition("/")[2]
     top.use(*SERVING)
-    for key, why in NOT_MODELLED.items():
-        top.remark(key, why)
+    top.remark_all(NOT_MODELLED)
     fair, changed = top.table("fairSharing"), "resources"
     if fair is not None and (version != "v1beta1" or _is_true(fair, "enable")):
         sketch.queues.fair = "queues take turns by their shares"

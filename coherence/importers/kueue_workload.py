@@ -27,8 +27,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     if "ownerReferences" in manifest.metadata:
         spec.remark("podSets", "its owner says it")
         return
-    for key, why in NOT_MODELLED.items():
-        spec.remark(key, why)
+    spec.remark_all(NOT_MODELLED)
     queue, value = spec.scalar("queueName"), spec.whole("priority")
     reference = spec.table("priorityClassRef")
     named = spec.scalar("priorityClassName") or (reference.scalar("name") if reference is not None else None)

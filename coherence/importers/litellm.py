@@ -47,8 +47,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     sketch.routers.add(proxy)
     for view in (view for view in (general, router) if view is not None):
         view.use(*WIRING)
-        for key in FALLBACKS:
-            view.remark(key, "calls after all tries are not modelled")
+        view.remark_all(dict.fromkeys(FALLBACKS, "calls after all tries are not modelled"))
         view.remark("retry_policy", "numbers of tries by their cause are not modelled")
         view.remark("allowed_fails", "how many failures a minute cool a model down")
     scope = [view for view in (router, general) if view is not None]

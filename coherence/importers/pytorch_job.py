@@ -31,14 +31,12 @@ OF_POLICY = {
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the pods of each kind of members, its deadline, and the job where it waits in a queue."""
     spec, replicas = manifest.spec, manifest.spec.table("pytorchReplicaSpecs")
-    for key, why in NOT_MODELLED.items():
-        spec.remark(key, why)
+    spec.remark_all(NOT_MODELLED)
     thing = sketch.names.thing(manifest.name.text, manifest.namespace, KIND)
     sketch.mention(thing, manifest.name.place, manifest.title)
     policy, scheduling = spec.table("runPolicy"), spec.inner("runPolicy", "schedulingPolicy")
     if policy is not None:
-        for key, why in OF_POLICY.items():
-            policy.remark(key, why)
+        policy.remark_all(OF_POLICY)
         add_limits(policy, thing, sketch)
     members = [(name, view) for name in replicas.node.entries if (view := replicas.table(name))] if replicas else []
     sets = [_member(manifest, name, view, sketch) for name, view in members]

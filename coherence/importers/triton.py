@@ -44,8 +44,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the model, what its instances run at once, and what its queue takes."""
     top = manifest.top
     top.use(*WIRING)
-    for key in NOT_MODELLED:
-        top.remark(key, "not modelled")
+    top.remark_all(dict.fromkeys(NOT_MODELLED, "not modelled"))
     name = _name(manifest)
     thing = sketch.names.thing(name.text, "", "model")
     sketch.mention(thing, name.place, f"model {name.text} of Triton")

@@ -48,8 +48,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the pods of each task, and the gang."""
     spec, tasks = manifest.spec, manifest.spec.tables("tasks")
     spec.use("schedulerName", "plugins", "volumes")
-    for key, why in NOT_MODELLED.items():
-        spec.remark(key, why)
+    spec.remark_all(NOT_MODELLED)
     sets = [_task(manifest, task, sketch) for task in tasks]
     total = sum(integer(pods_.count) or 0 for pods_ in sets)
     least, queue = spec.positive("minAvailable"), spec.scalar("queue")
@@ -83,8 +82,7 @@ def _gang(manifest: Manifest, thing: str, kinds: Sequence[PodSet], least: Scalar
 
 def _task(manifest: Manifest, task: FieldView, sketch: Sketch) -> PodSet:
     """Adds the pods of a task."""
-    for key, why in OF_TASKS.items():
-        task.remark(key, why)
+    task.remark_all(OF_TASKS)
     count = task.whole("replicas") or Scalar("1", task.node.place)
     own, template = task.scalar("name"), task.table("template")
     pod = template.table("spec") if template else None

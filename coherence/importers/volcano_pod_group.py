@@ -32,8 +32,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         manifest.spec.remark("minMember", "its owner says it")
         return
     spec = manifest.spec
-    for key, why in NOT_MODELLED.items():
-        spec.remark(key, why)
+    spec.remark_all(NOT_MODELLED)
     spec.whole("minMember")
     queue, least = spec.scalar("queue"), spec.table("minResources")
     each: dict[str, Scalar] = {}

@@ -32,8 +32,7 @@ NOT_MODELLED = {
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Notes what its jobs may use at most."""
     spec = manifest.spec
-    for key, why in NOT_MODELLED.items():
-        spec.remark(key, why)
+    spec.remark_all(NOT_MODELLED)
     parent = spec.scalar("parent")
     if parent is not None and parent.text not in ("", "root"):
         sketch.queues.trees_of_volcano |= {manifest.name.text: TREE, parent.text: TREE}
