@@ -79,7 +79,7 @@ def _timer(probe: FieldView, place: Place, part: str, sketch: Sketch) -> Callabl
         every=probe.seconds("periodSeconds", zero_is_absent=True),
         misses=probe.positive("failureThreshold"),
         reply_within=probe.seconds("timeoutSeconds", zero_is_absent=True),
-        sees=_sees(probe, sketch),
+        sees=_sees(probe, sketch) or f"what {probe.path} does not say",
     )
 
 

@@ -70,3 +70,16 @@ def test_identical_probes_restart_what_is_only_overloaded() -> None:
     assert verdicts("periodSeconds: 10") == [Verdict.CONFLICT]
     assert verdicts("initialDelaySeconds: 60") == [Verdict.CONFLICT]
     assert verdicts("failureThreshold: 9") == [Verdict.PROVED]
+
+
+@pytest.mark.parametrize("handler", ["", "tcpSocket: {port: 80}, "])
+def test_a_restart_does_not_end_the_update_that_a_deadline_watches(handler: str) -> None:
+    pod = f"{{containers: [{{livenessProbe: {{{handler}periodSeconds: 10}}}}]}}"
+    text = (
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n"
+        f"spec: {{progressDeadlineSeconds: 600, template: {{spec: {pod}}}}}\n"
+    )
+    sources = {"web.yaml": text}
+    design = importers.design_from_sources(sources)
+    findings = analyse(design, sources, importers.design_from_sources, verify_repairs=False).findings
+    assert not [finding.message for finding in findings if finding.code == "COH213"]
