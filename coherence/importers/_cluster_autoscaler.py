@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from coherence.base import units
 from coherence.importers._flags import Flags
-from coherence.importers._quantities import amount, duration_text, exact, integer, respelled
+from coherence.importers._quantities import amount, duration_text, exact, integer, respelled, value_of
 from coherence.importers._sketch import Sketch, default_scalar, entry, listed
 from coherence.language.document import Node, Scalar
 
@@ -77,7 +77,7 @@ def _unneeded(flags: Flags) -> Scalar:
 
 def _removal(unneeded: Scalar, thing: str, adds: str, scan: Scalar | None, delay: Scalar | None) -> Scalar:
     """Returns the trigger of a removal; the first scan that adds nothing is a scan after the one that does."""
-    period = units.quantity((scan or default_scalar(UP, "timescale.period")).text)[0]
+    period = value_of(scan or default_scalar(UP, "timescale.period"))
     since = max(units.quantity(delay.text if delay else TEN_MINUTES)[0] - period, Fraction(0))
     idle = f" and (not {adds}) for {duration_text(since)}" if since else ""
     return respelled(unneeded, f"{thing}.requested < {unneeded.text}{idle}")

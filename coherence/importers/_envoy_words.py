@@ -12,7 +12,7 @@ from fractions import Fraction
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.importers._kubernetes import FieldView
-from coherence.importers._quantities import duration_text, respelled
+from coherence.importers._quantities import duration_text, respelled, value_of
 from coherence.importers._sketch import Sketch, entry, listed
 from coherence.language.document import Items, Node, Scalar, Table
 
@@ -99,12 +99,12 @@ def _snake(key: str) -> str:
 def limit(view: FieldView, key: str) -> Scalar | None:
     """Returns a duration; 0s is no limit."""
     stated = view.duration(key)
-    return None if stated is None or units.quantity(stated.text)[0] == 0 else stated
+    return None if stated is None or value_of(stated) == 0 else stated
 
 
 def pause(base: Scalar, cap: Scalar | None = None) -> Node:
     """Returns the stated base of the back-off, with its cap or the one that Envoy derives from it."""
-    longest = cap or respelled(base, duration_text(Fraction(CAP) * units.quantity(base.text)[0]))
+    longest = cap or respelled(base, duration_text(Fraction(CAP) * value_of(base)))
     return entry(base.place, {"base": base, "cap": longest})
 
 

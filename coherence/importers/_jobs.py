@@ -9,13 +9,12 @@ Jobs: label kueue.x-k8s.io/queue-name; a job is let in with all the pods that ru
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 
-from coherence.base import units
 from coherence.importers._job_queues import PodSet, QueuedJob
 from coherence.importers._kubernetes import FieldView, Manifest, word
-from coherence.importers._quantities import exact, integer, respelled
+from coherence.importers._pods import requests_of
+from coherence.importers._quantities import added, integer, respelled, value_of
 from coherence.importers._sketch import Sketch, default_scalar
 from coherence.language.document import Scalar, Table
 
@@ -78,33 +77,12 @@ def pod_requests(pod: FieldView | None) -> dict[str, Scalar]:
     main = pod.tables("containers") if pod else []
     before = pod.tables("initContainers") if pod else []
     beside = [container for container in before if word(container.node, "restartPolicy") == "Always"]
-    sums = _added([*main, *beside])
+    sums = added(pair for container in (*main, *beside) for pair in requests_of(container))
     for container in before:
-        for key, (amount, place) in _added([container]).items():
-            if container not in beside and amount > sums.get(key, (Fraction(0), place))[0]:
-                sums[key] = amount, place
-    return {key: respelled(place, exact(amount)) for key, (amount, place) in sums.items()}
-
-
-def _added(containers: Sequence[FieldView]) -> dict[str, tuple[Fraction, Scalar]]:
-    """Returns the requests of containers together, and where the first of each stands."""
-    sums: dict[str, tuple[Fraction, Scalar]] = {}
-    for key, request in (pair for container in containers for pair in _requests(container)):
-        total, first = sums.get(key, (Fraction(0), request))
-        sums[key] = total + units.quantity(request.text)[0], first
+        for key, request in requests_of(container) if container not in beside else ():
+            if value_of(request) > (value_of(sums[key]) if key in sums else 0):
+                sums[key] = request
     return sums
-
-
-def _requests(container: FieldView) -> Iterator[tuple[str, Scalar]]:
-    """Yields the requests of a container; a limit stands for the request that is not written."""
-    resources = container.table("resources")
-    tables = [resources.table(key) for key in ("requests", "limits")] if resources else []
-    stated = [(key, table) for table in tables if table is not None for key in table.node.entries]
-    first = dict(reversed(stated))
-    for key, table in first.items():
-        request = table.quantity(key)
-        if request is not None:
-            yield key, request
 
 
 def enqueue(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.base.units import UnitError
-from coherence.importers._quantities import amount, duration_text, exact, integer, respelled
+from coherence.importers._quantities import amount, as_amount, duration_text, exact, integer, respelled, value_of
 from coherence.language.document import Document, Items, Node, Scalar, Table, type_of
 from coherence.language.schema_kinds import Reading
 
@@ -197,7 +197,7 @@ class FieldView:
     def decimal_seconds(self, key: str) -> Scalar | None:
         """Returns a number of seconds that need not be whole, in the language's spelling."""
         number = self.quantity(key)
-        return respelled(number, duration_text(units.quantity(number.text)[0])) if number is not None else None
+        return respelled(number, duration_text(value_of(number))) if number is not None else None
 
     def duration(self, key: str) -> Scalar | None:
         """Returns a Go duration, in the language's spelling."""
@@ -226,6 +226,11 @@ class FieldView:
             self.problem(scalar.place, words, "write for example 500m, 2 or 10Gi")
             return None
         return respelled(scalar, exact(number))
+
+    def amounts(self) -> dict[str, Scalar]:
+        """Returns the quantities of all keys, each as an amount of the resource that its key names."""
+        stated = {key: number for key in self.node.entries if (number := self.quantity(key)) is not None}
+        return {key: as_amount(number, key) for key, number in stated.items()}
 
 
 def _echoed(text: str) -> str:

@@ -13,11 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from coherence.base import units
 from coherence.importers._job_queues import JobQueue, JobQueues, PlacedJob, PodSet, QueuedJob, QueueQuota, QuotaPool
 from coherence.importers._kueue_rules import order_of, rights
 from coherence.importers._names import agree
-from coherence.importers._quantities import amount_text, integer, respelled
+from coherence.importers._quantities import added, amount_text, as_amount, respelled, times, value_of
 from coherence.importers._sketch import Sketch, entry
 from coherence.language.document import Node, Scalar
 
@@ -120,18 +119,10 @@ def _job_obstacle(job: QueuedJob, queue: JobQueue | None, queues: JobQueues) -> 
 
 def _needs(pod_sets: Sequence[PodSet], queue: JobQueue) -> dict[str, Scalar]:
     """Returns what all pods of a job request together; pods themselves count where the queue has a quota of them."""
-    sums: dict[str, tuple[Fraction, Scalar]] = {}
-    for pods in pod_sets:
-        count = Fraction(integer(pods.count) or 0)
-        requests = {**pods.requests, **({PODS: respelled(pods.count, "1")} if queue.quota(PODS) else {})}
-        for key, request in requests.items():
-            total, first = sums.get(key, (Fraction(0), request))
-            sums[key] = total + count * _number(request), first
-    return {key: respelled(first, amount_text(total, key)) for key, (total, first) in sums.items() if total}
-
-
-def _number(amount: Scalar) -> Fraction:
-    return units.quantity(amount.text)[0]
+    counted = [PODS] if queue.quota(PODS) is not None else []
+    each = [(it.count, {**it.requests, **{key: respelled(it.count, "1") for key in counted}}) for it in pod_sets]
+    sums = added((key, times(number, count)) for count, requests in each for key, number in requests.items())
+    return {key: as_amount(total, key) for key, total in sums.items() if value_of(total)}
 
 
 def _obstacles(queue: JobQueue, queues: JobQueues) -> Iterator[str]:
@@ -156,13 +147,13 @@ def _pools(queue: JobQueue, resource: str, queues: JobQueues) -> Iterator[QuotaP
         return
     having = [(mate, quota) for mate in queues.mates(queue) for quota in mate.quotas if _same(quota, own)]
     beside = [quota.nominal for group, quota in queues.beside if group == queue.cohort and _same(quota, own)]
-    total = sum(map(_number, (*(quota.nominal for _, quota in having), *beside)), Fraction(0))
+    total = sum(map(value_of, (*(quota.nominal for _, quota in having), *beside)), Fraction(0))
     nominal = {mate.name.text: quota.nominal for mate, quota in having}
     first, shared = having[0][1].nominal, len(having) > 1 or bool(beside)
     flavors = {quota.flavor for mate in queues.mates(queue) for quota in mate.quotas if quota.resource == resource}
     label = " ".join((resource, *([own.flavor] if len(flavors) > 1 else []), f"of {queue.cohort or queue.name.text}"))
     yield QuotaPool(label, resource, respelled(first, amount_text(total, resource)), nominal, shared=shared)
-    most, place = _most(queue, own, having, sum(map(_number, beside), Fraction(0)))
+    most, place = _most(queue, own, having, sum(map(value_of, beside), Fraction(0)))
     if most < total:
         cap = respelled(place, amount_text(most, resource))
         yield QuotaPool(f"{resource} at most for {queue.name.text}", resource, cap, {}, shared=False)
@@ -177,10 +168,10 @@ def _most(
 ) -> tuple[Fraction, Scalar]:
     """Returns what a queue may use at most, its own and what others lend, and where its limit stands."""
     lent = [it.nominal if it.lending is None else it.lending for mate, it in having if mate is not queue]
-    borrowed = sum(map(_number, lent), beside)
-    if own.borrowing is not None and _number(own.borrowing) < borrowed:
-        return _number(own.nominal) + _number(own.borrowing), own.borrowing
-    return _number(own.nominal) + borrowed, own.nominal
+    borrowed = sum(map(value_of, lent), beside)
+    if own.borrowing is not None and value_of(own.borrowing) < borrowed:
+        return value_of(own.nominal) + value_of(own.borrowing), own.borrowing
+    return value_of(own.nominal) + borrowed, own.nominal
 
 
 def _state_queue(queue: JobQueue, name: str, pools: Mapping[str, QuotaPool], sketch: Sketch) -> None:

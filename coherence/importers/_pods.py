@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
 
-from coherence.base import units
 from coherence.base.places import Place
 from coherence.importers._flags import read_flags
 from coherence.importers._kubernetes import FieldView, Manifest
@@ -20,7 +18,7 @@ from coherence.importers._names import sanitised
 from coherence.importers._probes import probes
 from coherence.importers._programs import READERS
 from coherence.importers._python_servers import DRAIN, forget_equal_drain
-from coherence.importers._quantities import amount_text, respelled
+from coherence.importers._quantities import added, as_amount, respelled, value_of
 from coherence.importers._sketch import Container, Pods, Sketch, default_scalar, entry
 from coherence.importers._torch import training
 from coherence.language.document import Items, Node, Scalar
@@ -56,7 +54,7 @@ def add_workload(
     thing = sketch.names.thing(name.text, manifest.namespace, manifest.kind)
     containers = [*(pod.tables("containers") if pod else ()), *more]
     waits = [wait for wait in map(_sleep, containers) if wait is not None]
-    longest = max(waits, key=lambda wait: units.quantity(wait.text)[0], default=None)  # they stop side by side
+    longest = max(waits, key=value_of, default=None)  # they stop side by side
     values: dict[str, Node | None] = {
         "copies": copies,
         "needs": _needs(containers, place),
@@ -77,14 +75,14 @@ def add_workload(
 def _container(view: FieldView) -> Container:
     """Returns a container with its requests and its own limits."""
     name = view.scalar("name")
-    return Container(name.text if name else "", dict(_requests(view)), view.inner("resources", "limits"))
+    return Container(name.text if name else "", dict(requests_of(view)), view.inner("resources", "limits"))
 
 
 def needs_scarce(template: FieldView | None) -> bool:
     """Returns whether a pod needs an accelerator or another extended resource."""
     pod = template.table("spec") if template else None
     containers = pod.tables("containers") if pod else []
-    return any("/" in key for container in containers for key, _ in _requests(container))
+    return any("/" in key for container in containers for key, _ in requests_of(container))
 
 
 def labels_of(template: FieldView | None) -> dict[str, str]:
@@ -96,21 +94,19 @@ def labels_of(template: FieldView | None) -> dict[str, str]:
 
 def _needs(containers: list[FieldView], place: Place) -> Node | None:
     """Returns what one member holds: the requests of its containers together; each stands where the first stands."""
-    sums: dict[str, tuple[Fraction, Scalar, str]] = {}
-    for container in containers:
-        for key, request in _requests(container):
-            name = sanitised(key.rpartition("/")[2])
-            total, first, _ = sums.get(name, (Fraction(0), request, key))
-            sums[name] = (total + units.quantity(request.text)[0], first, key)
+    requests = [pair for container in containers for pair in requests_of(container)]
+    names = {key: sanitised(key.rpartition("/")[2]) for key, _ in requests}
+    resources = {name: key for key, name in names.items()}
+    totals = added((names[key], request) for key, request in requests)
     texts = {
-        name: respelled(first, amount_text(total, key) + TAGS.get(name, ""))
-        for name, (total, first, key) in sums.items()
+        name: respelled(total, as_amount(total, resources[name]).text + TAGS.get(name, ""))
+        for name, total in totals.items()
     }
     return entry(place, texts) if texts else None
 
 
-def _requests(container: FieldView) -> Iterator[tuple[str, Scalar]]:
-    """Requests of one container; a limit stands for the request that is not written."""
+def requests_of(container: FieldView) -> Iterator[tuple[str, Scalar]]:
+    """Yields the requests of a container; a limit stands for the request that is not written."""
     resources = container.table("resources")
     tables = [resources.table(key) for key in ("requests", "limits")] if resources else []
     seen: set[str] = set()
@@ -128,7 +124,7 @@ def _grace(grace: Scalar | None, sleep: Scalar | None, thing: str, sketch: Sketc
     forget_equal_drain(thing, after, sketch)
     component = sketch.sections["components"].key_place(thing)
     place = grace.place if grace else sleep.place if sleep else component
-    alone = sleep is not None and units.quantity(sleep.text)[0] >= units.quantity(after.text)[0]
+    alone = sleep is not None and value_of(sleep) >= value_of(after)
     sketch.put_timer(
         f"{thing}_grace",
         place,

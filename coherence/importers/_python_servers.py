@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from coherence.base import units
 from coherence.importers._flags import Flags
-from coherence.importers._quantities import integer, respelled
+from coherence.importers._quantities import integer, respelled, value_of
 from coherence.importers._sketch import Sketch, entry
 from coherence.language.document import Scalar, Table
 
@@ -71,5 +71,5 @@ def forget_equal_drain(thing: str, grace: Scalar, sketch: Sketch) -> None:
     takes = component.get("takes") if component is not None else None
     if drain is None or not isinstance(takes, Table):
         return
-    if units.quantity(drain.text.partition("..")[2].strip())[0] == units.quantity(grace.text)[0]:
+    if units.quantity(drain.text.partition("..")[2].strip())[0] == value_of(grace):
         sketch.state(thing, "takes", entry(takes.place, {**takes.entries, DRAIN: None}))

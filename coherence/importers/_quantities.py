@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 
 from coherence.base import units
@@ -68,6 +69,25 @@ def exact(value: Fraction) -> str:
     return f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole
 
 
+def value_of(stated: Scalar) -> Fraction:
+    """Returns the value of a number of the language, in units of the language: `1 min` is 60."""
+    return units.quantity(stated.text)[0]
+
+
+def added(numbers: Iterable[tuple[str, Scalar]]) -> dict[str, Scalar]:
+    """Returns plain numbers of one key added up, each where the first stands."""
+    sums: dict[str, Scalar] = {}
+    for key, number in numbers:
+        first = sums.get(key)
+        sums[key] = number if first is None else respelled(first, exact(value_of(first) + value_of(number)))
+    return sums
+
+
+def times(number: Scalar, count: Scalar) -> Scalar:
+    """Returns a plain number so many times."""
+    return respelled(number, exact(value_of(number) * (integer(count) or 0)))
+
+
 def duration_text(value: Fraction) -> str:
     """Returns seconds as the language writes them: `2 s`, `1.5 min`."""
     return _shown(value, SECOND, "s")
@@ -81,6 +101,11 @@ def bytes_text(value: Fraction) -> str:
 def amount_text(value: Fraction, resource: str) -> str:
     """Returns an amount of a resource of Kubernetes: bytes of `memory` and the like, else a plain number."""
     return bytes_text(value) if resource.startswith(BYTES) else exact(value)
+
+
+def as_amount(number: Scalar, resource: str) -> Scalar:
+    """Returns a plain number as an amount of a resource of Kubernetes."""
+    return respelled(number, amount_text(value_of(number), resource))
 
 
 def _shown(value: Fraction, dimension: Dimension, unit: str) -> str:

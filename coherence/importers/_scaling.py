@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base import units
 from coherence.base.places import Place
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._monitoring import MetricReading
 from coherence.importers._names import sanitised
 from coherence.importers._policies import rates, timescale, tolerance
-from coherence.importers._quantities import bytes_text, respelled
+from coherence.importers._quantities import as_amount, respelled, value_of
 from coherence.importers._sketch import Aim, Scaling, Sketch, default_scalar, entry, listed
 from coherence.language.document import Node, Scalar, Table
 
@@ -80,7 +79,7 @@ def target_value(view: FieldView, *, resource: str = "") -> tuple[Scalar, str] |
         if key in view:
             scalar = view.percent(key) if key == "averageUtilization" else view.quantity(key)
             if scalar is not None and resource == "memory" and key != "averageUtilization":
-                scalar = respelled(scalar, bytes_text(units.quantity(scalar.text)[0]))
+                scalar = as_amount(scalar, resource)
             return (scalar, key) if scalar is not None and above_zero(view, key, scalar) else None
     view.problem(view.node.place, f"{view.path} has no value", "add `averageUtilization`, `averageValue` or `value`")
     return None
@@ -88,7 +87,7 @@ def target_value(view: FieldView, *, resource: str = "") -> tuple[Scalar, str] |
 
 def above_zero(view: FieldView, key: str, number: Scalar) -> bool:
     """A setpoint must be above zero, for the measured value is divided by it."""
-    if units.quantity(number.text)[0] > 0:
+    if value_of(number) > 0:
         return True
     view.problem(number.place, f"{view.at(key)} is 0", "a target must be above 0")
     return False
@@ -168,7 +167,7 @@ def separate_totals(sketch: Sketch) -> None:
 def _close(one: Table, other: Table) -> bool:
     """Returns whether two targets have about the same setpoint."""
     stated = [table.get("setpoint") for table in (one, other)]
-    low, high = sorted(units.quantity(s.text)[0] for s in stated if isinstance(s, Scalar))
+    low, high = sorted(value_of(s) for s in stated if isinstance(s, Scalar))
     return high <= low * CLOSE
 
 

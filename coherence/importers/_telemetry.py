@@ -19,7 +19,7 @@ from coherence.base import units
 from coherence.importers._monitoring import MetricReading, Monitor
 from coherence.importers._names import agree, sanitised
 from coherence.importers._promql import Selector, Window, selectors
-from coherence.importers._quantities import duration_text, respelled
+from coherence.importers._quantities import duration_text, respelled, value_of
 from coherence.importers._selectors import matches
 from coherence.importers._sketch import Pods, Sketch, listed
 from coherence.language.document import Items, Scalar
@@ -135,7 +135,7 @@ def _scrape(thing: str, sketch: Sketch) -> Scalar | None:
     lengths = {interval.text for interval in intervals}
     if not intervals or (not own and len(lengths) > 1):
         return None
-    return max(intervals, key=lambda interval: units.quantity(interval.text)[0])
+    return max(intervals, key=value_of)
 
 
 def _interval(monitor: Monitor, stated: Scalar | None, sketch: Sketch) -> Scalar:

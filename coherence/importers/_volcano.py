@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from coherence.base import units
 from coherence.importers._job_queues import Gang
-from coherence.importers._quantities import amount_text, integer, respelled
+from coherence.importers._quantities import amount_text, integer, respelled, value_of
 from coherence.importers._sketch import Sketch, entry
 from coherence.language.document import Node, Scalar
 
@@ -72,6 +72,6 @@ def _from_largest(most: Scalar, key: str, mates: Sequence[Gang]) -> Scalar:
     """Returns the capability as what there may be of it: at least what the largest gang needs."""
     whole = [units.quantity(gang.each[key].text)[0] * (integer(gang.least) or 0) for gang in mates if key in gang.each]
     least = max(whole)
-    if least >= units.quantity(most.text)[0]:
+    if least >= value_of(most):
         return most
     return respelled(most, f"{amount_text(least, key)} .. {most.text}")

@@ -19,7 +19,7 @@ from coherence.base import units
 from coherence.importers import _envoy_words as envoy
 from coherence.importers._haproxy_syntax import ROOT, SECTION, WORDS, read
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._quantities import duration_text, integer, respelled
+from coherence.importers._quantities import duration_text, integer, respelled, value_of
 from coherence.importers._sketch import Sketch, default_scalar, entry, listed
 from coherence.language.document import Items, Node, Scalar, Table
 
@@ -198,7 +198,7 @@ def _pause(scope: Sequence[FieldView], causes: Items | None, connect: Scalar | N
     if every or not only:
         return respelled(redispatch[1] if every and redispatch else Scalar("", scope[0].node.place), "0 s")
     longest = default_scalar(RETRY, "pause")
-    shorter = connect is not None and units.quantity(connect.text)[0] < units.quantity(longest.text)[0]
+    shorter = connect is not None and value_of(connect) < value_of(longest)
     if redispatch is not None:
         return respelled(redispatch[1], f"0 s .. {connect.text if connect is not None and shorter else longest.text}")
     return connect if shorter else None
@@ -265,8 +265,8 @@ def _reply_within(scope: Sequence[FieldView], every: Scalar | None) -> Scalar | 
     limit, connect = _time(scope, "timeout check"), _time(scope, "timeout connect")
     if limit is None:
         return None
-    times = [units.quantity((time or default_scalar(CHECK, "every")).text)[0] for time in (every, connect or every)]
-    return respelled(limit, duration_text(units.quantity(limit.text)[0] + min(times)))
+    times = [value_of(time or default_scalar(CHECK, "every")) for time in (every, connect or every)]
+    return respelled(limit, duration_text(value_of(limit) + min(times)))
 
 
 def _check(scope: Sequence[FieldView], servers: Sequence[BackendServer], thing: str, sketch: Sketch) -> None:

@@ -10,10 +10,9 @@ SOURCE: KEDA documentation, ScaledObject specification (2.22), and the parameter
 
 from __future__ import annotations
 
-from coherence.base import units
 from coherence.importers import _scaling as scaling
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._quantities import bytes_text, integer, respelled
+from coherence.importers._quantities import as_amount, integer, respelled
 from coherence.importers._scaling import Autoscaler, Metric
 from coherence.importers._sketch import Sketch, default_of, listed
 from coherence.language.document import Items, Node, Scalar
@@ -157,5 +156,5 @@ def _resource(metadata: FieldView, thing: str, kind: Scalar, setpoint: Scalar, s
     share = stated is None or stated.text != "AverageValue"
     text = f"{setpoint.text} %" if share else setpoint.text
     if kind.text == "memory" and not share:
-        text = bytes_text(units.quantity(setpoint.text)[0])
+        text = as_amount(setpoint, kind.text).text
     return Metric(scaling.resource_signal(thing, kind, container, share=share), respelled(setpoint, text))

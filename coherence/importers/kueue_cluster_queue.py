@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from coherence.base import units
 from coherence.importers._job_queues import JobQueue, QueueQuota
 from coherence.importers._kubernetes import FieldView, Manifest, word
-from coherence.importers._quantities import amount_text, respelled
+from coherence.importers._quantities import as_amount
 from coherence.importers._sketch import Sketch
 from coherence.language.document import Scalar
 
@@ -95,7 +95,7 @@ def quotas_of(spec: FieldView) -> Iterator[QueueQuota]:
                 kind, nominal = resource.required("name"), _amount(resource, "nominalQuota")
                 borrowing, lending = (_amount(resource, key) for key in LIMITS)
                 if name is not None and kind is not None:
-                    own = nominal or Scalar(amount_text(units.quantity("0")[0], kind.text), resource.node.place)
+                    own = nominal or as_amount(Scalar("0", resource.node.place), kind.text)
                     yield QueueQuota(kind.text, name.text, own, borrowing, lending)
 
 
@@ -103,7 +103,7 @@ def _amount(resource: FieldView, key: str) -> Scalar | None:
     stated, kind = resource.quantity(key), resource.node.get("name")
     if stated is None or not isinstance(kind, Scalar):
         return None
-    return respelled(stated, amount_text(units.quantity(stated.text)[0], kind.text))
+    return as_amount(stated, kind.text)
 
 
 def chosen(view: FieldView | None, key: str, words: tuple[str, ...]) -> Scalar | None:

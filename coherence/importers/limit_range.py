@@ -9,12 +9,10 @@ SOURCE: Kubernetes documentation, Limit Ranges; API core/v1 LimitRangeItem.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 
-from coherence.base import units
 from coherence.importers._kubernetes import Manifest
 from coherence.importers._names import agree, sanitised
-from coherence.importers._quantities import amount_text, respelled
+from coherence.importers._quantities import added, as_amount, respelled
 from coherence.importers._sketch import Allowance, Container, Pods, Sketch
 from coherence.language.document import Node, Scalar
 
@@ -58,11 +56,10 @@ def _stated(bound: Allowance, pods: Pods) -> Iterator[tuple[str, Scalar]]:
     stating = [container for container in pods.containers if bound.resource in container.requests]
     requests = [(container, container.requests[bound.resource]) for container in stating]
     if bound.per_pod and requests:
-        total = sum((units.quantity(request.text)[0] for _, request in requests), Fraction(0))
-        yield "pod", respelled(requests[0][1], amount_text(total, bound.resource))
+        total = added((bound.resource, request) for _, request in requests)
+        yield "pod", as_amount(total[bound.resource], bound.resource)
     for container, request in () if bound.per_pod else requests:
-        number = units.quantity(request.text)[0]
-        yield _label(container, pods), respelled(request, amount_text(number, bound.resource))
+        yield _label(container, pods), as_amount(request, bound.resource)
 
 
 def _label(container: Container, pods: Pods) -> str:
@@ -75,11 +72,10 @@ def _limit(bound: Allowance, pods: Pods, name: str, stated: Scalar, sketch: Sket
     if sketch.get("components", pods.thing) is None:
         return
     sketch.state(pods.thing, key, stated)
-    amount = respelled(bound.amount, amount_text(units.quantity(bound.amount.text)[0], bound.resource))
     values: dict[str, Node | None] = {
         "layer": respelled(bound.amount, "orchestration"),
         "counts": respelled(bound.amount, f"{pods.thing}.{key}"),
-        "at_least" if bound.is_least else "at_most": amount,
+        "at_least" if bound.is_least else "at_most": as_amount(bound.amount, bound.resource),
     }
     name = sketch.names.fresh(f"{pods.thing}_{key}_{'least' if bound.is_least else 'most'}")
     sketch.put("limits", name, bound.amount.place, values)

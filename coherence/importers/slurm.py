@@ -19,7 +19,7 @@ from fractions import Fraction
 from coherence.base import units
 from coherence.base.places import Place
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._quantities import between, duration_text, integer, respelled
+from coherence.importers._quantities import between, duration_text, integer, respelled, value_of
 from coherence.importers._sketch import Sketch, default_scalar
 from coherence.importers._slurm_syntax import ROOT, is_text, read
 from coherence.language.document import Items, Node, Scalar, Table
@@ -150,9 +150,7 @@ def _timers(top: FieldView, partitions: list[tuple[FieldView, str]], sketch: Ske
     for view, thing in partitions:
         grace = view.seconds("gracetime")
         if grace is not None and integer(grace) != 0:
-            both = sum(
-                (units.quantity(it.text)[0] for it in (grace, wait or default_scalar(KILL, "after"))), Fraction(0)
-            )
+            both = sum((value_of(it) for it in (grace, wait or default_scalar(KILL, "after"))), Fraction(0))
             _kill(thing, respelled(grace, duration_text(both)), grace.place, sketch)
     for key, activity, then in TIMERS:
         limit = _clock(top, key, 1)
@@ -162,7 +160,7 @@ def _timers(top: FieldView, partitions: list[tuple[FieldView, str]], sketch: Ske
 
 def _at_least(wait: Scalar | None) -> Scalar | None:
     """Returns KillWait as slurmd takes it: never shorter than 5 s."""
-    return respelled(wait, "5 s") if wait is not None and units.quantity(wait.text)[0] < LEAST_WAIT else wait
+    return respelled(wait, "5 s") if wait is not None and value_of(wait) < LEAST_WAIT else wait
 
 
 def _kill(thing: str, after: Scalar | None, place: Place, sketch: Sketch) -> None:

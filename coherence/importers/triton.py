@@ -14,10 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from coherence.base import units
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._protobuf_text import read
-from coherence.importers._quantities import duration_text, integer, respelled
+from coherence.importers._quantities import duration_text, integer, respelled, value_of
 from coherence.importers._sketch import Sketch
 from coherence.language.document import Items, Scalar, Table
 
@@ -127,7 +126,7 @@ def _queue(policy: FieldView, wait: Scalar | None, thing: str, sketch: Sketch) -
     if after is None:
         return
     delays = action is not None and action.text in ("DELAY", "1")
-    refused = wait is not None and not delays and units.quantity(wait.text)[0] >= units.quantity(after.text)[0]
+    refused = wait is not None and not delays and value_of(wait) >= value_of(after)
     activity = f"{thing}.{'batch_wait' if refused else 'queue'}"
     sketch.put_timer(
         f"{thing}_queue_timeout",

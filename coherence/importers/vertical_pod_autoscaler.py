@@ -20,7 +20,7 @@ from coherence.base.places import Place
 from coherence.importers import _scaling as scaling
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import agree, sanitised
-from coherence.importers._quantities import amount_text, respelled
+from coherence.importers._quantities import added, amount_text, as_amount, respelled, value_of
 from coherence.importers._sketch import Container, Scaling, Sketch, entry, listed
 from coherence.language.document import Node, Scalar, Table
 
@@ -150,11 +150,7 @@ def _loop(owner: Owner, resource: str, workload: tuple[str, Place], manifest: Ma
     caps = [*allowed["at_most"], *_own_limits(owner, resource)]
     for key, ends, end in (("at_most", caps, min), ("at_least", allowed["at_least"], max)):
         if ends:
-            _limit(end(ends, key=_number), request, key, sketch)
-
-
-def _number(amount: Scalar) -> Fraction:
-    return units.quantity(amount.text)[0]
+            _limit(end(ends, key=value_of), request, key, sketch)
 
 
 def _namespace(owner: Owner, resource: str, manifest: Manifest, sketch: Sketch) -> dict[str, list[Scalar]]:
@@ -164,7 +160,7 @@ def _namespace(owner: Owner, resource: str, manifest: Manifest, sketch: Sketch) 
         if agree(bound.namespace, manifest.namespace) and bound.resource == resource:
             each = 1 if bound.per_pod else max(len(owner.containers), 1)
             if not (bound.per_pod and owner.label):  # of the pod, of which this is one container
-                total = respelled(bound.amount, amount_text(_number(bound.amount) * each, resource))
+                total = respelled(bound.amount, amount_text(value_of(bound.amount) * each, resource))
                 allowed["at_least" if bound.is_least else "at_most"].append(total)
     return allowed
 
@@ -172,14 +168,14 @@ def _namespace(owner: Owner, resource: str, manifest: Manifest, sketch: Sketch) 
 def _bounds(owner: Owner, resource: str, allowed: Mapping[str, list[Scalar]], place: Place) -> list[Scalar]:
     """Returns the least and the most that is written: between those of the namespace, where the policies let it."""
     least, most = _bound(owner, resource, "minAllowed"), _bound(owner, resource, "maxAllowed")
-    low = max([*filter(None, [least]), *allowed["at_least"]], key=_number, default=None)
-    high = min([*filter(None, [most]), *allowed["at_most"]], key=_number, default=None)
-    if low is not None and most is not None and _number(low) > _number(most):
+    low = max([*filter(None, [least]), *allowed["at_least"]], key=value_of, default=None)
+    high = min([*filter(None, [most]), *allowed["at_most"]], key=value_of, default=None)
+    if low is not None and most is not None and value_of(low) > value_of(most):
         low = most
-    if high is not None and least is not None and _number(high) < _number(least):
+    if high is not None and least is not None and value_of(high) < value_of(least):
         high = least
     first = low or Scalar(amount_text(LEAST[resource], resource), place)
-    if high is not None and low is None and _number(high) < _number(first):
+    if high is not None and low is None and value_of(high) < value_of(first):
         first = respelled(first, high.text)
     return [first, high or Scalar("unlimited", place)]
 
@@ -191,7 +187,7 @@ def _bound(owner: Owner, resource: str, key: str) -> Scalar | None:
     amounts = [amount for amount in stated if amount is not None]
     if not amounts or len(amounts) < len(stated):
         return None
-    return respelled(amounts[0], amount_text(sum(map(_number, amounts), Fraction(0)), resource))
+    return as_amount(added((resource, amount) for amount in amounts)[resource], resource)
 
 
 def _share(owner: Owner, resource: str, thing: str, place: Place, sketch: Sketch) -> None:
@@ -225,7 +221,7 @@ def _own_limits(owner: Owner, resource: str) -> list[Scalar]:
     caps = [cap for cap in own if cap is not None]
     if not caps or len(caps) < len(own) or not all(stay):
         return []
-    return [respelled(caps[0], amount_text(sum(map(_number, caps), Fraction(0)), resource))]
+    return [as_amount(added((resource, cap) for cap in caps)[resource], resource)]
 
 
 def _requests_only(view: FieldView) -> bool:

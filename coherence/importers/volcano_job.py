@@ -9,14 +9,12 @@ SOURCE: Volcano API batch.volcano.sh/v1alpha1, JobSpec: queue default, minAvaila
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
-from coherence.base import units
 from coherence.importers import _pods as pods
 from coherence.importers._job_queues import Gang, PodSet
 from coherence.importers._jobs import leaving_time, pod_requests
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._quantities import amount_text, integer, respelled
+from coherence.importers._quantities import added, as_amount, integer, respelled, times
 from coherence.importers._sketch import Sketch
 from coherence.language.document import Scalar
 
@@ -71,8 +69,9 @@ def _gang(manifest: Manifest, thing: str, kinds: Sequence[PodSet], least: Scalar
     """Returns the gang: so many pods of one kind, or all pods of several kinds as one."""
     mixed, template = len(kinds) > 1, manifest.spec.tables("tasks")[0].inner("template", "spec")
     single = Scalar("1", least.place)
-    each = _sum(kinds) if mixed else kinds[0].requests
-    amounts = {key: respelled(it, amount_text(units.quantity(it.text)[0], key)) for key, it in each.items()}
+    needs = [(key, times(number, it.count)) for it in kinds for key, number in it.requests.items()]
+    each = added(needs) if mixed else kinds[0].requests
+    amounts = {key: as_amount(number, key) for key, number in each.items()}
     copies = single if mixed else kinds[0].count
     leaves = leaving_time(template)
     return Gang(
@@ -89,13 +88,3 @@ def _task(manifest: Manifest, task: FieldView, sketch: Sketch) -> PodSet:
     name = Scalar(f"{manifest.name.text}-{own.text if own else 'task'}", (own or manifest.name).place)
     pods.add_workload(manifest, sketch, name, pod, copies=count, labels=pods.labels_of(template))
     return PodSet(count, pod_requests(pod))
-
-
-def _sum(sets: Sequence[PodSet]) -> dict[str, Scalar]:
-    """Returns what the pods of all tasks request together."""
-    sums: dict[str, tuple[Fraction, Scalar]] = {}
-    for pods_ in sets:
-        for key, request in pods_.requests.items():
-            total, first = sums.get(key, (Fraction(0), request))
-            sums[key] = total + units.quantity(request.text)[0] * (integer(pods_.count) or 0), first
-    return {key: respelled(first, amount_text(total, "")) for key, (total, first) in sums.items()}

@@ -7,11 +7,9 @@ SOURCE: Volcano API scheduling.volcano.sh/v1beta1, PodGroupSpec.
 
 from __future__ import annotations
 
-from coherence.base import units
 from coherence.importers._job_queues import Gang
 from coherence.importers._jobs import leaving_time
 from coherence.importers._kubernetes import Manifest
-from coherence.importers._quantities import amount_text, respelled
 from coherence.importers._sketch import Sketch
 from coherence.language.document import Scalar
 
@@ -35,11 +33,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     spec.remark_all(NOT_MODELLED)
     spec.whole("minMember")
     queue, least = spec.scalar("queue"), spec.table("minResources")
-    each: dict[str, Scalar] = {}
-    for key in least.node.entries if least is not None else ():
-        stated = least.quantity(key) if least is not None else None
-        if stated is not None:
-            each[key] = respelled(stated, amount_text(units.quantity(stated.text)[0], key))
+    each = least.amounts() if least is not None else {}
     single, place = Scalar("1", manifest.name.place), manifest.name.place
     thing, name = sketch.names.thing(manifest.name.text, "", KIND), queue.text if queue else QUEUE
     sketch.queues.gangs.append(

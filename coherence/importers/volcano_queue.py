@@ -5,11 +5,8 @@ SOURCE: Volcano API scheduling.volcano.sh/v1beta1, QueueSpec: weight 1, reclaima
 
 from __future__ import annotations
 
-from coherence.base import units
 from coherence.importers._kubernetes import Manifest
-from coherence.importers._quantities import amount_text, respelled
 from coherence.importers._sketch import Sketch
-from coherence.language.document import Scalar
 
 KIND = "VolcanoQueue"
 OBJECT = "Queue"
@@ -38,9 +35,4 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         sketch.queues.trees_of_volcano |= {manifest.name.text: TREE, parent.text: TREE}
         spec.remark("parent", TREE)
     most = spec.table("capability")
-    caps: dict[str, Scalar] = {}
-    for key in most.node.entries if most is not None else ():
-        stated = most.quantity(key) if most is not None else None
-        if stated is not None:
-            caps[key] = respelled(stated, amount_text(units.quantity(stated.text)[0], key))
-    sketch.queues.capabilities[manifest.name.text] = caps
+    sketch.queues.capabilities[manifest.name.text] = most.amounts() if most is not None else {}

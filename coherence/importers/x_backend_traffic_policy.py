@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from coherence.base import units
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._quantities import exact, integer, respelled
+from coherence.importers._quantities import exact, integer, respelled, value_of
 from coherence.importers._sketch import Sketch
 from coherence.language.document import Node, Scalar
 
@@ -56,6 +55,6 @@ def _least(rate: FieldView | None, window: Scalar) -> Scalar:
     """Returns how many retries are always allowed in the interval of the budget."""
     count, interval = (rate.whole("count"), rate.duration("interval")) if rate else (None, None)
     number = integer(count) if count else None
-    seconds = units.quantity(interval.text)[0] if interval else LEAST[1]
-    many = Fraction(LEAST[0] if number is None else number) * units.quantity(window.text)[0] / (seconds or LEAST[1])
+    seconds = value_of(interval) if interval else LEAST[1]
+    many = Fraction(LEAST[0] if number is None else number) * value_of(window) / (seconds or LEAST[1])
     return respelled(count or window, exact(Fraction(int(many))))
