@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from coherence.findings.finding import Evidence, Finding, Repair, Report, Severity, Verdict
     from coherence.language.design import Design
     from coherence.language.reading import read_design
+    from coherence.loops.interchange.loop_analysis import analyze
     from coherence.model.elaborate import elaborate
     from coherence.simulate.execute.exact import Choices, execute
 
@@ -33,6 +34,7 @@ _HOMES = {
     "Report": "findings.finding",
     "Severity": "findings.finding",
     "Verdict": "findings.finding",
+    "analyze": "loops.interchange.loop_analysis",
     "check": "checking.workspace",
     "elaborate": "model.elaborate",
     "execute": "simulate.execute.exact",
@@ -41,7 +43,7 @@ _HOMES = {
 
 __all__ = [
     "Choices", "CoherenceError", "Design", "Evidence", "Finding", "InputError", "Place", "Repair", "Report",
-    "Severity", "Verdict", "check", "elaborate", "execute", "read_design",
+    "Severity", "Verdict", "analyze", "check", "elaborate", "execute", "read_design",
 ]  # fmt: skip
 
 

@@ -16,7 +16,7 @@ import coherence
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "coherence"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-FRONT_DOOR = 15
+FRONT_DOOR = 17
 
 # library -> the places under coherence/ that may import it, in any scope
 HOMES = {

@@ -26,6 +26,7 @@ from coherence.language.document import Items, Node, Scalar, Table
 from coherence.loops.margins.network_margins import Margins, margins
 from coherence.loops.margins.subsets import Subsets, minimal_unstable
 from coherence.loops.multirate.critical_gain import SCAN, critical_gain
+from coherence.loops.multirate.sampled_system import Multirate
 from coherence.loops.multirate.verdict import Floquet, floquet
 from coherence.loops.networks.delayed_difference import fragile_feedthrough
 from coherence.loops.networks.delayed_verdict import DelayVerdict
@@ -46,7 +47,7 @@ class NetworkAnalysis:
     `blame` of an unstable one; `notes` say what was left out.
     """
 
-    network: Network
+    network: Network | Multirate
     delayed: DelayVerdict | None
     sampled: Floquet | None
     margins: tuple[Margins, ...]
@@ -65,21 +66,23 @@ class NetworkAnalysis:
         return found.reason if found is not None else "there is no block"
 
 
-def undecided(made: Network, reason: str) -> NetworkAnalysis:
+def undecided(made: Network | Multirate, reason: str) -> NetworkAnalysis:
     """Returns an analysis without a verdict, with the reason."""
     return NetworkAnalysis(made, DelayVerdict("undecided", reason), None, (), None, ())
 
 
-def judged(made: Network) -> NetworkAnalysis:
+def judged(made: Network | Multirate) -> NetworkAnalysis:
     """Returns the verdict alone.  Raises UsageError."""
-    if any(block.rate is not None for block in made.blocks):
+    if isinstance(made, Multirate) or any(block.rate is not None for block in made.blocks):
         return NetworkAnalysis(made, None, floquet(made), (), None, ())
     return NetworkAnalysis(made, delayed_verdict(made), None, (), None, ())
 
 
-def analysed(net: Network, before: NetworkAnalysis | None = None) -> NetworkAnalysis:
+def analysed(net: Network | Multirate, before: NetworkAnalysis | None = None) -> NetworkAnalysis:
     """Returns the verdict (or the one already found) and, where it has meaning, margins or the loops to blame."""
     known = before or judged(net)
+    if isinstance(net, Multirate):
+        return known
     if known.sampled is not None:
         return _sampled(net, known.sampled)
     delayed = known.delayed

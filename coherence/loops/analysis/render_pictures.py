@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis
 from coherence.loops.designs.lap_roots import LapResponse
+from coherence.loops.networks.network import Network
 from coherence.model.model import unit_of
 from coherence.reporting.pictures.svg import Dots, Figure, Line, Panel
 from coherence.simulate.execute.affine import plain
@@ -110,13 +111,13 @@ def of_network(path: str, analysis: NetworkAnalysis) -> Figure:
 
 
 def _network_sensitivity(analysis: NetworkAnalysis) -> Iterator[Panel]:
-    if not analysis.margins or analysis.delayed is None:
+    net = analysis.network
+    if not analysis.margins or analysis.delayed is None or not isinstance(net, Network):
         return
     import numpy as np
 
     centre = analysis.margins[0].sensitivity.frequency
     omega = np.geomspace(centre / 300, centre * 100, 400) if 0 < centre < math.inf else np.geomspace(1e-3, 1e2, 400)
-    net = analysis.network
     gains = np.zeros((len(net.blocks), len(net.blocks)))
     for coupling in net.couplings:
         gains[net.index[coupling.target], net.index[coupling.source]] += coupling.gain

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 ONE = (1.0,)
 
 
-def _control() -> Any:
+def python_control() -> Any:
+    """Returns python-control.  Raises MissingExtraError."""
     try:
         import control
     except ImportError:
@@ -38,7 +39,7 @@ def block_of(system: Any, name: str = "plant", *, delay: float = 0.0) -> Block:
 
     Raises UsageError for several inputs or outputs, for discrete time and for what is improper.
     """
-    control = _control()
+    control = python_control()
     if system.ninputs != 1 or system.noutputs != 1:
         raise UsageError(f"{name} has {system.ninputs} inputs and {system.noutputs} outputs: use network_of")
     _continuous(system, name)
@@ -53,7 +54,7 @@ def network_of(system: Any, name: str = "plant", *, feedback: ArrayLike | None =
     `feedback` F closes the loops u = r - F y (inputs by outputs); `delay` in seconds stands at every output.
     Raises UsageError for discrete time and for a feedback of another shape.
     """
-    control = _control()
+    control = python_control()
     _continuous(system, name)
     states = control.ss(system)
     a, b, c, d = (np.atleast_2d(np.asarray(m, dtype=float)) for m in (states.A, states.B, states.C, states.D))
@@ -96,7 +97,7 @@ def frequency_response(
     closed: Network, omega: ArrayLike, *, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None
 ) -> Any:
     """Returns the exact closed loop, delays included, as control.FrequencyResponseData over frequencies in rad/s."""
-    control = _control()
+    control = python_control()
     grid = np.atleast_1d(np.asarray(omega, dtype=float))
     of = response(closed, outputs=outputs, inputs=inputs)
     return control.frd(
@@ -110,7 +111,7 @@ def state_space(closed: Network, *, pade: int | None = None) -> Any:
 
     Raises UsageError for a network with delays, unless `pade` names the order that replaces each delay.
     """
-    control = _control()
+    control = python_control()
     delayed = [block.name for block in closed.blocks if block.delay]
     if delayed and pade is None:
         raise UsageError(

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from coherence.base.errors import UsageError
+from coherence.loops.interchange.python_control import block_of, frequency_response, network_of, state_space
 from coherence.loops.margins.interaction_disk import multiloop_disk
 from coherence.loops.margins.network_margins import margins
 from coherence.loops.margins.peaks import amplification
-from coherence.loops.margins.python_control import block_of, frequency_response, network_of, state_space
 from coherence.loops.networks.network import Coupling, loop, network
 from coherence.loops.networks.stability import stability
 

@@ -1,0 +1,1 @@
+"""Systems of other tools in and out: python-control, scipy.signal, matrices in files."""

@@ -1,0 +1,46 @@
+"""Makes whole systems of a design's network: what a law adds to its own command stands in its sampler.
+
+c[k] = own c[k-1] + r[k] is the sampler z / (z - own); where the law counts what has landed, and commands take time to
+land, it is a coupling of the sampler to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from coherence.loops.designs.design_network import DesignNetwork, OwnShare
+from coherence.loops.multirate.sampled_system import Multirate, Sampler, checked
+from coherence.loops.networks.network import Coupling
+
+
+@dataclass(frozen=True)
+class WholeSystem:
+    """A sampled system with its laws; `own`: weights of couplings of samplers to themselves that are their memory."""
+
+    system: Multirate
+    own: Mapping[str, Fraction]
+
+
+def whole_system(design: DesignNetwork) -> WholeSystem:
+    """Returns the system of several rates with every law's own command.  Raises UsageError."""
+    samplers, couplings, own = list[Sampler](), list(design.couplings), dict[str, Fraction]()
+    for sampler in design.samplers:
+        law = design.laws.get(sampler.name)
+        if law is not None and _waits(sampler, law):
+            own[sampler.name] = law.own
+            couplings.append(Coupling(sampler.name, sampler.name, law.own))
+        samplers.append(_remembering(sampler, law))
+    return WholeSystem(checked(samplers, design.blocks, couplings), own)
+
+
+def _waits(sampler: Sampler, law: OwnShare) -> bool:
+    """Decides whether the law counts a command only when it has landed, later than it was given."""
+    return bool(law.own and law.landed and sampler.lands)
+
+
+def _remembering(sampler: Sampler, law: OwnShare | None) -> Sampler:
+    if law is None or not law.own or _waits(sampler, law):
+        return sampler
+    return replace(sampler, numerator=(Fraction(1), Fraction(0)), denominator=(Fraction(1), -law.own))

@@ -1,0 +1,117 @@
+"""Opens one lap of a sampled system at what one sampler reads: the loop from there round to there, exactly.
+
+With the state x (all that is remembered) and v, what the sampler takes for its reading at each instant of a lap,
+
+    x[k+1] = A x + B v,   reading = C x + D v,   L = -(C (z I - A)^-1 B + D),   closed again by v = reading.
+
+What a sampler remembers of its own command (an integrator, a stepping law) is part of the loop and stays closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.loops.multirate.lifting import LapLifting
+from coherence.loops.multirate.sampled_system import Multirate, exactly
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class OpenedLap:
+    """The matrices of the loop from v to the reading over one lap of `period` seconds; a column of B and D for each
+    instant of the sampler in the lap.
+    """
+
+    a: Array
+    b: Array
+    c: Array
+    d: Array
+    period: Fraction
+
+    @property
+    def loop(self) -> tuple[Array, Array, Array, Array]:
+        """Returns L."""
+        return self.a, self.b, -self.c, -self.d
+
+    @property
+    def sensitivity(self) -> tuple[Array, Array, Array, Array]:
+        """Returns S = (I + L)^-1: from what is added to the reading to what the sampler takes.  Raises UsageError."""
+        within = np.eye(len(self.d)) - self.d
+        if np.linalg.cond(within) > 1e12:
+            raise UsageError("the reading depends on itself at once, and has no solution")
+        inverse = np.linalg.inv(within)
+        return self.a + self.b @ inverse @ self.c, self.b @ inverse, inverse @ self.c, inverse
+
+    @property
+    def complement(self) -> tuple[Array, Array, Array, Array]:
+        """Returns T = I - S."""
+        a, b, c, d = self.sensitivity
+        return a, b, -c, np.eye(len(d)) - d
+
+
+def opened_lap(system: Multirate, name: str, own: Mapping[str, Any] | None = None) -> OpenedLap:
+    """Returns the lap opened at what the sampler `name` reads.
+
+    `own`: by sampler, the weight of a coupling to itself that is its memory and stays closed.  Raises UsageError for
+    an unknown name and for what cannot be lifted.
+    """
+    names = [sampler.name for sampler in system.samplers]
+    if name not in names:
+        raise UsageError(f"'{name}' is no sampler of this system: {did_you_mean(name, names)}")
+    lifting = _Opened(system, names.index(name), (own or {}).get(name, 0))
+    lifting.run()
+    return lifting.opened()
+
+
+class _Opened(LapLifting):
+    """A lap in which one sampler takes inputs in place of its readings."""
+
+    def __init__(self, system: Multirate, at: int, own: Any) -> None:
+        self.at, self.own = at, own
+        self.inputs = int(system.period / exactly(system.samplers[at].period))
+        self.readings: list[Array] = []
+        super().__init__(system)
+
+    def _decide(self, j: int, now: Fraction, read: Array) -> None:
+        if j == self.at:
+            memory = self._memory(j, now)
+            self.readings.append(read - memory)
+            read = memory + self.unit[self.size - self.inputs + len(self.readings) - 1]
+        super()._decide(j, now, read)
+
+    def _memory(self, j: int, now: Fraction) -> Array:
+        own = self.own if self.exact else float(self.own)
+        return np.asarray(own * self._seen(j, now, now, self.system.samplers[j].rank))
+
+    def opened(self) -> OpenedLap:
+        """Returns the matrices, without what nothing reads and what nothing moves."""
+        split = self.size - self.inputs
+        end = self.lifted().matrix.astype(float).reshape(split, self.size)
+        readings = np.array(self.readings).astype(float)
+        joined = _joined(end[:, :split], end[:, split:], readings[:, :split])
+        return OpenedLap(
+            end[np.ix_(joined, joined)], end[joined, split:], readings[:, joined], readings[:, split:], self.end
+        )
+
+
+def _joined(a: Array, b: Array, c: Array) -> Array:
+    """Returns the variables that the inputs reach and the readings see, directly or not."""
+    return np.flatnonzero(_reached(a != 0, b.any(axis=1)) & _reached((a != 0).T, c.any(axis=0)))
+
+
+def _reached(follows: Array, first: Any) -> Array:
+    """Returns everything reached from the first along rows that follow columns."""
+    seen = np.asarray(first, dtype=bool)
+    while (further := seen | (follows @ seen)).sum() > seen.sum():
+        seen = further
+    return seen
