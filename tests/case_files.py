@@ -6,7 +6,8 @@ of its marks, by line, code, verdict and number; `silent` has none.  `# COH201 c
 the certainty too.  Notes alone need no mark, except those of a code that the case speaks of, by a mark or in the head
 of its fence (`silent COH701`).  A case whose fence says `slow` runs with the slow tests and without a search for
 repairs, which no mark speaks of and which would take most of the time.  One that says `manifests` is read by the
-importers; a design with `overlays: manifests` may be one of its documents.
+importers; a design with `overlays: manifests` may be one of its documents, and what stands below a line `=== FILE` is
+a file of that name.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from coherence.language.reading import read_text
 FILE = "case.yaml"
 CASES = Path(__file__).parent
 FENCE = re.compile(r"^```yaml([^\n]*)\n(.*?)^```(?:\s*^```telemetry([^\n]*)\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
+ANOTHER = re.compile(r"^=== (\S+)$", re.MULTILINE)
 MARK = re.compile(r"(COH\d{3}) (\w+)(?: (certain|possible))?(?: x(\d+))?")
 MARKS = re.compile(rf"#\s*{MARK.pattern}(?:, {MARK.pattern})*\s*")
 BEGIN = re.compile(r"#\s*COH\d{3}")
@@ -62,7 +64,19 @@ def findings_of(text: str, *, repairs: bool = True, manifests: bool = False) -> 
     def rebuild(sources: Mapping[str, str]) -> Design:
         return design_from_sources(sources) if manifests else read_text(sources[FILE], FILE)
 
-    return analyse(rebuild({FILE: text}), {FILE: text}, rebuild, verify_repairs=repairs).findings
+    sources = files_of(text) if manifests else {FILE: text}
+    return analyse(rebuild(sources), sources, rebuild, verify_repairs=repairs).findings
+
+
+def files_of(text: str) -> dict[str, str]:
+    """Returns the files of a case of manifests by their names; their lines have the numbers that they have in it."""
+    parts = ANOTHER.split(text)
+    named = {FILE: parts[0]} if parts[0].strip() else {}
+    before = parts[0]
+    for name, part in zip(parts[1::2], parts[2::2], strict=True):
+        named[name] = "\n" * before.count("\n") + part
+        before += part
+    return named
 
 
 def cases(folder: Path) -> Iterator[Case]:
@@ -122,4 +136,4 @@ def _shown(mark: Mark) -> str:
 
 def _line(finding: Finding) -> int:
     """Returns the line of its first place in the case; 1 where it stands in none."""
-    return next((place.line for place in finding.places if place.file == FILE), 1)
+    return next((place.line for place in finding.places if not place.file.startswith("models/")), 1)

@@ -11,7 +11,7 @@ from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.findings.question_input import Question
 from coherence.findings.registry import question_modules
-from tests.case_files import CASES, Case, cases, differences, findings_of, marks
+from tests.case_files import CASES, Case, cases, differences, files_of, findings_of, marks
 
 ALL = [case for case in cases(CASES) if not case.signals]
 
@@ -133,3 +133,12 @@ def test_what_stands_in_no_line_is_marked_at_the_first() -> None:
 def test_a_mark_that_cannot_be_read_is_an_error(line: str) -> None:
     with pytest.raises(ValueError, match=r"write marks as|is not a valid Verdict"):
         marks(line)
+
+
+def test_files_of_a_case_keep_its_line_numbers() -> None:
+    named = files_of("a: 1\n=== nginx.conf\nevents {}\n=== web.yaml\nb: 2\n")
+    assert {name: text.strip() for name, text in named.items()} == {
+        "case.yaml": "a: 1", "nginx.conf": "events {}", "web.yaml": "b: 2"
+    }  # fmt: skip
+    assert [text.count("\n") for text in named.values()] == [1, 3, 5]
+    assert list(files_of("=== nginx.conf\nevents {}\n")) == ["nginx.conf"]

@@ -141,6 +141,7 @@ class JobQueues:
     flavors: dict[str, str] = field(default_factory=dict)  # flavor -> the same
     beside: list[tuple[str, QueueQuota]] = field(default_factory=list)  # cohort, and what it has beside its queues
     fair: str = ""  # why no order of queues is known
+    sorts: bool = True  # do priorities count between the queues of a cohort
     jobs: list[QueuedJob] = field(default_factory=list)
     others: list[tuple[Scalar, str, str]] = field(default_factory=list)  # objects of other kinds: namespace and queue
     ready: list[ReadyWait] = field(default_factory=list)

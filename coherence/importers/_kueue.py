@@ -36,14 +36,14 @@ def add_queued_jobs(sketch: Sketch) -> None:
     pools = {pool.label: pool for known in waiting for r in known.needs for pool in _pools(known.queue, r, queues)}
     names = {label: sketch.names.fresh(label) for label in pools}
     members = {q: sketch.names.thing(q, "", KIND) for q in dict.fromkeys(known.queue.name.text for known in waiting)}
-    order = order_of({names[label]: pool for label, pool in pools.items()}, waiting)
+    order = order_of({names[label]: pool for label, pool in pools.items()}, waiting, sorts=queues.sorts)
     if any(len(rule.text) > LONGEST_RULE for rule in order.values()):
         sketch.not_modelled.append((waiting[0].queue.strict.place, LONG))
         return
     if waiting and "admit" not in order:
         sketch.not_modelled.append((waiting[0].queue.strict.place, AGES))
     for key, rule in order.items():
-        sketch.order(key, rule)
+        sketch.state_key("order", key, rule)
     for label, pool in pools.items():
         sketch.put("components", names[label], pool.total.place, {"count": pool.total})
     for queue in {known.queue.name.text: known.queue for known in waiting}.values():

@@ -21,17 +21,18 @@ HIGHEST = 2**31 - 1
 NEVER, ANY = "Never", "Any"
 LEVELS = {NEVER: "0", "LowerPriority": "1", ANY: "2"}
 PRIORITY = "largest job.priority first"
+OLDEST = "largest job.age first"
 LOWER = "running.priority < waiting.priority"
 
 
-def order_of(pools: Mapping[str, QuotaPool], waiting: Sequence[PlacedJob]) -> dict[str, Scalar]:
+def order_of(pools: Mapping[str, QuotaPool], waiting: Sequence[PlacedJob], *, sorts: bool = True) -> dict[str, Scalar]:
     """Returns the keys of the order; none, where no job waits."""
     if not waiting:
         return {}
     queues = {known.queue.name.text: known.queue for known in waiting}
     shared = {name: pool for name, pool in pools.items() if pool.shared}
     first = next(iter(queues.values())).strict
-    keys = {"admit": _admission(shared, waiting)}
+    keys = {"admit": _admission(shared, waiting, sorts=sorts)}
     strategies = {queue.strict.text for queue in queues.values()}
     keys["blocked"] = BLOCKED[first.text] if len(strategies) == 1 else ""
     rule, stated = _rule(shared, list(queues.values()))
@@ -42,8 +43,11 @@ def order_of(pools: Mapping[str, QuotaPool], waiting: Sequence[PlacedJob]) -> di
     }
 
 
-def _admission(shared: Mapping[str, QuotaPool], waiting: Sequence[PlacedJob]) -> str:
-    """Returns the order of the jobs; empty, where ages decide between some of which one may borrow."""
+def _admission(shared: Mapping[str, QuotaPool], waiting: Sequence[PlacedJob], *, sorts: bool) -> str:
+    """Returns the order of the jobs; empty, where ages decide between some of which one may borrow.
+
+    `sorts`: of two that do not borrow, or both do, the one of higher priority comes first.
+    """
     names = [known.queue.name.text for known in waiting]
     borrowing = {name for pool in shared.values() for name in pool.nominal if name in names}
     if not borrowing:
@@ -51,7 +55,7 @@ def _admission(shared: Mapping[str, QuotaPool], waiting: Sequence[PlacedJob]) ->
     if any(names.count(name) > 1 for name in borrowing):
         return ""
     beyond = [f"queue.used_{pool} + job.needs.{pool} > queue.nominal_{pool}" for pool in shared]
-    return f"smallest {' or '.join(beyond)} first, then {PRIORITY}"
+    return f"smallest {' or '.join(beyond)} first, then {PRIORITY if sorts else OLDEST}"
 
 
 def _rule(shared: Mapping[str, QuotaPool], queues: Sequence[JobQueue]) -> tuple[str, Scalar]:

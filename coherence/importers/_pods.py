@@ -20,6 +20,7 @@ from coherence.importers._programs import READERS
 from coherence.importers._python_servers import DRAIN, forget_equal_drain
 from coherence.importers._quantities import added, as_amount, respelled, value_of
 from coherence.importers._sketch import Container, Pods, Sketch, default_scalar, entry
+from coherence.importers._spread import spread
 from coherence.importers._torch import training
 from coherence.language.document import Items, Node, Scalar
 
@@ -66,6 +67,8 @@ def add_workload(
     for container in containers:
         read_flags(container, thing, READERS, sketch)
         training(container, thing, sketch)
+    if pod is not None:
+        spread(pod, labels, thing, sketch)
     grace = pod.seconds("terminationGracePeriodSeconds") if pod else None
     if grace is not None or longest is not None or sketch.takes(thing, DRAIN):
         _grace(grace, longest, thing, sketch)

@@ -2,11 +2,11 @@
 
 Gunicorn with sync or threaded workers works on workers x threads requests, kills a worker that is silent for
 `--timeout` (with sync workers: one request) and drains for `--graceful-timeout`.  Uvicorn refuses what is above
-`--limit-concurrency` and drains for `--timeout-graceful-shutdown`.  Only what is written is stated: a file of settings
-may say the rest.
+`--limit-concurrency` and drains for `--timeout-graceful-shutdown`.  Both close an idle connection after `--keep-alive`
+or `--timeout-keep-alive`.  Only what is written is stated: a file of settings may say the rest.
 
-SOURCE: Gunicorn documentation (23), Settings: timeout, graceful_timeout, workers, threads, worker_class; Uvicorn
-documentation (0.30), Settings: limit-concurrency, timeout-graceful-shutdown.
+SOURCE: Gunicorn documentation (23), Settings: timeout, graceful_timeout, keepalive, workers, threads, worker_class;
+Uvicorn documentation (0.30), Settings: limit-concurrency, timeout-keep-alive, timeout-graceful-shutdown.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ def read_gunicorn(flags: Flags, sketch: Sketch) -> None:
     if timeout is not None and integer(timeout) and not threaded and (kind is None or kind.text == "sync"):
         _worker_timeout(flags, respelled(timeout, f"{timeout.text} s"), sketch)
     _drain(flags, flags.whole("graceful-timeout"), sketch)
-    flags.remark("not modelled", "keep-alive", "max-requests", "max-requests-jitter", "worker-connections", "backlog")
+    _keepalive(flags, flags.whole("keep-alive"), sketch)
+    flags.remark("not modelled", "max-requests", "max-requests-jitter", "worker-connections", "backlog")
     flags.remark("settings in a file are not read", "config", "c")
 
 
@@ -42,7 +43,8 @@ def read_uvicorn(flags: Flags, sketch: Sketch) -> None:
     if most is not None:
         _ongoing(flags, most, "reject", sketch)
     _drain(flags, flags.whole("timeout-graceful-shutdown", least=0), sketch)
-    flags.remark("not modelled", "timeout-keep-alive", "limit-max-requests", "backlog", "workers")
+    _keepalive(flags, flags.whole("timeout-keep-alive"), sketch)
+    flags.remark("not modelled", "limit-max-requests", "backlog", "workers")
 
 
 def _ongoing(flags: Flags, most: Scalar, full: str, sketch: Sketch) -> None:
@@ -52,6 +54,20 @@ def _ongoing(flags: Flags, most: Scalar, full: str, sketch: Sketch) -> None:
 def _drain(flags: Flags, longest: Scalar | None, sketch: Sketch) -> None:
     if longest is not None:
         sketch.add_activity(flags.thing, DRAIN, respelled(longest, f"0 s .. {longest.text} s"))
+
+
+def _keepalive(flags: Flags, idle: Scalar | None, sketch: Sketch) -> None:
+    """Adds when an idle connection is closed: what reuses it must give it up before."""
+    if idle is None:
+        return
+    sketch.put_timer(
+        f"{flags.thing}_keepalive",
+        layer="runtime",
+        objective="close idle connections",
+        start=f"last request of {flags.thing}",
+        after=respelled(idle, f"{idle.text} s"),
+        then=f"close {flags.thing}.connection",
+    )
 
 
 def _worker_timeout(flags: Flags, after: Scalar, sketch: Sketch) -> None:

@@ -1,7 +1,8 @@
 """Worker groups of a Ray cluster: how many pods each has, and the loop of its autoscaler.
 
 With `enableInTreeAutoscaling` a group grows while something waits for room, and a worker without work for
-`idleTimeoutSeconds` goes; without it `replicas` holds.
+`idleTimeoutSeconds` goes, also where the next work would come a moment later: `<name>.gap`; without it `replicas`
+holds.
 
 SOURCE: KubeRay documentation, Configuring Autoscaling: idleTimeoutSeconds 60; Ray source, autoscaler/_private/
 constants.py: AUTOSCALER_UPDATE_INTERVAL_S 5.
@@ -63,6 +64,10 @@ def _loop(group: FieldView, thing: str, idle: Scalar | None, sketch: Sketch) -> 
         "actuation": entry(place, signal),
     }
     sketch.put("loops", sketch.names.fresh(f"{thing}_autoscaler"), place, values)
+    sketch.put_timer(
+        f"{thing}_idle", layer="cluster", objective="end workers without work", during=f"{thing}.gap", after=waits,
+        then=f"remove {thing}",
+    )  # fmt: skip
     if (integer(low) or 0) > (integer(high) or 0):
         return None
     return between(low, high)

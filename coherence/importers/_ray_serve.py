@@ -1,7 +1,7 @@
 """Deployments of Ray Serve: the loop that chooses the number of replicas, what one replica takes, how long it may end.
 
 Defaults of `autoscaling_config` are those of the part ray_serve; before Ray 2.32 the target was 1.  From 2.10 on the
-measured value counts queued requests too.
+measured value counts queued requests too.  With a factor the step is so many times what the target asks for.
 
 SOURCE: Ray documentation, AutoscalingConfig, DeploymentSchema, Advanced Ray Serve Autoscaling.
 """
@@ -12,16 +12,16 @@ import re
 from collections.abc import Mapping
 
 from coherence.importers._kubernetes import FieldView
-from coherence.importers._quantities import between, integer, respelled
-from coherence.importers._sketch import Scaling, Sketch, default_of, entry, listed
+from coherence.importers._quantities import amount, between, integer, respelled
+from coherence.importers._sketch import Scaling, Sketch, default_of, default_scalar, entry, listed
 from coherence.language.document import Items, Node, Scalar, Table
 
 PART, BEFORE = "ray_serve", "ray_serve_before_2_32"
 SPELLING: Mapping[str, str] = {
     "hold_up": "upscale_delay_s", "hold_down": "downscale_delay_s", "setpoint": "target_ongoing_requests",
 }  # fmt: skip
-FACTORS = ("upscaling_factor", "downscaling_factor", "upscale_smoothing_factor", "downscale_smoothing_factor",
-           "smoothing_factor")  # fmt: skip
+UP = ("upscaling_factor", "upscale_smoothing_factor", "smoothing_factor")  # the last two before Ray 2.10
+DOWN = ("downscaling_factor", "downscale_smoothing_factor", "smoothing_factor")
 AUTO = "100"  # most replicas of num_replicas: auto
 
 
@@ -73,7 +73,7 @@ def _deployment(view: FieldView, name: Scalar, sketch: Sketch, version: str) -> 
 def _loop(view: FieldView, name: Scalar, thing: str, sketch: Sketch, *, most: str, version: str) -> None:
     """Adds the loop of one deployment, and the range of its replicas."""
     place = view.node.place
-    for key in (*FACTORS, "initial_replicas", "target_num_ongoing_requests_per_replica", "policy"):
+    for key in ("initial_replicas", "target_num_ongoing_requests_per_replica", "policy"):
         view.remark(key, "not among what the loop of Ray Serve is modelled by")
     low, high = (
         view.whole("min_replicas") or Scalar("1", place),
@@ -82,22 +82,56 @@ def _loop(view: FieldView, name: Scalar, thing: str, sketch: Sketch, *, most: st
     up, down = view.decimal_seconds("upscale_delay_s"), view.decimal_seconds("downscale_delay_s")
     period = view.decimal_seconds("metrics_interval_s")
     times = {"period": period, "hold_up": up, "hold_down": down}
+    part, setpoint = BEFORE if _older(version, 2, 32) else PART, view.quantity("target_ongoing_requests")
     target: dict[str, Node | None] = {
         "signal": Scalar(f"{thing}.ongoing", place),
-        "setpoint": view.quantity("target_ongoing_requests"),
+        "setpoint": setpoint,
         "sensor": _sensor(view, period, blind=_older(version, 2, 10)),
     }
     values: dict[str, Node | None] = {
-        "uses": Scalar(BEFORE if _older(version, 2, 32) else PART, place),
+        "uses": Scalar(part, place),
         "target": entry(place, target),
         "timescale": entry(place, times) if any(times.values()) else None,
-        "actuation": entry(place, {"signal": Scalar(f"{thing}.replicas", place), "bounds": listed([low, high], place)}),
+        "actuation": entry(
+            place,
+            {
+                "signal": Scalar(f"{thing}.replicas", place),
+                **_law(view, thing, setpoint or default_scalar(part, "target.setpoint")),
+                "bounds": listed([low, high], place),
+            },
+        ),
     }
     loop = sketch.names.fresh(f"{name.text}_serve")
     sketch.put("loops", loop, name.place, values)
     sketch.scaled.setdefault(thing, []).append(Scaling(loop, low, high))
     if (integer(low) or 0) <= (integer(high) or 0):
         sketch.state(thing, "copies", between(low, high))
+
+
+def _law(view: FieldView, thing: str, setpoint: Scalar) -> dict[str, Node | None]:
+    """Returns the law with factors, where one is not 1; else none, and that of the part holds.
+
+    SOURCE: Ray source, serve/autoscaling_policy.py, _calculate_desired_num_replicas: ceil(running x smoothed ratio).
+    """
+    up, down = _factor(view, UP), _factor(view, DOWN)
+    stated = [factor for factor in (up, down) if factor is not None and amount(factor.text) != 1]
+    if not stated:
+        return {}
+    error, replicas = f"({thing}.ongoing / {setpoint.text} - 1)", f"{thing}.replicas"
+    more, less = f"{_text(up)} * max({error}, 0)", f"{_text(down)} * min({error}, 0)"
+    return {
+        "law": respelled(stated[0], "set"),
+        "to": respelled(stated[0], f"ceil({replicas} * (1 + {more} + {less}))"),
+    }
+
+
+def _factor(view: FieldView, keys: tuple[str, ...]) -> Scalar | None:
+    """Returns the first of some factors that is written."""
+    return next((factor for factor in [view.quantity(key) for key in keys] if factor is not None), None)
+
+
+def _text(factor: Scalar | None) -> str:
+    return "1" if factor is None else factor.text
 
 
 def _sensor(view: FieldView, period: Scalar | None, *, blind: bool) -> Node | None:

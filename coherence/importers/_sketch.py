@@ -16,7 +16,7 @@ from coherence.importers._quantities import respelled
 from coherence.language import catalogue
 from coherence.language.document import Items, Node, Scalar, Table
 
-SECTIONS = ("components", "jobs", "order", "loops", "calls", "timers", "limits")
+SECTIONS = ("components", "placement", "jobs", "order", "loops", "calls", "timers", "limits")
 Values = Mapping[str, Node | None]
 
 
@@ -143,9 +143,9 @@ class Sketch:
         table = self.sections[section]
         table.entries[name], table.keys[name] = entry(place, values), place
 
-    def order(self, key: str, node: Node) -> None:
-        """States who is admitted first, who may take from whom, or what a first job that does not fit does."""
-        table = self.sections["order"]
+    def state_key(self, section: str, key: str, node: Node) -> None:
+        """States a value of a section: a rule of the order of jobs, or where the members of a thing may lie."""
+        table = self.sections[section]
         table.entries[key], table.keys[key] = node, node.place
 
     def get(self, section: str, name: str) -> Table | None:

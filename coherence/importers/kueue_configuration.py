@@ -1,9 +1,11 @@
 """Configuration of Kueue: how long a job may take until its pods are ready, and then again.
 
-A job that is not ready in time is evicted and waits for its turn again; without `backoffLimitCount` for ever.  The file
-is one of its own, or stands in a ConfigMap.
+A job that is not ready in time is evicted and waits for its turn again; without `backoffLimitCount` for ever.  Without
+the feature gate PrioritySortingWithinCohort queues of a cohort take turns by age, whatever the priorities of their
+first jobs.  The file is one of its own, or stands in a ConfigMap.
 
-SOURCE: Kueue configuration API v1beta1 (5 min, where `enable` is true) and v1beta2 (30 min): WaitForPodsReady.
+SOURCE: Kueue configuration API v1beta1 (5 min, where `enable` is true) and v1beta2 (30 min): WaitForPodsReady;
+documentation, Change the feature gates configuration.
 """
 
 from __future__ import annotations
@@ -18,10 +20,11 @@ GROUPS = ("config.kueue.x-k8s.io",)
 SPELLING = {"after": "timeout"}
 IN_CONFIG_MAP = "config.kueue.x-k8s.io"
 PARTS = {"v1beta1": "kueue_pods_ready"}
+GATE = "PrioritySortingWithinCohort"
 LATER = "kueue_pods_ready_v1beta2"
 SERVING = (
     "health", "metrics", "webhook", "leaderElection", "controller", "clientConnection", "internalCertManagement",
-    "manager", "namespace", "pprofBindAddress", "featureGates", "queueVisibility", "visibility", "tls",
+    "manager", "namespace", "pprofBindAddress", "queueVisibility", "visibility", "tls",
 )  # fmt: skip
 NOT_MODELLED = {
     "integrations": "which kinds of jobs it takes care of",
@@ -45,6 +48,9 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     if changed in top:
         sketch.queues.fair = "what jobs request is changed"
         top.remark(changed, "what jobs request is changed: no job in a queue is modelled")
+    gates = top.table("featureGates")
+    sorts = gates.scalar(GATE) if gates is not None else None
+    sketch.queues.sorts = sorts is None or sorts.text != "false"
     wait = top.table("waitForPodsReady")
     if wait is not None and (version != "v1beta1" or _is_true(wait, "enable")):
         _wait(wait, PARTS.get(version, LATER), sketch)

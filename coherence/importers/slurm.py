@@ -187,14 +187,14 @@ def _order(top: FieldView, sketch: Sketch) -> None:
         top.remark("preemptmode", "a victim that is suspended keeps its memory: who waits for whom is not answered")
         return
     blocked = SCHEDULERS.get(scheduler.text.lower() if scheduler else "sched/backfill", "")
-    sketch.order("admit", respelled(kind, "largest job.queue.tier first, then largest job.priority first"))
-    sketch.order("preempt", respelled(kind, RULE))
+    sketch.state_key("order", "admit", respelled(kind, "largest job.queue.tier first, then largest job.priority first"))
+    sketch.state_key("order", "preempt", respelled(kind, RULE))
     if victim:
-        sketch.order("victim", respelled(modes, victim))
+        sketch.state_key("order", "victim", respelled(modes, victim))
     else:
         top.remark("preemptmode", "whether what a victim frees is kept for the taker: an overlay says it (victim)")
     if blocked:
-        sketch.order("blocked", respelled(scheduler or kind, blocked))
+        sketch.state_key("order", "blocked", respelled(scheduler or kind, blocked))
 
 
 def _window(top: FieldView, partitions: list[tuple[FieldView, str]], sketch: Sketch) -> None:

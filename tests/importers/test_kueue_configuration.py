@@ -59,3 +59,12 @@ def test_what_changes_the_order_or_the_needs_keeps_jobs_out(text: str) -> None:
     whole = TRAIN + CONFIGURATION.format(version="v1beta2", text=text)
     assert not read(whole).jobs
     assert "no job in a queue is modelled" in not_modelled(whole)
+
+
+@pytest.mark.parametrize(("gate", "first"), [("true", "job.priority"), ("false", "job.age")])
+def test_without_its_gate_queues_of_a_cohort_take_turns_by_age(gate: str, first: str) -> None:
+    gates = CONFIGURATION.format(version="v1beta2", text=f"featureGates: {{PrioritySortingWithinCohort: {gate}}}")
+    order = read(TRAIN + queue("b") + "---\n" + gates).order
+    assert order is not None
+    assert order.admit is not None
+    assert order.admit.keys[-1].by.text == first

@@ -78,3 +78,16 @@ def test_a_drain_beyond_the_grace_of_its_pod_is_a_conflict(
     (tmp_path / "web.yaml").write_text(pod(command, grace))
     found = {f.code for f in check(tmp_path).findings if f.verdict is Verdict.CONFLICT}
     assert found == ({"COH207"} if conflict else set())
+
+
+@pytest.mark.parametrize(
+    ("command", "after"),
+    [
+        ("gunicorn -k gthread --keep-alive 2 app:app", ["2 s"]),
+        ("uvicorn app:app --timeout-keep-alive 75", ["75 s"]),
+        ("uvicorn app:app", []),
+    ],
+)
+def test_an_idle_connection_is_closed_after_a_time(command: str, after: list[str]) -> None:
+    timers = read(command).timers.values()
+    assert [text(timer.after) for timer in timers if text(timer.start) == "last request of web"] == after

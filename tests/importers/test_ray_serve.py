@@ -102,3 +102,25 @@ def test_it_is_known_by_its_content(content: str, kind: str) -> None:
 def test_a_value_that_is_none_is_refused(broken: str) -> None:
     with pytest.raises(InputError, match=r"deployments\[0\]"):
         read(broken)
+
+
+@pytest.mark.parametrize(
+    ("factors", "to"),
+    [
+        (
+            "upscaling_factor: 10",
+            "ceil(chat.replicas * (1 + 10 * max((chat.ongoing / 2 - 1), 0) + 1 * min((chat.ongoing / 2 - 1), 0)))",
+        ),
+        (
+            "smoothing_factor: 0.5, target_ongoing_requests: 4",
+            "ceil(chat.replicas * (1 + 0.5 * max((chat.ongoing / 4 - 1), 0) + 0.5 * min((chat.ongoing / 4 - 1), 0)))",
+        ),
+        ("upscaling_factor: 1, downscaling_factor: 1", ""),
+        ("min_replicas: 1", ""),
+    ],
+)
+def test_factors_make_the_step_larger_or_smaller_than_the_target_asks_for(factors: str, to: str) -> None:
+    actuation = read(f"autoscaling_config: {{{factors}}}").loops["chat_serve"].actuation
+    assert actuation is not None
+    assert (text(actuation.to) if actuation.to is not None else "") == to
+    assert text(actuation.law) == ("set" if to else "proportional")

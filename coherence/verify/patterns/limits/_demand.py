@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 
 from coherence.base.number_text import render_quantity
@@ -15,6 +15,7 @@ from coherence.language.design import Limit
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
 from coherence.language.schema_kinds import Quantity
+from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import cap, floor, largest, narrowed, place_of
 from coherence.verify.facts.range_claims import claimed
@@ -66,12 +67,12 @@ def _judged(
         yield _proved(question, facts, limit, claim)
         return
     beyond = _beyond(claim)
-    excess = extremes(beyond, facts.values)
+    excess = extremes(beyond, facts.values if holds is None else _ends_only(facts.values, used(beyond)))
     if excess is not None and excess[1].value > 0 and not (meant and holds is None):
         yield _conflict(question, subject, facts, limit, claim, excess, certain=holds is False)
     elif not meant:
         yield question.undecided(
-            f"whether {limit.counts} keeps to {limit.name}: what it is made of does not vary independently",
+            f"whether {limit.counts} keeps to {limit.name}: {_why_open(facts.values, used(beyond), claim)}",
             _places(facts, limit, claim, ()), (limit.name,),
         )  # fmt: skip
     elif excess is not None and excess[1].value > 0 and _refuses_members(facts, limit, claim.left):
@@ -81,6 +82,21 @@ def _judged(
             "(`intended: why`; where it is not, `when_full: fail and lose`)",
             _places(facts, limit, claim, ()), (limit.name,),
         )  # fmt: skip
+
+
+def _ends_only(values: Mapping[str, Interval], paths: Iterable[str]) -> dict[str, Interval]:
+    """Returns ranges with both ends: where every value breaks a claim, that at the only end of a range does too."""
+    ranges = [(path, values[path]) for path in paths if path in values]
+    ends = {path: it.low if it.high is None else it.high for path, it in ranges if None in (it.low, it.high)}
+    return {**values, **{path: Interval(end, end) for path, end in ends.items() if end is not None}}
+
+
+def _why_open(values: Mapping[str, Interval], paths: Iterable[str], claim: Compare) -> str:
+    """Returns why it is not known whether a claim holds."""
+    endless = next((path for path in paths if path in values and None in (values[path].low, values[path].high)), "")
+    if endless:
+        return f"needs the {'most' if claim.op == '<=' else 'least'} that {endless} may be"
+    return "what it is made of does not vary independently"
 
 
 def _refuses_members(facts: DesignFacts, limit: Limit, counts: Tree) -> bool:
