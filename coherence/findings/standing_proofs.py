@@ -1,5 +1,7 @@
 """Takes back proofs that something touches which their question did not read, and those whose policies never act.
 
+So it does with those that have no certificate, which nobody could check again.
+
 What may change a signal or an event that a proof is about stands in `influences.py`.  It has to be read by the question
 that proved: that another one has read it says nothing of this proof.  What can only take runs away, a loop that evicts
 or a limit, leaves a proof that nothing bad happens standing, and the proof says so; it takes back a proof that
@@ -66,6 +68,7 @@ def standing(
     """Returns the findings, each proof that what its question did not read touches, or nothing supports, taken back."""
     if not any(finding.verdict is Verdict.PROVED for finding in findings):
         return tuple(findings)
+    findings = [_uncertified(finding) for finding in findings]
     refuted = {words: finding for finding in findings for words in finding.refutes}
     idle = {f.of[0] for f in findings if f.verdict is Verdict.VACUOUS and len(f.of) == 1 and f.of[0] in design.loops}
     unread = _unread_keys(not_read)
@@ -75,6 +78,15 @@ def standing(
         else _refuted(finding, refuted)
         for finding in findings
     )
+
+
+def _uncertified(finding: Finding) -> Finding:
+    """Returns a proof that no solver can check again as undecided; any other finding as it is."""
+    if finding.verdict is not Verdict.PROVED or finding.evidence.certificate is not None:
+        return finding
+    evidence = replace(finding.evidence, grade=Grade.BOUNDED, bound="a certificate that is short enough to be written")
+    message = f"needs a certificate that a solver can check again, which would be too long here: {finding.message}"
+    return replace(finding, verdict=Verdict.UNDECIDED, severity=Severity.INFO, evidence=evidence, message=message)
 
 
 def _refuted(finding: Finding, refuted: Mapping[str, Finding]) -> Finding:

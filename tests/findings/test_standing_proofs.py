@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
+from coherence.findings.question_input import Certificate
 from coherence.findings.standing_proofs import Prover, standing
 from coherence.language.leaves import leaves
 from coherence.language.reading import read_text
@@ -34,7 +37,8 @@ calls:
 
 
 def proof(*of: str, code: str = "COH205") -> Finding:
-    return Finding(code, "", Verdict.PROVED, Severity.INFO, "it holds", (), of, Evidence(Grade.PROVED, "exact"))
+    evidence = Evidence(Grade.PROVED, "exact", certificate=Certificate().script())
+    return Finding(code, "", Verdict.PROVED, Severity.INFO, "it holds", (), of, evidence)
 
 
 def weighed(finding: Finding, *unread: str, regardless: frozenset[str] = frozenset(), design: str = DESIGN) -> Finding:
@@ -45,6 +49,13 @@ def weighed(finding: Finding, *unread: str, regardless: frozenset[str] = frozens
     assert missing or not unread
     read = frozenset(leaf.place for leaf in every) - {leaf.place for leaf in missing}
     return standing(read_design, [finding], {finding.code: Prover(read, regardless)})[0]
+
+
+def test_a_proof_that_nobody_can_check_again_is_undecided() -> None:
+    bare = replace(proof("late"), evidence=Evidence(Grade.PROVED, "exact"))
+    (answer,) = standing(read_text(DESIGN), [bare], {})
+    assert answer.verdict is Verdict.UNDECIDED
+    assert "needs a certificate" in answer.message
 
 
 def test_a_proof_stands_where_all_that_touches_it_was_read() -> None:

@@ -2,57 +2,81 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
 
+from coherence.base.graphs import components
+from coherence.base.solver import joined
 from coherence.findings.question_input import Certificate, rational
 from coherence.verify.jobs.contest import Contest, State
-from coherence.verify.jobs.state_graph import StateGraph, ranks
+from coherence.verify.jobs.job_states import holding, is_leaving
+from coherence.verify.jobs.state_graph import StateGraph
 
-MOST_TERMS = 6000
-
-
-def falling(contest: Contest, graph: StateGraph[State], kinds: Collection[str]) -> str | None:
-    """Returns a script: a rank over the states falls with every step of these kinds; None where it is too long."""
-    rank = ranks(graph, kinds)
-    steps = [(state, e.to) for state, edges in graph.edges.items() for e in edges if e.kind in kinds]
-    width = sum(kind.number for kind in contest.kinds)
-    if rank is None or len(steps) * width > MOST_TERMS:
-        return None
-    pairs = [(flat(one), flat(other)) for one, other in steps]
-    return ranked({flat(state): number for state, number in rank.items()}, pairs, [f"x{n}" for n in range(width)])
+S = TypeVar("S")
+LASTING = "; states of one rank: some go round only while the same members are leaving, and those go some day"
 
 
-Vector: TypeAlias = tuple[int, ...]
+def all_joined(scripts: Iterable[str | None]) -> str | None:
+    """Returns scripts as one, each once; None where one is missing."""
+    distinct = dict.fromkeys(scripts)
+    return joined(script for script in distinct if script is not None) if None not in distinct else None
 
 
-def ranked(rank: Mapping[Vector, int], steps: Sequence[tuple[Vector, Vector]], names: Sequence[str]) -> str:
-    """Returns a script: the rank of the first is above that of the second in every step."""
-    if not steps:
-        return Certificate(claim="true").script()
-    body = "0"
-    for state in dict.fromkeys(state for step in steps for state in step):
-        same = " ".join(f"(= {name} {_integer(x)})" for name, x in zip(names, state, strict=True))
-        body = f"(ite (and true {same}) {rank[state]} {body})"
-    arguments = " ".join(f"({name} Int)" for name in names)
-    claims = (f"(> (rank {_vector(one)}) (rank {_vector(other)}))" for one, other in steps)
-    return (
-        f"(set-logic QF_LIA)\n(define-fun rank ({arguments}) Int {body})\n"
-         "(assert (not (and true\n  " + "\n  ".join(claims) + "\n)))\n(check-sat)\n"
-    )  # fmt: skip
+def flat(state: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+    """Returns the numbers of a state, kind by kind: of each job, or of each node."""
+    return tuple(number for row in state for number in row)
 
 
-def flat(state: State) -> Vector:
-    """Returns the members held by each job, kind by kind."""
-    return tuple(held for jobs in state for held in jobs)
+def falling(graph: StateGraph[State], kinds: Collection[str]) -> str | None:
+    """Returns a script: no step of these kinds raises a rank over the states, and a round of one rank cannot last.
+
+    In such a round members of one kind are leaving all the time and none of them goes.  None where no rank is there.
+    """
+    return ranked(_steps(graph, kinds), _leaving_throughout)
 
 
-def _vector(state: Vector) -> str:
-    return " ".join(_integer(x) for x in state)
+def comes_to_rest(graph: StateGraph[S], kind: str) -> str | None:
+    """Returns a script: a rank over the states falls with every step of this kind; None where they go round."""
+    return ranked(_steps(graph, (kind,)))
 
 
-def _integer(x: int) -> str:
-    return str(x) if x >= 0 else f"(- {-x})"
+def _steps(graph: StateGraph[S], kinds: Collection[str]) -> dict[S, list[S]]:
+    return {state: [edge.to for edge in edges if edge.kind in kinds] for state, edges in graph.edges.items()}
+
+
+def ranked(
+    steps: Mapping[S, Collection[S]], throughout: Callable[[Sequence[S]], Mapping[S, int] | None] = lambda _: None
+) -> str | None:
+    """Returns a script: a rank falls with every step from one state to another, but for rounds that cannot last.
+
+    `throughout` gives what is left to be done in each state of a round: above 0 and never less; None: it may last.
+    """
+    rank, claims = dict[S, int](), list[str]()
+    for number, group in enumerate(components(steps)):
+        rank |= dict.fromkeys(group, number)
+        inside = [(state, to) for state in group for to in steps.get(state, ()) if rank[to] == number]
+        left = throughout(group) if inside else {}
+        if left is None:
+            return None
+        claims += [f"(and (< 0 {left[one]}) (= {left[one]} {left[to]}))" for one, to in inside]
+    names = {state: f"s{n}" for n, state in enumerate(rank)}
+    falls = [f"(> {names[a]} {names[b]})" for a, after in steps.items() for b in after if rank[a] != rank[b]]
+    numbers = [f"(define-fun {name} () Int {rank[state]}) ; {state}" for state, name in names.items()]
+    return _all_hold([*falls, *claims], [*([LASTING] if claims else []), *numbers])
+
+
+def _all_hold(claims: Sequence[str], definitions: Sequence[str]) -> str:
+    lines = ["(set-logic QF_LIA)", *definitions, "(assert (not (and true", *(f"  {claim}" for claim in claims), ")))"]
+    return "\n".join([*lines, "(check-sat)"]) + "\n"
+
+
+def _leaving_throughout(states: Sequence[State]) -> dict[State, int] | None:
+    """Returns the members of one kind that are leaving in each of these states, where they are always the same."""
+    for k in range(len(states[0])):
+        left = {state: sum(holding(job) for job in state[k] if is_leaving(job)) for state in states}
+        if min(left.values()) == max(left.values()) > 0:
+            return left
+    return None
 
 
 def saturated(contest: Contest) -> str | None:
@@ -63,16 +87,12 @@ def saturated(contest: Contest) -> str | None:
     return Certificate(claim=f"(and true {' '.join(claims)})").script()
 
 
-def standing(contest: Contest, graph: StateGraph[State]) -> str | None:
+def standing(contest: Contest, graph: StateGraph[State]) -> str:
     """Returns a script: in no quiet state that was reached does a job hold a part of what it waits for."""
-    names = [f"x{n}" for n in range(sum(kind.number for kind in contest.kinds))]
-    barriers = [kind.barrier for kind in contest.kinds for _ in range(kind.number)]
-    part = [f"(and (< 0 {name}) (< {name} {least}))" for name, least in zip(names, barriers, strict=True)]
-    if len(graph.quiet) * len(names) > MOST_TERMS:
-        return None
-    claims = "\n  ".join(f"(not (waits {_vector(flat(state))}))" for state in graph.quiet)
-    arguments = " ".join(f"({name} Int)" for name in names)
-    return (
-        f"(set-logic QF_LIA)\n(define-fun waits ({arguments}) Bool (or false {' '.join(part)}))\n"
-        f"(assert (not (and true\n  {claims}\n)))\n(check-sat)\n"
-    )
+    held = {
+        (kind.barrier, holding(job))
+        for state in graph.quiet for kind, jobs in zip(contest.kinds, state, strict=True) for job in jobs
+    }  # fmt: skip
+    claims = [f"(not (waits {members} {least}))" for least, members in sorted(held)]
+    waits = "(define-fun waits ((held Int) (least Int)) Bool (and (< 0 held) (< held least)))"
+    return _all_hold(claims, [waits])

@@ -98,8 +98,13 @@ def _named(tree: Tree) -> Tree:
 
 def acts(evicts: Evictor, there: Cluster, state: Counts, constants: Mapping[str, Fraction]) -> bool:
     """Decides whether the trigger holds in a state.  Raises NeedsError for a name without a value."""
-    most = {counted(evicts.thing, by): Fraction(max(domains(there, state, by), default=0)) for by in evicts.labels}
+    most = fullest(evicts, there, state)
     return bool(evaluate(evicts.trigger, SteadyState(lambda path: most.get(path, constants.get(path)))))
+
+
+def fullest(evicts: Evictor, there: Cluster, state: Counts) -> dict[str, Fraction]:
+    """Returns the members of the fullest domain by each label of the trigger, by the name that the trigger reads."""
+    return {counted(evicts.thing, by): Fraction(max(domains(there, state, by), default=0)) for by in evicts.labels}
 
 
 def always_acts(
@@ -118,13 +123,18 @@ def always_acts(
     return truth(evicts.trigger, {**constants, **spans})
 
 
+def points(constants: Mapping[str, Fraction]) -> dict[str, Interval]:
+    """Returns numbers as intervals."""
+    return {path: Interval(number, number) for path, number in constants.items()}
+
+
 def acts_on_more(evicts: Sequence[Evictor], there: Cluster, members: int, constants: Mapping[str, Fraction]) -> bool:
     """Decides whether some trigger holds for so many members and any more, wherever they lie.
 
     Its answer hangs on no number of members but the counted ones, and each more has a place: one that is emptiest.
     """
     thing = evicts[0].thing
-    fixed = {path: Interval(n, n) for path, n in constants.items() if path.partition(".")[0] != thing}
+    fixed = points({path: number for path, number in constants.items() if path.partition(".")[0] != thing})
     taken = all(site.room is None for site in there.sites) and len(there.musts) <= 1
     if not taken or any(rule.together for rule in there.musts):
         return False
@@ -136,11 +146,10 @@ def chase(evicts: Sequence[Evictor], there: Cluster, members: int, constants: Ma
 
     `possible`: some answers do.  `none`: it comes to rest.  `idle`: it never acts.  `blocked`: not all can be placed.
     """
-    spans = {path: Interval(number, number) for path, number in constants.items()}
-    decided = [always_acts(one, there, members, spans) for one in evicts]
-    active = [one for one, always in zip(evicts, decided, strict=True) if always is None]
-    if True in decided or not active:
-        return Chase(CERTAIN if True in decided else IDLE, first=_placed(there, members))
+    decided = {one: always_acts(one, there, members, points(constants)) for one in evicts}
+    active = [one for one, always in decided.items() if always is None]
+    if True in decided.values() or not active:
+        return Chase(CERTAIN if True in decided.values() else IDLE, first=_placed(there, members))
     if all(settles(one, there, members, constants) for one in active):
         return Chase(NONE)
     placed = explore([canonical(there, empty(there))], lambda s: _fill(there, s, members), most=MOST_STATES)
@@ -150,7 +159,11 @@ def chase(evicts: Sequence[Evictor], there: Cluster, members: int, constants: Ma
     if not starts:
         return Chase(BLOCKED, placed)
     graph = explore(starts, lambda s: canonical_edges(there, moves(active, there, s, constants)), most=MOST_STATES)
-    return _judged(graph) if graph.complete else Chase(UNKNOWN, graph)
+    if not graph.complete:
+        return Chase(UNKNOWN, graph)
+    if any(acts(one, there, state, constants) for state in graph.quiet for one in active):
+        return Chase(BLOCKED, graph)
+    return _judged(graph)
 
 
 def settles(evicts: Evictor, there: Cluster, members: int, constants: Mapping[str, Fraction]) -> bool:
@@ -215,9 +228,9 @@ def victims(
     """Yields the nodes from which an evictor takes one, while its trigger holds: those of a fullest place."""
     if not acts(evicts, there, state, constants):
         return
-    fullest = {by: max(domains(there, state, by)) for by in evicts.labels}
+    most = {by: max(domains(there, state, by)) for by in evicts.labels}
     for k, n in spots(state, every=every):
-        if state[k][n] > 0 and any(domain_of(there, state, by, k, n) == fullest[by] for by in evicts.labels):
+        if state[k][n] > 0 and any(domain_of(there, state, by, k, n) == most[by] for by in evicts.labels):
             yield k, n
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.findings.question_input import Certificate
@@ -11,39 +12,70 @@ from coherence.language.sentences import Spread
 from coherence.model.model import Interval
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import Values
-from coherence.verify.jobs.certificates import ranked
-from coherence.verify.jobs.eviction import Evictor, counted
+from coherence.verify.jobs.certificates import all_joined, flat
+from coherence.verify.jobs.certificates import comes_to_rest as falls_by
+from coherence.verify.jobs.eviction import MOVE, Chase, Evictor, always_acts, counted, fullest, points
 from coherence.verify.jobs.placement import Placement
-from coherence.verify.jobs.placing import Counts, domains, total
+from coherence.verify.jobs.placing import Counts, able, additions, domains, total
 from coherence.verify.jobs.sites import Cluster
-from coherence.verify.jobs.state_graph import StateGraph, ranks
 
-MOST_TERMS = 3000
+MOST_TERMS = 1_000_000
 
 
-def always_a_place(cluster: Cluster, outcome: Placement, high: int) -> str | None:
-    """Returns a script: in every state that was reached with fewer than `high` members some place may take one more."""
-    states = [state for state in outcome.graph.edges if total(state) < high]
-    if any(site.most > site.number for site in cluster.sites):
-        return None
-    return places_for_all([(cluster, states)])
+def always_a_place(tried: Sequence[tuple[Cluster, Placement]], high: int) -> str | None:
+    """Returns a script: in every state that was reached with fewer than `high` members some place may take one more.
+
+    Where none of the stated places may, one that a loop adds does.
+    """
+    cases = dict[tuple[int, ...], tuple[Cluster, list[Counts]]]()
+    for there, outcome in tried:
+        for state in outcome.graph.edges:
+            if total(state) < high:
+                after = _with_a_place(there, state)
+                numbers = tuple(map(len, after))
+                cases.setdefault(numbers, (_of_numbers(there, numbers), []))[1].append(after)
+    return places_for_all(list(cases.values()))
+
+
+def _with_a_place(there: Cluster, state: Counts) -> Counts:
+    """Returns the state; after places were added one by one until one of them takes a member, where none does."""
+    waiting = [state]
+    for here in waiting:
+        if able(_of_numbers(there, tuple(map(len, here))), here):
+            return here
+        waiting += [edge.to for edge in additions(there, here)]
+    return state
+
+
+def _of_numbers(there: Cluster, numbers: Sequence[int]) -> Cluster:
+    """Returns a cluster with so many places of each class."""
+    sites = zip(there.sites, numbers, strict=True)
+    return replace(there, sites=tuple(replace(site, number=number) for site, number in sites))
 
 
 def places_for_all(cases: Sequence[tuple[Cluster, Collection[Counts]]]) -> str | None:
     """Returns a script: on each cluster, in each of its states, some place may take one more; None where it is long."""
-    nodes = [sum(site.number for site in there.sites) for there, _ in cases]
-    terms = sum(number * len(states) for number, (_, states) in zip(nodes, cases, strict=True))
-    if terms > MOST_TERMS or max(nodes, default=0) > 60:
-        return None
-    functions, claims = list[str](), list[str]()
+    functions, claims, terms = dict[tuple[int, int], str](), list[str](), 0
     for k, (there, states) in enumerate(cases):
         names = variables(there)
-        body = " ".join(may_take(there, node) for node in range(len(names)))
         arguments = " ".join(f"({name} Int)" for name in names)
-        functions.append(f"(define-fun place{k} ({arguments}) Bool (or false {body}))\n")
-        claims += [f"(place{k} {' '.join(str(n) for n in flat(state))})" for state in states]
+        for state in states:
+            node = _first_able(there, state)
+            if (k, node) not in functions:
+                body = may_take(there, node)
+                functions[k, node] = f"(define-fun place{k}_{node} ({arguments}) Bool {body})\n"
+            claims.append(f"(place{k}_{node} {' '.join(map(str, flat(state)))})")
+            terms += len(names)
+            if terms > MOST_TERMS:
+                return None
     lines = "\n  ".join(claims)
-    return f"(set-logic QF_LIA)\n{''.join(functions)}(assert (not (and true\n  {lines}\n)))\n(check-sat)\n"
+    return f"(set-logic QF_LIA)\n{''.join(functions.values())}(assert (not (and true\n  {lines}\n)))\n(check-sat)\n"
+
+
+def _first_able(there: Cluster, state: Counts) -> int:
+    """Returns the number of a node that may take one more; of the first node where none may."""
+    k, node = next(iter(able(there, state)), (0, 0))
+    return sum(len(nodes) for nodes in state[:k]) + node
 
 
 def no_place(cluster: Cluster, state: Counts) -> str:
@@ -79,11 +111,6 @@ def variables(cluster: Cluster) -> list[str]:
     return [f"n{k}_{n}" for k, site in enumerate(cluster.sites) for n in range(site.number)]
 
 
-def flat(state: Counts) -> list[int]:
-    """Returns the members of each node, class by class."""
-    return [held for nodes in state for held in nodes]
-
-
 def may_take(cluster: Cluster, node: int) -> str:
     """Returns the term: one more member on this node is within its room and every must."""
     names = variables(cluster)
@@ -116,34 +143,44 @@ def _sum(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"(+ {' '.join(names)})"
 
 
-def never_acts(evicts: Sequence[Evictor], cluster: Cluster, members: int, constants: Values) -> str | None:
-    """Returns a script: wherever the members are, each trigger fails (one of D domains has at least members / D)."""
-    ones = tuple((1,) * site.number for site in cluster.sites)
+def comes_to_rest(
+    evicts: Sequence[Evictor], there: Cluster, members: int, outcome: Chase, constants: Mapping[str, Fraction]
+) -> str | None:
+    """Returns a script: moves of these members come to an end, and where they do no trigger holds."""
+    values = points(constants)
+    idle = [evictor for evictor in evicts if always_acts(evictor, there, members, values) is False]
+    active = [evictor for evictor in evicts if evictor not in idle]
+    scripts = [_never_acts(evictor, there, members, values) for evictor in idle]
+    if outcome.graph is not None:
+        scripts.append(falls_by(outcome.graph, MOVE))
+        for evictor in active:
+            ends = {tuple(fullest(evictor, there, state).items()) for state in outcome.graph.quiet}
+            scripts += [
+                claimed(Logic("not", (evictor.trigger,)), {**values, **points(dict(end))}) for end in sorted(ends)
+            ]
+    elif active:
+        scripts += [script for evictor in active for script in _levels_out(evictor, there, members, values)]
+    return all_joined(scripts)
+
+
+def _never_acts(evicts: Evictor, there: Cluster, members: int, values: Values) -> str | None:
+    """Returns a script: wherever the members are, the trigger fails (one of D domains has at least members / D)."""
+    ones = tuple((1,) * site.number for site in there.sites)
     spans = {
-        counted(one.thing, by): Interval(Fraction(-(-members // len(domains(cluster, ones, by)))), Fraction(members))
-        for one in evicts for by in one.labels
-    }  # fmt: skip
-    fail = tuple(Logic("not", (one.trigger,)) for one in evicts)
-    claim = fail[0] if len(fail) == 1 else Logic("and", fail)
-    return claimed(claim, {**constants, **spans}, whole=frozenset(spans))
+        counted(evicts.thing, by): Interval(Fraction(-(-members // len(domains(there, ones, by)))), Fraction(members))
+        for by in evicts.labels
+    }
+    return claimed(Logic("not", (evicts.trigger,)), {**values, **spans}, whole=frozenset(spans))
 
 
-def comes_to_rest(cluster: Cluster, graph: StateGraph[Counts], kind: str) -> str | None:
-    """Returns a script: a rank falls with every step of this kind; None where it is too long."""
-    steps = [(flat(state), flat(e.to)) for state, edges in graph.edges.items() for e in edges if e.kind == kind]
-    rank = ranks(graph, (kind,))
-    names = variables(cluster)
-    if rank is None or len(steps) * len(names) > MOST_TERMS:
-        return None
-    vectors = {tuple(flat(state)): number for state, number in rank.items()}
-    return ranked(vectors, [(tuple(one), tuple(other)) for one, other in steps], names)
+def _levels_out(evicts: Evictor, there: Cluster, members: int, values: Values) -> tuple[str | None, str]:
+    """Returns scripts: the trigger fails where the fullest node has members / nodes (rounded up), the least it may.
 
-
-def levels_out(cluster: Cluster, members: int) -> str:
-    """Returns a script: a node above members / nodes (rounded up) has at least two more than the emptiest one.
-
-    `f` is the fullest node, `e` the emptiest: the others have at least `e` each.
+    Above that it has at least two more than the emptiest one, to which the member goes.  `f` is the fullest node, `e`
+    the emptiest: the others have at least `e` each.
     """
-    nodes = cluster.nodes
-    facts = (f"(> f {-(-members // nodes)})", f"(<= (+ f (* {nodes - 1} e)) {members})", "(>= e 0)")
-    return Certificate({"f": "Int", "e": "Int"}, facts, "(>= f (+ e 2))").script().replace("QF_LIRA", "QF_LIA", 1)
+    least = -(-members // there.nodes)
+    facts = (f"(> f {least})", f"(<= (+ f (* {there.nodes - 1} e)) {members})", "(>= e 0)")
+    script = Certificate({"f": "Int", "e": "Int"}, facts, "(>= f (+ e 2))").script().replace("QF_LIRA", "QF_LIA", 1)
+    level = points({counted(evicts.thing, by): Fraction(least) for by in evicts.labels})
+    return claimed(Logic("not", (evicts.trigger,)), {**values, **level}), script

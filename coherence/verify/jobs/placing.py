@@ -86,26 +86,26 @@ def places(
     cluster: Cluster, counts: Counts, *, wishes: bool = False, every: bool = False
 ) -> Iterator[StateStep[Counts]]:
     """Yields every placement of one more member; with `wishes` only those that break the soft rules least."""
-    able = _able(cluster, counts, every=every)
+    nodes = able(cluster, counts, every=every)
     if wishes and (cluster.wishes or cluster.likes):
-        able = preferred(cluster, counts, able)
-    for k, n in able:
+        nodes = preferred(cluster, counts, nodes)
+    for k, n in nodes:
         yield StateStep(PLACE, partial(_goes, cluster, k, n), put(counts, k, n, 1))
 
 
-def preferred(cluster: Cluster, counts: Counts, able: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def preferred(cluster: Cluster, counts: Counts, nodes: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Returns the nodes that the placer may choose: those that break its preferences least.
 
     It adds up what they exceed, times their weights.  Where the design gives no weights and `summed` is off, it may
     also go by the number of those that are broken, or by one after the other.
     """
     soft = [_tally_of(cluster, counts, rule) for rule in cluster.wishes]
-    costs = {spot: _costs(cluster, counts, soft, spot) for spot in able}
+    costs = {spot: _costs(cluster, counts, soft, spot) for spot in nodes}
     best: set[tuple[int, int]] = set()
     for score in _scorings(cluster):
         least = min((score(own) for own in costs.values()), default=())
-        best |= {spot for spot in able if score(costs[spot]) == least}
-    return [spot for spot in able if spot in best]
+        best |= {spot for spot in nodes if score(costs[spot]) == least}
+    return [spot for spot in nodes if spot in best]
 
 
 Costs: TypeAlias = tuple[int, ...]
@@ -131,7 +131,7 @@ def _in_order(order: tuple[int, ...], costs: Costs) -> Costs:
     return tuple(costs[k] for k in order)
 
 
-def _able(cluster: Cluster, counts: Counts, *, every: bool = False) -> list[tuple[int, int]]:
+def able(cluster: Cluster, counts: Counts, *, every: bool = False) -> list[tuple[int, int]]:
     """Returns the nodes on which one more member may go by every must."""
     musts = [_tally_of(cluster, counts, rule) for rule in cluster.musts]
     return [
@@ -226,7 +226,7 @@ def taken_anywhere(cluster: Cluster, counts: Counts) -> list[StateStep[Counts]]:
 
 def placed(cluster: Cluster, counts: Counts) -> list[StateStep[Counts]]:
     """Returns every placement of one more member between representatives."""
-    return _between(cluster, counts, PLACE, _able(cluster, counts), 1)
+    return _between(cluster, counts, PLACE, able(cluster, counts), 1)
 
 
 def removed(cluster: Cluster, counts: Counts) -> list[StateStep[Counts]]:

@@ -124,25 +124,3 @@ def _back(came: Mapping[S, tuple[S, StateStep[S]]], first: S, state: S) -> list[
         state, edge = came[state]
         steps.append(edge)
     return steps[::-1]
-
-
-def ranks(graph: StateGraph[S], kinds: Collection[str]) -> dict[S, int] | None:
-    """Returns a number for each state that falls with every step of these kinds; None where there is a cycle."""
-    steps = {state: [e.to for e in edges if e.kind in kinds] for state, edges in graph.edges.items()}
-    rank: dict[S, int] = {}
-    for root, first in steps.items():
-        stack = [(root, iter(first))] if root not in rank else []
-        path = {root}
-        while stack:
-            state, rest = stack[-1]
-            after = next(rest, None)
-            if after is None:
-                rank[state] = 1 + max((rank[to] for to in steps[state]), default=-1)
-                path.discard(state)
-                stack.pop()
-            elif after in path:
-                return None
-            elif after not in rank:
-                path.add(after)
-                stack.append((after, iter(steps.get(after, ()))))
-    return rank

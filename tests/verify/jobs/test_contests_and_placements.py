@@ -16,6 +16,7 @@ from coherence.language.reading import read_text
 from coherence.verify.facts.design_facts import known
 from coherence.verify.jobs import gangs, obligations
 from coherence.verify.jobs import livelock as jobs_livelock
+from coherence.verify.jobs.certificates import flat
 from coherence.verify.jobs.contest import Contest, contest
 from coherence.verify.jobs.contest_steps import nobody, steps
 from coherence.verify.jobs.eviction import chase, evictor, moves
@@ -28,7 +29,6 @@ from coherence.verify.jobs.state_graph import (
     StateStep,
     components,
     explore,
-    ranks,
     round_trip,
     trapped,
     way_to,
@@ -129,14 +129,6 @@ def test_components_ways_and_round_trips() -> None:
     assert [edge.to for edge in way_to(graph, 3)] == [1, 2, 3]
     assert [edge.to for edge in round_trip(graph, 1, {1, 2, 3})] == [2, 3, 1]
     assert round_trip(graph, 0, {0}) == []
-
-
-def test_ranks_fall_with_every_step_and_do_not_exist_on_a_cycle() -> None:
-    graph = lines({0: [1, 2], 1: [3], 2: [3]})
-    rank = ranks(graph, ("go",))
-    assert rank is not None
-    assert all(rank[state] > rank[edge.to] for state, edges in graph.edges.items() for edge in edges)
-    assert ranks(lines({0: [1], 1: [0]}), ("go",)) is None
 
 
 def test_an_exploration_says_when_it_stopped_early() -> None:
@@ -337,9 +329,8 @@ def test_the_run_to_the_blocked_state_replays_with_names() -> None:
     naive = Nodes("aab", [None] * 3, [("zone", 1, False, True), ("node", 1, False, True)])
     state: tuple[int, ...] = (0, 0, 0)
     for _, after in steps_to(there, found.graph, found.stuck):
-        flat = tuple(obligations.flat(after))
-        assert flat in naive.put(state)
-        state = flat
+        assert flat(after) in naive.put(state)
+        state = flat(after)
     assert sum(state) == 5
     assert naive.put(state) == []
     assert unsat(obligations.no_place(there, found.stuck), timeout_ms=5000).unsat
@@ -576,7 +567,7 @@ def test_cvc5_checks_the_certificates_again(module: object, text: str) -> None:
 def test_a_certificate_of_a_blocked_state_is_refused() -> None:
     there = places_of(SPREAD.format(most=6))
     found = placement(there, 1, 6)
-    script = obligations.always_a_place(there, found, 6)
+    script = obligations.always_a_place([(there, found)], 6)
     assert script is not None
     assert unsat(script, timeout_ms=5000).outcome is Outcome.SAT
 
@@ -706,6 +697,8 @@ def test_nodes_added_in_the_small_zone_make_room() -> None:
     )
     finding = the_answer(placement_feasibility, SPREAD.format(most=6) + loop)
     assert finding.verdict is Verdict.PROVED
+    assert finding.evidence.certificate is not None
+    assert unsat(finding.evidence.certificate, timeout_ms=5000).unsat
     assert any("places are added when a member finds none" in one for one in finding.assumptions)
 
 

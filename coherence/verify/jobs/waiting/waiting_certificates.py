@@ -17,7 +17,7 @@ from coherence.verify.jobs.job_states import CODED_BELOW, LEAVING, PHASES, POOL,
 from coherence.verify.jobs.waiting.fair_parties import ALL, FairParties, JobParty, PassState
 from coherence.verify.jobs.waiting.starvation import fitting, passed_over
 
-MOST_TERMS = 20_000
+MOST_TERMS = 400_000
 OTHERS, ADMITS, TAKES = range(3)  # who takes a step
 OF_A_JOB = f"""(define-fun rest ((x Int)) Int (- (- {-CODED_BELOW}) x))
 (define-fun leaving ((x Int)) Bool (and (<= 0 (rest x)) (= (mod (rest x) {PHASES}) {LEAVING})))

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from coherence.base.places import Place
-from coherence.base.solver import joined
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.jobs.certificates import all_joined
 from coherence.verify.jobs.contest import HOLDS_ALL, HOLDS_QUEUE, PASSED, RESERVES, Contest, contest
 from coherence.verify.jobs.livelock import NONE, POSSIBLE, TIE, UNKNOWN, variants
 from coherence.verify.jobs.needs import NeedsError
@@ -103,8 +103,7 @@ def _script(outcomes: list[Starvation]) -> str | None:
     """Returns one certificate of several proofs; None where one of them is too long."""
     from coherence.verify.jobs.waiting.waiting_certificates import none_waits_for_ever
 
-    scripts = [none_waits_for_ever(outcome.proof) for outcome in outcomes if outcome.proof is not None]
-    return joined(script for script in scripts if script is not None) if None not in scripts else None
+    return all_joined(none_waits_for_ever(outcome.proof) for outcome in outcomes if outcome.proof is not None)
 
 
 def _open(question: Question, outcome: Starvation, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:

@@ -38,19 +38,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeAlias
 
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.jobs.certificates import all_joined
 from coherence.verify.jobs.count_ranges import adders, render_verdicts, variants
 from coherence.verify.jobs.eviction import (
     BLOCKED,
     CERTAIN,
     IDLE,
     MOST_STATES,
-    MOVE,
     NONE,
     POSSIBLE,
     UNKNOWN,
@@ -68,7 +68,7 @@ from coherence.verify.jobs.eviction_case import (
     values_at,
 )
 from coherence.verify.jobs.needs import NeedsError
-from coherence.verify.jobs.obligations import comes_to_rest, levels_out, never_acts
+from coherence.verify.jobs.obligations import comes_to_rest
 from coherence.verify.jobs.placing import Counts, canonical, shown
 from coherence.verify.jobs.selectors import STAY
 from coherence.verify.jobs.sites import Cluster, cluster
@@ -78,6 +78,7 @@ from coherence.verify.patterns.writers._pair import Numbers
 QUESTION = Question("COH226", "evictor-vs-placer", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
 BOUND, BY_MEMBERS, MOST_SWEPT = 50, 20, 8000
+Outcomes: TypeAlias = list[tuple[Cluster, dict[int, Chase]]]
 WORST = (CERTAIN, POSSIBLE, UNKNOWN, BLOCKED, NONE, IDLE)
 FULLEST = "it evicts from a place that is fullest by its own count"
 WEIGHED = "the placer adds its preferences up, each times its weight: it takes a place where what they exceed is least"
@@ -161,15 +162,15 @@ def _answer(subject: Subject, facts: DesignFacts, case: EvictionCase) -> Finding
             needs = f"needs placement of {case.thing}: with no rule the placer may put it back where it was"
             return QUESTION.undecided(needs, places, of)
         return _conflict(subject, facts, case, there, results, places, certain=certain)
-    if BLOCKED in verdicts and not verdicts & {IDLE, NONE}:
+    if BLOCKED in verdicts:
         return QUESTION.undecided(f"needs a placement of all {case.thing}: its rules leave none", places, of)
     if not there.weighed:
-        freely = [(one, _results(case, one)) for one in (replace(other, summed=False) for other in tried)]
-        there, results = min(freely, key=_worst)
+        outcomes = [(one, _results(case, one)) for one in (replace(other, summed=False) for other in tried)]
+        there, results = min(outcomes, key=_worst)
         if {result.verdict for result in results.values()} & {CERTAIN, POSSIBLE, UNKNOWN}:
             needs = f"needs what each preference of {case.thing} weighs (prefer spread by node <= 1 weight 2)"
             return QUESTION.undecided(f"{needs}: if the placer adds them up, it comes to rest", places, of)
-    return _proved(case, there, results, places, of)
+    return _proved(case, there, outcomes, places, of)
 
 
 def _worst(outcome: tuple[Cluster, dict[int, Chase]]) -> int:
@@ -206,24 +207,25 @@ def _places(facts: DesignFacts, case: EvictionCase, there: Cluster) -> tuple[Pla
 
 
 def _proved(
-    case: EvictionCase, there: Cluster, results: dict[int, Chase], places: tuple[Place, ...], of: tuple[str, ...]
+    case: EvictionCase, there: Cluster, outcomes: Outcomes, places: tuple[Place, ...], of: tuple[str, ...]
 ) -> Finding:
-    idle = all(result.verdict == IDLE for result in results.values())
-    several = len(case.loops) > 1
+    results = next(results for one, results in outcomes if one is there)
+    idle, several = all(result.verdict == IDLE for result in results.values()), len(case.loops) > 1
     what = ("never act" if several else "never acts") if idle else ("come to rest" if several else "comes to rest")
-    most = max(results)
-    constants = {path: Interval(v, v) for path, v in values_at(case, there, most).items()}
-    script = None
-    if len(results) == 1:
-        graph = results[most].graph
-        script = comes_to_rest(there, graph, MOVE) if graph is not None else None
-        if graph is None:
-            script = never_acts(case.evictors, there, most, constants) if idle else levels_out(there, most)
+    most, script = max(results), _certificate(case, outcomes)
     numbers: Numbers = {"members": (most, ""), "places": (there.nodes, "")}
     message = (
         f"{' and '.join(case.names)} {what}: {most} of {case.thing} on {there.places_text}{_by_members(case, there)}"
     )
     return QUESTION.proved(message, places, of, arithmetic(numbers, certificate=script), assumptions=_assumed(there))
+
+
+def _certificate(case: EvictionCase, outcomes: Outcomes) -> str | None:
+    """Returns a script for every number of members on every number of places; None where one of them has none."""
+    return all_joined(
+        comes_to_rest(case.evictors, there, members, outcome, values_at(case, there, members))
+        for there, results in outcomes for members, outcome in results.items()
+    )  # fmt: skip
 
 
 def _assumed(there: Cluster) -> tuple[str, ...]:

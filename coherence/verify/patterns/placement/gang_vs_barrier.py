@@ -38,7 +38,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.jobs.certificates import saturated, standing
+from coherence.verify.jobs.certificates import all_joined, saturated, standing
 from coherence.verify.jobs.contest import WAITING, Contest, JobKind, contest
 from coherence.verify.jobs.count_ranges import render_verdicts
 from coherence.verify.jobs.gangs import (
@@ -106,7 +106,7 @@ def _answer(subject: Subject, facts: DesignFacts, jobs: Contest) -> Finding:
         lasting = [(variant, _if_it_lasts(variant, outcome)) for variant, outcome in results]
         jobs, worst = min(lasting, key=lambda pair: WORST.index(pair[1].verdict))
         if worst.verdict == NONE:
-            return _proved(jobs, worst, places, names)
+            return _proved(lasting, jobs, places, names)
         unstated = next(kind.name for kind in jobs.kinds if kind.leaves is None)
         needs = f"needs how long evictions take (leaves_after of {unstated}; 0 s where all is free at once)"
         return QUESTION.undecided(needs, places, names)
@@ -132,16 +132,18 @@ def _places(facts: DesignFacts, jobs: Contest, waiting: list[JobKind]) -> Iterat
         yield jobs.admit.place.labelled("who comes first")
 
 
-def _amounts(jobs: Contest, found: Standstill) -> Numbers:
+def _amounts(jobs: Contest, *outcomes: Standstill) -> Numbers:
     there: Numbers = {resource: (amount, "") for resource, amount in jobs.capacity.items()}
     wanted: Numbers = {f"{r} wanted in all": (jobs.total(r), "") for r in jobs.capacity}
-    return {**there, **wanted, "states": (len(found.graph.edges), "")}
+    return {**there, **wanted, "states": (sum(len(outcome.graph.edges) for outcome in outcomes), "")}
 
 
-def _proved(jobs: Contest, standstill: Standstill, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
-    script = saturated(jobs) or standing(jobs, standstill.graph)
+def _proved(
+    tried: list[tuple[Contest, Standstill]], jobs: Contest, places: tuple[Place, ...], names: tuple[str, ...]
+) -> Finding:
+    script = all_joined([saturated(one) or standing(one, outcome.graph) for one, outcome in tried])
     message = f"{' and '.join(names)} never hold a part of themselves for ever"
-    evidence = arithmetic(_amounts(jobs, standstill), certificate=script)
+    evidence = arithmetic(_amounts(jobs, *(outcome for _, outcome in tried)), certificate=script)
     return QUESTION.proved(message, places, names, evidence, assumptions=(*ASSUMED, *jobs.assumed))
 
 

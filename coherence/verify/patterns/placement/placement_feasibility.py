@@ -135,7 +135,7 @@ def _answer(subject: Subject, facts: DesignFacts, thing: str, musts: list[Place]
         if held:
             needs = f"needs where the {held} that others hold lies: without them every one of {thing} has a place"
             return QUESTION.undecided(needs, places, of)
-        return _proved(there, placed, low, high, places, of)
+        return _proved(results, there, low, high, places, of)
     loop = adders(facts, there)
     if loop is not None:
         needs = f"needs the places that {loop} adds (write {loop}'s signal as the count of one of the places)"
@@ -182,13 +182,14 @@ def _assumed(there: Cluster, low: int, high: int) -> tuple[str, ...]:
 
 
 def _proved(
-    there: Cluster, placement: Placement, low: int, high: int, places: tuple[Place, ...], of: tuple[str, ...]
-) -> Finding:
-    every = levels(there, max(BOUND, high))
-    numbers: Numbers = {"fewest": (low, ""), "most": (high, ""), "states": (len(placement.graph.edges), "")}
+    tried: list[tuple[Cluster, Placement]], there: Cluster, low: int, high: int, places: tuple[Place, ...],
+    of: tuple[str, ...],
+) -> Finding:  # fmt: skip
+    every, states = levels(there, max(BOUND, high)), sum(len(outcome.graph.edges) for _, outcome in tried)
+    numbers: Numbers = {"fewest": (low, ""), "most": (high, ""), "states": (states, "")}
     numbers_ = f"every number of {there.thing} from {low} to {high}" if low < high else f"{high} of {there.thing}: each"
     message = f"{numbers_} has a place{_beyond(every)}"
-    evidence = arithmetic(numbers, certificate=always_a_place(there, placement, high))
+    evidence = arithmetic(numbers, certificate=always_a_place(tried, high))
     return QUESTION.proved(message, places, of, evidence, assumptions=_assumed(there, low, high))
 
 

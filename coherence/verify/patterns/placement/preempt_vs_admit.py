@@ -54,7 +54,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.jobs.certificates import falling, saturated
+from coherence.verify.jobs.certificates import all_joined, falling, saturated
 from coherence.verify.jobs.contest import HOLDS_ALL, HOLDS_QUEUE, Contest, contest
 from coherence.verify.jobs.contest_steps import ADMIT, FREES, SCHEDULER, TAKE, VAIN
 from coherence.verify.jobs.livelock import (
@@ -115,12 +115,13 @@ def _answer(subject: Subject, facts: DesignFacts, jobs: Contest) -> Finding:
         bound = f"{MOST_STATES} states"
         return QUESTION.undecided(f"more than {bound} of these jobs", places, names, bound=bound)
     if cycle.verdict == NONE:
-        lasting = _worst([(one, _if_it_lasts(one, cycle)) for one, cycle in results])
+        outcomes = [(one, _if_it_lasts(one, cycle)) for one, cycle in results]
+        lasting = _worst(outcomes)
         if lasting[1].verdict == UNKNOWN and (jobs.reserved or not jobs.returns):
-            return _proved(jobs, cycle, places, names)  # what is freed goes to nobody else; the proof says the rest
+            return _proved(results, jobs, places, names)  # what is freed goes to nobody else; the proof says the rest
         if lasting[1].verdict != NONE:
             return _needs_duration(*lasting, places, names)
-        return _proved(*lasting, places, names)
+        return _proved(outcomes, lasting[0], places, names)
     if order is not None and order.victim is None:
         return QUESTION.undecided("needs victim of order (returns or leaves; reservation or not)", places, names)
     if jobs.admit is None:
@@ -175,9 +176,11 @@ def _places(subject: Subject, facts: DesignFacts, jobs: Contest) -> tuple[Place,
     return tuple(places)
 
 
-def _proved(jobs: Contest, rest: Livelock, places: tuple[Place, ...], names: tuple[str, ...]) -> Finding:
-    script = saturated(jobs) or falling(jobs, rest.graph, (*SCHEDULER, FREES))
-    numbers: Numbers = {"states": (len(rest.graph.edges), ""), **_amounts(jobs)}
+def _proved(
+    tried: list[tuple[Contest, Livelock]], jobs: Contest, places: tuple[Place, ...], names: tuple[str, ...]
+) -> Finding:
+    script = all_joined([saturated(one) or falling(rest.graph, (*SCHEDULER, FREES)) for one, rest in tried])
+    numbers: Numbers = {"states": (sum(len(rest.graph.edges) for _, rest in tried), ""), **_amounts(jobs)}
     outcome = "preemption and admission come to rest: no job is taken twice without another being let in for good"
     message = f"{outcome}{_by_number(jobs)}"
     return QUESTION.proved(message, places, names, arithmetic(numbers, certificate=script), assumptions=_assumed(jobs))
