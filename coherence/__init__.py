@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from coherence.language.design import Design
     from coherence.language.reading import read_design
     from coherence.loops.interchange.loop_analysis import analyze
+    from coherence.loops.interchange.network_parts import network
     from coherence.model.elaborate import elaborate
     from coherence.simulate.execute.exact import Choices, execute
 
@@ -38,12 +39,13 @@ _HOMES = {
     "check": "checking.workspace",
     "elaborate": "model.elaborate",
     "execute": "simulate.execute.exact",
+    "network": "loops.interchange.network_parts",
     "read_design": "language.reading",
 }
 
 __all__ = [
     "Choices", "CoherenceError", "Design", "Evidence", "Finding", "InputError", "Place", "Repair", "Report",
-    "Severity", "Verdict", "analyze", "check", "elaborate", "execute", "read_design",
+    "Severity", "Verdict", "analyze", "check", "elaborate", "execute", "network", "read_design",
 ]  # fmt: skip
 
 

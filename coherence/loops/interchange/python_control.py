@@ -1,10 +1,6 @@
-"""Converts python-control systems to networks and back.
+"""Converts networks to systems of python-control.
 
-In: a StateSpace becomes one integrator per state and one block without dynamics per output (exact, any number of
-inputs and outputs); a TransferFunction of one input and output becomes one block.  Delays are no part of a
-python-control system: give them by keyword.
-
-Out: a network without delays becomes its exact closed-loop StateSpace.  With delays there is none; ask for the exact
+A network without delays becomes its exact closed-loop StateSpace.  With delays there is none; ask for the exact
 frequency response (FrequencyResponseData), or name the order of a Pade approximation, whose poles prove nothing.
 """
 
@@ -17,12 +13,10 @@ import numpy as np
 
 from coherence.base.errors import MissingExtraError, UsageError
 from coherence.loops.margins.peaks_response import at, response
-from coherence.loops.networks.network import Block, Coupling, Network, network
+from coherence.loops.networks.network import Block, Network
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-ONE = (1.0,)
 
 
 def python_control() -> Any:
@@ -32,65 +26,6 @@ def python_control() -> Any:
     except ImportError:
         raise MissingExtraError("interchange with python-control", "control") from None
     return control
-
-
-def block_of(system: Any, name: str = "plant", *, delay: float = 0.0) -> Block:
-    """Returns one block of a python-control system with one input and one output.
-
-    Raises UsageError for several inputs or outputs, for discrete time and for what is improper.
-    """
-    control = python_control()
-    if system.ninputs != 1 or system.noutputs != 1:
-        raise UsageError(f"{name} has {system.ninputs} inputs and {system.noutputs} outputs: use network_of")
-    _continuous(system, name)
-    fraction = control.tf(system)
-    numerator, denominator = (tuple(map(float, p[0][0])) for p in (fraction.num, fraction.den))
-    return network([Block(name, numerator, denominator, delay)]).blocks[0]
-
-
-def network_of(system: Any, name: str = "plant", *, feedback: ArrayLike | None = None, delay: float = 0.0) -> Network:
-    """Returns the network of a python-control system: inputs `name_u1`, states `name_x1`, outputs `name_y1` and so on.
-
-    `feedback` F closes the loops u = r - F y (inputs by outputs); `delay` in seconds stands at every output.
-    Raises UsageError for discrete time and for a feedback of another shape.
-    """
-    control = python_control()
-    _continuous(system, name)
-    states = control.ss(system)
-    a, b, c, d = (np.atleast_2d(np.asarray(m, dtype=float)) for m in (states.A, states.B, states.C, states.D))
-    names = [[f"{name}_{letter}{k + 1}" for k in range(n)] for letter, n in zip("uxy", _sizes(states), strict=True)]
-    inputs, integrators, outputs = names
-    couplings = [
-        *_couplings(a, integrators, integrators),
-        *_couplings(b, inputs, integrators),
-        *_couplings(c, integrators, outputs),
-        *_couplings(d, inputs, outputs),
-    ]
-    if feedback is not None:
-        matrix = np.atleast_2d(np.asarray(feedback, dtype=float))
-        if matrix.shape != (len(inputs), len(outputs)):
-            raise UsageError(f"the feedback must have {len(inputs)} rows and {len(outputs)} columns")
-        couplings += _couplings(-matrix, outputs, inputs)
-    blocks = [Block(each, ONE, ONE) for each in inputs] + [Block(each, ONE, (1.0, 0.0)) for each in integrators]
-    return network([*blocks, *(Block(each, ONE, ONE, delay) for each in outputs)], couplings)
-
-
-def _sizes(states: Any) -> tuple[int, int, int]:
-    return states.ninputs, states.nstates, states.noutputs
-
-
-def _continuous(system: Any, name: str) -> None:
-    if system.dt not in (None, 0):
-        raise UsageError(f"{name} is in discrete time (dt = {system.dt}): convert it to continuous time first")
-
-
-def _couplings(matrix: np.ndarray[Any, Any], sources: Sequence[str], targets: Sequence[str]) -> list[Coupling]:
-    return [
-        Coupling(source, target, float(matrix[row, column]))
-        for row, target in enumerate(targets)
-        for column, source in enumerate(sources)
-        if matrix.size and matrix[row, column]
-    ]
 
 
 def frequency_response(

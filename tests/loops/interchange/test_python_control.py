@@ -8,20 +8,27 @@ import numpy as np
 import pytest
 
 from coherence.base.errors import UsageError
-from coherence.loops.interchange.python_control import block_of, frequency_response, network_of, state_space
+from coherence.loops.interchange.network_parts import network
+from coherence.loops.interchange.python_control import frequency_response, state_space
 from coherence.loops.margins.interaction_disk import multiloop_disk
 from coherence.loops.margins.network_margins import margins
 from coherence.loops.margins.peaks import amplification
-from coherence.loops.networks.network import Coupling, loop, network
+from coherence.loops.networks.network import Network, loop
 from coherence.loops.networks.stability import stability
 
 control = pytest.importorskip("control", reason="python-control is not installed")
 
 
+def closed(plant: object, couplings: list[tuple[str, str, float]] | None = None) -> Network:
+    """Returns a plant alone, in negative feedback unless couplings are named."""
+    net = network({"plant": plant}, [("plant", "plant", -1.0)] if couplings is None else couplings)
+    assert isinstance(net, Network)
+    return net
+
+
 def test_margins_equal_those_of_python_control_where_there_is_no_delay() -> None:
     plant = control.tf([2], [1, 3, 3, 1])
-    block = block_of(plant)
-    loop_margins = margins(network([block], [Coupling("plant", "plant", -1)])).margins
+    loop_margins = margins(closed(plant)).margins
     assert loop_margins is not None
     gain, phase, modulus, *_ = control.stability_margins(plant)
     assert (loop_margins.upper_gain, loop_margins.phase) == pytest.approx((gain, phase), rel=1e-9)
@@ -34,23 +41,23 @@ def test_margins_equal_those_of_python_control_where_there_is_no_delay() -> None
 def test_python_control_gives_disk_margins_of_an_unstable_loop_and_we_do_not() -> None:
     plant = control.tf([20], [1, 3, 3, 1])
     assert control.disk_margins(plant, np.geomspace(0.1, 10, 100))[0] > 0
-    assert margins(network([block_of(plant)], [Coupling("plant", "plant", -1)])).margins is None
+    assert margins(closed(plant)).margins is None
 
 
 def test_a_state_space_with_several_inputs_becomes_its_network() -> None:
     plant = control.ss([[0, 10], [-10, 0]], np.eye(2), [[1, 10], [-10, 1]], np.zeros((2, 2)))
-    net = network_of(plant, feedback=np.eye(2))
+    net = closed(plant, [(f"plant_y{k}", f"plant_u{k}", -1) for k in (1, 2)])
     assert stability(net).verdict == "stable"
-    closed = state_space(net)
-    assert sorted(closed.poles().real) == pytest.approx([-1, -1])
+    whole = state_space(net)
+    assert sorted(whole.poles().real) == pytest.approx([-1, -1])
     disk = multiloop_disk(net, ["plant_u1", "plant_u2"]).disk
     assert disk is not None
     assert disk.size == pytest.approx(0.0997512, rel=1e-4)
 
 
 def test_norms_agree() -> None:
-    made = network_of(control.ss([[0, 1], [-1, -0.2]], [[0], [1]], [[1, 0]], [[0]]))
-    peak = amplification(made, inputs=["plant_u1"], outputs=["plant_y1"]).peak
+    made = closed(control.ss([[0, 1], [-1, -0.2]], [[0], [1]], [[1, 0]], [[0]]), [])
+    peak = amplification(made, inputs=["plant_u1"], outputs=["plant"]).peak
     assert peak is not None
     assert peak.value == pytest.approx(5.0251891, rel=1e-7)
 
@@ -64,24 +71,3 @@ def test_a_delay_has_an_exact_response_and_no_state_space() -> None:
     omega = np.array([0.3, 1.0, 5.0])
     opened = 1.8 / ((1j * omega) ** 2 + 0.12j * omega + 9) * np.exp(-10j * omega)
     assert np.allclose(frequency_response(net, omega)(1j * omega), opened / (1 + opened))
-
-
-def test_delay_at_the_outputs() -> None:
-    made = network_of(control.tf([1], [1, 0]), feedback=[[1]], delay=1.0)
-    found = margins(made, "plant_y1").margins
-    assert found is not None
-    assert found.upper_gain == pytest.approx(math.pi / 2)
-
-
-@pytest.mark.parametrize("ask", [block_of, network_of])
-def test_discrete_time_is_refused(ask: object) -> None:
-    assert callable(ask)
-    with pytest.raises(UsageError, match="discrete"):
-        ask(control.tf([1], [1, 0.5], 0.1))
-
-
-def test_several_inputs_are_no_block() -> None:
-    with pytest.raises(UsageError, match="network_of"):
-        block_of(control.ss([[-1]], [[1, 1]], [[1]], [[0, 0]]))
-    with pytest.raises(UsageError, match="rows"):
-        network_of(control.tf([1], [1, 1]), feedback=np.eye(2))
