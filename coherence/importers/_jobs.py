@@ -87,21 +87,23 @@ def pod_requests(pod: FieldView | None) -> dict[str, Scalar]:
 
 def enqueue(
     manifest: Manifest, sketch: Sketch, thing: str, pods: Sequence[PodSet], pod: FieldView | None,
-    *, metadata: Table | None = None, comes: Scalar | None = None,
+    *, metadata: Table | None = None, comes: Scalar | None = None, group: str = "",
 ) -> None:  # fmt: skip
     """Notes a job that waits in a queue of Kueue, where its labels name one; `pod`: the first of its pods.
 
     `metadata`: of the job, where it is not that of the object.  `comes`: says that there is always another one.
+    `group`: the class that says its priority, where neither a label nor its first pod names one.
     """
     own = metadata or manifest.metadata
-    queue, group, partial = _label(own, LABEL), _label(own, CLASS), _label(own, PARTIAL)
+    queue, labelled, partial = _label(own, LABEL), _label(own, CLASS), _label(own, PARTIAL)
     if queue:
         of_pods = word(pod.node, "priorityClassName") if pod is not None else ""
         why = "it may be let in with a part of its pods" if partial else ""
         times, title = leaving_time(pod), manifest.title
         sketch.queues.jobs.append(
             QueuedJob(
-                title, thing, manifest.name.place, manifest.namespace, queue, pods, group or of_pods, times, comes, why
+                title, thing, manifest.name.place, manifest.namespace, queue, pods, labelled or of_pods or group, times,
+                comes, why,
             )
         )  # fmt: skip
 

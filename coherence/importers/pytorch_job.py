@@ -5,8 +5,6 @@ SOURCE: Kubeflow training operator API v1, PyTorchJobSpec: replicas 1 of each; r
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from coherence.importers import _pods as pods
 from coherence.importers._job_queues import PodSet
 from coherence.importers._jobs import SPELLING as OWN
@@ -42,9 +40,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     sets = [_member(manifest, name, view, sketch) for name, view in members]
     first = members[0][1].inner("template", "spec") if members else None
     group = word(scheduling.node, "priorityClass") if scheduling is not None else ""
-    enqueue(manifest, sketch, thing, sets, first)
-    own = [job for job in sketch.queues.jobs if job.thing == thing and group and not job.group]
-    sketch.queues.jobs = [replace(job, group=group) if job in own else job for job in sketch.queues.jobs]
+    enqueue(manifest, sketch, thing, sets, first, group=group)
 
 
 def _member(manifest: Manifest, name: str, view: FieldView, sketch: Sketch) -> PodSet:
