@@ -1,9 +1,9 @@
 """Real configuration files as designs: one module per kind of manifest, found by walking the package.
 
-A module has `KIND`, `GROUPS` (API groups; other formats have `recognises(root)` instead), `add(manifest, sketch)` and,
-if it needs to know all others, `link(manifest, sketch)`; where a key of ours has another name there, `SPELLING` says it
-(ours -> the manifest's, for repairs).  A file that states objects of other kinds, such as the values of a chart, has
-`states(manifest)`, which yields them.
+A module has `KIND` (or `KINDS`, where it reads several), `GROUPS` (API groups; other formats have `recognises(root)`
+instead), `add(manifest, sketch)` and, if it needs to know all others, `link(manifest, sketch)`; where a key of ours has
+another name there, `SPELLING` says it (ours -> the manifest's, for repairs).  A file that states objects of other
+kinds, such as the values of a chart, has `states(manifest)`, which yields them.
 Every value keeps its place in the manifest, a default that in the part which supplies it; what no importer reads is
 listed as not modelled; unknown kinds are listed, never guessed.  Templates are refused: render them first.
 """
@@ -53,17 +53,18 @@ def _modules() -> dict[str, ModuleType]:
     modules: dict[str, ModuleType] = {}
     for name in sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.name.startswith("_")):
         module = importlib.import_module(f"{__name__}.{name}")
-        if module.KIND in modules:
-            raise InternalError(f"{module.KIND} is claimed by {modules[module.KIND].__name__} and {module.__name__}")
-        modules[module.KIND] = module
+        for kind in (module.KIND,) if hasattr(module, "KIND") else module.KINDS:
+            if kind in modules:
+                raise InternalError(f"{kind} is claimed by {modules[kind].__name__} and {module.__name__}")
+            modules[kind] = module
     return modules
 
 
 @functools.cache
-def _object_modules() -> dict[tuple[str, str], ModuleType]:
-    """Kind and group of an object -> module; a module whose kind another product has, too, says its own by `OBJECT`."""
-    modules = _modules().values()
-    return {(getattr(m, "OBJECT", m.KIND), group): m for m in modules for group in getattr(m, "GROUPS", ())}
+def _object_kinds() -> dict[tuple[str, str], str]:
+    """Kind and group of an object -> kind; a module whose kind another product has, too, says its own by `OBJECT`."""
+    modules = _modules().items()
+    return {(getattr(m, "OBJECT", kind), group): kind for kind, m in modules for group in getattr(m, "GROUPS", ())}
 
 
 def kinds() -> tuple[str, ...]:
@@ -210,11 +211,11 @@ def _manifest(node: Node, file: str, reading: Reading, sketch: Sketch) -> Manife
         what = "a list" if isinstance(node, Items) else "a document"
         sketch.not_modelled.append((node.place, f"{what} that is no Kubernetes object"))
         return None
-    module = _object_modules().get((word(node, "kind"), word(node, "apiVersion").partition("/")[0]))
-    manifest = Manifest(node, file, reading, module.KIND if module is not None else "")
+    kind = _object_kinds().get((word(node, "kind"), word(node, "apiVersion").partition("/")[0]), "")
+    manifest = Manifest(node, file, reading, kind)
     if manifest.kind not in QUEUED:
         note_other(manifest, sketch)
-    if module is None:
+    if not kind:
         sketch.not_modelled.append((node.key_place("kind"), f"{shorten(manifest.title)} (this kind is not modelled)"))
         return None
     return manifest

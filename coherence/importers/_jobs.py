@@ -86,8 +86,8 @@ def pod_requests(pod: FieldView | None) -> dict[str, Scalar]:
 
 
 def enqueue(
-    manifest: Manifest, sketch: Sketch, thing: str, pods: Sequence[PodSet], pod: FieldView | None,
-    *, metadata: Table | None = None, comes: Scalar | None = None, group: str = "",
+    manifest: Manifest, sketch: Sketch, pods: Sequence[PodSet], pod: FieldView | None, *,
+    metadata: Table | None = None, comes: Scalar | None = None, group: str = "",
 ) -> None:  # fmt: skip
     """Notes a job that waits in a queue of Kueue, where its labels name one; `pod`: the first of its pods.
 
@@ -99,11 +99,11 @@ def enqueue(
     if queue:
         of_pods = word(pod.node, "priorityClassName") if pod is not None else ""
         why = "it may be let in with a part of its pods" if partial else ""
-        times, title = leaving_time(pod), manifest.title
+        thing = sketch.names.thing(manifest.name.text, manifest.namespace, manifest.kind)
         sketch.queues.jobs.append(
             QueuedJob(
-                title, thing, manifest.name.place, manifest.namespace, queue, pods, labelled or of_pods or group, times,
-                comes, why,
+                manifest.title, thing, manifest.name.place, manifest.namespace, queue, pods,
+                labelled or of_pods or group, leaving_time(pod), comes, why,
             )
         )  # fmt: skip
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coherence.importers._kubernetes import FieldView
+from coherence.importers._promql import seconds
+from coherence.importers._quantities import duration_text, respelled
 from coherence.language.document import Scalar, Table
 
 
@@ -70,3 +72,15 @@ class MetricSources:
     scrapes: list[Scalar] = field(default_factory=list)  # of Prometheus, where a monitor says nothing
     evaluations: list[Scalar] = field(default_factory=list)
     relists: list[Scalar] = field(default_factory=list)
+
+
+def duration(view: FieldView, key: str) -> Scalar | None:
+    """Returns a duration of Prometheus, in the language's spelling."""
+    stated = view.scalar(key)
+    if stated is None:
+        return None
+    length = seconds(stated.text.strip())
+    if not length:
+        view.problem(stated.place, f"{view.at(key)} is no duration above zero", "write for example 30s or 1m")
+        return None
+    return respelled(stated, duration_text(length))

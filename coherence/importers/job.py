@@ -22,4 +22,4 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     template = spec.table("template")
     thing = pods.add_pods(manifest, sketch, template, copies=members_at_once(spec))
     add_limits(spec, thing, sketch)
-    enqueue(manifest, sketch, thing, [pod_set(spec)], template.table("spec") if template else None)
+    enqueue(manifest, sketch, [pod_set(spec)], template.table("spec") if template else None)

@@ -48,7 +48,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     thing = sketch.names.thing(manifest.name.text, manifest.namespace, KIND)
     sketch.mention(thing, manifest.name.place, manifest.title)
     first = next((job for entry in replicated if (job := entry.inner("template", "spec", "template", "spec"))), None)
-    enqueue(manifest, sketch, thing, sets, first)
+    enqueue(manifest, sketch, sets, first)
 
 
 def _add(manifest: Manifest, entry: FieldView, job: FieldView, times: Scalar | None, sketch: Sketch) -> None:

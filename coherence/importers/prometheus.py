@@ -6,7 +6,7 @@ SOURCE: prometheus-operator API, PrometheusSpec: scrapeInterval and evaluationIn
 from __future__ import annotations
 
 from coherence.importers._kubernetes import Manifest
-from coherence.importers._monitors import duration
+from coherence.importers._monitoring import duration
 from coherence.importers._sketch import Sketch
 
 KIND = "Prometheus"

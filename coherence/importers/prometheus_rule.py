@@ -9,8 +9,7 @@ SOURCE: prometheus-operator API, PrometheusRuleSpec; Prometheus documentation, R
 from __future__ import annotations
 
 from coherence.importers._kubernetes import Manifest
-from coherence.importers._monitoring import Recorded
-from coherence.importers._monitors import duration
+from coherence.importers._monitoring import Recorded, duration
 from coherence.importers._sketch import Sketch
 
 KIND = "PrometheusRule"

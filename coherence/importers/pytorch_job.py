@@ -40,7 +40,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     sets = [_member(manifest, name, view, sketch) for name, view in members]
     first = members[0][1].inner("template", "spec") if members else None
     group = word(scheduling.node, "priorityClass") if scheduling is not None else ""
-    enqueue(manifest, sketch, thing, sets, first, group=group)
+    enqueue(manifest, sketch, sets, first, group=group)
 
 
 def _member(manifest: Manifest, name: str, view: FieldView, sketch: Sketch) -> PodSet:

@@ -1,14 +1,16 @@
-"""LLMInferenceService: the pods of its parts, with their probes, needs and numbers."""
+"""LLMInferenceService and its Config: the pods of their parts, with their probes, needs and numbers."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from coherence import importers
-from coherence.checking.workspace import check
+from coherence.checking.workspace import check, open_workspace
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
+from tests.paths import DATA
 
+CONFIG = DATA / "manifests/deployment-probes/kserve-config-llm-prefill-template.yaml"
 POD = "containers: [{name: main, resources: {requests: {nvidia.com/gpu: 1}}, livenessProbe: {periodSeconds: 10}}]"
 
 
@@ -47,3 +49,10 @@ def test_a_load_longer_than_its_liveness_probe_is_a_conflict_and_its_repaired_tw
         (tmp_path / "overlay.yaml").write_text(OVERLAY.replace("%s", load))
         found = {f.code for f in check(tmp_path).findings if f.verdict is Verdict.CONFLICT}
         assert bool(found) is conflict
+
+
+def test_the_pods_of_a_public_config_are_read_though_arguments_are_templates() -> None:
+    design = open_workspace([CONFIG]).entries[0].design
+    assert set(design.components) == {"kserve_config_llm_prefill_template_prefill"}
+    assert len(design.timers) == 6  # three probes, two of which ask the same under overload too, and the grace
+    assert not [finding for finding in check(CONFIG).findings if finding.verdict is Verdict.CONFLICT]

@@ -1,4 +1,4 @@
-"""ServingRuntime of KServe: its pods with their probes and flags, and the time to load a model."""
+"""Both kinds of ServingRuntime of KServe: its pods with their probes and flags, and the time to load a model."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ components: {llm_runtime: {takes: {load: LOAD}}}
 """
 
 
-def test_pods_flags_and_the_time_to_load_are_read() -> None:
-    design = importers.design_from_sources({"runtime.yaml": RUNTIME})
+@pytest.mark.parametrize("kind", ["ServingRuntime", "ClusterServingRuntime"])
+def test_pods_flags_and_the_time_to_load_are_read(kind: str) -> None:
+    design = importers.design_from_sources({"runtime.yaml": RUNTIME.replace("ServingRuntime", kind)})
     assert set(design.components) == {"llm_runtime", "llm_runtime_worker"}
     assert set(design.timers) == {"llm_runtime_startup", "llm_runtime_loading"}
     assert str(design.limits["llm_runtime_max_num_seqs"].at_most) == "8"

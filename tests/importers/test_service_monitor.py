@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import pytest
 
 from coherence import importers
 from coherence.base.errors import InputError
-from coherence.importers import pod_monitor, service_monitor
 
 SCALER = """\
 ---
@@ -20,19 +17,19 @@ spec:
   minReplicaCount: 1
   triggers: [{type: prometheus, metadata: {query: "rate(a[5m])", threshold: '5'}}]
 """
-LISTS = [(service_monitor, "endpoints"), (pod_monitor, "podMetricsEndpoints")]
+LISTS = [("ServiceMonitor", "endpoints"), ("PodMonitor", "podMetricsEndpoints")]
 
 
-def first(module: ModuleType, key: str, endpoints: str) -> str:
+def first(kind: str, key: str, endpoints: str) -> str:
     """Returns the first link of the sensor of an autoscaler beside a monitor; empty where there is none."""
-    head = f"apiVersion: {module.GROUPS[0]}/v1\nkind: {module.KIND}\nmetadata: {{name: m, namespace: monitoring}}\n"
+    head = f"apiVersion: monitoring.coreos.com/v1\nkind: {kind}\nmetadata: {{name: m, namespace: monitoring}}\n"
     text = f"{head}spec: {{selector: {{}}, {key}: [{endpoints}]}}\n{SCALER}"
     loop = importers.design_from_sources({"m.yaml": text}).loops["web_scaledobject"]
     sensor = loop.target.sensor if loop.target is not None else ()
     return f"{sensor[0].kind} {sensor[0].duration.text}" if sensor and sensor[0].duration else ""
 
 
-@pytest.mark.parametrize(("module", "key"), LISTS)
+@pytest.mark.parametrize(("kind", "key"), LISTS)
 @pytest.mark.parametrize(
     ("endpoints", "link"),
     [
@@ -43,11 +40,11 @@ def first(module: ModuleType, key: str, endpoints: str) -> str:
         ("", ""),
     ],
 )
-def test_an_interval_is_the_scrape_of_what_reads_it(module: ModuleType, key: str, endpoints: str, link: str) -> None:
-    assert first(module, key, endpoints) == link
+def test_an_interval_is_the_scrape_of_what_reads_it(kind: str, key: str, endpoints: str, link: str) -> None:
+    assert first(kind, key, endpoints) == link
 
 
-@pytest.mark.parametrize(("module", "key"), LISTS)
-def test_an_interval_that_is_none_is_refused(module: ModuleType, key: str) -> None:
+@pytest.mark.parametrize(("kind", "key"), LISTS)
+def test_an_interval_that_is_none_is_refused(kind: str, key: str) -> None:
     with pytest.raises(InputError, match=rf"{key}\[0\].interval is no duration"):
-        first(module, key, "{interval: soon}")
+        first(kind, key, "{interval: soon}")
