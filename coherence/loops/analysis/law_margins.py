@@ -1,50 +1,54 @@
-"""Computes margins of one loop of a design: the factor on its law and the extra delay that destabilise."""
+"""Computes margins of one loop of a design at an operating point, from its opened lap."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from coherence.base.bisection import halved
-from coherence.base.reads import with_changes
-from coherence.loops.designs.bridged_laps import opened
+from coherence.loops.analysis.delay_margins import DelayMargin, landing_margin, reading_margin
 from coherence.loops.designs.feedback_groups import Deadline
 from coherence.loops.designs.kinks import Branch
-from coherence.loops.designs.lap_matrices import Closed, Lap, LapError, closed
+from coherence.loops.designs.lap_matrices import Closed, Lap, closed
 from coherence.loops.designs.lap_roots import Array, LapResponse, floats, is_stable, sensitivity, spectral_radius
-from coherence.model.model import Model, SampledLoop
-from coherence.simulate.execute.lookback import look_backs
+from coherence.loops.margins.network_margins import Disk
+from coherence.loops.margins.sampled_margins import (
+    MOST_GAIN,
+    CirclePeak,
+    MarginEdge,
+    OpenedLap,
+    SampledMargins,
+    sampled_margins,
+)
+from coherence.model.model import SampledLoop
 
-MOST_GAIN = 100.0
 FACTORS = 140  # tried up to MOST_GAIN and down to its inverse
-LINEAR = 8  # delays tried one by one, then doubled
-LONGEST = 64  # periods of the loop
 TINY = 1e-9
 
 
 @dataclass(frozen=True)
 class LoopFigures:
-    """One loop at one operating point.
+    """One loop at one operating point, opened between its decision and everything that follows from it.
 
-    Factors on its law (on the change it makes) in `gain_low` .. `gain_high` around the design's 1 leave the group
-    stable; an unstable group has the stable factors below 1, if any (else both are None).  `certified`: exact counts
-    on both sides of the edge.  `delay`: the shortest extra landing delay tried that destabilises (s), None if none
-    up to `searched`; `note` says what stands in the way.
+    Factors in `gain_low` .. `gain_high` around the design's 1 on its gain leave the group stable; an unstable group has
+    the stable factors below 1, if any (else both are None).  `certified`: exact counts on both sides of each end.
+    `margins`: of a stable group of no more states than are bounded.  `landing` and `reading`: how much later its
+    command may land, and what it reads may be; `note` says what stands in the way.
     """
 
     loop: str
     gain_low: float | None
     gain_high: float | None
     certified: bool
-    delay: Fraction | None
-    searched: Fraction
-    grid: Fraction
-    response: LapResponse | None
+    response: LapResponse | None = None
+    margins: SampledMargins | None = None
+    landing: DelayMargin | None = None
+    reading: DelayMargin | None = None
     note: str = ""
 
 
@@ -56,19 +60,58 @@ def figures(
     name = loop.name
     cut = [closed(lap, paths, left_open=[name]) for lap in laps]
     if not all(branch.opened for branch in cut):
-        return LoopFigures(name, None, None, False, None, Fraction(0), Fraction(0), None, "decides nothing here")
-    stable_now = all(is_stable(closed(lap, paths)) for lap in laps)
-    low, high, certified = gains(laps, cut, name, paths, stable_now=stable_now)
-    worst = max(
-        (r for branch, lap in zip(cut, laps, strict=True) if stable_now and (r := sensitivity(branch, lap, name))),
-        key=lambda response: response.peak,
-        default=None,
-    )
-    step = grid(parts[0].model)
-    if not stable_now:
-        return LoopFigures(name, low, high, certified, None, Fraction(0), step, None, "no delay margin: not stable")
-    delay, searched, note = _delay(parts, point, loop, paths, step, deadline)
-    return LoopFigures(name, low, high, certified, delay, searched, step, worst, note)
+        return LoopFigures(name, None, None, False, note="decides nothing here")
+    if not all(is_stable(closed(lap, paths)) for lap in laps):
+        low, high, certified = gains(laps, cut, name, paths, stable_now=False)
+        return LoopFigures(name, low, high, certified, note="no delay margin: not stable")
+    margins = _joined([sampled_margins(opened_lap(c, lap)) for c, lap in zip(cut, laps, strict=True)])
+    if margins is None:
+        low, high, certified = gains(laps, cut, name, paths, stable_now=True)
+    else:
+        low, high = margins.low.at or 0.0, margins.high.at or math.inf
+        certified = all(e.certified and _counted(laps, name, paths, e) for e in (margins.low, margins.high))
+    responses = [sensitivity(c, lap, name) for c, lap in zip(cut, laps, strict=True)]
+    worst = max((r for r in responses if r), key=lambda response: response.peak, default=None)
+    landing = landing_margin(parts, point, loop, paths, deadline.share(0.5).check)
+    reading = reading_margin(parts, point, loop, paths, deadline.check)
+    return LoopFigures(name, low, high, certified, worst, margins, landing, reading)
+
+
+def opened_lap(cut: Closed, lap: Lap) -> OpenedLap:
+    """Returns an opened lap in floats."""
+    size, count = len(cut.names), len(cut.opened)
+    a, b, c, d = floats(cut.a, size), floats(cut.b, count), floats(cut.c, size), floats(cut.d, count)
+    return OpenedLap(a, b, c, d, float(lap.length))
+
+
+def _joined(branches: Sequence[SampledMargins | None]) -> SampledMargins | None:
+    """Returns the least margins of several branches; None where one of them has none."""
+    known = [margins for margins in branches if margins is not None]
+    if len(known) < len(branches):
+        return None
+
+    def nearest(edges: Sequence[MarginEdge]) -> MarginEdge:
+        return min(edges, key=lambda edge: abs(math.log(edge.proved)) if edge.proved > 0 else 0.0)
+
+    def highest(peaks: Sequence[CirclePeak]) -> CirclePeak:
+        return max(peaks, key=lambda peak: peak.bound)
+
+    disks: list[Disk] = [margins.disk for margins in known]
+    return SampledMargins(
+        nearest([m.low for m in known]), nearest([m.high for m in known]),
+        min((m.phase for m in known), key=lambda edge: edge.proved),
+        highest([m.sensitivity for m in known]), highest([m.complementary for m in known]),
+        min(disks, key=lambda disk: disk.size),
+    )  # fmt: skip
+
+
+def _counted(laps: Sequence[Lap], name: str, paths: Collection[str], edge: MarginEdge) -> bool:
+    """Decides whether counts of the roots say stable where the proof ends and not stable beyond the edge."""
+
+    def stable(factor: float) -> bool:
+        return all(is_stable(closed(lap, paths, gains={name: Fraction(factor)})) for lap in laps)
+
+    return stable(edge.proved) and (edge.beyond is None or not stable(edge.beyond))
 
 
 def gains(
@@ -129,67 +172,5 @@ def _certified(laps: Sequence[Lap], name: str, paths: Collection[str], edges: Se
             for side in (1 - 100 * TINY, 1 + 100 * TINY)
         ]
         if sides[0] == sides[1]:
-            return False
-    return True
-
-
-def grid(model: Model) -> Fraction:
-    """Returns the greatest time of which all periods, phases, delays and windows are multiples."""
-    times = [t for loop in model.loops for t in (loop.period, loop.phase or Fraction(0), loop.lands)]
-    times += [s.step for s in model.states.values() if s.step] + [span for _, span in look_backs(model)]
-    positive = [t for t in times if t]
-    scale = math.lcm(*(t.denominator for t in positive))
-    return Fraction(math.gcd(*(int(t * scale) for t in positive)), scale)
-
-
-def _delay(
-    parts: Sequence[Branch], point: dict[str, Fraction], loop: SampledLoop, paths: Collection[str], step: Fraction,
-    deadline: Deadline,
-) -> tuple[Fraction | None, Fraction, str]:  # fmt: skip
-    """Returns (shortest extra delay found that destabilises, searched up to, what stopped the search)."""
-    most = max(1, int(loop.period * LONGEST / step))
-    safe, tried = 0, 0
-    try:
-        for count in _counts(most):
-            tried = count
-            if not _stable_with(parts, point, loop, paths, step * count, deadline):
-                return step * _shortest(parts, point, loop, paths, step, (safe, count), deadline), step * count, ""
-            safe = count
-    except (LapError, ArithmeticError) as error:
-        return None, step * safe, f"delays beyond {float(step * safe):g} s: {error}" if tried else str(error)
-    return None, step * safe, ""
-
-
-def _counts(most: int) -> list[int]:
-    found = list(range(1, min(LINEAR, most) + 1))
-    while found[-1] < most:
-        found.append(min(most, found[-1] * 3 // 2 + 1))
-    return found
-
-
-def _shortest(
-    parts: Sequence[Branch], point: dict[str, Fraction], loop: SampledLoop, paths: Collection[str], step: Fraction,
-    ends: tuple[int, int], deadline: Deadline,
-) -> int:  # fmt: skip
-    safe, unsafe = ends
-    while unsafe - safe > 1:
-        middle = (safe + unsafe) // 2
-        if _stable_with(parts, point, loop, paths, step * middle, deadline):
-            safe = middle
-        else:
-            unsafe = middle
-    return unsafe
-
-
-def _stable_with(
-    parts: Sequence[Branch], point: dict[str, Fraction], loop: SampledLoop, paths: Collection[str], delay: Fraction,
-    deadline: Deadline,
-) -> bool:  # fmt: skip
-    """Decides whether every branch is stable with the loop's command landing later."""
-    for part in parts:
-        late = tuple(
-            with_changes(one, lands=one.lands + delay) if one.name == loop.name else one for one in part.model.loops
-        )
-        if not is_stable(closed(opened(replace(part.model, loops=late), point, deadline.check), paths)):
             return False
     return True

@@ -10,6 +10,7 @@ from typing import Any
 from coherence.loops.analysis.blame import Subset
 from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis, PointFigures
 from coherence.loops.analysis.law_margins import LoopFigures
+from coherence.loops.analysis.render_margins import delay_json, margins_json
 from coherence.loops.analysis.retry_products import Amplified
 from coherence.loops.analysis.retuning import Retuning
 from coherence.loops.designs.flow_feedback import FlowAnswer
@@ -129,10 +130,11 @@ def _margin_json(margin: LoopFigures) -> dict[str, Any]:
         "factor_low": margin.gain_low,
         "factor_high": _number(margin.gain_high),
         "certified": margin.certified,
-        "delay_seconds": _number(margin.delay),
-        "delay_searched_seconds": float(margin.searched),
         "sensitivity_peak": None if response is None else _number(response.peak),
         "sensitivity_at_rad_per_s": None if response is None else response.at,
+        **margins_json(margin.margins),
+        "delay_in_the_landing": delay_json(margin.landing),
+        "delay_in_the_reading": delay_json(margin.reading),
         "note": margin.note,
     }
 

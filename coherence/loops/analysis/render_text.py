@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -10,8 +9,8 @@ from coherence.base.number_text import render_clock, render_seconds
 from coherence.base.text_tables import aligned_rows
 from coherence.loops.analysis.blame import Subset
 from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis, PointFigures
-from coherence.loops.analysis.law_margins import MOST_GAIN, LoopFigures
 from coherence.loops.analysis.render_flows import render_flows
+from coherence.loops.analysis.render_margins import render_margins
 from coherence.loops.analysis.retry_products import Amplified
 from coherence.loops.analysis.retuning import Retuning
 from coherence.loops.designs.group_runs import RestingCommand, RunVerdict
@@ -155,7 +154,7 @@ def _point(model: Model, figures: PointFigures) -> Iterator[str]:
     if figures.dropped:
         rows += [("    " + ("left out" if k == 0 else ""), line) for k, line in enumerate(_dropped(figures.dropped))]
     yield from aligned_rows(rows, indent="")
-    yield from _margins(figures)
+    yield from (line for loop in figures.loops for line in render_margins(loop))
 
 
 def _dropped(names: Sequence[str]) -> list[str]:
@@ -197,39 +196,6 @@ def _inside(found: Roots) -> str:
 def _pair(pair: tuple[str, str, float]) -> str:
     one, other, gain = pair
     return f"{one} alone (gain {gain:.3g})" if one == other else f"{one} and {other} (gain {gain:.3g} each way)"
-
-
-def _margins(one: PointFigures) -> Iterator[str]:
-    if not one.loops:
-        return
-    head = ("    margins", "safe factor on its law", "extra delay", "largest sensitivity")
-    yield from aligned_rows([head, *(_margin(loop) for loop in one.loops)], indent="")
-
-
-def _margin(margin: LoopFigures) -> tuple[str, ...]:
-    sensitivity = "-"
-    if margin.response is not None:
-        at = (
-            f" at a period of {render_seconds(float(f'{math.tau / margin.response.at:.4g}'))}"
-            if margin.response.at
-            else ""
-        )
-        sensitivity = f"{margin.response.peak:.4g}{at}"
-    return (f"      {margin.loop}", _factors(margin), _delay(margin), sensitivity)
-
-
-def _factors(margin: LoopFigures) -> str:
-    if margin.gain_high is None or margin.gain_low is None:
-        return "none found" if not margin.note.startswith("decides") else margin.note
-    high = f"above {MOST_GAIN:g}" if math.isinf(margin.gain_high) else f"{margin.gain_high:.5g}"
-    low = f"{margin.gain_low:.5g} to " if margin.gain_low else "up to "
-    return f"{low}{high}{'' if margin.certified else ' (not certified)'}"
-
-
-def _delay(found: LoopFigures) -> str:
-    if found.delay is not None:
-        return f"unstable from {render_seconds(found.delay)} (grid {render_seconds(found.grid)})"
-    return found.note or f"none found up to {render_seconds(found.searched)}"
 
 
 def _call(one: Amplified) -> tuple[str, ...]:

@@ -58,9 +58,12 @@ class _OpenedLifting(LapLifting):
             super()._decide(j, now, read)
             return
         held = self.rows[j][-1]
-        before = self._seen(j, now, now, sampler.rank) if law.landed else held
-        own = law.own if self.exact else float(law.own)
-        self.cuts.append((law.loop, now, read + own * before, before, held))
+        seen = self._seen(j, now, now, sampler.rank)
+        counted = seen if law.landed else held
+        own, carried, named = (
+            weight if self.exact else float(weight) for weight in (law.own, law.carried.counted, law.carried.named)
+        )
+        self.cuts.append((law.loop, now, read + own * counted, carried * counted + named * seen, held))
         self.times[j].append(now)
         self.rows[j].append(self.unit[self.size - self.inputs + len(self.cuts) - 1])
 

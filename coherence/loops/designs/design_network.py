@@ -15,19 +15,25 @@ from typing import cast
 
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.kinks import stopped
-from coherence.loops.designs.signal_gradients import NOW, Gradient, Gradients, PastSignal
+from coherence.loops.designs.signal_gradients import NOW, Gradient, Gradients, OwnCommand, PastSignal
 from coherence.loops.multirate.sampled_system import Multirate, Sampler, checked
 from coherence.loops.networks.network import Block, Coupling, Network, network
 from coherence.model.model import Model, SampledLoop
 
+NOTHING = OwnCommand(NOW, NOW)
+
 
 @dataclass(frozen=True)
 class OwnShare:
-    """What a law adds to what its loop reads: `own` times its command, the one that landed last or was given last."""
+    """What a law adds to what its loop reads: `own` times its command, the one that landed last or was given last.
+
+    `carried`: what the law carries on of that command, and of the command as its readings show it.
+    """
 
     loop: str
     own: Fraction
     landed: bool
+    carried: OwnCommand = NOTHING
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ class _Builder:
         if loop.signal in self.laws:
             raise NotExactError(f"{self.laws[loop.signal].loop} and {loop.name} write {loop.signal}")
         own, gradient = derivative
-        self.laws[loop.signal] = OwnShare(loop.name, own, loop.counts_landed)
+        self.laws[loop.signal] = OwnShare(loop.name, own, loop.counts_landed, self.gradients.own_command(loop))
         phase = loop.phase or NOW
         self.sampler(Sampler(loop.signal, period=loop.period, phase=phase, lands=loop.lands, rank=rank), gradient)
 

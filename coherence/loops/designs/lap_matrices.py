@@ -5,7 +5,9 @@ loop is opened there, so that with the state x (everything that is remembered, t
 
     x[k+1] = A x + B v,   law - before = C x + D v        (D: of earlier decisions only)
 
-and closed again by v = gain * (law - before); gain 1 is the design.
+and closed again by v = gain * (law - before); gain 1 is the design.  `before` is what the law carries on of its own
+command (all of it for a law that changes it, nothing for one that sets it), so that the gain is that of the way from
+the command through the plant and the readings back to the law: what a control engineer scales.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from fractions import Fraction
 from typing import Any
 
 from coherence.loops.designs.kinks import stopped
+from coherence.loops.designs.signal_gradients import Gradients
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.affine import Affine, lift, plain, variable
 from coherence.simulate.execute.exact import Choices, Execution
@@ -32,7 +35,7 @@ class LapError(ArithmeticError):
 
 @dataclass(frozen=True)
 class Cut:
-    """One decision: `law` is what the loop would write, `before` what it multiplies or adds to, `held` its command."""
+    """One decision: `law` is what the loop would write, `before` what it carries on of its own command, `held` that."""
 
     loop: str
     time: Fraction
@@ -65,15 +68,17 @@ class _Opened(Execution):
     def __init__(self, model: Model, choices: Choices) -> None:
         super().__init__(model, choices)
         self.cuts: list[tuple[str, Fraction, Affine, Affine, Affine]] | None = None
+        gradients = Gradients(model, choices.values)
+        self.carried = {loop.name: gradients.own_command(loop) for loop in model.loops if loop.signal}
 
     def _write(self, loop: SampledLoop, value: Any, rule: str, seen: dict[str, Any]) -> list[Any]:
         held = self.commanded[loop.signal]
         if self.cuts is None:
             return super()._write(loop, held, rule, seen)
-        landed = loop.law == "proportional" and not loop.counts_commanded
-        before = self.values[loop.signal] if landed else held
+        own, landed = self.carried[loop.name], lift(self.values[loop.signal])
+        before = (landed if loop.counts_landed else lift(held)) * own.counted + landed * own.named
         name = f"input {len(self.cuts)}"
-        self.cuts.append((loop.name, self.time, lift(value), lift(before), lift(held)))
+        self.cuts.append((loop.name, self.time, lift(value), before, lift(held)))
         return super()._write(loop, variable(name, plain(value)), rule, seen)
 
     def renumber(self) -> None:

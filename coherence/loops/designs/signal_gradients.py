@@ -19,6 +19,7 @@ from coherence.loops.designs.equilibria import AtRest, decided, law_at_rest
 from coherence.model.laws import CURRENT
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.affine import Affine, lift, variable
+from coherence.simulate.execute.instants import MissingValueError
 
 NOW = Fraction(0)
 Num = Any  # Fraction or Affine
@@ -34,6 +35,17 @@ class PastSignal:
 
 
 Gradient = Mapping[PastSignal, Fraction]
+
+
+OWN = "own command by its name"
+
+
+@dataclass(frozen=True)
+class OwnCommand:
+    """The derivative of a law by the command that it counts from, and by its own command where it names that."""
+
+    counted: Fraction
+    named: Fraction
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,21 @@ class Gradients:
         own = decision.coefficient(CURRENT.path)
         return own, self.gradient(Affine(decision.value, tuple(r for r in decision.gradient if r[0] != CURRENT.path)))
 
+    def own_command(self, loop: SampledLoop) -> OwnCommand:
+        """Returns how the law carries its own command on: what it changes, and what it reads of it by its name.
+
+        A proportional law multiplies its command, also where it counts members that are ready.  A law with no linear
+        form here counts as one that sets, or as one that changes its command, by its name.
+        """
+        try:
+            law = law_at_rest(loop, self.rest)
+            env = _ByName(self.at(NOW), loop.signal, variable(OWN, self.point[loop.signal]))
+            number = lift(decided(law, variable(CURRENT.path, self.point[loop.signal]), env)) if law else lift(NOW)
+            counted = Fraction(1) if loop.law == "proportional" else number.coefficient(CURRENT.path)
+            return OwnCommand(counted, number.coefficient(OWN))
+        except (NotExactError, MissingValueError):
+            return OwnCommand(Fraction(loop.law != "set"), NOW)
+
     def gradient(self, number: Affine) -> Gradient:
         """Returns the derivative that a number carries, by reading."""
         return {self._readings[name]: slope for name, slope in number.gradient if slope}
@@ -90,6 +117,19 @@ class Gradients:
             self._scraped[key] = f"scrape {len(self._scraped) + 1}"
             self.scrapes[self._scraped[key]] = Scrape(period, self.of(tree))
         return self._scraped[key]
+
+
+class _ByName:
+    """An environment in which the command of a loop is a variable of its own where the law itself names it."""
+
+    def __init__(self, env: _Lagged, path: str, own: Num) -> None:
+        self.env, self.path, self.own = env, path, own
+
+    def value(self, path: str) -> Num:
+        return self.own if path == self.path else self.env.value(path)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.env, name)
 
 
 class _Lagged:

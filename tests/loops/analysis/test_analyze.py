@@ -300,7 +300,11 @@ def test_the_delay_margin_is_of_all_branches_also_of_those_that_are_alike_withou
     file.write_text(POOL, encoding="utf-8")
     (group,) = analyzed(capsys, str(file), "--no-retune")["groups"]
     (point,) = group["operating_points"]
-    assert point["margins"][0]["delay_seconds"] == 15.0  # members start 5 s after the command: one lap more is marginal
+    late = point["margins"][0]["delay_in_the_landing"]
+    # members start 5 s after the command, and what lands at the instant of a reading is seen by it
+    assert late["stable_seconds"] <= 10.0 < late["unstable_seconds"] < 10.001
+    read = point["margins"][0]["delay_in_the_reading"]
+    assert read["stable_seconds"] <= 5.0 < read["unstable_seconds"] < 5.001  # scrapes of 5 s are one scrape late
     file.write_text(POOL.replace("period: 15 s", "period: 15 s, lands: 15 s"), encoding="utf-8")
     (group,) = analyzed(capsys, str(file), "--no-retune")["groups"]
     assert (group["exact"]["verdict"], group["exact"]["period_seconds"]) == ("oscillates", 90.0)

@@ -33,7 +33,8 @@ loops:
 def test_the_delay_margin_is_where_a_run_begins_to_swing(leak: str, gain: str) -> None:
     model = elaborate(read_text(TANK.format(leak=leak, gain=gain, lands=0), "design.yaml"))
     (margin,) = analysed(model, time_limit=60).groups[0].points[0].loops
-    assert margin.delay is not None
+    assert margin.landing is not None
+    assert margin.landing.unstable is not None
 
     def answer(lands: Fraction) -> tuple[str, str]:
         late = elaborate(read_text(TANK.format(leak=leak, gain=gain, lands=lands), "design.yaml"))
@@ -41,5 +42,6 @@ def test_the_delay_margin_is_where_a_run_begins_to_swing(leak: str, gain: str) -
         assert persistence is not None
         return persistence.linear, persistence.verdict
 
-    assert answer(margin.delay - margin.grid)[0] == "stable"
-    assert answer(margin.delay) == ("unstable", "swings")
+    assert answer(margin.landing.stable)[0] == "stable"
+    assert answer(margin.landing.unstable)[0] == "unstable"
+    assert answer(margin.landing.unstable * Fraction(11, 10)) == ("unstable", "swings")

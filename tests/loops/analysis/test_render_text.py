@@ -81,7 +81,7 @@ def test_a_swing_is_told_with_its_grade_and_period(swinging: DesignAnalysis) -> 
     assert period is not None
     assert "hpa: never settles, period" in rendered
     assert "[proved]" in rendered
-    assert "safe factor on its law" in rendered
+    assert "margins of hpa" in rendered
     data = render_json.as_json("x.yaml", swinging, [], [()])
     json.dumps(data, allow_nan=False)
     (group,) = data["groups"]

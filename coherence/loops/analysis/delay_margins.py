@@ -1,0 +1,116 @@
+"""Computes by how much a loop of a design may act later: in what it reads, and in the landing of what it decides.
+
+Each delay is put into the design's own lap, as `check` would find it in the text: a command that lands so much later,
+or every reading of the law that shows the past.  Delays are tried in rising steps from a quarter of the loop's period,
+and the first loss of stability is halved to `CLOSE`; a loss and a recovery between two that were tried would be missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from coherence.base.bisection import halved
+from coherence.base.errors import UsageError
+from coherence.base.reads import with_changes
+from coherence.loops.designs.bridged_laps import bridged_lap, opened
+from coherence.loops.designs.design_network import DesignNetwork, network_of
+from coherence.loops.designs.kinks import Branch
+from coherence.loops.designs.lap_matrices import LapError, closed
+from coherence.loops.designs.lap_roots import is_stable
+from coherence.loops.networks.network import Block, Coupling
+from coherence.model.model import SampledLoop
+
+LONGEST = 64  # periods of the loop
+CLOSE = Fraction(1, 10**5)  # relative width of the bracket of a delay margin
+
+
+@dataclass(frozen=True)
+class DelayMargin:
+    """Stable with every extra delay that was tried up to `stable`, unstable with `unstable` (s; None: none found).
+
+    `note` says what stood in the way of looking further, or is empty.
+    """
+
+    stable: Fraction
+    unstable: Fraction | None
+    note: str = ""
+
+
+def landing_margin(
+    parts: Sequence[Branch], point: Mapping[str, Fraction], loop: SampledLoop, paths: Collection[str],
+    check: Callable[[], object],
+) -> DelayMargin:  # fmt: skip
+    """Returns the margin of a loop whose commands land later; every branch must be stable."""
+
+    def stable(delay: Fraction) -> bool:
+        for part in parts:
+            late = tuple(
+                with_changes(other, lands=other.lands + delay) if other.name == loop.name else other
+                for other in part.model.loops
+            )
+            if not is_stable(closed(opened(replace(part.model, loops=late), point, check), paths)):
+                return False
+        return True
+
+    return delay_margin(stable, loop.period)
+
+
+def reading_margin(
+    parts: Sequence[Branch], point: Mapping[str, Fraction], loop: SampledLoop, paths: Collection[str],
+    check: Callable[[], object],
+) -> DelayMargin:  # fmt: skip
+    """Returns the margin of a loop whose law sees everything later, but its own command."""
+    try:
+        designs = [network_of(part.model, point) for part in parts]
+    except ArithmeticError as error:
+        return DelayMargin(Fraction(0), None, str(error))
+
+    def stable(delay: Fraction) -> bool:
+        check()
+        return all(is_stable(closed(bridged_lap(read_later(design, loop.signal, delay)), paths)) for design in designs)
+
+    return delay_margin(stable, loop.period)
+
+
+def delay_margin(stable: Callable[[Fraction], bool], period: Fraction) -> DelayMargin:
+    """Returns the first delay that loses stability, of multiples of a quarter of a period and beyond."""
+    safe = Fraction(0)
+    try:
+        for delay in _tried(period):
+            if not stable(delay):
+                ends = halved(stable, safe, delay, near=lambda low, high: high - low <= CLOSE * high)
+                return DelayMargin(*ends)
+            safe = delay
+    except (LapError, UsageError, ArithmeticError) as error:
+        return DelayMargin(safe, None, str(error))
+    return DelayMargin(safe, None)
+
+
+def _tried(period: Fraction) -> Iterator[Fraction]:
+    count = Fraction(1, 4)
+    while count < LONGEST:
+        yield count * period
+        count += Fraction(1, 4) if count < 2 else max(Fraction(1, 2), Fraction(int(count), 2))
+    yield LONGEST * period
+
+
+def read_later(design: DesignNetwork, command: str, delay: Fraction) -> DesignNetwork:
+    """Returns the design whose law for a command reads everything but that command so many seconds later.
+
+    A mean over a window that is taken for this law is one of the past: what enters it is late.
+    """
+    means = {c.source for c in design.couplings if c.target == command and c.source.startswith("mean ")}
+    late: dict[str, str] = {}
+    couplings: list[Coupling] = []
+    for coupling in design.couplings:
+        own = coupling.source == command and coupling.target == command
+        if (coupling.target == command or coupling.target in means) and coupling.source not in means and not own:
+            name = late.setdefault(coupling.source, f"later {len(late) + 1}")
+            couplings.append(replace(coupling, source=name))
+        else:
+            couplings.append(coupling)
+    blocks = [Block(name, (1.0,), (1.0,), delay) for name in late.values()]  # type: ignore[arg-type]
+    joins = [Coupling(source, name) for source, name in late.items()]
+    return replace(design, blocks=(*design.blocks, *blocks), couplings=(*couplings, *joins))
