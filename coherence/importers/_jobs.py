@@ -86,24 +86,25 @@ def pod_requests(pod: FieldView | None) -> dict[str, Scalar]:
 
 
 def enqueue(
-    manifest: Manifest, sketch: Sketch, pods: Sequence[PodSet], pod: FieldView | None, *,
+    manifest: Manifest, sketch: Sketch, sets: Sequence[PodSet], pods: Sequence[FieldView], *,
     metadata: Table | None = None, comes: Scalar | None = None, group: str = "",
 ) -> None:  # fmt: skip
-    """Notes a job that waits in a queue of Kueue, where its labels name one; `pod`: the first of its pods.
+    """Notes a job that waits in a queue of Kueue, where its labels name one; `pods`: their specifications.
 
     `metadata`: of the job, where it is not that of the object.  `comes`: says that there is always another one.
-    `group`: the class that says its priority, where neither a label nor its first pod names one.
+    `group`: the class that says its priority, where a label names none; without both the first that a pod names.
+    SOURCE: Kueue, KubeflowJob.PriorityClass, JobSet.PriorityClass.
     """
     own = metadata or manifest.metadata
     queue, labelled, partial = _label(own, LABEL), _label(own, CLASS), _label(own, PARTIAL)
     if queue:
-        of_pods = word(pod.node, "priorityClassName") if pod is not None else ""
+        of_pods = next(filter(None, (word(pod.node, "priorityClassName") for pod in pods)), "")
         why = "it may be let in with a part of its pods" if partial else ""
         thing = sketch.names.thing(manifest.name.text, manifest.namespace, manifest.kind)
         sketch.queues.jobs.append(
             QueuedJob(
-                manifest.title, thing, manifest.name.place, manifest.namespace, queue, pods,
-                labelled or of_pods or group, leaving_time(pod), comes, why,
+                manifest.title, thing, manifest.name.place, manifest.namespace, queue, sets,
+                labelled or group or of_pods, leaving_time(pods), comes, why,
             )
         )  # fmt: skip
 
@@ -121,7 +122,8 @@ def _label(metadata: Table, key: str) -> str:
     return next((word(table, key) for table in tables if isinstance(table, Table) and key in table), "")
 
 
-def leaving_time(pod: FieldView | None) -> Scalar:
-    """Returns how long a pod may hold its room after it was told to end."""
-    grace = (pod.seconds("terminationGracePeriodSeconds") if pod else None) or default_scalar(GRACE, "after")
+def leaving_time(pods: Sequence[FieldView]) -> Scalar:
+    """Returns how long pods may hold their room after they were told to end: as long as the longest grace of one."""
+    stated = [pod.seconds("terminationGracePeriodSeconds") for pod in pods]
+    grace = max((it or default_scalar(GRACE, "after") for it in stated or [None]), key=value_of)
     return respelled(grace, f"0 s .. {grace.text}")

@@ -9,7 +9,7 @@ SOURCE: Kubernetes API, core/v1 PodSpec, Probe, Lifecycle; documentation, Config
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coherence.base.places import Place
 from coherence.importers._flags import read_flags
@@ -106,6 +106,11 @@ def _needs(containers: list[FieldView], place: Place) -> Node | None:
         for name, total in totals.items()
     }
     return entry(place, texts) if texts else None
+
+
+def specifications(owners: Iterable[FieldView]) -> list[FieldView]:
+    """Returns what owners of pods say of them."""
+    return [pod for owner in owners if (pod := owner.inner("template", "spec")) is not None]
 
 
 def requests_of(container: FieldView) -> Iterator[tuple[str, Scalar]]:

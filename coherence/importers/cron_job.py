@@ -53,8 +53,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         add_limits(job, thing, sketch)
     if job is not None and isinstance(metadata, Table):
         again = respelled(schedule, "again") if schedule is not None else None
-        pod = template.table("spec") if template else None
-        enqueue(manifest, sketch, [pod_set(job)], pod, metadata=metadata, comes=again)
+        enqueue(manifest, sketch, [pod_set(job)], pods.specifications([job]), metadata=metadata, comes=again)
     suspended = spec.scalar("suspend")
     if suspended is not None and suspended.text == "true":
         spec.remark("schedule", "suspend: no job is started")

@@ -19,7 +19,6 @@ SPELLING = {**pods.SPELLING, **OWN, "copies": "parallelism"}
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the component with its limits, and the job where it waits in a queue."""
     spec = manifest.spec
-    template = spec.table("template")
-    thing = pods.add_pods(manifest, sketch, template, copies=members_at_once(spec))
+    thing = pods.add_pods(manifest, sketch, spec.table("template"), copies=members_at_once(spec))
     add_limits(spec, thing, sketch)
-    enqueue(manifest, sketch, [pod_set(spec)], template.table("spec") if template else None)
+    enqueue(manifest, sketch, [pod_set(spec)], pods.specifications([spec]))

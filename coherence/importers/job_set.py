@@ -47,8 +47,8 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         policy.remark_all(ON_FAILURE)
     thing = sketch.names.thing(manifest.name.text, manifest.namespace, KIND)
     sketch.mention(thing, manifest.name.place, manifest.title)
-    first = next((job for entry in replicated if (job := entry.inner("template", "spec", "template", "spec"))), None)
-    enqueue(manifest, sketch, sets, first)
+    jobs = [job for entry in replicated if (job := entry.inner("template", "spec")) is not None]
+    enqueue(manifest, sketch, sets, pods.specifications(jobs))
 
 
 def _add(manifest: Manifest, entry: FieldView, job: FieldView, times: Scalar | None, sketch: Sketch) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from coherence.importers._job_queues import PodSet, QueuedJob
 from coherence.importers._jobs import leaving_time, pod_requests
 from coherence.importers._kubernetes import Manifest
+from coherence.importers._pods import specifications
 from coherence.importers._sketch import Sketch
 from coherence.language.document import Scalar
 
@@ -48,6 +49,6 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     sketch.queues.jobs.append(
         QueuedJob(
             manifest.title, thing, manifest.name.place, manifest.namespace, queue.text, pods, group,
-            leaving_time(sets[0].inner("template", "spec")), None, partial,
+            leaving_time(specifications(sets)), None, partial,
         )
     )  # fmt: skip

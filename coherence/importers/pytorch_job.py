@@ -38,9 +38,8 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         add_limits(policy, thing, sketch)
     members = [(name, view) for name in replicas.node.entries if (view := replicas.table(name))] if replicas else []
     sets = [_member(manifest, name, view, sketch) for name, view in members]
-    first = members[0][1].inner("template", "spec") if members else None
     group = word(scheduling.node, "priorityClass") if scheduling is not None else ""
-    enqueue(manifest, sketch, sets, first, group=group)
+    enqueue(manifest, sketch, sets, pods.specifications(view for _, view in sorted(members)), group=group)
 
 
 def _member(manifest: Manifest, name: str, view: FieldView, sketch: Sketch) -> PodSet:

@@ -67,13 +67,12 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
 
 def _gang(manifest: Manifest, thing: str, kinds: Sequence[PodSet], least: Scalar, queue: str) -> Gang:
     """Returns the gang: so many pods of one kind, or all pods of several kinds as one."""
-    mixed, template = len(kinds) > 1, manifest.spec.tables("tasks")[0].inner("template", "spec")
+    mixed, leaves = len(kinds) > 1, leaving_time(pods.specifications(manifest.spec.tables("tasks")))
     single = Scalar("1", least.place)
     needs = [(key, times(number, it.count)) for it in kinds for key, number in it.requests.items()]
     each = added(needs) if mixed else kinds[0].requests
     amounts = {key: as_amount(number, key) for key, number in each.items()}
     copies = single if mixed else kinds[0].count
-    leaves = leaving_time(template)
     return Gang(
         manifest.title, thing, manifest.name.place, queue, copies, single if mixed else least, amounts, leaves, mixed
     )  # fmt: skip

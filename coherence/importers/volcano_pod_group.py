@@ -37,5 +37,5 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     single, place = Scalar("1", manifest.name.place), manifest.name.place
     thing, name = sketch.names.thing(manifest.name.text, "", KIND), queue.text if queue else QUEUE
     sketch.queues.gangs.append(
-        Gang(manifest.title, thing, place, name, single, single, each, leaving_time(None), mixed=True)
+        Gang(manifest.title, thing, place, name, single, single, each, leaving_time([]), mixed=True)
     )

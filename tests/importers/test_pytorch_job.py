@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from coherence.base.errors import InputError
@@ -42,6 +44,21 @@ def test_what_another_scheduler_does_is_listed() -> None:
 def test_its_own_class_says_its_priority() -> None:
     text = queue("a") + JOB.format(workers=2).replace("None}", "None, schedulingPolicy: {priorityClass: high}}")
     assert "the priority of high is not in these manifests" in not_modelled(text)
+
+
+@pytest.mark.parametrize("member", ["Master", "Worker"])
+def test_its_own_class_counts_before_that_of_any_pod_and_a_pod_of_any_kind_may_name_one(member: str) -> None:
+    names = re.sub(rf"({member}: .*?spec: {{)", r"\1priorityClassName: low, ", JOB.format(workers=2))
+    of_pod = queue("a") + names
+    assert "the priority of low is not in these manifests" in not_modelled(of_pod)
+    both = of_pod.replace("None}", "None, schedulingPolicy: {priorityClass: high}}")
+    assert "the priority of high is not in these manifests" in not_modelled(both)
+
+
+def test_it_holds_its_room_for_the_longest_grace_of_its_pods() -> None:
+    workers = "template: {spec: {terminationGracePeriodSeconds: 90, containers: [{resources: {requests: {cpu: 1"
+    text = JOB.format(workers=2).replace("template: {spec: {containers: [{resources: {requests: {cpu: 1", workers)
+    assert str(read(queue("a") + text).jobs["train_job"].constants["leaves_after"]) == "0 s .. 90 s"
 
 
 def test_a_number_of_workers_is_whole() -> None:
