@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coherence.importers import _aws_balancing, _aws_queues, _aws_scaling, _aws_steps
+from coherence.importers import _aws_balancing, _aws_gateways, _aws_queues, _aws_scaling, _aws_steps
 from coherence.importers._cloud import Cloud, list_others
 from coherence.importers._kubernetes import Manifest
 from coherence.importers._sketch import Sketch
@@ -21,6 +21,8 @@ KINDS = {
     _aws_balancing.LISTENERS[0]: "AWS::ElasticLoadBalancingV2::Listener",
     _aws_balancing.LISTENERS[1]: "AWS::ElasticLoadBalancingV2::ListenerRule",
     "aws_ecs_service": "AWS::ECS::Service",
+    _aws_gateways.REST: "AWS::ApiGateway::Method",
+    _aws_gateways.HTTP: "AWS::ApiGatewayV2::Integration",
     _aws_steps.ALARM: "AWS::CloudWatch::Alarm",
 }  # kind of resource: in a plan, in a template
 
@@ -33,6 +35,7 @@ def add_resources(cloud: Cloud, manifest: Manifest, sketch: Sketch) -> None:
     _aws_balancing.pools(cloud, things, sketch)
     _aws_queues.queues(cloud, things, sketch)
     _aws_scaling.policies(cloud, things, sketch)
+    _aws_gateways.integrations(cloud, things, sketch)
     _aws_balancing.balancers(cloud, things, sketch)
     manifest.used |= {resource.view.path for resource in cloud.resources if resource.kind not in KINDS}
     for resource, words in list_others(cloud, KINDS):

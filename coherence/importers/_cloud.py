@@ -101,10 +101,11 @@ class Resource:
         return next(iter(self.blocks(*names)), None)
 
     def names_of(self, *names: str) -> Sequence[str]:
-        """Returns by what an attribute names other resources."""
-        key = self.key(*names) or names[0]
-        self.view.use(key)
-        return self.references(self.view, key)
+        """Returns by what an attribute names other resources; one without a value yet has an expression."""
+        key = self.key(*names)
+        keys = (key,) if key is not None else names
+        self.view.use(*keys)
+        return [name for key in keys for name in self.references(self.view, key)]
 
 
 @dataclass

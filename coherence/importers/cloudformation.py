@@ -1,7 +1,8 @@
 """CloudFormation: a template of AWS, also of its Serverless Application Model, in YAML or JSON.
 
-A parameter stands for its default; `!Ref`, `!GetAtt` and `!Sub` name resources.  A value that a condition or a mapping
-decides is known when the stack is made, and is listed.
+What `Globals` states of functions holds in each that does not state it.  A parameter stands for its default; `!Ref`,
+`!GetAtt` and `!Sub` name resources.  A value that a condition or a mapping decides is known when the stack is made, and
+is listed.
 
 SOURCE: AWS CloudFormation user guide, Template reference; AWS SAM developer guide, AWS::Serverless::Function, SQS.
 """
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from coherence.importers._aws import KINDS, SPELLING, add_resources
+from coherence.importers._aws_gateways import HTTP, REST
 from coherence.importers._aws_queues import FUNCTION, MAPPING
 from coherence.importers._cloud import Cloud, Resource
 from coherence.importers._kubernetes import FieldView, Manifest, word
@@ -23,6 +25,8 @@ KIND = "CloudFormation"
 VARIANTS = True
 RESOURCES, TYPE, PROPERTIES = "Resources", "Type", "Properties"
 SERVERLESS = "AWS::Serverless::Function"
+GLOBALS = ("Globals", "Function")
+EVENTS = {"SQS": (MAPPING, "FunctionName"), "Api": (REST, "Uri"), "HttpApi": (HTTP, "IntegrationUri")}
 WIRING = (
     "AWSTemplateFormatVersion", "Description", "Transform", "Parameters", "Metadata", "Mappings", "Conditions", "Rules",
     "Outputs", "Hooks",
@@ -69,25 +73,37 @@ class Template:
             )
             own = Scalar(name, resources.place(name))
             serverless = type_ == SERVERLESS
+            properties = self._completed(properties) if serverless else properties
             yield self._resource(FUNCTION if serverless else kinds.get(type_, type_), own, properties)
             if serverless:
                 yield from self._events(own, properties)
+
+    def _completed(self, properties: FieldView) -> FieldView:
+        """Returns the properties of a function with those that the template states for all of them."""
+        common = self.manifest.top.inner(*GLOBALS)
+        table = properties.node
+        for key, node in common.node.entries.items() if common is not None else ():
+            assert common is not None
+            common.use(key)
+            table = table if key in table else _with(table, key, node)
+        return FieldView(table, properties.path, self.manifest)
 
     def _resource(self, kind: str, name: Scalar, view: FieldView, *more: str) -> Resource:
         return Resource(kind, name, view, self.value, frozenset({name.text, *more}), self.references)
 
     def _events(self, function: Scalar, properties: FieldView) -> Iterator[Resource]:
-        """Yields a mapping for each queue whose messages are events of a function."""
+        """Yields a mapping for each queue, and an integration for each path, whose events a function takes."""
         events = properties.table("Events") if isinstance(properties.node.get("Events"), Table) else None
         for name, body in events.node.entries.items() if events else ():
             event = events.table(name) if events is not None and isinstance(body, Table) else None
             inner = event.table(PROPERTIES) if event is not None else None
-            if event is None or inner is None or word(event.node, TYPE) != "SQS":
+            kind, key = EVENTS.get(word(event.node, TYPE), ("", "")) if event is not None else ("", "")
+            if event is None or inner is None or not kind:
                 continue
             event.use(TYPE)
             linked = Scalar(function.text, inner.node.place)
-            view = FieldView(_with(inner.node, "FunctionName", linked), inner.path, self.manifest)
-            yield self._resource(MAPPING, Scalar(f"{function.text}{name}", inner.node.place), view)
+            view = FieldView(_with(inner.node, key, linked), inner.path, self.manifest)
+            yield self._resource(kind, Scalar(f"{function.text}{name}", inner.node.place), view)
 
     def value(self, node: Node) -> Node | None:
         """Returns what a value stands for; None where it is known when the stack is made."""
