@@ -1,7 +1,7 @@
 """Amplification of a sampled closed loop over all frequencies: exact transfer functions, enclosed peaks.
 
-One lap is linearised by executing it (see `coherence.loops.designs.linear`), with the disturbance as one more number
-that stays as it is during a lap:  x+ = A x + B d,  y+ = C x + D d.  Then
+The lap of the design's network answers a disturbance that stays as it is during a lap (`designs.driven_laps`):
+x+ = A x + B d,  y = C x + D d.  Then
 
     G(z) = D + C (zI - A)^-1 B = (det(zI - A + B C) - (1 - D) det(zI - A)) / det(zI - A),
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -23,16 +23,16 @@ from coherence.base.polynomials import characteristic_polynomial
 from coherence.base.reads import with_changes
 from coherence.base.units import ONE
 from coherence.language.expressions.tree import Arithmetic, Name
+from coherence.loops.designs.driven_laps import DrivenLap, driven_lap
 from coherence.loops.designs.equilibria import operating_point
+from coherence.loops.designs.lap_matrices import Row, Table
 from coherence.loops.designs.linear import shortened, skeleton
 from coherence.model.model import EVERYTHING, Command, Interval, Model, SampledLoop
-from coherence.simulate.execute.affine import Affine, lift, plain, variable
-from coherence.simulate.execute.exact import Choices, Execution
-from coherence.simulate.execute.orbits import hyperperiod
 
 MOST_VARIABLES, GRID = 36, 720
 MARGINS = (Fraction(1, 10**6), Fraction(1, 10**4), Fraction(1, 100))  # of the certified bound above the value found
 GRAIN = 10**6
+ROUNDING = 1e-12  # relative: a gain that is larger by no more is the same
 Rows = list[list[Fraction]]
 Polynomial = list[Fraction]  # highest degree first
 
@@ -102,31 +102,37 @@ def system(model: Model, entry: str, outputs: Sequence[str], near: dict[str, Fra
     point = operating_point(smooth, near)
     if point is None:
         return None
-    end = _lap(smooth, point)
-    seen = _closed(outputs, {row: {n for n, _ in end[row].gradient} for row in end})
-    moved = _closed([entry], _turned(end))
-    states = [n for n in end if n in seen and n in moved and n != entry]
+    lap = driven_lap(smooth, point, entry)
+    answers = {path: lap.decisions[path] for path in outputs}
+    states = _states(lap, answers)
     if len(states) > MOST_VARIABLES:
         return None
-    signals = list(dict.fromkeys((*states, *outputs)))
-    numbers = shortened([[end[name].coefficient(column) for column in (*states, entry)] for name in signals])
-    rows = {name: row[:-1] for name, row in zip(signals, numbers, strict=True)}
-    direct = {name: row[-1] for name, row in zip(signals, numbers, strict=True)}
+    rows = [*(lap.end[name] for name in states), *answers.values()]
+    numbers = shortened([[row.get(column, Fraction(0)) for column in (*states, lap.driver)] for row in rows])
+    size = len(states)
     return SampledSystem(
-        hyperperiod(model),
-        [rows[name] for name in states],
-        [direct[name] for name in states],
-        {name: (rows[name], direct[name]) for name in outputs},
+        lap.length,
+        [row[:-1] for row in numbers[:size]],
+        [row[-1] for row in numbers[:size]],
+        {path: (row[:-1], row[-1]) for path, row in zip(outputs, numbers[size:], strict=True)},
         point,
     )
 
 
-def _turned(end: dict[str, Affine]) -> dict[str, set[str]]:
+def _states(lap: DrivenLap, answers: Mapping[str, Row]) -> list[str]:
+    """Returns what the driven signal moves and an answer depends on."""
+    read = {name for row in answers.values() for name in row}
+    seen = read | _closed(list(read), {name: set(row) for name, row in lap.end.items()})
+    moved = _closed([lap.driver], _turned(lap.end))
+    return [name for name in lap.end if name in seen and name in moved]
+
+
+def _turned(end: Table) -> dict[str, set[str]]:
     """Number -> the numbers that it moves."""
-    moves: dict[str, set[str]] = {name: set() for name in end}
-    for row, number in end.items():
-        for name, _ in number.gradient:
-            moves[name].add(row)
+    moves: dict[str, set[str]] = {}
+    for path, row in end.items():
+        for name in row:
+            moves.setdefault(name, set()).add(path)
     return moves
 
 
@@ -140,33 +146,6 @@ def _closed(start: Sequence[str], steps: dict[str, set[str]]) -> set[str]:
             reached.add(name)
             stack += steps.get(name, ())
     return reached
-
-
-def _lap(model: Model, point: dict[str, Fraction]) -> dict[str, Affine]:
-    """Everything that is remembered at the end of a lap, as a function of what was remembered at its beginning."""
-    run, lap = Execution(model, Choices(dict(point))), hyperperiod(model)
-    lands = max((int(loop.lands / lap) + 1 for loop in model.loops), default=0)
-    laps = 1 + int((run.horizon or Fraction(0)) / lap) + lands
-    while run.next_time() < lap * (laps + 1):
-        run.advance()
-    names: list[str] = []
-
-    def mark(name: str, number: Affine | Fraction) -> Affine:
-        names.append(name)
-        return variable(name, plain(number))
-
-    run.map_numbers(mark)
-    begin = run.time
-    while run.next_time() <= begin + lap:
-        run.advance()
-    end: dict[str, Affine] = {}
-
-    def read(name: str, number: Affine | Fraction) -> Affine | Fraction:
-        end[name] = lift(number)
-        return number
-
-    run.map_numbers(read)
-    return {name: end[name] for name in names if name in end}
 
 
 @dataclass(frozen=True)
@@ -230,7 +209,7 @@ def _highest(response: FrequencyResponse) -> float:
         left, right = high - (high - low) * 0.618, low + (high - low) * 0.618
         low, high = (low, right) if _size(response, left) > _size(response, right) else (left, high)
     inside = (low + high) / 2
-    return max((best, inside), key=lambda w: _size(response, w))
+    return inside if _size(response, inside) > _size(response, best) * (1 + ROUNDING) else best
 
 
 def _size(found: FrequencyResponse, angle: float) -> float:

@@ -160,14 +160,14 @@ def closed(
     decisions: list[tuple[str, Row]] = []
     for index, cut in enumerate(lap.cuts):
         name = f"input {index}"
-        law, before = _put(cut.law, inputs), _put(cut.before, inputs)
+        law, before = by_state(cut.law, inputs), by_state(cut.before, inputs)
         if cut.loop in left_open:
             inputs[name] = {**before, name: Fraction(1)}
             free.append((name, cut.loop))
             laws.append(_mix(law, before, Fraction(1), Fraction(-1)))
             continue
         if cut.loop in held:
-            inputs[name] = _put(cut.held, inputs)
+            inputs[name] = by_state(cut.held, inputs)
         else:
             gain = (gains or {}).get(cut.loop, Fraction(1))
             inputs[name] = law if gain == 1 else _mix(law, before, gain, 1 - gain)
@@ -191,7 +191,7 @@ def _end_that_matters(
     lap: Lap, inputs: Table, paths: Collection[str] | None, laws: list[Row], columns: list[str]
 ) -> Table:
     """Returns the variables at the end of the lap that the laws depend on.  Raises LapError for too many."""
-    end = {name: _put(row, inputs) for name, row in lap.end.items()}
+    end = {name: by_state(row, inputs) for name, row in lap.end.items()}
     if paths is not None:
         end = {name: row for name, row in end.items() if name in lap.helpers or name.rsplit(" ", 1)[-1] in paths}
     end = _pruned(end, laws, columns)
@@ -204,8 +204,8 @@ def _row(row: Row, columns: Collection[str]) -> list[Fraction]:
     return [row.get(column, Fraction(0)) for column in columns]
 
 
-def _put(row: Row, inputs: Table) -> Row:
-    """Returns the row with known inputs expressed by x."""
+def by_state(row: Row, inputs: Table) -> Row:
+    """Returns the row with known inputs expressed by what is remembered at the start of the lap."""
     if not any(name in inputs for name in row):
         return row
     total: Row = {}
