@@ -1,34 +1,35 @@
 """Opens the lap of a design's network at every decision, so that plants of any linear form have exact matrices.
 
 The lap is lifted (`multirate.lifting`): holds, phases, fractional delays, windows and landings are exact, between
-decisions the plant moves by matrix exponentials.  Each decision is cut as `lap_matrices` cuts those of an execution.
+decisions the plant moves by matrix exponentials.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from coherence.base.errors import UsageError
 from coherence.loops.designs.design_network import DesignNetwork, OwnShare, network_of
-from coherence.loops.designs.lap_matrices import Cut, Lap, LapError, Row, executed_lap
+from coherence.loops.designs.equilibria import is_exact
+from coherence.loops.designs.lap_matrices import ROUNDED, Cut, Lap, LapError, Row
 from coherence.loops.multirate.lifting import LapLifting
 from coherence.model.model import Model
 
 Array = Any
+ROUNDED_POINT = 1e-10  # doubt at a point whose equations leave the residual of `equilibria.rests`
 
 
 def opened(model: Model, point: Mapping[str, Fraction], check: Callable[[], object] = bool) -> Lap:
-    """Returns the opened lap of a smooth model at a constant point: of the design's network where anything flows,
-    executed where all moves in steps.  `check` may raise to end it.
+    """Returns the opened lap of a smooth model at a constant point.  `check` may raise to end it.
 
     Raises LapError, NotExactError, MissingValueError.
     """
-    if not any(state.flow is not None for state in model.states.values()):
-        return executed_lap(model, point, check)
     check()
-    return bridged_lap(network_of(model, point))
+    lap = bridged_lap(network_of(model, point))
+    return lap if is_exact(model, point) else replace(lap, doubt=ROUNDED_POINT)
 
 
 def bridged_lap(design: DesignNetwork) -> Lap:
@@ -58,7 +59,7 @@ class _OpenedLifting(LapLifting):
             super()._decide(j, now, read)
             return
         held = self.rows[j][-1]
-        seen = self._seen(j, now, now, sampler.rank)
+        seen = self._seen(j, now, now)
         counted = seen if law.landed else held
         own, carried, named = (
             weight if self.exact else float(weight) for weight in (law.own, law.carried.counted, law.carried.named)
@@ -76,7 +77,7 @@ class _OpenedLifting(LapLifting):
             Cut(loop, now, _row(law, names), _row(before, names), _row(held, names))
             for loop, now, law, before, held in self.cuts
         )
-        return Lap(self.end, end, cuts, exact=self.exact, helpers=self._helpers())
+        return Lap(self.end, end, cuts, doubt=0.0 if self.exact else ROUNDED, helpers=self._helpers())
 
     def _names(self) -> list[str]:
         """Returns the names of what is remembered: levels, and commands that still act."""

@@ -38,7 +38,7 @@ class OwnShare:
 
 @dataclass(frozen=True)
 class DesignNetwork:
-    """Blocks, samplers and couplings by the paths of states and commands; `laws` by command."""
+    """Blocks, samplers and couplings by the paths of states and commands; `laws` by sampler."""
 
     blocks: tuple[Block, ...]
     samplers: tuple[Sampler, ...]
@@ -104,22 +104,23 @@ class _Builder:
         self._couple(sampler.name, gradient, sampler)
 
     def loop(self, loop: SampledLoop, rank: int) -> None:
-        """Adds a loop's command.  Raises NotExactError where another loop writes it too."""
+        """Adds what a loop commands: a sampler of its signal's name, or one more that writes the same output."""
         derivative = self.gradients.of_law(loop) if loop.signal else None
         if derivative is None:
             return
-        if loop.signal in self.laws:
-            raise NotExactError(f"{self.laws[loop.signal].loop} and {loop.name} write {loop.signal}")
         own, gradient = derivative
-        self.laws[loop.signal] = OwnShare(loop.name, own, loop.counts_landed, self.gradients.own_command(loop))
-        phase = loop.phase or NOW
-        self.sampler(Sampler(loop.signal, period=loop.period, phase=phase, lands=loop.lands, rank=rank), gradient)
+        shared = loop.signal in self.laws
+        name = f"{loop.signal} by {loop.name}" if shared else loop.signal
+        self.laws[name] = OwnShare(loop.name, own, loop.counts_landed, self.gradients.own_command(loop))
+        clock = Sampler(name, period=loop.period, phase=loop.phase or NOW, lands=loop.lands, rank=rank)
+        self.sampler(replace(clock, writes=loop.signal if shared else ""), gradient)
 
     def scrapes(self) -> None:
-        """Adds every sensor that scrapes, also those that others read: what is read comes first in an instant."""
-        for number, (name, scrape) in enumerate(self.gradients.scrapes.items(), 1):
+        """Adds every sensor that scrapes, those that others read before these: they come first in an instant."""
+        count = len(self.gradients.scrapes)
+        for number, (name, scrape) in enumerate(self.gradients.scrapes.items()):
             self.moving = self.moving | {name}
-            self.sampler(Sampler(name, period=scrape.period, rank=-2 * number), scrape.gradient)
+            self.sampler(Sampler(name, period=scrape.period, rank=2 * (number - count)), scrape.gradient)
 
     def _couple(self, target: str, gradient: Gradient, clock: Sampler | None) -> None:
         for reading, weight in gradient.items():

@@ -105,6 +105,13 @@ def operating_point(
     return None
 
 
+def is_exact(model: Model, point: Point) -> bool:
+    """Decides whether nothing at all moves at a point.  Raises NotExactError, MissingValueError."""
+    env = AtRest(model, {name: lift(value) for name, value in point.items()})
+    still = all(end.value == point[name] for name, end in _ends(model, point, env).items())
+    return still and all(decision.value == point[loop.signal] for loop, decision in _decisions(model, point, env))
+
+
 def is_straight(model: Model, points: Sequence[Point], of: Collection[str], beside: Point) -> bool:
     """Decides whether what some unknowns become has the same derivatives at every one of the points.
 

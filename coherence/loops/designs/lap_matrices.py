@@ -1,7 +1,7 @@
 """Computes one lap of a group with every loop cut open: exact matrices at a point, closed again at will.
 
-The lap that is differentiated is the lap that is executed.  A decision changes what is there by law - before; a
-loop is opened there, so that with the state x (everything that is remembered, the past included)
+A decision changes what is there by law - before; a loop is opened there, so that with the state x (everything that
+is remembered, the past included)
 
     x[k+1] = A x + B v,   law - before = C x + D v        (D: of earlier decisions only)
 
@@ -12,19 +12,12 @@ the command through the plant and the readings back to the law: what a control e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
-
-from coherence.loops.designs.kinks import stopped
-from coherence.loops.designs.signal_gradients import Gradients
-from coherence.model.model import Model, SampledLoop
-from coherence.simulate.execute.affine import Affine, lift, plain, variable
-from coherence.simulate.execute.exact import Choices, Execution
-from coherence.simulate.execute.orbits import hyperperiod
 
 MOST_VARIABLES = 160
+ROUNDED = 1e-13  # doubt of numbers that were computed in floats
 Row = dict[str, Fraction]
 Table = dict[str, Row]
 
@@ -48,87 +41,19 @@ class Cut:
 class Lap:
     """The opened lap: rows over the names of x and of the inputs `input 0`, `input 1`, ... in the order of time.
 
-    `exact`: no number was rounded.  `helpers`: names of x that are no signal of the model.
+    `doubt`: what rounding may have changed, relative to the norm of its matrix and for each variable; 0: nothing.
+    `helpers`: names of x that are no signal of the model.
     """
 
     length: Fraction  # s
     end: Table
     cuts: tuple[Cut, ...]
-    exact: bool = True
+    doubt: float = 0.0
     helpers: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self.end)
-
-
-class _Opened(Execution):
-    """A run whose loops only hold their command while memory fills, and are then cut."""
-
-    def __init__(self, model: Model, choices: Choices) -> None:
-        super().__init__(model, choices)
-        self.cuts: list[tuple[str, Fraction, Affine, Affine, Affine]] | None = None
-        gradients = Gradients(model, choices.values)
-        self.carried = {loop.name: gradients.own_command(loop) for loop in model.loops if loop.signal}
-
-    def _write(self, loop: SampledLoop, value: Any, rule: str, seen: dict[str, Any]) -> list[Any]:
-        held = self.commanded[loop.signal]
-        if self.cuts is None:
-            return super()._write(loop, held, rule, seen)
-        own, landed = self.carried[loop.name], lift(self.values[loop.signal])
-        before = (landed if loop.counts_landed else lift(held)) * own.counted + landed * own.named
-        name = f"input {len(self.cuts)}"
-        self.cuts.append((loop.name, self.time, lift(value), before, lift(held)))
-        return super()._write(loop, variable(name, plain(value)), rule, seen)
-
-    def renumber(self) -> None:
-        """Orders the landings on their way by when they land: each has its own name, the same in every lap."""
-        self.pending = sorted(self.pending, key=lambda p: p[0])
-
-
-def executed_lap(model: Model, point: Mapping[str, Fraction], check: Callable[[], object] = bool) -> Lap:
-    """Returns the lap of a smooth model (see `linear.skeleton`) in which nothing flows, at a constant point.
-
-    `check` may raise to end it.  Raises LapError.
-    """
-    run, lap = _Opened(model, Choices(dict(point))), hyperperiod(model)
-    landing = max((int(loop.lands / lap) + 1 for loop in model.loops), default=0)
-    laps = 1 + int((run.horizon or Fraction(0)) / lap) + landing
-    _advance(run, lap * (laps + 1), check, inclusive=False)
-    names: list[str] = []
-    still = stopped(model, dict(point))
-
-    def mark(name: str, number: Any) -> Any:
-        if name.rsplit(" ", 1)[-1] in still:
-            return number
-        names.append(name)
-        return variable(name, plain(number))
-
-    run.renumber()
-    run.map_numbers(mark)
-    if len(names) > 40 * MOST_VARIABLES:
-        raise LapError(f"a lap remembers {len(names)} numbers")
-    run.cuts = []
-    _advance(run, run.time + lap, check, inclusive=True)
-    if run.warped:
-        raise LapError("the time of an event moves with the start")
-    run.renumber()
-    end: Table = {}
-
-    def read(name: str, number: Any) -> Any:
-        end[name] = dict(lift(number).gradient)
-        return number
-
-    run.map_numbers(read)
-    table = {name: end[name] for name in names if name in end}
-    cuts = tuple(Cut(n, t, dict(w.gradient), dict(b.gradient), dict(h.gradient)) for n, t, w, b, h in run.cuts)
-    return Lap(lap, table, cuts)
-
-
-def _advance(run: Execution, until: Fraction, check: Callable[[], object], *, inclusive: bool) -> None:
-    while (run.next_time() <= until) if inclusive else (run.next_time() < until):
-        check()
-        run.advance()
 
 
 @dataclass(frozen=True)
@@ -142,7 +67,7 @@ class Closed:
     d: list[list[Fraction]]
     decisions: tuple[tuple[str, list[Fraction]], ...]  # (loop, its closed decision as a row over names)
     opened: tuple[str, ...]  # the loop of each input
-    exact: bool = True
+    doubt: float = 0.0
 
 
 def closed(
@@ -183,7 +108,7 @@ def closed(
         [_row(law, columns) for law in laws],
         tuple((loop, _row(row, names)) for loop, row in decisions),
         tuple(loop for _, loop in free),
-        lap.exact,
+        lap.doubt,
     )
 
 

@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from coherence.base.polynomials import characteristic_polynomial, count_roots, minimal_polynomial
-from coherence.loops.designs.lap_matrices import Closed, Lap
+from coherence.loops.designs.lap_matrices import ROUNDED, Closed, Lap
 from coherence.loops.multirate.verdict import balanced, clear_of_circle
 
 Array = NDArray[Any]
 EXACT_SIZE = 48  # variables up to which roots are counted exactly
-ROUNDING = 1e-13
 BEYOND = 1 + 1e-6  # radius of a circle that parts a root that surely grows from one next to the unit circle
 
 
@@ -74,7 +73,7 @@ def _decided(lap: Closed, matrix: Array, multipliers: Array) -> tuple[str, str, 
             return "unstable", "a repeated root on the unit circle", 0
         return "marginal", "exact count: a root on the unit circle", 0
     near = balanced(matrix)
-    allowed = ROUNDING * len(near) * max(1.0, float(np.linalg.norm(near, 2)))
+    allowed = max(ROUNDED, lap.doubt) * len(near) * max(1.0, float(np.linalg.norm(near, 2)))
     outside = int((np.abs(multipliers) > 1).sum())
     if clear_of_circle(near, 1.0, allowed):
         return ("unstable" if outside else "stable"), "no root within rounding of the unit circle", outside
@@ -85,7 +84,7 @@ def _decided(lap: Closed, matrix: Array, multipliers: Array) -> tuple[str, str, 
 
 def _counted(lap: Closed) -> bool:
     """Decides whether the roots of the lap are counted exactly: it is small, and none of its numbers is rounded."""
-    return lap.exact and len(lap.names) <= EXACT_SIZE
+    return not lap.doubt and len(lap.names) <= EXACT_SIZE
 
 
 def spectral_radius(rows: Array) -> float:
@@ -95,11 +94,22 @@ def spectral_radius(rows: Array) -> float:
 
 def is_stable(lap: Closed) -> bool:
     """Decides stability exactly, where the lap is small enough; with room for rounding, otherwise."""
+    return _verdict(lap) == "stable"
+
+
+def is_undecided(lap: Closed) -> bool:
+    """Decides whether the lap has a root so near to the unit circle that rounding decides about it."""
+    return _verdict(lap) == "undecided"
+
+
+def _verdict(lap: Closed) -> str:
+    if not lap.names:
+        return "stable"
     if _counted(lap):
         counts = count_roots(characteristic_polynomial(lap.a))
-        return not counts.outside and not counts.on
+        return "unstable" if counts.outside else "marginal" if counts.on else "stable"
     matrix = floats(lap.a, len(lap.names))
-    return _decided(lap, matrix, np.linalg.eigvals(balanced(matrix)))[0] == "stable"
+    return _decided(lap, matrix, np.linalg.eigvals(balanced(matrix)))[0]
 
 
 def _period(lap: Closed, length: Fraction, growth: float) -> float | None:

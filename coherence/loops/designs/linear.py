@@ -1,8 +1,7 @@
-"""Linearisation: the derivative of the executor over one hyperperiod at an operating point.
+"""Linearisation: what the lap of a design's network does at an operating point (docs/adr/035).
 
-Phases, delays, sensor chains and several rates are exact, because the lap that is differentiated is
-the lap that is executed.  What has no derivative (ceil, tolerance, hold windows, bounds, rate
-limits) is taken out first and listed as dropped (model.md rule 11).
+What has no derivative (ceil, tolerance, hold windows, bounds, rate limits) is taken out first and listed as dropped
+(model.md rule 11).
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ from coherence.base.reads import with_changes
 from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.equilibria import operating_point
 from coherence.loops.designs.kinks import branches
-from coherence.loops.designs.lap_matrices import LapError, closed
+from coherence.loops.designs.lap_matrices import Closed, LapError, closed
+from coherence.loops.designs.lap_roots import is_undecided
 from coherence.loops.networks.sampled_verdict import SampledVerdict, verdict
 from coherence.model.model import EVERYTHING, Model, SampledLoop
 from coherence.simulate.execute.orbits import hyperperiod
@@ -83,10 +83,9 @@ def linearise(model: Model, near: dict[str, Fraction]) -> Linear | None:
     verdicts: dict[tuple[float, float], tuple[str, SampledVerdict]] = {}
     for branch in sides.branches:
         try:
-            matrix = closed(opened(branch.model, point)).a
+            lap_verdict = _certified(closed(opened(branch.model, point)))
         except LapError:
             return None
-        lap_verdict = verdict(shortened(matrix))
         verdicts.setdefault(
             (lap_verdict.modulus, lap_verdict.angle), (branch.render_sides(sides.branches), lap_verdict)
         )
@@ -100,6 +99,14 @@ def linearise(model: Model, near: dict[str, Fraction]) -> Linear | None:
         key=lambda lap_verdict: (lap_verdict.modulus, lap_verdict.unstable),
     )
     return Linear(point, hyperperiod(model), worst, (*dropped, *left), tuple(verdicts.values()))
+
+
+def _certified(lap: Closed) -> SampledVerdict:
+    """Returns the verdict on a lap: none where what was rounded decides it."""
+    lap_verdict = verdict(shortened(lap.a))
+    if lap.doubt and is_undecided(lap):
+        return replace(lap_verdict, stable=None, marginal=False, unstable=False)
+    return lap_verdict
 
 
 def shortened(matrix: list[list[Fraction]]) -> list[list[Fraction]]:

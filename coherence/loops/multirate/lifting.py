@@ -75,6 +75,8 @@ class LapLifting:
         ]
         self.periods = [exactly(s.period) for s in system.samplers]
         self.lands = [exactly(s.lands) for s in system.samplers]
+        index = {sampler.name: j for j, sampler in enumerate(system.samplers)}
+        self.owners = [index[sampler.writes or sampler.name] for sampler in system.samplers]  # of the outputs
         if sum(self.end / period for period in self.periods) > MOST_INSTANTS:
             raise UsageError(
                 f"the common period of all samplers is {float(self.end):g} s: more than {MOST_INSTANTS} instants; "
@@ -101,7 +103,7 @@ class LapLifting:
 
     def _variables(self) -> None:
         """Sets unit rows for the state at -lag, the samplers' states, and the commands decided before 0."""
-        times = [list(self._before(j)) for j in range(len(self.periods))]
+        times = [self._before(j) for j in range(len(self.periods))]
         sizes = [len(self.plant.a), *(len(law[0]) for law in self.laws), *map(len, times), self.inputs]
         self.size = sum(sizes)
         if self.size > MOST_VARIABLES:
@@ -116,14 +118,29 @@ class LapLifting:
         self.trace: dict[Fraction, Array] = {-self.lag: parts[0]}
         self.marks = [-self.lag]
         self.states = parts[1 : 1 + len(self.laws)]
-        self.times = times
-        self.rows = [list(part) for part in parts[1 + len(self.laws) :]]
         self.before = [len(series) for series in times]
+        rows = [list(part) for part in parts[1 + len(self.laws) :]]
+        self.times = [times[self.owners[j]] for j in range(len(times))]
+        self.rows = [rows[self.owners[j]] for j in range(len(rows))]
 
-    def _before(self, j: int) -> Iterator[Fraction]:
-        """Yields times < 0 of the commands of sampler j that act at 0 or later, ascending."""
-        seen = [Fraction(0), *(self.lag + delay for held, delay in self.plant.channels if held == j)]
-        seen += [window for window, _, held in self.reads if held[j]]
+    def _before(self, j: int) -> list[Fraction]:
+        """Returns times < 0 of the commands of sampler j, and of those that share its output, of which some act at 0
+        or later, ascending; nothing where the output is another's.
+        """
+        if self.owners[j] != j:
+            return []
+        writers = [other for other, owner in enumerate(self.owners) if owner == j]
+        first = min(self._first(other, j) for other in writers)
+        times: list[Fraction] = []
+        for other in writers:
+            phase, period = exactly(self.system.samplers[other].phase), self.periods[other]
+            times += [phase - k * period for k in range(1, math.floor((phase - first) / period) + 1)]
+        return sorted(times)
+
+    def _first(self, j: int, owner: int) -> Fraction:
+        """Returns the time of the earliest command of sampler j that acts at 0 or later."""
+        seen = [Fraction(0), *(self.lag + delay for held, delay in self.plant.channels if held == owner)]
+        seen += [window for window, _, held in self.reads if held[owner]]
         phase, period = exactly(self.system.samplers[j].phase), self.periods[j]
         count = math.floor((phase + self.lands[j] + period + max(seen)) / period)
         if count > MOST_VARIABLES:
@@ -131,8 +148,7 @@ class LapLifting:
                 f"{count} commands of {self.system.samplers[j].name} are on their way, more than {MOST_VARIABLES}: "
                 "delays or windows are long"
             )
-        for k in range(count, 0, -1):
-            yield phase - k * period
+        return phase - count * period
 
     def run(self) -> None:
         """Runs through all instants of the lap."""
@@ -157,23 +173,22 @@ class LapLifting:
     def _read(self, j: int, now: Fraction) -> Array:
         """Returns what sampler j reads, as a row over the variables."""
         window, outputs, held = self.reads[j]
-        rank = self.system.samplers[j].rank
         total = zeros((1, self.size), exact=self.exact)[0]
         for i in np.flatnonzero(outputs):
-            total = total + outputs[i] * self._signal(int(i), now, window, rank)
+            total = total + outputs[i] * self._signal(int(i), now, window)
         for k in map(int, np.flatnonzero(held)):
-            seen = self._held_mean(k, now - window, now) if window else self._seen(k, now, now, rank)
+            seen = self._held_mean(k, now - window, now) if window else self._seen(k, now, now)
             total = total + held[k] * seen
         return np.asarray(total)
 
-    def _signal(self, i: int, now: Fraction, window: Fraction, rank: int) -> Array:
+    def _signal(self, i: int, now: Fraction, window: Fraction) -> Array:
         """Returns the output of block i at an instant, or its mean over the window before it."""
         p, q, clock = self.plant.p[i], self.plant.q[i], now + self.plant.ahead[i]
         if not window:
             row = p @ self._state(clock, now)
             for c in np.flatnonzero(q):
                 k, delay = self.plant.channels[c]
-                row = row + q[c] * self._seen(k, clock - delay, now, rank)
+                row = row + q[c] * self._seen(k, clock - delay, now)
             return np.asarray(row)
         total = zeros((1, self.size), exact=self.exact)[0]
         for start, h, inputs in self._pieces(clock - window, clock):
@@ -222,10 +237,11 @@ class LapLifting:
         index = bisect.bisect_right(self.times[k], at - self.lands[k]) - 1
         return np.asarray(self.rows[k][index]) if index >= 0 else zeros((1, self.size), exact=self.exact)[0]
 
-    def _seen(self, k: int, at: Fraction, now: Fraction, rank: int) -> Array:
-        """Returns the command of sampler k as a reading at `at` saw it: not what was decided in that instant itself."""
-        earlier = at == now and self.system.samplers[k].rank < rank
-        if self.lands[k] or earlier:
+    def _seen(self, k: int, at: Fraction, now: Fraction) -> Array:
+        """Returns the command of sampler k as a reading at `at` saw it: not what was decided in that instant itself,
+        except now, when those of lower rank have decided and no other one.
+        """
+        if self.lands[k] or at == now:
             return self._landed(k, at)
         index = bisect.bisect_left(self.times[k], at) - 1
         return np.asarray(self.rows[k][index]) if index >= 0 else zeros((1, self.size), exact=self.exact)[0]
@@ -240,5 +256,7 @@ class LapLifting:
         rows = [self._state(self.end - self.lag, self.end), *self.states]
         rows += [np.array(self.rows[k][-n:]).reshape(n, self.size) for k, n in enumerate(self.before) if n]
         matrix = np.vstack(rows) if rows else zeros((0, 0), exact=self.exact)
-        commands = {s.name: np.array(self.rows[k][self.before[k] :]) for k, s in enumerate(self.system.samplers)}
+        commands = {
+            s.name: np.array(self.rows[k][self.before[self.owners[k]] :]) for k, s in enumerate(self.system.samplers)
+        }
         return Lifted(matrix, self.end, self.exact, commands)

@@ -39,6 +39,7 @@ class Sampler:
 
     `period`, `phase` in [0, period), `lands` (from decision to effect) and `window` (moving average over the
     last so many seconds; 0: the value at the instant) in seconds.  Samplers of lower `rank` decide first.
+    `writes`: an earlier sampler whose output this one writes too; both land as late.  Empty: it has its own.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Sampler:
     lands: Number = 0.0
     window: Number = 0.0
     rank: int = 0
+    writes: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,9 @@ def checked(samplers: Iterable[Sampler], blocks: Iterable[Block] = (), couplings
     problems = [f"the name '{name}' stands twice: give each its own" for name, n in Counter(names).items() if n > 1]
     if not system.samplers:
         problems.append("nothing is sampled: give a block a rate, or ask for the characteristic roots instead")
-    for sampler in system.samplers:
+    for number, sampler in enumerate(system.samplers):
         problems += _sampler(sampler)
+        problems += _shared(sampler, system.samplers[:number])
     for block in system.blocks:
         if len(block.numerator) > len(block.denominator) or not block.denominator[0]:
             problems.append(f"{block.name} differentiates, or its denominator starts with zero: add a lag")
@@ -143,3 +146,16 @@ def _sampler(sampler: Sampler) -> list[str]:
     if not sampler.denominator or not sampler.denominator[0] or len(sampler.numerator) > len(sampler.denominator):
         problems.append(f"{sampler.name} reads the future: its numerator must not be longer than its denominator")
     return problems
+
+
+def _shared(sampler: Sampler, earlier: Iterable[Sampler]) -> list[str]:
+    """Returns what is wrong with the output that a sampler shares."""
+    if not sampler.writes:
+        return []
+    owner = next((s for s in earlier if s.name == sampler.writes and not s.writes), None)
+    if owner is None:
+        return [f"{sampler.name} writes what '{sampler.writes}' writes: no earlier sampler has that output of its own"]
+    if exactly(owner.lands) != exactly(sampler.lands):
+        lands = f"{float(owner.lands):g} s and {float(sampler.lands):g} s"
+        return [f"{owner.name} and {sampler.name} write one signal and land {lands} later: they overtake each other"]
+    return []

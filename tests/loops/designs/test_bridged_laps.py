@@ -17,13 +17,14 @@ from coherence.language.reading import read_text
 from coherence.loops.designs.bridged_laps import bridged_lap, opened
 from coherence.loops.designs.design_network import network_of
 from coherence.loops.designs.equilibria import operating_point
-from coherence.loops.designs.lap_matrices import Lap, LapError, closed, executed_lap
+from coherence.loops.designs.lap_matrices import Lap, LapError, closed
 from coherence.loops.designs.lap_roots import Roots, roots
 from coherence.loops.designs.linear import skeleton
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Choices, Execution
+from tests.loops.designs.executed_laps import executed_lap
 
 LAG = """
 coherence: 1
@@ -141,13 +142,80 @@ def test_an_exact_run_obeys_the_characteristic_polynomial_of_the_lap(data: st.Da
     """Cayley and Hamilton: sum of c[i] y[k + i] = 0, in fractions, once everything remembered is of the run."""
     model, point = smooth_at_rest(drawn_design(data, "set", "step"))
     lap = bridged_lap(network_of(model, point))
-    assert lap.exact
+    assert not lap.doubt
     polynomial = characteristic_polynomial(closed(lap).a)  # the highest power first
     memory = int(40 / lap.length) + 1
     off = levels(model, point, lap, memory + len(polynomial) + 2)[memory:]
     for k in range(2):
         assert sum(c * y for c, y in zip(reversed(polynomial), off[k:], strict=False)) == 0
     assert any(off)
+
+
+WRITERS = """
+coherence: 1
+components:
+  tank: {{state: "level' = (3 - valve.open + 0.3 * (3 - delayed(valve.open, {late} s))) / 10 s", from: 5}}
+loops:
+  first:
+    timescale: {{period: {period} s, phase: {phase} s, lands: {lands} s}}
+    trigger: always
+    rank: {rank}
+    actuation: {{signal: valve.open, law: set, to: "3 + 0.4 * (tank.level - 5)", bounds: [-100, 100], from: 3}}
+  second:
+    timescale: {{period: {other} s, lands: {lands} s}}
+    trigger: always
+    rank: 2
+    actuation:
+      {{signal: valve.open, law: step, by: "0.1 * (delayed(tank.level, {late} s) - 5)", bounds: [-100, 100], from: 3}}
+"""
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.data())
+def test_two_loops_that_write_one_command_obey_the_polynomial_of_their_lap(data: st.DataObject) -> None:
+    drawn = {"late": (1, 3, 7), "period": (2, 4), "phase": (0, 1), "lands": (0, 1, 3), "rank": (1, 3), "other": (2, 6)}
+    text = WRITERS.format(**{name: data.draw(st.sampled_from(options)) for name, options in drawn.items()})
+    model, point = smooth_at_rest(text)
+    lap = opened(model, point)
+    polynomial = characteristic_polynomial(closed(lap).a)
+    memory = int(40 / lap.length) + 1
+    off = levels(model, point, lap, memory + len(polynomial) + 2)[memory:]
+    assert not lap.doubt
+    assert any(off)
+    for k in range(2):
+        assert sum(c * y for c, y in zip(reversed(polynomial), off[k:], strict=False)) == 0
+
+
+def test_a_sensor_chain_of_two_samples_has_the_roots_of_the_executed_lap() -> None:
+    text = RICH.format(late=1, keep="0.5", gain="0.2", step=2, period=2, phase=0, lands=0, rank=1, other=4, window=2,
+                       second=SECONDS["proportional"].format(step=1, window=2))  # fmt: skip
+    text = text.replace("sensor: [scrape 1 s, mean 2 s]", "sensor: [scrape 1 s, relist 4 s]")
+    model, point = smooth_at_rest(text)
+    assert growths(opened(model, point))[:4] == pytest.approx(growths(executed_lap(model, point))[:4], rel=1e-6)
+
+
+PODS = """
+coherence: 1
+components: {pod: {usage: 40 / (pod.replicas * pod.request)}}
+loops:
+  horizontal:
+    timescale: {period: 1 min}
+    target: {signal: pod.usage, setpoint: 100 %}
+    actuation: {signal: pod.replicas, law: proportional, bounds: [1, 64.5], from: 4}
+  vertical:
+    timescale: {period: 1 min}
+    target: {signal: pod.usage, setpoint: 100 %}
+    actuation: {signal: pod.request, law: proportional, bounds: [1, 64], from: 5}
+"""
+
+
+def test_a_root_that_rounding_of_an_irrational_point_decides_about_is_undecided() -> None:
+    """They rest wherever replicas * request = 40; at a rounded point of that line the root is not exactly 1."""
+    model, point = smooth_at_rest(PODS)
+    assert point["pod.replicas"] * point["pod.request"] != 40
+    assert judged(opened(model, point)).verdict == "undecided"
+    exact = {"pod.replicas": Fraction(8), "pod.request": Fraction(5)}
+    assert judged(opened(model, exact)).verdict == "marginal"
 
 
 @settings(max_examples=10, deadline=None)

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from coherence.base.errors import UsageError
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.reading import read_text
 from coherence.loops.designs.design_network import OwnShare, network_of
@@ -58,8 +59,38 @@ def test_a_mean_inside_a_flow_is_refused_by_name() -> None:
         network_of(model, POINT)
 
 
-def test_two_loops_that_write_one_command_are_refused_by_name() -> None:
+def test_a_sensor_that_reads_another_one_decides_after_it() -> None:
+    text = """
+coherence: 1
+components: {pool: {usage: 100 / pool.replicas}}
+loops:
+  hpa:
+    timescale: {period: 15 s}
+    target: {signal: pool.usage, setpoint: 1, sensor: [scrape 15 s, relist 60 s]}
+    actuation: {signal: pool.replicas, law: proportional, bounds: [1, 1000.5], from: 100}
+"""
+    model, _ = skeleton(elaborate(read_text(text, "design.yaml")))
+    ranks = {sampler.name: sampler.rank for sampler in network_of(model, {"pool.replicas": Fraction(100)}).samplers}
+    assert list(ranks) == ["pool.replicas", "scrape 2", "scrape 1"]
+    assert ranks["scrape 2"] < ranks["scrape 1"] < ranks["pool.replicas"]
+
+
+def test_two_loops_that_write_one_command_share_its_output() -> None:
     text = TEXT + TEXT[TEXT.index("  ctl:") :].replace("ctl", "other").lstrip("\n")
     model, _ = skeleton(elaborate(read_text(text, "design.yaml")))
-    with pytest.raises(NotExactError, match="ctl and other write heater"):
-        network_of(model, POINT)
+    design = network_of(model, POINT)
+    assert [(s.name, s.writes) for s in design.samplers] == [
+        ("heater.power", ""),
+        ("heater.power by other", "heater.power"),
+    ]
+    assert {name: law.loop for name, law in design.laws.items()} == {
+        "heater.power": "ctl",
+        "heater.power by other": "other",
+    }
+
+
+def test_two_loops_whose_commands_overtake_each_other_are_refused_by_name() -> None:
+    text = TEXT + TEXT[TEXT.index("  ctl:") :].replace("ctl", "other").replace("lands: 5 s", "lands: 9 s").lstrip("\n")
+    model, _ = skeleton(elaborate(read_text(text, "design.yaml")))
+    with pytest.raises(UsageError, match="overtake each other"):
+        assert network_of(model, POINT).sampled
