@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from coherence.base.errors import UsageError
 from coherence.loops.designs.design_network import DesignNetwork, OwnShare
 from coherence.loops.multirate.sampled_system import Multirate, Sampler, checked
 from coherence.loops.networks.network import Coupling
@@ -24,10 +25,15 @@ class WholeSystem:
 
 
 def whole_system(design: DesignNetwork) -> WholeSystem:
-    """Returns the system of several rates with every law's own command.  Raises UsageError."""
+    """Returns the system of several rates with every law's own command.
+
+    Raises UsageError, also where two loops write one command: none of them remembers what the other has written.
+    """
     samplers, couplings, own = list[Sampler](), list(design.couplings), dict[str, Fraction]()
     for sampler in design.samplers:
         law = design.laws.get(sampler.name)
+        if law is not None and sampler.writes:
+            raise UsageError(f"{design.laws[sampler.writes].loop} and {law.loop} write {sampler.writes}")
         if law is not None and _waits(sampler, law):
             own[sampler.name] = law.own
             couplings.append(Coupling(sampler.name, sampler.name, law.own))

@@ -91,7 +91,7 @@ class _Opened(LapLifting):
 
     def _memory(self, j: int, now: Fraction) -> Array:
         own = self.own if self.exact else float(self.own)
-        return np.asarray(own * self._seen(j, now, now, self.system.samplers[j].rank))
+        return np.asarray(own * self._seen(j, now, now))
 
     def opened(self) -> OpenedLap:
         """Returns the matrices, without what nothing reads and what nothing moves."""

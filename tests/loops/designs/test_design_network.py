@@ -93,4 +93,4 @@ def test_two_loops_whose_commands_overtake_each_other_are_refused_by_name() -> N
     text = TEXT + TEXT[TEXT.index("  ctl:") :].replace("ctl", "other").replace("lands: 5 s", "lands: 9 s").lstrip("\n")
     model, _ = skeleton(elaborate(read_text(text, "design.yaml")))
     with pytest.raises(UsageError, match="overtake each other"):
-        assert network_of(model, POINT).sampled
+        _ = network_of(model, POINT).sampled

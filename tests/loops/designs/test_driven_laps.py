@@ -55,7 +55,7 @@ def test_decisions_are_those_of_an_execution_whose_input_moves(late: int, old: i
     assert lap.length == 10
     steps = tuple((Fraction(10 * (k + 1)), "web.rate", 2 + size) for k, size in enumerate(SIZES))
     run = Execution(model, Choices(schedule=steps))
-    decided = []
+    decided: list[Fraction] = []
     while len(decided) < len(SIZES):
         instant = run.advance()
         if instant.time % 10 == 0:

@@ -13,7 +13,7 @@ from coherence.loops.designs.design_network import network_of
 from coherence.loops.interchange.design_systems import whole_system
 from coherence.loops.interchange.opened_lap import opened_lap
 from coherence.loops.multirate.lifting import lift
-from tests.loops.designs.test_bridged_laps import LAG, drawn_design, growths, smooth_at_rest
+from tests.loops.designs.test_bridged_laps import LAG, WRITERS, drawn_design, growths, smooth_at_rest
 
 
 def moduli(matrix: np.ndarray) -> np.ndarray:
@@ -70,3 +70,9 @@ def test_the_thermostat_is_its_polynomial() -> None:
     assert np.poly(opened_lap(whole.system, "heater.power").sensitivity[0]) == pytest.approx(
         [1, -leaves, 6 * (1 - leaves)]
     )
+
+
+def test_two_loops_that_write_one_command_are_refused_by_name() -> None:
+    drawn = {"late": 1, "period": 2, "phase": 0, "lands": 0, "rank": 1, "other": 2}
+    with pytest.raises(UsageError, match=r"first and second write valve\.open"):
+        whole_system(network_of(*smooth_at_rest(WRITERS.format(**drawn))))
