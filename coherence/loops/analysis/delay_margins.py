@@ -69,7 +69,7 @@ def reading_margin(
 
     def stable(delay: Fraction) -> bool:
         check()
-        return all(is_stable(closed(bridged_lap(read_later(design, loop.signal, delay)), paths)) for design in designs)
+        return all(is_stable(closed(bridged_lap(read_later(design, loop.name, delay)), paths)) for design in designs)
 
     return delay_margin(stable, loop.period)
 
@@ -96,17 +96,19 @@ def _tried(period: Fraction) -> Iterator[Fraction]:
     yield LONGEST * period
 
 
-def read_later(design: DesignNetwork, command: str, delay: Fraction) -> DesignNetwork:
-    """Returns the design whose law for a command reads everything but that command so many seconds later.
+def read_later(design: DesignNetwork, loop: str, delay: Fraction) -> DesignNetwork:
+    """Returns the design in which the law of a loop reads everything but its own command so many seconds later.
 
     A mean over a window that is taken for this law is one of the past: what enters it is late.
     """
-    means = {c.source for c in design.couplings if c.target == command and c.source.startswith("mean ")}
+    law = next((name for name, law in design.laws.items() if law.loop == loop), "")
+    command = next((sampler.writes or law for sampler in design.samplers if sampler.name == law), "")
+    means = {c.source for c in design.couplings if c.target == law and c.source.startswith("mean ")}
     late: dict[str, str] = {}
     couplings: list[Coupling] = []
     for coupling in design.couplings:
-        own = coupling.source == command and coupling.target == command
-        if (coupling.target == command or coupling.target in means) and coupling.source not in means and not own:
+        own = coupling.source == command and coupling.target == law
+        if (coupling.target == law or coupling.target in means) and coupling.source not in means and not own:
             name = late.setdefault(coupling.source, f"later {len(late) + 1}")
             couplings.append(replace(coupling, source=name))
         else:

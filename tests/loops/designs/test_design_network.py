@@ -11,6 +11,7 @@ from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.reading import read_text
 from coherence.loops.designs.design_network import OwnShare, network_of
 from coherence.loops.designs.linear import skeleton
+from coherence.loops.designs.signal_gradients import OwnCommand
 from coherence.loops.networks.network import Block, Coupling
 from coherence.model.elaborate import elaborate
 
@@ -41,7 +42,9 @@ def test_a_lag_its_delay_and_its_loop_are_blocks_and_a_sampler() -> None:
     }
     (sampler,) = design.samplers
     assert (sampler.name, sampler.period, sampler.phase, sampler.lands) == ("heater.power", 60, 7, 5)
-    assert design.laws == {"heater.power": OwnShare("ctl", Fraction(1), landed=False)}
+    assert design.laws == {
+        "heater.power": OwnShare("ctl", Fraction(1), landed=False, carried=OwnCommand(Fraction(1), Fraction(0)))
+    }
 
 
 def test_the_continuous_part_has_floats_and_no_samplers() -> None:
