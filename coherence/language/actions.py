@@ -7,6 +7,8 @@ from coherence.language.words import ACTIONS, MARKED, MARKING, STATED
 ENDS, TELLS = "ends", "tells"
 SPARED = frozenset({"unlist", "deregister", "delist"})
 """First words of `then` that end nothing, though they tell nobody: the member is out of service and runs on."""
+TAKES_BACK = frozenset({"requeue"})
+"""First words of `then` that end the work of who holds it, and have it begun again."""
 NOTICES = frozenset({"alarm", "alert", "mail", "notice", "notification", "page", "report", "ticket", "warning"})
 TELLING = frozenset({"open", "raise", "send", "write"})
 
@@ -19,6 +21,11 @@ def action_in(then: str) -> str:
     if verb in TELLING and not NOTICES.isdisjoint(rest.split()):
         return TELLS
     return next((action for action, words in ACTIONS.items() if verb in words), "")
+
+
+def takes_back(then: str) -> bool:
+    """Decides whether what runs is ended and begun again (`requeue job`)."""
+    return then.partition(" ")[0] in TAKES_BACK
 
 
 def marked_as(then: str) -> str:

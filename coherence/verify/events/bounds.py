@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coherence.language.actions import ENDS, acted_on, action_in
+from coherence.language.actions import ENDS, acted_on, action_in, takes_back
 from coherence.language.design import Design, Timer
 from coherence.language.roles import role, unknown_activities
 from coherence.language.schema_kinds import Quantity
@@ -23,8 +23,9 @@ _APART = ("drain", "apart")
 
 
 def ended_by(timer: Timer) -> str:
-    """Returns the thing that a timer ends (`then: stop pool`), or nothing."""
-    return acted_on(timer.then.text) if timer.then is not None and action_in(timer.then.text) == ENDS else ""
+    """Returns the thing that a timer ends (`then: stop pool`, `then: requeue job`), or nothing."""
+    then = timer.then.text if timer.then is not None else ""
+    return acted_on(then) if action_in(then) == ENDS or takes_back(then) else ""
 
 
 def enclosures(design: Design, tree: CallTree) -> Iterator[Enclosure]:

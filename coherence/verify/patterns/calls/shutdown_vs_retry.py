@@ -1,10 +1,11 @@
 """shutdown-vs-retry: what a policy ends and another policy starts again gets done in between.
 
 ## What
-A timer ends a job after a fixed time, and the job comes back: it `returns`, or its caller tries again. If the job
-needs longer than the timer allows and keeps no progress, every life ends like the one before. A job that writes a
-checkpoint keeps what it had reached: `checkpoint: 10 min` on the component is how often, `takes: {checkpoint: 30 s}`
-how long the writing takes; then each life must be long enough for at least one.
+A timer ends a job after a fixed time, and the job comes back: it `returns`, the timer puts it back into the queue
+(`then: requeue job`), or its caller tries again. If the job needs longer than the timer allows and keeps no progress,
+every life ends like the one before. A job that writes a checkpoint keeps what it had reached: `checkpoint: 10 min` on
+the component is how often, `takes: {checkpoint: 30 s}` how long the writing takes; then each life must be long enough
+for at least one.
 
 ## Why it hurts
 Machines are held and work is done, for ever, and nothing is completed; no error says so, since each end is ordered and
@@ -41,6 +42,7 @@ from coherence.base.units import SECOND
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.actions import takes_back
 from coherence.language.design import Component, Design, Timer
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity
@@ -74,9 +76,37 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """Yields every timer that ends a thing which comes back."""
     design = subject.design
     for timer in design.timers.values():
-        component = design.components.get(ended_by(timer))
+        ended = ended_by(timer)
+        component = design.components.get(ended)
         if component is not None and _from_its_start(timer, component):
             yield from _timer(subject, timer, component)
+        elif ended and not _is_declared(design, ended) and timer.unless is None and timer.start is not None:
+            yield from _unnamed(design, timer, design.components.get(timer.start.thing))
+
+
+def _is_declared(design: Design, name: str) -> bool:
+    return any(name in section for section in (design.components, design.jobs, design.places, design.tiers))
+
+
+def _unnamed(design: Design, timer: Timer, component: Component | None) -> Iterator[Finding]:
+    """Yields the question whether a timer ends the thing that it runs from, where its `then` names something else."""
+    if component is None or timer.then is None or not _from_its_start(timer, component) or not component.takes:
+        return
+    if _returns(component, timer) or any(plan.callee == component.name and plan.retries for plan in _plans(design)):
+        needs = f"needs whether `{timer.then.text}` ends {component.name}, whose start {timer.name} runs from"
+        verb = timer.then.text.partition(" ")[0]
+        places = (timer.then.place.labelled(f"`{verb} {component.name}` if it does"), component.place.labelled("this"))
+        yield QUESTION.undecided(needs, places, (timer.name, component.name))
+
+
+def _plans(design: Design) -> tuple[RetryPolicy, ...]:
+    return tuple(call_tree(design).plans)
+
+
+def _returns(component: Component, timer: Timer) -> bool:
+    """Decides whether what the timer has ended begins again by itself."""
+    again = timer.then is not None and takes_back(timer.then.text)
+    return again or (component.returns is not None and component.returns.text != "never")
 
 
 def _from_its_start(timer: Timer, component: Component) -> bool:
@@ -88,8 +118,8 @@ def _from_its_start(timer: Timer, component: Component) -> bool:
 
 
 def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Finding]:
-    back = tuple(plan for plan in call_tree(subject.design).plans if plan.callee == component.name and plan.retries)
-    returns = component.returns is not None and component.returns.text != "never"
+    back = tuple(plan for plan in _plans(subject.design) if plan.callee == component.name and plan.retries)
+    returns = _returns(component, timer)
     fires = firing(timer)
     if not isinstance(timer.after, Quantity) or fires is None or not (returns or back):
         return
@@ -208,10 +238,16 @@ def _places(life: Life) -> list[Place]:
         else []
     )
     back = [q.place.labelled("and it is tried again") for plan in life.back for q in plan.call.tries[:1]]
-    returns = (
-        [life.component.returns.place.labelled("and it comes back")] if life.component.returns and not life.back else []
-    )
-    return [*places, *takes, *back, *returns]
+    return [*places, *takes, *back, *_comes_back(life)]
+
+
+def _comes_back(life: Life) -> list[Place]:
+    returns, then = life.component.returns, life.timer.then
+    if life.back:
+        return []
+    if returns is not None:
+        return [returns.place.labelled("and it comes back")]
+    return [then.place.labelled("and it comes back")] if then is not None else []
 
 
 def _never(subject: Subject, life: Life, of: tuple[str, ...], numbers: Numbers, *, certain: bool) -> Finding:

@@ -14,7 +14,7 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Component, needed
 from coherence.language.schema_kinds import Quantity
-from coherence.verify.facts.design_facts import DesignFacts, copies
+from coherence.verify.facts.design_facts import DesignFacts, copies, scalers
 from coherence.verify.facts.limits import narrowed
 from coherence.verify.jobs.capacity import alike, supplies
 from coherence.verify.jobs.contest import waits_together
@@ -23,12 +23,13 @@ from coherence.verify.patterns.writers._pair import Numbers
 
 @dataclass(frozen=True)
 class Holders:
-    """Members of one component that hold so much of a capacity each; `few` .. `many` of them."""
+    """Members of one component that hold so much of a capacity each; `few` .. `many` of them, as `stated`."""
 
     component: Component
     need: Quantity
     few: Fraction
     many: Fraction
+    stated: bool = True
 
     @property
     def least(self) -> Fraction:
@@ -37,6 +38,10 @@ class Holders:
     @property
     def most(self) -> Fraction:
         return self.many * self.need.high
+
+    def amount(self, value: Fraction) -> str:
+        """Renders an amount of what is held, in its unit."""
+        return render_quantity(value, self.need.dimension.physical)
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ def answers(question: Question, subject: Subject, facts: DesignFacts) -> Iterato
     for component in facts.design.components.values():
         for resource, need in needed(component).items() if _ours(facts, component) else ():
             held, supply = _held(facts, component, need), supplies(facts, component, resource)
-            if held is not None and need.dimension.physical == ONE:
+            if held is not None and _is_of_it(facts, component, resource, need, supply):
                 groups.setdefault((supply, resource), []).append(held)
     for (path, resource), holders in groups.items():
         supply_ = _supply(facts, path, resource)
@@ -63,6 +68,18 @@ def answers(question: Question, subject: Subject, facts: DesignFacts) -> Iterato
             yield _conflict(question, subject, facts, supply_, resource, holders)
         elif supply_ is not None and not path:
             yield from (f for one in holders if (f := _in_pieces(question, facts, supply_, resource, one)) is not None)
+
+
+def _is_of_it(facts: DesignFacts, component: Component, resource: str, need: Quantity, supply: str) -> bool:
+    """Decides whether a member holds a part of a capacity: an amount in units (8 GiB) of what it runs on, or of places.
+
+    Without that, another thing with such an amount (the `memory` that a cache itself uses) is no capacity.
+    """
+    physical = need.dimension.physical
+    offered = [given.get(resource) for given in facts.design.places.values()]
+    there = [facts.quantities.get(supply)] if supply else [each for each in offered if isinstance(each, Quantity)]
+    same = all(each is None or each.dimension.physical == physical for each in there)
+    return same and (physical == ONE or component.runs_on is not None or not supply)
 
 
 def _in_pieces(
@@ -83,8 +100,8 @@ def _in_pieces(
     if there.full is None or there.full >= holder.many or any(site.adder for site in there.sites):
         return None
     message = (
-        f"{render_quantity(holder.many)} of {name} hold {render_quantity(holder.need.high)} {resource} each, and the "
-        f"places take {there.full} of them: all together have {render_quantity(supply.amount)}, no single one enough"
+        f"{render_quantity(holder.many)} of {name} hold {holder.amount(holder.need.high)} {resource} each, and the "
+        f"places take {there.full} of them: all together have {holder.amount(supply.amount)}, no single one enough"
     )
     places = [
         holder.need.place.labelled(f"one of {name} holds this"),
@@ -93,7 +110,7 @@ def _in_pieces(
     numbers: Numbers = {"members": (holder.many, ""), "members that have a place": (Fraction(there.full), "")}
     witness = (
         Step(None, f"{there.full} of {name} have a place"),
-        Step(None, f"for the next one each place has less than {render_quantity(holder.need.high)} {resource} left"),
+        Step(None, f"for the next one each place has less than {holder.amount(holder.need.high)} {resource} left"),
     )
     return question.conflict(
         message, places, (name,), arithmetic(numbers, witness=witness), certain=there.full < holder.few,
@@ -109,7 +126,10 @@ def _ours(facts: DesignFacts, component: Component) -> bool:
 
 
 def _held(facts: DesignFacts, component: Component, need: Quantity) -> Holders | None:
+    """Returns what the members hold; of a thing of which nothing says how many there are, one."""
     count = copies(facts, component.name)
+    if count is None and component.copies is None and not scalers(facts, component.name):
+        return Holders(component, need, Fraction(1), Fraction(1), stated=False)
     if count is None or count.low is None or count.high is None:
         return None
     return Holders(component, need, count.low, count.high)
@@ -143,14 +163,12 @@ def _conflict(
     question: Question, subject: Subject, facts: DesignFacts, supply: Supply, resource: str, holders: list[Holders]
 ) -> Finding:
     most, least = sum(holder.most for holder in holders), sum(holder.least for holder in holders)
+    amount = holders[0].amount
     parts = ", ".join(
-        f"{render_quantity(holder.many)} of {holder.component.name} hold {render_quantity(holder.need.high)} each"
+        f"{render_quantity(holder.many)} of {holder.component.name} hold {amount(holder.need.high)} each"
         for holder in holders
     )
-    message = (
-        f"{parts}: {render_quantity(Fraction(most))} {resource}, but there are {render_quantity(supply.amount)} "
-        f"({supply.name})"
-    )
+    message = f"{parts}: {amount(Fraction(most))} {resource}, but there are {amount(supply.amount)} ({supply.name})"
     places = [
         *(holder.need.place.labelled(f"one of {holder.component.name} holds this") for holder in holders),
         *(place.labelled("so much is there") for place in supply.places),
@@ -162,8 +180,14 @@ def _conflict(
     of = (*(holder.component.name for holder in holders), *writers)
     return question.conflict(
         message, places, of, arithmetic(numbers, witness=witness), certain=least > supply.amount,
-        assumptions=("nothing adds capacity",), repairs=_repairs(subject, facts, supply, holders),
+        assumptions=("nothing adds capacity", *_unstated(holders)),
+        repairs=_repairs(subject, facts, supply, holders),
     )  # fmt: skip
+
+
+def _unstated(holders: list[Holders]) -> tuple[str, ...]:
+    names = [holder.component.name for holder in holders if not holder.stated]
+    return (f"there is one of {' and '.join(names)} at least (copies: is not stated)",) if names else ()
 
 
 def _paths(found: list[Holders]) -> list[str]:

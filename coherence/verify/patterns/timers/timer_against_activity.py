@@ -47,7 +47,7 @@ from collections.abc import Iterator
 
 from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject
-from coherence.language.actions import is_harmless
+from coherence.language.actions import acted_on, is_harmless, takes_back
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.patterns.timers import _overrun
@@ -58,7 +58,6 @@ from coherence.verify.timers.firing import LEASES
 
 QUESTION = Question("COH207", "timer-against-activity", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
-TAKES_BACK = frozenset({"requeue"})  # of the words that hand out again, those that end the work of who holds it
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -106,7 +105,8 @@ def _handed_out(design: Design, case: OverrunCase) -> tuple[Figures, str]:
     if _verb(case.timer) not in LEASES or held.latest is None or lease.latest is None:
         return {}, ""
     most = _most(design, case)
-    if _verb(case.timer) in TAKES_BACK:
+    then = case.timer.then.text if case.timer.then is not None else ""
+    if takes_back(then):
         return {}, _begun_again(case, most)
     few = firing.copies(held.earliest, lease.latest, most)
     many = firing.copies(held.latest, lease.earliest, most)
@@ -114,7 +114,7 @@ def _handed_out(design: Design, case: OverrunCase) -> tuple[Figures, str]:
         many = max(many, 2)  # it may fire: at held = lease the expiry races with the acknowledgement
     span = str(many) if few == many else f"{few} to {many}"
     figures: Figures = {"copies at least": (few, ""), "copies at most": (many, "")}
-    return figures, f"; one message is handed out {span} times"
+    return figures, f"; one {acted_on(then) or 'message'} is handed out {span} times"
 
 
 def _begun_again(case: OverrunCase, most: int | None) -> str:
