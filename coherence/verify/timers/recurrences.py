@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from coherence.base.places import Place
 from coherence.language.actions import ENDS, action_in
-from coherence.language.design import Component, Limit, Loop, Timer
+from coherence.language.design import Component, Design, Limit, Loop, Timer
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES
@@ -18,10 +18,17 @@ from coherence.verify.timers import firing
 COUNTED = STATES["failures"]
 
 
-def counts_events(limit: Limit) -> bool:
-    """Decides whether the limit counts what happens to a thing over time (`job.restarts`), not how many there are."""
+def counts_events(design: Design, limit: Limit) -> bool:
+    """Decides whether the limit counts what happens over time (`job.restarts`, a timer), not how many there are."""
     tree = limit.counts.tree if limit.counts is not None else None
-    return isinstance(tree, Name) and tree.path.partition(".")[2] in COUNTED
+    named = isinstance(tree, Name) and tree.path.partition(".")[2] in COUNTED
+    return named or counted_timer(design, limit) is not None
+
+
+def counted_timer(design: Design, limit: Limit) -> Timer | None:
+    """Returns the timer whose firings a limit counts (`counts: renew`)."""
+    tree = limit.counts.tree if limit.counts is not None else None
+    return design.timers.get(tree.path) if isinstance(tree, Name) else None
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,18 @@ def recurrences(facts: DesignFacts, thing: str, *, once: bool = False) -> Iterat
         yield from _of_timer(facts, timer, thing)
     for loop in facts.design.loops.values():
         yield from _of_loop(facts, loop, thing, once=once)
+
+
+def firings(design: Design, timer: Timer) -> Iterator[Recurrence]:
+    """Yields how far apart a timer fires, where it fires again: the shortest and the longest of all ways."""
+    from coherence.verify.events.orders import hull
+    from coherence.verify.events.periods import periods
+
+    ways = list(periods(design, timer))
+    if ways and (apart := hull(ways)).earliest > 0:
+        place = next((q.place for q in (timer.every, timer.after) if isinstance(q, Quantity)), timer.place)
+        span = Interval(apart.earliest, apart.latest)
+        yield Recurrence(timer.name, timer.name, span, place.labelled(f"{timer.name}: so far apart"))
 
 
 def comes_back(component: Component | None) -> bool | None:

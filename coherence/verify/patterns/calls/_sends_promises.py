@@ -37,6 +37,7 @@ from coherence.verify.calls.paths import (  # fmt: skip
     ways,
 )
 from coherence.verify.calls.repairs import fewer_tries, offered
+from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.design_facts import known
 from coherence.verify.patterns.calls._nested_retries import figures, layer_places, retrying, steps
 
@@ -109,7 +110,8 @@ def _answer(
     least = max((_worst(tree, ways, abandons=False, pace=pace) for pace in (QUICK, SLOW)), key=_total)
     of = [bound.name, *dict.fromkeys(plan.name for way in ways for plan in way)]
     if _holds(bound, limit[0], _sum(most)):
-        return _proved(question, bound, limit[0], most, of)
+        again = _tried_again(tree, bound, limit[0], ways)
+        return _proved(question, bound, limit[0], most, of) if again is None else _meant(question, bound, most, *again)
     if _holds(bound, limit[0], _sum(least)):
         open_call = next((plan.name for way in ways if (plan := unsaid(way))), None)
         missing = TIMES.format(bound.callee) if open_call is None else f"on_timeout of {open_call}"
@@ -117,6 +119,33 @@ def _answer(
     surely = [_worst(tree, ways, abandons=False, least=True, pace=pace) for pace in (QUICK, SLOW)]
     bearable = any(_holds(bound, limit[1], max(parts, key=_total_of).sends) for parts in surely)
     return _broken(question, subject, (bound, limit[0]), least, of, certain=not bearable and not share_of(ways))
+
+
+def _tried_again(
+    tree: CallTree, bound: SendsBound, limit: Fraction, inner: Sequence[Way]
+) -> tuple[RetryPolicy, int | None] | None:
+    """Returns a call into the caller whose tries together break a bound that each of them keeps, and their sends."""
+    for plan in tree.plans:
+        if plan.callee == bound.caller and plan.retries:
+            around = [(plan, *way) for way in inner]
+            sends = [_sum(_worst(tree, around, abandons=False, pace=pace)) for pace in (QUICK, SLOW)]
+            broken = [total for total in sends if not _holds(bound, limit, total)]
+            if broken:
+                return plan, broken[0]
+    return None
+
+
+def _meant(
+    question: Question, bound: SendsBound, parts: Sequence[RetryAmplification], plan: RetryPolicy, sends: int | None
+) -> Finding:
+    """Asks whether a bound per call counts the call with all its tries: each of them keeps it, all together do not."""
+    all_of_them = f"all its {plan.tries} tries" if plan.tries is not None else "all its tries"
+    needs = (
+        f"needs which call {bound.name} counts: one try of {plan.name} sends {_sum(parts)} times to {bound.callee}, "
+        f"{all_of_them} {'without bound' if sends is None else sends}; `per call({plan.caller})` is the whole call"
+    )
+    places = [*_places(bound, parts), *layer_places([plan])]
+    return question.undecided(needs, places, [bound.name, plan.name])
 
 
 def _worst(

@@ -52,7 +52,11 @@ def _consequence(question: Question, facts: DesignFacts, limit: Limit, missing: 
     assert limit.counts is not None
     computed = not isinstance(limit.counts.tree, Name)
     declared = [path for path in missing if path.partition(".")[0] in facts.design.components]
-    lost = limit.when_full is not None and limit.when_full.text == "fail and lose" and not counts_events(limit)
+    lost = (
+        limit.when_full is not None
+        and limit.when_full.text == "fail and lose"
+        and not counts_events(facts.design, limit)
+    )
     if lost or (computed and declared and limit.when_full is None):
         place = limit.counts.place.labelled("what it counts")
         yield question.undecided(f"needs {_spoken((declared or list(missing))[0])}", (place,), (limit.name,))

@@ -7,6 +7,8 @@ many, gives a run a number of lives.
 - *Window.*  What comes again every T (a timer or loop that evicts, restarts or fails x) comes ceil(W / T) times in a
   window W, and without a window any number of times: the budget is spent for certain after n + 1 of them.  A run of
   bounded length (`takes` of x, where x does not come back) is a window of its own.
+  A limit that counts a timer by its name (`counts: renew`) bounds how often it fires: a certificate that is renewed every
+  30 s, of an issuer that gives 50 a week.
 - *Scope.*  A limit on `job.restarts` counted `per: agent` bounds each agent, not the job: with N agents the job has N
   budgets, and an agent that comes back (`returns`) begins with a new one, so nothing bounds the job.
 
@@ -58,11 +60,19 @@ from coherence.language.sentences import Promise
 from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.timers.recurrences import Recurrence, comes_back, counts_events, recurrences
+from coherence.verify.timers.recurrences import (
+    Recurrence,
+    comes_back,
+    counted_timer,
+    counts_events,
+    firings,
+    recurrences,
+)
 from coherence.verify.timers.removals import Departure, departures
 
 QUESTION = Question("COH241", "spent-budget", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
+FIRINGS = "firings"
 
 
 @dataclass(frozen=True)
@@ -77,8 +87,23 @@ class FailureBudget:
     bounded: str = ""  # what bounds the time, where it is not the window of the limit
 
     @property
+    def fires(self) -> bool:
+        """Returns whether it counts how often a timer fires."""
+        return self.signal == FIRINGS
+
+    @property
+    def what(self) -> str:
+        return f"{self.signal} of {self.thing}"
+
+    @property
+    def end(self) -> str:
+        """Returns what follows when the budget is spent."""
+        full = self.limit.when_full.text if self.limit.when_full is not None else "fail and lose"
+        return "all is lost" if full == "fail and lose" else f"what comes then is not done ({full})"
+
+    @property
     def place(self) -> Place:
-        return place_of(self.limit.at_most, self.limit).labelled(f"{self.limit.name}: so many, then all is lost")
+        return place_of(self.limit.at_most, self.limit).labelled(f"{self.limit.name}: so many, then {self.end}")
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -87,27 +112,35 @@ def ask(subject: Subject) -> Iterator[Finding]:
         return
     facts = known(subject)
     for budget in _budgets(facts):
-        causes = list(recurrences(facts, budget.thing, once=budget.lives == 0))
+        causes = _causes(facts, budget)
         for cause in causes:
             yield _answer(subject, budget, cause, causes)
-        yield from _scope(subject, facts, budget)
+        yield from _scope(subject, facts, budget) if not budget.fires else ()
         lost = budget.limit.when_full is not None
         if lost and not causes and budget.window is None and _scoped(facts, budget) is None:
-            needs = f"needs window of {budget.limit.name}: without one, rare {budget.signal} of {budget.thing} add up"
+            needs = f"needs window of {budget.limit.name}: without one, rare {budget.what} add up"
             yield QUESTION.undecided(needs, (budget.place,), (budget.limit.name, budget.thing))
+
+
+def _causes(facts: DesignFacts, budget: FailureBudget) -> list[Recurrence]:
+    timer = counted_timer(facts.design, budget.limit)
+    if timer is not None:
+        return list(firings(facts.design, timer))
+    return list(recurrences(facts, budget.thing, once=budget.lives == 0))
 
 
 def _budgets(facts: DesignFacts) -> Iterator[FailureBudget]:
     for limit in facts.design.limits.values():
         tree = limit.counts.tree if limit.counts is not None else None
-        loses = limit.when_full is None or limit.when_full.text == "fail and lose"
+        fires = counted_timer(facts.design, limit) is not None
+        loses = fires or limit.when_full is None or limit.when_full.text == "fail and lose"
         most = cap(facts, limit)
         high = facts.range(most).high if most is not None else None
         if not loses or not isinstance(tree, Name) or high is None:
             continue
         thing, _, signal = tree.path.partition(".")
-        if counts_events(limit) and tree.path not in facts.values and tree.path not in facts.outputs:
-            yield _budget(facts, limit, (thing, signal), math.floor(high))
+        if counts_events(facts.design, limit) and tree.path not in facts.values and tree.path not in facts.outputs:
+            yield _budget(facts, limit, (thing, signal or FIRINGS), math.floor(high))
 
 
 def _budget(facts: DesignFacts, limit: Limit, of: tuple[str, str], lives: int) -> FailureBudget:
@@ -204,7 +237,7 @@ def _spent(subject: Subject, budget: FailureBudget, cause: Recurrence, *, certai
         Step((each or Fraction(0)) * k, f"{cause.name}: number {k} of {budget.lives}") for k in range(1, min(last, 8))
     ]
     steps.append(
-        Step((each or Fraction(0)) * last, f"{cause.name} once more: {budget.limit.name} is spent, all is lost")
+        Step((each or Fraction(0)) * last, f"{cause.name} once more: {budget.limit.name} is spent, {budget.end}")
     )
     return QUESTION.conflict(
         message, _places(budget, cause), _of(budget, cause), arithmetic(_numbers(budget, cause), witness=steps),
