@@ -33,6 +33,7 @@ class EventLink:
     `lower` and `upper` are the ends of the window as SMT-LIB terms; `missing` names the fact without
     which the window is not known; `places` are the values it was read from, the deciding one first.
     `inner`: the part of the window that runs reach for certain, where that is not all of it; `calling`: calls in it.
+    `rivals`: what is taken for granted of runs of the same activity that others start, where the last one counts.
     """
 
     kind: str
@@ -47,6 +48,7 @@ class EventLink:
     assumptions: tuple[str, ...] = ()
     inner: FiringWindow | None = None
     calling: Calling | None = None
+    rivals: tuple[str, ...] = ()
 
     @property
     def reached(self) -> FiringWindow:
@@ -227,20 +229,21 @@ def _begun(design: Design) -> Iterator[EventLink]:
         effect = key_of(timer.then, design)
         if effect == f"{timer.name} fires":
             continue
-        alone = (_alone(design, timer, effect),) if timer.then.kind == "starts" else ()
+        alone, rivals = _alone(design, timer, effect) if timer.then.kind == "starts" else ((), ())
         yield EventLink(
-            "begins", effect, f"{timer.name} fires", effect, NOW, places=(timer.then.place,), assumptions=alone
-        )
+            "begins", effect, f"{timer.name} fires", effect, NOW, places=(timer.then.place,), assumptions=alone,
+            rivals=rivals,
+        )  # fmt: skip
 
 
-def _alone(design: Design, timer: Timer, effect: str) -> str:
-    """Returns what is taken for granted about other starts of what a timer starts."""
+def _alone(design: Design, timer: Timer, effect: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Returns what is taken for granted about other starts of what a timer starts: that there are none, or of some."""
     started = ((t.name, t.then) for t in design.timers.values() if t.then is not None and t.then.kind == "starts")
     others = [name for name, then in started if name != timer.name and key_of(then, design) == effect]
     what = timer.then.subject if timer.then is not None else ""
     if not others:
-        return f"only {timer.name} starts {what}"
-    return f"a {what} that {' or '.join(others)} started ends no later than one that {timer.name} starts"
+        return (f"only {timer.name} starts {what}",), ()
+    return (), (f"a {what} that {' or '.join(others)} started ends no later than one that {timer.name} starts",)
 
 
 def _followed(design: Design) -> Iterator[EventLink]:

@@ -7,7 +7,7 @@ no link is on both, so they vary independently of each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.number_text import render_decimal, render_seconds
@@ -22,13 +22,15 @@ from coherence.verify.timers.firing import NOW, FiringWindow
 class EventOrder:
     """Two events measured from the nearest event that causes both.
 
-    `again`: an event that comes round again between the two, so that each of them follows the other.
+    `again`: an event that comes round again between the two, so that each of them follows the other.  `soonest`: of
+    several runs of an activity the one that is over first is meant.
     """
 
     common: str
     first: Chain
     second: Chain
     again: str = ""
+    soonest: bool = False
 
     @property
     def windows(self) -> tuple[FiringWindow, FiringWindow]:
@@ -64,7 +66,9 @@ class EventOrder:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(text for link in self.second + self.first for text in link.assumptions))
+        links = self.second + self.first
+        rivals = () if self.soonest else tuple(text for link in links for text in link.rivals)
+        return tuple(dict.fromkeys((*(text for link in links for text in link.assumptions), *rivals)))
 
 
 def total_reached(chain: Chain) -> FiringWindow:
@@ -81,23 +85,51 @@ def total(chain: Chain) -> FiringWindow:
     return sum((link.window for link in chain), NOW)
 
 
-def alternatives(first: str, second: str, links_to: Causes, *, armed: bool = False) -> Alternatives:
+def alternatives(
+    first: str,
+    second: str,
+    links_to: Causes,
+    *,
+    armed: bool = False,
+    surely: Callable[[EventLink], bool] | None = None,
+) -> Alternatives:
     """Returns the comparisons of every way back from the second event with the ways back from the first.
 
     `armed`: of a first event that comes round again the one is meant that follows what the second runs from.
     Ways that part at the end of an activity stand together: whichever is over soonest ends it, in its own time or by
-    a timer.  A timer that may not fire makes no end sooner.
+    a timer.  A timer that may not fire makes no end sooner.  `surely`: links that come true in every run; then the
+    first of all ends is meant, and ways of such links alone stand together.
     """
     ends: dict[tuple[str, ...], list[Chain]] = {}
     for chain in chains(first, links_to):
         if not any(link.kind == MAY_END for link in chain):
             ends.setdefault(_starts(chain, links_to), []).append(chain)
-    ways = chains(second, links_to)
-    return tuple(
-        tuple(dict.fromkeys(_meet(first, left, second, right, armed=armed) for left in lefts))
-        for right in ways
-        for lefts in ends.values()
-    )
+    every: list[tuple[EventOrder | None, ...]] = []
+    for right in chains(second, links_to):
+        met = [
+            tuple(dict.fromkeys(_meet(first, left, second, right, armed=armed) for left in lefts))
+            for lefts in ends.values()
+        ]
+        every += met if surely is None else _soonest(met, surely)
+    return tuple(every)
+
+
+def _soonest(
+    every: list[tuple[EventOrder | None, ...]], surely: Callable[[EventLink], bool]
+) -> list[tuple[EventOrder | None, ...]]:
+    """Returns as one those comparisons whose first event comes in every run.
+
+    Others bring that event about in some runs, and only sooner: with them it is not certain to come too late.
+    """
+    certain = [
+        together for together in every
+        if any(order is not None and not order.again and all(map(surely, order.first)) for order in together)
+    ]  # fmt: skip
+    if not certain or len(every) == 1:
+        return every
+    met = dict.fromkeys(order for together in certain for order in together)
+    soonest = tuple(replace(order, soonest=True) if order is not None else None for order in met)
+    return [soonest if len(certain) == len(every) else (*soonest, None)]
 
 
 def next_time(event: str, second: str, links_to: Causes) -> Alternatives:

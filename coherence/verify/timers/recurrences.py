@@ -52,18 +52,6 @@ def recurrences(facts: DesignFacts, thing: str, *, once: bool = False) -> Iterat
         yield from _of_loop(facts, loop, thing, once=once)
 
 
-def firings(design: Design, timer: Timer) -> Iterator[Recurrence]:
-    """Yields how far apart a timer fires, where it fires again: the shortest and the longest of all ways."""
-    from coherence.verify.events.orders import hull
-    from coherence.verify.events.periods import periods
-
-    ways = list(periods(design, timer))
-    if ways and (apart := hull(ways)).earliest > 0:
-        place = next((q.place for q in (timer.every, timer.after) if isinstance(q, Quantity)), timer.place)
-        span = Interval(apart.earliest, apart.latest)
-        yield Recurrence(timer.name, timer.name, span, place.labelled(f"{timer.name}: so far apart"))
-
-
 def comes_back(component: Component | None) -> bool | None:
     """Decides whether a member is recreated when it is removed; None where the design does not say."""
     if component is None or component.returns is None:

@@ -50,7 +50,10 @@ TIMES = (*ACTIVITIES["drain"], "checkpoint", "boot")
 NOT_OF_LIMITS = ("failing",)
 IN_LIMITS = frozenset().union(*COUNTS.values(), *(row for name, row in STATES.items() if name not in NOT_OF_LIMITS))
 IN_LOOPS = frozenset({*STATES["wanted"], *OUT, *LEFT})
-LIMITED = "members that are `available` or `unavailable`, `extra` ones, requests `running` or `waiting`, `attempts`, the name of a timer"
+LIMITED = (
+    "members that are `available` or `unavailable`, `extra` ones, requests `running` or `waiting`, `attempts`; or a "
+    "timer by its name"
+)
 WRITTEN = "how many members there are to be is `replicas`, how many are out of service `removed`"
 
 

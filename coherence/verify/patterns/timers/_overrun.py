@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
@@ -46,7 +47,7 @@ def _cases(design: Design) -> Iterator[OverrunCase]:
             assert timer.start is not None
             start, unless = (graph.key_of(event, design) for event in (timer.start, timer.unless))
             case = _of_next_time(timer, unless, causes) if start == unless else None
-            yield _prolonged(design, case or _worst(timer, unless, causes))
+            yield _prolonged(design, case or _worst(design, timer, unless, causes))
 
 
 def may_be_ended(timer: Timer) -> bool:
@@ -63,18 +64,28 @@ def _prolonged(design: Design, case: OverrunCase) -> OverrunCase:
     return replace(case, relation="unknown", needs=needs, loops=interruptions.loops)
 
 
-def _worst(timer: Timer, unless: str, causes: Causes) -> OverrunCase:
+def _worst(design: Design, timer: Timer, unless: str, causes: Causes) -> OverrunCase:
     """Returns the case of the slowest way to what ends the timer; ways that begin elsewhere only end it sooner.
 
-    What the timer itself brings about, when it has fired, ends it no more.
+    Of ways that come true in every run the soonest counts: the first end lifts it.  What the timer itself brings
+    about, when it has fired, ends it no more.
     """
     fires = f"{timer.name} fires"
-    every = orders.alternatives(unless, fires, causes, armed=True)
+    every = orders.alternatives(unless, fires, causes, armed=True, surely=partial(_comes_surely, design, unless))
     ways = [tuple(order for order in together if order is None or order.second) for together in every]
     if not any(ways):
         needs = f"needs what else than {timer.name} leads to '{unless}'"
         return OverrunCase(timer, EventOrder(fires, (), ()), "unknown", needs)
     return _decided(timer, unless, tuple(filter(None, ways)), causes)
+
+
+def _comes_surely(design: Design, unless: str, link: EventLink) -> bool:
+    """Decides whether a link comes true whenever its cause does: a timer that nothing but the end in question lifts."""
+    timer = design.timers.get(link.name) if link.kind == "timer" else None
+    if timer is None:
+        return link.kind != graph.MAY_END
+    lifted = timer.unless is not None and graph.key_of(timer.unless, design) != unless
+    return not (lifted or timer.misses or timer.sees or timer.renew or timer.per)
 
 
 def _of_next_time(timer: Timer, unless: str, causes: Causes) -> OverrunCase | None:

@@ -7,8 +7,8 @@ many, gives a run a number of lives.
 - *Window.*  What comes again every T (a timer or loop that evicts, restarts or fails x) comes ceil(W / T) times in a
   window W, and without a window any number of times: the budget is spent for certain after n + 1 of them.  A run of
   bounded length (`takes` of x, where x does not come back) is a window of its own.
-  A limit that counts a timer by its name (`counts: renew`) bounds how often it fires: a certificate that is renewed every
-  30 s, of an issuer that gives 50 a week.
+  A limit that counts a timer by its name (`counts: renew`) bounds how often it fires: a certificate that is renewed
+  every 30 s, of an issuer that gives 50 a week.
 - *Scope.*  A limit on `job.restarts` counted `per: agent` bounds each agent, not the job: with N agents the job has N
   budgets, and an agent that comes back (`returns`) begins with a new one, so nothing bounds the job.
 
@@ -53,10 +53,11 @@ from coherence.base.units import SECOND
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
-from coherence.language.design import Limit
+from coherence.language.design import Design, Limit, Timer
 from coherence.language.expressions.tree import Compare, Name, Number
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Promise
+from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.writers._pair import Numbers
@@ -65,7 +66,6 @@ from coherence.verify.timers.recurrences import (
     comes_back,
     counted_timer,
     counts_events,
-    firings,
     recurrences,
 )
 from coherence.verify.timers.removals import Departure, departures
@@ -125,8 +125,20 @@ def ask(subject: Subject) -> Iterator[Finding]:
 def _causes(facts: DesignFacts, budget: FailureBudget) -> list[Recurrence]:
     timer = counted_timer(facts.design, budget.limit)
     if timer is not None:
-        return list(firings(facts.design, timer))
+        return list(_firings(facts.design, timer))
     return list(recurrences(facts, budget.thing, once=budget.lives == 0))
+
+
+def _firings(design: Design, timer: Timer) -> Iterator[Recurrence]:
+    """Yields how far apart a timer fires, where it fires again: the shortest and the longest of all ways."""
+    from coherence.verify.events.orders import hull
+    from coherence.verify.events.periods import periods
+
+    ways = list(periods(design, timer))
+    if ways and (apart := hull(ways)).earliest > 0:
+        place = next((q.place for q in (timer.every, timer.after) if isinstance(q, Quantity)), timer.place)
+        span = Interval(apart.earliest, apart.latest)
+        yield Recurrence(timer.name, timer.name, span, place.labelled(f"{timer.name}: so far apart"))
 
 
 def _budgets(facts: DesignFacts) -> Iterator[FailureBudget]:
