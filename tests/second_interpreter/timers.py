@@ -54,6 +54,29 @@ timers: {{clock: {{from: job starts, every: {every} s{more}, then: rank.save sta
     return Drawn(text, ("COH246",), breaks)
 
 
+def first_end_of_several(random: Random) -> Drawn:
+    """An activity that two or three timers of one event start: is one of its runs over before a limit, in every run?
+
+    A starter that something else may lift starts it, or not.
+    """
+    starters = [(_span(random, 0, 8), random.random() < 0.3) for _ in range(random.randint(2, 3))]
+    takes, limit = _span(random, 1, 5), _span(random, 2, 14)
+    longest = [[a + d for a, d in itertools.product(_values(after), _values(takes))] for after, _ in starters]
+    late = [[end for end in ends if end >= cut] for cut in _values(limit) for ends in longest]
+    latest = [any(ends) for ends in late]
+    rounds = [latest[k : k + len(starters)] for k in range(0, len(latest), len(starters))]
+    breaks = any(all(ok or may_not for ok, (_, may_not) in zip(cut, starters, strict=True)) for cut in rounds)
+    lines = [
+        f"  s{k}: {{from: message comes, after: {_stated(after)}{', unless: cache miss' if lifted else ''}, then: worker.task starts}}"
+        for k, (after, lifted) in enumerate(starters)
+    ]
+    text = "\n".join([
+        "coherence: 1", f"components: {{worker: {{takes: {{task: {_stated(takes)}}}}}}}", "timers:", *lines,
+        f"  limit: {{from: message comes, after: {_stated(limit)}, unless: worker.task ends, then: kill worker}}", "",
+    ])  # fmt: skip
+    return Drawn(text, ("COH207",), None if all(lifted for _, lifted in starters) else breaks)
+
+
 def _span(random: Random, low: int, high: int) -> tuple[Fraction, Fraction]:
     first = Fraction(random.randint(low, high))
     return first, first + random.choice([0, 0, 1, 3])
@@ -67,4 +90,4 @@ def _stated(span: tuple[Fraction, Fraction]) -> str:
     return f"{span[0]} s" if span[0] == span[1] else f"{span[0]} s .. {span[1]} s"
 
 
-TIMERS = (order_of_timers, lives_of_a_run, starts_of_one_timer)
+TIMERS = (order_of_timers, lives_of_a_run, starts_of_one_timer, first_end_of_several)
