@@ -38,7 +38,10 @@ def rolling_update(rolling: FieldView | None, spec: FieldView, thing: str, sketc
 
 
 def progress_deadline(spec: FieldView, thing: str, sketch: Sketch) -> None:
-    """Adds the time in which each new pod must be ready, where it is written: past it the update has failed."""
+    """Adds the time in which each new pod must be ready, where it is written: past it the update has failed.
+
+    It counts for an update: a container that is started again begins no new one.
+    """
     stated = spec.seconds("progressDeadlineSeconds", zero_is_absent=True)
     aborts = spec.scalar("progressDeadlineAbort")
     if stated is None:
@@ -49,6 +52,7 @@ def progress_deadline(spec: FieldView, thing: str, sketch: Sketch) -> None:
         layer="orchestration",
         objective="tell that an update does not go on",
         during=f"{thing}.load",
+        per="update",
         after=stated,
         then=f"{'abort' if ends else 'report'} {thing} update",
     )

@@ -93,6 +93,7 @@ def _progress(notes: FieldView, thing: str, manifest: Manifest, sketch: Sketch) 
         layer="orchestration",
         objective="give up a revision that does not start",
         during=f"{thing}.load",
+        per="revision",
         after=after,
         then=f"fail {thing}",
     )
