@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from coherence.loops.analysis.retuning import Retuning
     from coherence.loops.designs.disagreements import Disagreement
     from coherence.loops.designs.predicted_cycles import CycleReading
+    from coherence.loops.multirate.sampled_system import Multirate
     from coherence.loops.networks.network import Network
 
 GROUPS, LEFT_FOR_CYCLES = 0.6, 0.2  # of the time limit: of the groups where others are retuned, and of limit cycles
@@ -72,9 +73,10 @@ def command(
 
 def _network(file: str, picture: str | None, output: str, time_limit: float) -> int:
     from coherence.loops.analysis import network_file, render_pictures
+    from coherence.loops.analysis.network_reading import read_network
     from coherence.reporting.pictures import files
 
-    judged = _judged(network_file.read_network(Path(file)), time_limit)
+    judged = _judged(read_network(Path(file)), time_limit)
     if picture is not None:
         files.write(render_pictures.of_network(file, judged), picture)
     document = network_file.as_json(file, judged) if output == "json" else None
@@ -82,7 +84,7 @@ def _network(file: str, picture: str | None, output: str, time_limit: float) -> 
     return 0
 
 
-def _judged(network: Network, time_limit: float) -> NetworkAnalysis:
+def _judged(network: Network | Multirate, time_limit: float) -> NetworkAnalysis:
     """Returns the verdict of a network, with margins or blame as far as the time (in s) allows."""
     from coherence.loops.analysis.network_file import analysed, judged, undecided
 

@@ -1,28 +1,14 @@
-"""Reads a network of blocks and couplings from a small YAML file, and analyses and renders it.
-
-network: 1
-blocks:
-  queue: {numerator: [1], denominator: [1, 0], delay: 30 s}          # descending powers of s
-  scaler: {numerator: [0.05], denominator: [1], rate: 15 s}           # rate: sampled, behind a zero-order hold
-couplings:
-  - {from: queue, to: scaler}
-  - {from: scaler, to: queue, gain: -1}
-"""
+"""Analyses a network of blocks, couplings and samplers, and renders what was computed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
-from coherence.base import units
-from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.base.number_text import render_seconds
 from coherence.base.text_tables import aligned_rows
-from coherence.language import document
-from coherence.language.document import Items, Node, Scalar, Table
 from coherence.loops.margins.network_margins import Margins, margins
 from coherence.loops.margins.subsets import Subsets, minimal_unstable
 from coherence.loops.multirate.critical_gain import SCAN, critical_gain
@@ -31,10 +17,8 @@ from coherence.loops.multirate.verdict import Floquet, floquet
 from coherence.loops.networks.delayed_difference import fragile_feedthrough
 from coherence.loops.networks.delayed_verdict import DelayVerdict
 from coherence.loops.networks.delayed_verdict import verdict as delayed_verdict
-from coherence.loops.networks.network import Block, Coupling, Network, network
+from coherence.loops.networks.network import Network, network
 
-BLOCK_KEYS = ("numerator", "denominator", "delay", "rate")
-COUPLING_KEYS = ("from", "to", "gain")
 MOST_MARGINS, MOST_BLAMED, MOST_FACTORS = 12, 40, 6
 FACTOR = 100.0  # how far a gain of a sampled network is changed, up and down
 
@@ -146,112 +130,10 @@ def _margins(net: Network, notes: list[str]) -> Iterator[Margins]:
             notes.append(f"margins at {name}: {judged_point.stability.reason or 'none could be computed'}")
 
 
-def read_network(path: Path) -> Network:
-    """Returns the network of a file.  Raises InputError with every problem and its place, UsageError if it has no
-    meaning.
-    """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    documents = document.read(data, str(path))
-    problems: list[Problem] = []
-    root = documents[0].root if documents else None
-    if not isinstance(root, Table) or "network" not in root or "blocks" not in root:
-        place = root.place if root is not None else _start(path)
-        remedy = "begin with `network: 1`, then `blocks:` and `couplings:`"
-        raise InputError([Problem(place, "this is no network of blocks", remedy)])
-    _unknown(root, ("network", "blocks", "couplings"), problems)
-    version = root.get("network")
-    if not isinstance(version, Scalar) or version.text != "1":
-        problems.append(Problem(root.key_place("network"), "the version of this file is 1", "write `network: 1`"))
-    table = root.get("blocks")
-    if not isinstance(table, Table) or not table.entries:
-        problems.append(Problem(root.key_place("blocks"), "blocks is no mapping of names to blocks", "name one block"))
-        raise InputError(problems)
-    blocks = [_block(name, node, problems) for name, node in table.entries.items()]
-    listed = root.get("couplings")
-    if listed is not None and not isinstance(listed, Items):
-        problems.append(Problem(listed.place, "couplings is no list", "write `- {from: a, to: b, gain: -1}`"))
-    nodes = list(listed) if isinstance(listed, Items) else []
-    couplings = [_coupling(node, tuple(table.entries), problems) for node in nodes]
-    if problems:
-        raise InputError(problems)
-    return network([b for b in blocks if b is not None], [c for c in couplings if c is not None])
-
-
-def _start(path: Path) -> Any:
-    from coherence.base.places import Place
-
-    return Place(str(path), 1, 1, 1, 1)
-
-
-def _unknown(table: Table, known: tuple[str, ...], problems: list[Problem]) -> None:
-    strange = (key for key in table.entries if key not in known)
-    problems += [Problem(table.key_place(key), f"unknown key '{key}'", did_you_mean(key, known)) for key in strange]
-
-
-def _block(name: str, node: Node, problems: list[Problem]) -> Block | None:
-    if not isinstance(node, Table):
-        problems.append(Problem(node.place, f"{name} is no block", "write {numerator: [1], denominator: [1, 0]}"))
-        return None
-    _unknown(node, BLOCK_KEYS, problems)
-    numerator, denominator = (_polynomial(node, key, problems) for key in ("numerator", "denominator"))
-    delay, rate = _number(node.get("delay"), problems), _number(node.get("rate"), problems)
-    if delay is not None and delay < 0:
-        problems.append(Problem(node.get("delay").place, "a delay is >= 0"))  # type: ignore[union-attr]
-    if rate is not None and not rate > 0:
-        problems.append(Problem(node.get("rate").place, "a sampling period is > 0"))  # type: ignore[union-attr]
-    return Block(name, numerator, denominator, delay or 0.0, rate)
-
-
-def _polynomial(node: Table, key: str, problems: list[Problem]) -> tuple[float, ...]:
-    listed = node.get(key)
-    if listed is None:
-        problems.append(Problem(node.place, f"{key} is missing", "a list of numbers, the highest power of s first"))
-        return (1.0,)
-    items = list(listed) if isinstance(listed, Items) else [listed]
-    numbers = [_number(item, problems) for item in items]
-    coefficients = tuple(number for number in numbers if number is not None) or (0.0,)
-    if key == "denominator" and len(coefficients) == len(numbers) and not any(coefficients):
-        problems.append(Problem(listed.place, "a denominator is not zero", "write [1] for a gain without dynamics"))
-    return coefficients
-
-
-def _number(node: Node | None, problems: list[Problem]) -> float | None:
-    """Returns a bare number or one with a unit, in SI."""
-    if node is None:
-        return None
-    try:
-        return float(units.quantity(node.text)[0]) if isinstance(node, Scalar) else float("x")
-    except (ValueError, OverflowError, units.UnitError):
-        text = f"'{units.shorten(node.text)}'" if isinstance(node, Scalar) else document.type_of[type(node)]
-        problems.append(Problem(node.place, f"{text} is not a number", "write for example 0.05, 1e-3 or 30 s"))
-        return None
-
-
-def _coupling(node: Node, names: tuple[str, ...], problems: list[Problem]) -> Coupling | None:
-    if not isinstance(node, Table):
-        problems.append(Problem(node.place, "this is no coupling", "write {from: a, to: b, gain: -1}"))
-        return None
-    _unknown(node, COUPLING_KEYS, problems)
-    ends = []
-    for key in ("from", "to"):
-        end = node.get(key)
-        if not isinstance(end, Scalar):
-            problems.append(Problem(node.place, f"{key} is missing", "name a block"))
-            return None
-        if end.text not in names:
-            problems.append(Problem(end.place, f"'{end.text}' is no block", did_you_mean(end.text, names)))
-            return None
-        ends.append(end.text)
-    gain = _number(node.get("gain"), problems)
-    return Coupling(ends[0], ends[1], 1.0 if gain is None else gain)
-
-
 def text(path: str, analysis: NetworkAnalysis) -> str:
     """Returns the analysis for a reader."""
-    lines = [f"{path}: {len(analysis.network.blocks)} blocks, {len(analysis.network.couplings)} couplings", ""]
+    samplers = f" and {len(net.samplers)} samplers" if isinstance(net := analysis.network, Multirate) else ""
+    lines = [f"{path}: {len(net.blocks)} blocks{samplers}, {len(net.couplings)} couplings", ""]
     lines += [f"{analysis.verdict}: {analysis.reason}"] if analysis.reason else [analysis.verdict]
     lines += [f"  {what:<22}{value}" for what, value in _rows(analysis)]
     if analysis.margins:

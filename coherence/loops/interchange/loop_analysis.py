@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from coherence.base.errors import UsageError, did_you_mean
+from coherence.language import document
 from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.reading import read_design, read_text
 from coherence.loops.analysis import network_file, render_json
 from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis, PointFigures, analysed
 from coherence.loops.analysis.network_file import NetworkAnalysis
+from coherence.loops.analysis.network_reading import is_network, read_network
 from coherence.loops.designs.design_network import DesignNetwork, network_of
 from coherence.loops.designs.feedback_groups import is_smooth
 from coherence.loops.designs.flow_feedback import FlowAnswer
@@ -117,13 +119,24 @@ def analyze(
 ) -> LoopAnalysis:
     """Returns the analysis of a design or a network within a time limit (s).
 
-    `source`: a Design, its text (with a newline), path or mapping; or what `network` returns.  Raises InputError.
+    `source`: a Design, its text (with a newline), path or mapping; a network file; or what `network` returns.  Raises
+    InputError.
     """
+    if isinstance(source, str | Path) and _holds_network(source):
+        return replace(analyze(read_network(Path(source))), name=str(source))
     if isinstance(source, Network | Multirate):
         return LoopAnalysis(network_file.analysed(source), "<network>", source)
     name, design = _design(source)
     model = elaborate(design)
     return LoopAnalysis(analysed(model, time_limit=time_limit), name, model=model)
+
+
+def _holds_network(source: str | Path) -> bool:
+    path = Path(source) if "\n" not in str(source) else None
+    if path is None or not path.is_file():
+        return False
+    documents = document.read(path.read_bytes(), str(path))
+    return bool(documents) and is_network(documents[0].root)
 
 
 def _design(source: Design | Mapping[str, Any] | str | Path) -> tuple[str, Design]:

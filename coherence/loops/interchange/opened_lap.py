@@ -41,7 +41,7 @@ class OpenedLap:
     @property
     def loop(self) -> tuple[Array, Array, Array, Array]:
         """Returns L."""
-        return self.a, self.b, -self.c, -self.d
+        return self.a, self.b, 0.0 - self.c, 0.0 - self.d
 
     @property
     def sensitivity(self) -> tuple[Array, Array, Array, Array]:
@@ -56,7 +56,7 @@ class OpenedLap:
     def complement(self) -> tuple[Array, Array, Array, Array]:
         """Returns T = I - S."""
         a, b, c, d = self.sensitivity
-        return a, b, -c, np.eye(len(d)) - d
+        return a, b, 0.0 - c, np.eye(len(d)) - d
 
 
 def opened_lap(system: Multirate, name: str, own: Mapping[str, Any] | None = None) -> OpenedLap:

@@ -16,10 +16,10 @@ from coherence.loops.analysis.network_file import (
     analysed,
     as_json,
     judged,
-    read_network,
     text,
     undecided,
 )
+from coherence.loops.analysis.network_reading import read_network
 from coherence.loops.networks.network import Block, Coupling, loop, network
 
 CHAIN = """network: 1
