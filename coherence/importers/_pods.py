@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coherence.base.places import Place
 from coherence.importers._flags import read_flags
-from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._kubernetes import FieldView, Manifest, word
 from coherence.importers._names import sanitised
 from coherence.importers._probes import probes
 from coherence.importers._programs import READERS
@@ -22,7 +22,7 @@ from coherence.importers._quantities import added, as_amount, respelled, value_o
 from coherence.importers._sketch import Container, Pods, Sketch, default_scalar, entry
 from coherence.importers._spread import spread
 from coherence.importers._torch import training
-from coherence.language.document import Items, Node, Scalar
+from coherence.language.document import Items, Node, Scalar, Table
 
 SPELLING = {
     "copies": "replicas",
@@ -34,6 +34,7 @@ SPELLING = {
 }
 TAGS = {"gpu": " gpu"}
 GRACE = "termination_grace"
+BEFORE = "initContainers"
 SLEEP = re.compile(r"(?:exec\s+)?(?:/usr)?(?:/bin/)?sleep\s+([0-9]{1,9})s?;?")
 
 
@@ -53,7 +54,7 @@ def add_workload(
     """
     place = name.place
     thing = sketch.names.thing(name.text, manifest.namespace, manifest.kind)
-    containers = [*(pod.tables("containers") if pod else ()), *more]
+    containers = [*(containers_of(pod) if pod else ()), *more]
     waits = [wait for wait in map(_sleep, containers) if wait is not None]
     longest = max(waits, key=value_of, default=None)  # they stop side by side
     values: dict[str, Node | None] = {
@@ -84,8 +85,25 @@ def _container(view: FieldView) -> Container:
 def needs_scarce(template: FieldView | None) -> bool:
     """Returns whether a pod needs an accelerator or another extended resource."""
     pod = template.table("spec") if template else None
-    containers = pod.tables("containers") if pod else []
+    containers = containers_of(pod) if pod else []
     return any("/" in key for container in containers for key, _ in requests_of(container))
+
+
+def containers_of(pod: FieldView) -> list[FieldView]:
+    """Returns the containers that run side by side: those of the pod, and sidecars, which start before them and stay.
+
+    SOURCE: Kubernetes documentation, Sidecar Containers: initContainers with restartPolicy Always.
+    """
+    before = pod.node.get(BEFORE)
+    has_sidecars = isinstance(before, Items) and any(map(_is_sidecar, before))
+    return [
+        *pod.tables("containers"),
+        *(view for view in (pod.tables(BEFORE) if has_sidecars else ()) if _is_sidecar(view.node)),
+    ]
+
+
+def _is_sidecar(container: Node) -> bool:
+    return isinstance(container, Table) and word(container, "restartPolicy") == "Always"
 
 
 def labels_of(template: FieldView | None) -> dict[str, str]:

@@ -42,9 +42,10 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the pods, the call, the deadline of progress and the loop."""
     manifest.spec.remark("traffic", "which revision is sent how much is not modelled")
     template = manifest.spec.table("template")
-    pod, stated = (template.table("spec") if template else None), template.inner("metadata", "annotations")
+    pod = template.table("spec") if template is not None else None
     if template is None or pod is None:
         return
+    stated = template.inner("metadata", "annotations")
     notes = stated or FieldView(Table({}, {}, template.node.place), "spec.template.metadata.annotations", manifest)
     low, high = _scale(notes, "min"), _scale(notes, "max")
     thing = pods.add_pods(manifest, sketch, template, copies=None)

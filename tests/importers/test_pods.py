@@ -83,3 +83,15 @@ def test_a_restart_does_not_end_the_update_that_a_deadline_watches(handler: str)
     design = importers.design_from_sources(sources)
     findings = analyse(design, sources, importers.design_from_sources, verify_repairs=False).findings
     assert not [finding.message for finding in findings if finding.code == "COH213"]
+
+
+def test_a_sidecar_is_a_container_beside_the_others_and_what_runs_before_is_none() -> None:
+    probe = "httpGet: {path: /health, port: 8000}, periodSeconds: 10"
+    probes = f"livenessProbe: {{{probe}, failureThreshold: 3}}, readinessProbe: {{{probe}, failureThreshold: 10}}"
+    requests = "resources: {requests: {cpu: 1}}"
+    before = f"{{name: seed, {requests}}}, {{name: proxy, restartPolicy: Always, {requests}, {probes}}}"
+    design = read(f"{{containers: [{{name: web, {requests}}}], initContainers: [{before}]}}")
+    assert "web_liveness_overloaded" in design.timers
+    needs = design.components["web"].needs
+    assert isinstance(needs, dict)
+    assert needs["cpu"].low == 2
