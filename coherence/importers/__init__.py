@@ -23,7 +23,7 @@ from coherence.base.units import shorten
 from coherence.importers._embedded import embedded
 from coherence.importers._identities import Identity, identities_of
 from coherence.importers._jobs import QUEUED, note_other
-from coherence.importers._kubernetes import Manifest, objects, word
+from coherence.importers._kubernetes import Manifest, around, objects, word
 from coherence.importers._kueue import add_queued_jobs
 from coherence.importers._names import agree
 from coherence.importers._overlay import KEY, lay_over
@@ -158,6 +158,7 @@ def _assembled(
     overlays = [source.root for source in documents if is_overlay(source.root)]
     sketch.places = next((it for root in overlays if isinstance(it := _places(root), Table)), None)
     given = [source for source in documents if not is_overlay(source.root)]
+    sketch.not_modelled += around(given)
     taken = [(node, file) for node, file in objects(given) if object_name(node, file) not in without]
     every = [made for node, file in taken for made in _manifests(node, file, reading, sketch)]
     manifests = list(_lasting(every, sketch))

@@ -32,7 +32,7 @@ def add_rules(view: FieldView, sketch: Sketch) -> None:
     for key in SECTIONS:
         for rule in view.tables(key):
             series, query = rule.required("seriesQuery"), rule.scalar("metricsQuery")
-            rule.use("resources", "seriesFilters")
+            rule.pass_over("resources", "seriesFilters")
             metric = _series(series.text) if series else ""
             name = _name(metric, rule) if metric else ""
             if series is not None and not name:

@@ -30,7 +30,7 @@ def functions(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:
     for function in cloud.all(FUNCTION):
         for name in WIRING:
             if (key := function.key(name)) is not None:
-                function.view.use(key)
+                function.view.pass_over(key)
         thing = sketch.names.thing(function.name.text, "", "function")
         things[function.name.text] = thing
         limit = function.seconds("timeout") or Scalar(f"{RUNS} s", function.name.place)

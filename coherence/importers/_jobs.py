@@ -37,7 +37,7 @@ NOT_MODELLED = {
 
 def add_limits(job: FieldView, thing: str, sketch: Sketch) -> None:
     """Adds the time in which a job ends."""
-    job.use("completionMode", "manualSelector")
+    job.pass_over("completionMode", "manualSelector")
     job.remark_all(NOT_MODELLED)
     job.whole("backoffLimit")
     job.remark("backoffLimit", "after so many failures of its pods it is given up: how often they fail is not known")

@@ -16,12 +16,16 @@ RENDER = "render it first (for example `helm template`), then check the result"
 
 
 class Manifest:
-    """One object: its kind, name and namespace (empty: not said), the paths that were read, remarks on the others."""
+    """One object: its kind, name and namespace (empty: not said), the paths that were read, remarks on the others.
+
+    `wiring`: paths that are listed in one line, for they are not about control.
+    """
 
     def __init__(self, root: Table, file: str, reading: Reading, kind: str = "") -> None:
         self.root, self.file, self.reading = root, file, reading
         self.kind = kind or word(root, "kind")
         self.used: set[str] = {"apiVersion", "kind", "metadata.name", "metadata.generateName", "metadata.namespace"}
+        self.wiring: set[str] = set()
         self.remarks: list[tuple[Place, str]] = []
         metadata = root.get("metadata")
         self.metadata = metadata if isinstance(metadata, Table) else Table({}, {}, root.key_place("metadata"))
@@ -161,6 +165,10 @@ class FieldView:
         """Mark keys and all below them as read."""
         self.manifest.used |= {self.at(key) for key in keys if key in self.node}
 
+    def pass_over(self, *keys: str) -> None:
+        """Lists keys, if they are there, among the names, labels and wiring that are not about control."""
+        self.manifest.wiring |= {self.at(key) for key in keys if key in self.node}
+
     def remark(self, key: str, why: str) -> None:
         """Say why a key, if it is there, is not modelled."""
         if key in self.node:
@@ -250,6 +258,21 @@ def objects(documents: Sequence[Document]) -> Iterator[tuple[Node, str]]:
         root = source.root
         if isinstance(root, Scalar) and root.is_null():
             continue
-        items = root.get("items") if isinstance(root, Table) and word(root, "kind").endswith("List") else None
-        for item in items if isinstance(items, Items) else (root,):
+        items = _listed(root)
+        for item in items if items is not None else (root,):
             yield item, source.file
+
+
+def _listed(root: Node) -> Items | None:
+    """Returns the objects of a `List`."""
+    items = root.get("items") if isinstance(root, Table) and word(root, "kind").endswith("List") else None
+    return items if isinstance(items, Items) else None
+
+
+def around(documents: Sequence[Document]) -> Iterator[tuple[Place, str]]:
+    """Yields the keys that stand around the objects of a `List`, which nobody reads."""
+    for source in documents:
+        root = source.root
+        if isinstance(root, Table) and _listed(root) is not None:
+            others = (key for key in root.entries if key not in ("apiVersion", "kind", "items"))
+            yield from ((root.key_place(key), f"{units.shorten(word(root, 'kind'))}: {key}") for key in others)

@@ -22,7 +22,7 @@ def add_groups(cluster: FieldView, sketch: Sketch) -> None:
     """Adds the groups of a cluster."""
     scales, options = cluster.scalar("enableInTreeAutoscaling"), cluster.table("autoscalerOptions")
     idle = options.seconds("idleTimeoutSeconds", zero_is_absent=True) if options else None
-    cluster.use("rayVersion")
+    cluster.pass_over("rayVersion")
     cluster.remark("headGroupSpec", "the head is not scaled")
     if options is not None:
         options.remark("upscalingMode", "how many workers come at once is not modelled")
@@ -30,7 +30,7 @@ def add_groups(cluster: FieldView, sketch: Sketch) -> None:
         name, number = group.required("groupName"), group.whole("replicas")
         if name is None:
             continue
-        group.use("rayStartParams")
+        group.pass_over("rayStartParams")
         thing = sketch.names.thing(
             f"{cluster.manifest.name.text} {name.text}", cluster.manifest.namespace, "worker group"
         )

@@ -36,7 +36,7 @@ def is_config(root: Table) -> bool:
 def add_applications(view: FieldView, sketch: Sketch, *, version: str = "") -> None:
     """Adds the deployments of every application, those of an LLM config by their model."""
     for application in view.tables("applications"):
-        application.use("import_path", "name", "route_prefix", "runtime_env")
+        application.pass_over("import_path", "name", "route_prefix", "runtime_env")
         for deployment in application.tables("deployments"):
             name = deployment.required("name")
             if name is not None:

@@ -64,7 +64,7 @@ def workload(
             spec.problem(spec.node.place, f"spec.{key} is missing", "name the workload that is scaled")
         return None
     name, stated = reference.required("name"), reference.scalar("kind")
-    reference.use("apiVersion")
+    reference.pass_over("apiVersion")
     if name is None:
         return None
     shown = stated.text if stated else kind

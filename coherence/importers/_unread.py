@@ -20,8 +20,9 @@ QUIET = re.compile(
 
 def unread(manifest: Manifest) -> Iterator[tuple[Place, str]]:
     """Yields one line for each, in the order of the file."""
-    unread_nodes = list(_walk(manifest.root, "", manifest.used, set(_above(manifest.used))))
-    quiet = [(place, path) for place, path in unread_nodes if QUIET.fullmatch(re.sub(r"\[\d+\]", "", path))]
+    above = set(_above(manifest.used | manifest.wiring))
+    unread_nodes = list(_walk(manifest.root, "", manifest.used, above))
+    quiet = [(place, path) for place, path in unread_nodes if path in manifest.wiring or _is_quiet(path)]
     names = set(quiet)
     if quiet:
         paths = ", ".join(dict.fromkeys(re.sub(r"\[\d+\]", "", path) for _, path in quiet))
@@ -29,6 +30,10 @@ def unread(manifest: Manifest) -> Iterator[tuple[Place, str]]:
     for place, path in unread_nodes:
         if (place, path) not in names:
             yield place, f"{manifest.title}: {path}"
+
+
+def _is_quiet(path: str) -> bool:
+    return QUIET.fullmatch(re.sub(r"\[\d+\]", "", path)) is not None
 
 
 def _above(paths: Iterable[str]) -> Iterator[str]:

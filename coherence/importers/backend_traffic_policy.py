@@ -35,7 +35,7 @@ def add(manifest: Manifest, _: Sketch) -> None:
     """Reads the targets; what they route must be known first."""
     for target in _targets(manifest):
         target.required("name")
-        target.use("group", "kind", "sectionName")
+        target.pass_over("group", "kind", "sectionName")
 
 
 def link(manifest: Manifest, sketch: Sketch) -> None:

@@ -46,7 +46,7 @@ def recognises(root: Table) -> bool:
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds what the resources of the template are."""
-    manifest.top.use(*WIRING)
+    manifest.top.pass_over(*WIRING)
     template = Template(manifest)
     add_resources(Cloud(list(template.resources())), manifest, sketch)
 
@@ -65,7 +65,7 @@ class Template:
             view = resources.table(name) if resources is not None and isinstance(body, Table) else None
             if resources is None or view is None:
                 continue
-            view.use(*OF_RESOURCE)
+            view.pass_over(*OF_RESOURCE)
             view.remark_all(dict.fromkeys(("Condition", "CreationPolicy", "UpdatePolicy"), "not modelled"))
             type_ = word(view.node, TYPE)
             properties = view.table(PROPERTIES) or FieldView(

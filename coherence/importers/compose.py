@@ -55,7 +55,7 @@ def recognises(root: Table) -> bool:
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the services."""
-    manifest.top.use(*TOP, *(key for key in manifest.root.entries if key.startswith("x-")))
+    manifest.top.pass_over(*TOP, *(key for key in manifest.root.entries if key.startswith("x-")))
     services = manifest.top.table("services")
     views = {name: view for name in services.node.entries if (view := services.table(name))} if services else {}
     waiting = dict(_waiting(views))
@@ -74,7 +74,7 @@ def _waiting(views: dict[str, FieldView]) -> Iterator[tuple[str, str]]:
             condition = needs.table(other) if needs else None
             stated, required = (condition.scalar(key) if condition else None for key in ("condition", "required"))
             if condition is not None:
-                condition.use("restart")
+                condition.pass_over("restart")
             if stated is not None and stated.text == "service_healthy" and not (required and required.text == "false"):
                 yield other, name
 
@@ -85,7 +85,7 @@ def _service(name: str, view: FieldView, waits: str | None, sketch: Sketch) -> N
     deploy = view.table("deploy")
     copies = (_whole(deploy, "replicas") if deploy else None) or _whole(view, "scale")
     sketch.put("components", thing, place, {"copies": copies, "needs": _needs(view, deploy)})
-    view.use(*WIRING)
+    view.pass_over(*WIRING)
     view.remark("restart", RESTART)
     for key in ("restart_policy", "update_config", "rollback_config", "placement", "endpoint_mode", "mode", "labels"):
         if deploy is not None:
@@ -168,7 +168,7 @@ def _health(view: FieldView, thing: str, waits: str | None, sketch: Sketch) -> N
     check.remark("start_interval", "more checks within the start period, which are not counted")
     every, retries = _duration(check, "interval"), _whole(check, "retries")
     place = check.node.place
-    check.use("test")
+    check.pass_over("test")
     sketch.put_timer(
         f"{thing}_health",
         place,
@@ -239,7 +239,7 @@ def _bytes(view: FieldView, key: str) -> Scalar | None:
 def _accelerators(reserved: FieldView) -> Scalar | None:
     """Returns how many accelerators are reserved; None where it is all of them."""
     for device in reserved.tables("devices"):
-        device.use("driver", "capabilities", "options")
+        device.pass_over("driver", "capabilities", "options")
         identifiers = device.node.get("device_ids")
         count = _stated(device, "count")
         if count is not None and count.text.isdecimal():

@@ -62,7 +62,7 @@ def _class_of(model: Table) -> str:
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the calls of the agent and of its subagents, and what ends a run."""
     top = manifest.top
-    top.use(*WIRING)
+    top.pass_over(*WIRING)
     for key in ("max_recursion_limit", "summarization", "acp_agents"):
         top.remark(key, "a ceiling of what a client may ask for" if key.startswith("max") else "not modelled")
     lead = sketch.names.thing(LEAD, "")
@@ -87,7 +87,7 @@ def _models(top: FieldView, sketch: Sketch) -> dict[str, ModelCall]:
         if name is None:
             continue
         is_client = any(word in _class_of(model.node).lower() for word in CLIENTS)
-        model.use(*OF_MODEL)
+        model.pass_over(*OF_MODEL)
         thing = sketch.names.thing(name.text, "", "model")
         sketch.mention(thing, name.place, f"model {name.text}")
         retries = model.whole("max_retries")
@@ -107,7 +107,7 @@ def _tools(top: FieldView, lead: str, sketch: Sketch) -> None:
     """Adds a call to each tool that has a time limit."""
     for tool in top.tables("tools"):
         name, limit = tool.scalar("name"), tool.decimal_seconds("timeout")
-        tool.use("group", "use", "api_key", "max_results")
+        tool.pass_over("group", "use", "api_key", "max_results")
         if name is not None and limit is not None:
             _call(lead, sketch.names.thing(name.text, "", "tool"), limit, sketch)
 
@@ -166,7 +166,7 @@ def _subagents(
         _call(lead, thing, limit, sketch, key="deadline")
         sketch.routers.add(thing)
         _limit(own.whole("max_turns", least=1), f"{thing}.turns", sketch)
-        own.use("description", "system_prompt", "tools", "disallowed_tools", "skills")
+        own.pass_over("description", "system_prompt", "tools", "disallowed_tools", "skills")
         for call in _own_models(own, view, models):
             sketch.calls.append(entry(call.name.place, {"from": respelled(limit, thing), **call.policy}))
         if command is not None:

@@ -37,7 +37,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     top = manifest.top.table(ROOT)
     if top is None:
         return
-    top.use("log_level")
+    top.pass_over("log_level")
     top.remark_all(NOT_MODELLED)
     sections = top.table("rank_section_timeouts")
     for name in sections.node.entries if sections is not None else ():

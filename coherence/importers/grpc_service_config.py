@@ -53,7 +53,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
 def _services(method: FieldView) -> Iterator[Scalar]:
     """Yields the services of a method config; an empty name is every service."""
     for name in method.tables("name"):
-        name.use("method")
+        name.pass_over("method")
         yield name.scalar("service") or Scalar("", name.node.place)
 
 

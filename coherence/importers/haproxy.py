@@ -88,11 +88,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
 
 def _wiring(section: FieldView) -> None:
     """Lists in one line what is not about control."""
-    keys = [key for key in section.node.entries if WIRING.fullmatch(key)]
-    if keys:
-        words = f"{section.manifest.title}: {', '.join(keys)} (names, labels and wiring: not about control)"
-        section.use(*keys)
-        section.manifest.remarks.append((section.place(keys[0]), words))
+    section.pass_over(*(key for key in section.node.entries if WIRING.fullmatch(key)))
 
 
 def _text(view: FieldView, key: str) -> str:

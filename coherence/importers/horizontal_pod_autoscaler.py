@@ -89,7 +89,7 @@ def _metric(view: FieldView, manifest: Manifest, sketch: Sketch, thing: str) -> 
         source.problem(source.node.place, f"{source.path} needs a metric with a name and a target", "add them")
     if described is None or target is None or name is None:
         return None
-    target.use("type")
+    target.pass_over("type")
     setpoint = scaling.target_value(target)
     if setpoint is None:
         return None
@@ -113,7 +113,7 @@ def _resource(source: FieldView, thing: str) -> Metric | None:
         setpoint = source.percent(older, least=1)
         pair = (setpoint, older) if setpoint is not None else None
     else:
-        target.use("type")
+        target.pass_over("type")
         pair = scaling.target_value(target, resource=name.text)
     if pair is None:
         return None
@@ -126,7 +126,7 @@ def _series(source: FieldView, described: FieldView, name: Scalar, manifest: Man
     about = source.table("describedObject")
     kind, owner = (about.scalar("kind"), about.scalar("name")) if about else (None, None)
     if about is not None:
-        about.use("apiVersion")
+        about.pass_over("apiVersion")
     if kind is not None and owner is not None and kind.text != "Namespace":
         thing = sketch.names.thing(owner.text, manifest.namespace, kind.text)
         sketch.mention(thing, owner.place, f"{kind.text} {owner.text}: its manifest is not among these")

@@ -32,7 +32,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         for backend in backends:
             name, namespace = backend.required("name"), backend.scalar("namespace")
             weight = backend.whole("weight")
-            backend.use("port", "kind", "group")
+            backend.pass_over("port", "kind", "group")
             if name is None or (weight is not None and weight.text == "0"):
                 continue  # nothing is sent where the weight is 0
             backend.remark("weight", "how many of the requests go there is not modelled")
@@ -50,7 +50,7 @@ def _gateways(spec: FieldView, sketch: Sketch) -> Iterator[str]:
     """Yields the things that the gateways of the route are."""
     for parent in spec.tables("parentRefs"):
         name, namespace, kind = parent.required("name"), parent.scalar("namespace"), parent.scalar("kind")
-        parent.use("sectionName", "port", "group")
+        parent.pass_over("sectionName", "port", "group")
         if name is not None and (kind is None or kind.text == "Gateway"):  # a Service: whoever calls it
             place = namespace.text if namespace else spec.manifest.namespace
             thing = sketch.names.thing(name.text, place, "Gateway")

@@ -45,7 +45,7 @@ def _host(target: FieldView) -> Scalar | None:
     if destination is None:
         target.problem(target.node.place, f"{target.at('destination')} is missing", "add `destination: {host: ...}`")
         return None
-    destination.use("port")
+    destination.pass_over("port")
     return destination.required("host")
 
 

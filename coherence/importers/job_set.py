@@ -34,7 +34,7 @@ ON_FAILURE = {
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds a component for each of its jobs, its restarts, and the job where it waits in a queue."""
     spec = manifest.spec
-    spec.use("network")
+    spec.pass_over("network")
     spec.remark_all(NOT_MODELLED)
     replicated, sets = spec.tables("replicatedJobs"), []
     for entry in replicated:

@@ -63,7 +63,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     view = manifest.top.table(ROOT)
     if view is None:
         return
-    view.use(*(key for key in view.node.entries if WIRING.fullmatch(key)))
+    view.pass_over(*(key for key in view.node.entries if WIRING.fullmatch(key)))
     thing = sketch.names.thing(manifest.name.text, "", "client")
     sketch.mention(thing, manifest.name.place, f"client of Kafka of {manifest.file}")
     if any(key in view for key in PRODUCER):

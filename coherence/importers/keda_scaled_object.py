@@ -134,7 +134,7 @@ def _metric(view: FieldView, sketch: Sketch, thing: str) -> Metric | None:
         return _resource(metadata, thing, kind, setpoint, stated or metadata.scalar("type"))
     read = next((name for name in WHAT if name in metadata), None)
     series = metadata.scalar(read) if read else None
-    metadata.use("metricName")
+    metadata.pass_over("metricName")
     kind_of = "average" if stated is None or stated.text != "Value" else "value"
     raw, place = _raw(metadata, kind, series, view), (series or kind).place
     signal, query = scaling.series_signal(sketch, raw, place), kind.text == "prometheus" and read == "query"

@@ -30,7 +30,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
             continue
         model = model_container(view)
         if model is not None:
-            model.use("modelFormat", "storageUri", "runtime", "protocolVersion", "storage")
+            model.pass_over("modelFormat", "storageUri", "runtime", "protocolVersion", "storage")
         more = [model] if model is not None else []
         thing = pods.add_workload(
             manifest, sketch, named(manifest, part), view, copies=_copies(view), labels={}, more=more

@@ -20,7 +20,7 @@ SPELLING = pods.SPELLING
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the pods of each part of a service that says how they are."""
     spec = manifest.spec
-    spec.use("model", "baseRefs")
+    spec.pass_over("model", "baseRefs")
     for view, suffix in ((spec, ""), (spec.table("prefill"), "prefill")):
         copies = view.whole("replicas") if view is not None else None
         for key, word in (("template", ""), ("worker", "worker")):

@@ -22,10 +22,10 @@ SPELLING = pods.SPELLING
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the pods that a server of models has, and the time that it has to load one."""
     spec = manifest.spec
-    spec.use(
+    spec.pass_over(
         "supportedModelFormats", "protocolVersions", "storageHelper", "disabled", "grpcEndpoint", "grpcDataEndpoint"
     )
-    spec.use("httpDataEndpoint", "hostIPC", "nodeSelector", "tolerations", "affinity")
+    spec.pass_over("httpDataEndpoint", "hostIPC", "nodeSelector", "tolerations", "affinity")
     spec.remark("multiModel", "models that share a server are not modelled")
     name = named(manifest, "runtime")
     thing = pods.add_workload(manifest, sketch, name, spec, copies=spec.whole("replicas"), labels={})
@@ -36,7 +36,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         pods.add_workload(manifest, sketch, named(manifest, "runtime worker"), worker, copies=None, labels={})
     limit = adapter.positive("modelLoadingTimeoutMillis") if adapter is not None else None
     if adapter is not None:
-        adapter.use("serverType", "runtimeManagementPort", "memBufferBytes", "env")
+        adapter.pass_over("serverType", "runtimeManagementPort", "memBufferBytes", "env")
     if limit is not None:
         _loading(limit, thing, sketch)
 

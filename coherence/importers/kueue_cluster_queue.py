@@ -88,7 +88,7 @@ def _obstacle(spec: FieldView, takes: FieldView | None, quotas: tuple[QueueQuota
 def quotas_of(spec: FieldView) -> Iterator[QueueQuota]:
     """Yields the quotas of all groups of resources."""
     for group in spec.tables("resourceGroups"):
-        group.use("coveredResources")
+        group.pass_over("coveredResources")
         for flavor in group.tables("flavors"):
             name = flavor.required("name")
             for resource in flavor.tables("resources"):

@@ -39,7 +39,7 @@ NOT_MODELLED = {
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Notes the wait for pods, and what decides beside the quotas."""
     top, version = manifest.top, word(manifest.root, "apiVersion").partition("/")[2]
-    top.use(*SERVING)
+    top.pass_over(*SERVING)
     top.remark_all(NOT_MODELLED)
     fair, changed = top.table("fairSharing"), "resources"
     if fair is not None and (version != "v1beta1" or _is_true(fair, "enable")):

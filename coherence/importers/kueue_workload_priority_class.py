@@ -14,7 +14,7 @@ GROUPS = ("kueue.x-k8s.io",)
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Notes the priority."""
-    manifest.top.use("description")
+    manifest.top.pass_over("description")
     value = manifest.top.required("value")
     if value is not None:
         sketch.queues.priorities[manifest.name.text] = value

@@ -31,7 +31,7 @@ def recognises(root: Table) -> bool:
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds each graph as a thing that others may say more of."""
-    manifest.top.use(*WIRING)
+    manifest.top.pass_over(*WIRING)
     for key in NOT_MODELLED:
         manifest.top.remark(key, "when what was kept is deleted, and who may ask, are not modelled")
     graphs = manifest.top.table("graphs")

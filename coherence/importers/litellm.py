@@ -46,7 +46,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     sketch.mention(proxy, manifest.name.place, f"LiteLLM of {manifest.file}")
     sketch.routers.add(proxy)
     for view in (view for view in (general, router) if view is not None):
-        view.use(*WIRING)
+        view.pass_over(*WIRING)
         view.remark_all(dict.fromkeys(FALLBACKS, "calls after all tries are not modelled"))
         view.remark("retry_policy", "numbers of tries by their cause are not modelled")
         view.remark("allowed_fails", "how many failures a minute cool a model down")
@@ -80,7 +80,7 @@ def _model(
         return
     model.remark("model_info", "what is known of the model")
     parameters.remark("stream_timeout", "the time to the first part of a stream is not modelled")
-    parameters.use("api_key", "api_base", "api_version", "region_name", "base_url")
+    parameters.pass_over("api_key", "api_base", "api_version", "region_name", "base_url")
     thing = sketch.names.thing(f"{group.text if group else ''} {name.text}", "", "model")
     sketch.mention(thing, name.place, f"model {name.text}")
     parameters.remark("max_retries", "tries of the client inside one of these are not modelled")

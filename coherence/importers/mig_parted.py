@@ -36,12 +36,12 @@ def recognises(root: Table) -> bool:
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds for each configuration a limit on the slices of one accelerator."""
-    manifest.top.use("version")
+    manifest.top.pass_over("version")
     configurations = manifest.top.table(ROOT)
     for name, entries in configurations.node.entries.items() if configurations is not None else ():
         views = configurations.tables(name) if configurations is not None and isinstance(entries, Items) else []
         for view in views:
-            view.use("devices", "mig-enabled", "device-filter")
+            view.pass_over("devices", "mig-enabled", "device-filter")
             _cut(view, name, sketch)
 
 

@@ -68,7 +68,7 @@ def _scopes(block: FieldView, outer: tuple[FieldView, ...]) -> Iterator[tuple[Fi
     yield chain
     for name in ("location", "if"):
         for inner in block.blocks(name):
-            inner.use(WORDS)
+            inner.pass_over(WORDS)
             yield from _scopes(inner, chain)
 
 

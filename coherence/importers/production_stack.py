@@ -82,7 +82,7 @@ def _engine(model: FieldView, engines: FieldView) -> Iterator[Node]:
     name = model.required("name")
     if name is None:
         return
-    model.use(*WIRING)
+    model.pass_over(*WIRING)
     keda, budget = model.table("keda"), model.table("pdb")
     scaled = keda is not None and _is(keda, "enabled", "true")
     target = respelled(name, f"{model.manifest.name.text} {name.text}")
@@ -122,7 +122,7 @@ def _router(router: FieldView) -> Iterator[Node]:
     name = Scalar(f"{router.manifest.name.text} router", router.node.place)
     scaler, budget = router.table("autoscaling"), router.table("pdb")
     scaled = scaler is not None and _is(scaler, "enabled", "true")
-    router.use(*WIRING, "imagePullPolicy", "routingLogic", "sessionKey", "serviceType", "serviceDiscovery")
+    router.pass_over(*WIRING, "imagePullPolicy", "routingLogic", "sessionKey", "serviceType", "serviceDiscovery")
     container: dict[str, Node | None] = {
         "name": respelled(name, "router"),
         "resources": taken(router, "resources"),
@@ -203,7 +203,7 @@ def _resources(model: FieldView) -> Table:
     }  # fmt: skip
     if isinstance(whole, Table) and whole.entries:
         return whole
-    model.use("limitCPU", "limitMemory")
+    model.pass_over("limitCPU", "limitMemory")
     return entry(model.node.place, {"requests": entry(model.node.place, requests)})
 
 

@@ -75,7 +75,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     _timers(top, partitions, sketch)
     top.remark("nodename", "what nodes have: an overlay states capacities and jobs")
     top.remark("nodeset", "which nodes are in it")
-    top.use(*IRRELEVANT)
+    top.pass_over(*IRRELEVANT)
     _order(top, sketch)
     _window(top, partitions, sketch)
 
@@ -113,7 +113,7 @@ def _partition(view: FieldView, sketch: Sketch) -> tuple[FieldView, str]:
     }
     view.remark("nodes", "which jobs may run on which nodes")
     view.remark("preemptmode", "a partition that treats its own victims otherwise")
-    view.use("default", "state", "allowgroups", "allowaccounts", "allowqos", "hidden")
+    view.pass_over("default", "state", "allowgroups", "allowaccounts", "allowqos", "hidden")
     sketch.put("components", thing, view.node.place, values)
     return view, thing
 

@@ -23,6 +23,6 @@ SPELLING = pods.SPELLING
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the component, its probes and the time it is given to stop."""
     spec = manifest.spec
-    spec.use("serviceName")
+    spec.pass_over("serviceName")
     spec.remark("updateStrategy", "one pod after the other is replaced, which is not modelled")
     pods.add_pods(manifest, sketch, spec.table("template"), copies=replicas(spec))

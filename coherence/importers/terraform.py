@@ -30,6 +30,10 @@ WIRING = (
     "output_changes", "relevant_attributes", "checks", "timestamp", "applyable", "complete", "errored",
     "resource_drift", "proposed_unknown", "action_invocations", "deferred_changes",
 )  # fmt: skip
+OF_RESOURCE = (
+    "mode", "name", "index", "provider_name", "schema_version", "sensitive_values", "depends_on", "identity",
+    "identity_schema_version", "tainted", "deposed_key",
+)  # fmt: skip
 __all__ = ["KIND", "SPELLING", "VARIANTS", "add", "recognises", "states"]
 Expressions = Mapping[str, Table]
 
@@ -42,7 +46,7 @@ def recognises(root: Table) -> bool:
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds what the resources are."""
-    manifest.top.use(*WIRING)
+    manifest.top.pass_over(*WIRING)
     resources = [_resource(item) for item in _planned(manifest) if not objects.is_object(item.type)]
     add_resources(Cloud(resources), manifest, sketch)
 
@@ -76,19 +80,19 @@ def _planned(manifest: Manifest) -> list[Planned]:
     values = next((view for key in VALUES if (view := manifest.top.table(key)) is not None), None)
     root = values.table("root_module") if values is not None else None
     if values is not None:
-        values.use("outputs")
+        values.pass_over("outputs")
     expressions = dict(_expressions(manifest.root))
     return list(_of_module(root, "", expressions)) if root is not None else []
 
 
 def _of_module(module: FieldView, prefix: str, expressions: Expressions) -> Iterator[Planned]:
-    module.use("address")
+    module.pass_over("address")
     for item in module.tables("resources"):
         address, values = item.scalar("address"), item.table("values")
-        item.use("mode", "type", "name", "index", "provider_name", "schema_version", "sensitive_values", "depends_on",
-                 "identity", "identity_schema_version", "tainted", "deposed_key")  # fmt: skip
+        item.use("type")
+        item.pass_over(*OF_RESOURCE)  # fmt: skip
         if address is None or values is None or word(item.node, "mode") == "data":
-            item.use("values")
+            item.pass_over("values")
             continue
         own = expressions.get(_bare(address.text))
         yield Planned(word(item.node, "type"), address, values, own, prefix)
@@ -125,7 +129,7 @@ def _resource(item: Planned) -> Resource:
     """Returns a resource, which others name by its address or by what it is known by."""
     texts = [node.text for key in IDENTIFIERS if isinstance(node := item.values.node.get(key), Scalar)]
     address = item.address.text
-    item.values.use("tags", "tags_all", "arn", "id", "url", "region", "timeouts", "name_prefix")
+    item.values.pass_over("tags", "tags_all", "arn", "id", "url", "region", "timeouts", "name_prefix")
     known = frozenset({address, _bare(address), *filter(None, texts)})
     name = Scalar(address.rpartition(f"{item.type}.")[2] or address, item.address.place)
     return Resource(item.type, name, item.values, _itself, known, _References(item))

@@ -42,7 +42,7 @@ def recognises(root: Table) -> bool:
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the model, what its instances run at once, and what its queue takes."""
     top = manifest.top
-    top.use(*WIRING)
+    top.pass_over(*WIRING)
     top.remark_all(dict.fromkeys(NOT_MODELLED, "not modelled"))
     name = _name(manifest)
     thing = sketch.names.thing(name.text, "", "model")
@@ -84,7 +84,7 @@ def _instances(top: FieldView, size: Scalar | None, thing: str, sketch: Sketch) 
 
 def _count(group: FieldView) -> tuple[int, Scalar, bool] | None:
     """Returns the instances of a group, where that is written, and whether there are so many for each accelerator."""
-    group.use("name", "profile", "passive", "host_policy", "secondary_devices")
+    group.pass_over("name", "profile", "passive", "host_policy", "secondary_devices")
     group.remark("rate_limiter", "resources and priorities of instances are not modelled")
     count, kind = group.whole("count") or Scalar("1", group.node.place), group.scalar("kind")
     devices = _size(group, "gpus")
@@ -105,7 +105,7 @@ def _batching(batching: FieldView, thing: str, sketch: Sketch) -> None:
     if wait is not None:
         sketch.add_activity(thing, "batch_wait", respelled(wait, f"0 s .. {wait.text}"))
     batching.remark("preferred_batch_size", "at which size a batch does not wait is not modelled")
-    batching.use("preserve_ordering")
+    batching.pass_over("preserve_ordering")
     for key in ("priority_levels", "default_priority_level", "priority_queue_policy"):
         batching.remark(key, "queues of their own for priorities are not modelled")
     policy = batching.table("default_queue_policy")

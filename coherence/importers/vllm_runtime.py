@@ -56,7 +56,7 @@ def states(manifest: Manifest) -> Iterator[Node]:
     strategy = taken(config, "deploymentStrategy") if config is not None else None
     copies = taken(config, "replicas") if config is not None else None
     if config is not None:
-        config.use("image", "runtimeClass", "shmSize", "toleration", "nodeSelectorTerms", "podAnnotations")
+        config.pass_over("image", "runtimeClass", "shmSize", "toleration", "nodeSelectorTerms", "podAnnotations")
     yield deployment(
         name, container,
         replicas=None if scaled else copies,
@@ -79,8 +79,10 @@ def _command(spec: FieldView, name: Scalar) -> Items:
             stated = view.scalar(key) if view is not None else None
             words += [respelled(stated, flag), stated] if stated is not None else []
         if view is not None:
-            view.use("modelURL", "dtype", "hfTokenSecret", "port", "v1", "env", "enableChunkedPrefill", "chatTemplate")
-            view.use("enablePrefixCaching", "enableLoRA", "enableTool", "toolCallParser", "maxLoras")
+            view.pass_over("modelURL", "dtype", "hfTokenSecret", "port", "v1", "env", "enableChunkedPrefill")
+            view.pass_over(
+                "chatTemplate", "enablePrefixCaching", "enableLoRA", "enableTool", "toolCallParser", "maxLoras"
+            )
             more = taken(view, "extraArgs")
             words += list(more) if isinstance(more, Items) else []
     return listed(words, name.place)
@@ -104,7 +106,7 @@ def _scaled(scaling: FieldView, name: Scalar) -> Node:
     place = name.place
     triggers, down = scaling.table("triggers"), scaling.table("scaleDownPolicy")
     if triggers is not None:
-        triggers.use("prometheusAddress")
+        triggers.pass_over("prometheusAddress")
     zero = taken(down, "scaleToZeroDelaySeconds") if down is not None else None
     behavior = {word: _policy(scaling.table(key), hold, name) for key, word, hold in POLICIES}
     config = entry(place, {"behavior": entry(place, behavior)})

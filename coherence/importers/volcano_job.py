@@ -45,7 +45,7 @@ OF_TASKS = {
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the pods of each task, and the gang."""
     spec, tasks = manifest.spec, manifest.spec.tables("tasks")
-    spec.use("schedulerName", "plugins", "volumes")
+    spec.pass_over("schedulerName", "plugins", "volumes")
     spec.remark_all(NOT_MODELLED)
     sets = [_task(manifest, task, sketch) for task in tasks]
     total = sum(integer(pods_.count) or 0 for pods_ in sets)

@@ -27,7 +27,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     constraint = manifest.spec.table("retryConstraint")
     for target in manifest.spec.tables("targetRefs"):
         name, kind = target.required("name"), target.scalar("kind")
-        target.use("group")
+        target.pass_over("group")
         if name is None or constraint is None or (kind is not None and kind.text != "Service"):
             continue
         thing = sketch.names.thing(name.text, manifest.namespace)

@@ -151,7 +151,7 @@ def test_what_is_not_read_is_listed_and_wiring_in_one_line() -> None:
             f"frontend in\n bind :80\n log global\n timeout client 1m\nbackend a\n {SERVER}\n"
         ).not_modelled
     ]
-    assert any("bind, log (names, labels" in words for words in listed)
+    assert any("haproxy.bind, haproxy.log (names, labels" in words for words in listed)
     assert any(words.endswith("timeout client") for words in listed)
 
 

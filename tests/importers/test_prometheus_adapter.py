@@ -22,6 +22,7 @@ def test_it_is_known_by_its_content(text: str, kind: str) -> None:
     assert importers.kind_of(source) == kind
 
 
-def test_nothing_of_a_rule_is_left() -> None:
+def test_nothing_of_a_rule_is_left_but_whose_series_they_are() -> None:
     text = "rules: [{seriesQuery: a, resources: {overrides: {}}, metricsQuery: 'sum(a)'}]\n"
-    assert importers.design_from_sources({"a.yaml": text}).not_modelled == ()
+    (line,) = importers.design_from_sources({"a.yaml": text}).not_modelled
+    assert line[1] == "PrometheusAdapter a: rules.resources (names, labels and wiring: not about control)"
