@@ -129,7 +129,7 @@ def _targets(balancer: Resource, cloud: Cloud) -> list[Resource]:
     pools_of: dict[str, Resource] = {}
     for item in (*own, *rules):
         for action in item.blocks("default_action", "default_actions", "action", "actions"):
-            pool = cloud.named(action.names_of("target_group_arn"), POOL)
+            pool = action.named(cloud, [POOL], "target_group_arn")
             if pool is not None:
                 pools_of[pool.name.text] = pool
     return list(pools_of.values())

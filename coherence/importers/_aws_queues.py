@@ -28,9 +28,7 @@ WIRING = (
 def functions(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:
     """Adds each function with the time that it may run, and how many of it may."""
     for function in cloud.all(FUNCTION):
-        for name in WIRING:
-            if (key := function.key(name)) is not None:
-                function.view.pass_over(key)
+        function.pass_over(*WIRING)
         thing = sketch.names.thing(function.name.text, "", "function")
         things[function.name.text] = thing
         limit = function.seconds("timeout") or Scalar(f"{RUNS} s", function.name.place)
@@ -45,8 +43,8 @@ def functions(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:
 def queues(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:
     """Adds for each mapping of a queue to a function when a message is seen again."""
     for mapping in cloud.all(MAPPING):
-        queue = cloud.named(mapping.names_of("event_source_arn", "queue"), QUEUE)
-        function = cloud.named(mapping.names_of("function_name"), FUNCTION)
+        queue = mapping.named(cloud, [QUEUE], "event_source_arn", "queue")
+        function = mapping.named(cloud, [FUNCTION], "function_name")
         for name in ("batch_size", "enabled", "function_response_types", "scaling_config"):
             if (key := mapping.key(name)) is not None:
                 mapping.view.remark(key, "not modelled")

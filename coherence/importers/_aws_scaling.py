@@ -51,6 +51,7 @@ def _grace(group: Resource, thing: str, sketch: Sketch) -> None:
     """Adds that an instance which a load balancer finds unhealthy is replaced once the grace period is over."""
     kind, grace = group.scalar("health_check_type"), group.seconds("health_check_grace_period")
     if kind is None or "ELB" not in kind.text or grace is None:
+        group.view.remark(group.key("health_check_grace_period") or "", "no load balancer says who is unhealthy")
         return
     sketch.put_timer(
         f"{thing}_health_check_grace",
@@ -62,18 +63,15 @@ def _grace(group: Resource, thing: str, sketch: Sketch) -> None:
     )
 
 
+OWNERS = ("autoscaling_group_name", "auto_scaling_group_name", "scaling_target_id", "resource_id")
+
+
 def policies(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:
     """Adds a loop for each policy that tracks a target."""
     for policy in cloud.all(POLICY, TARGET_POLICY):
-        names = [
-            *policy.names_of("autoscaling_group_name", "auto_scaling_group_name", "scaling_target_id"),
-            *policy.names_of("resource_id"),
-        ]
-        group = cloud.named(names, GROUP, TARGET)
+        group = policy.named(cloud, [GROUP, TARGET], *OWNERS)
         tracking = policy.block("target_tracking_configuration", "target_tracking_scaling_policy_configuration")
-        for name in ("policy_type", "name", "policy_name", "scalable_dimension", "service_namespace"):
-            if (key := policy.key(name)) is not None:
-                policy.view.use(key)
+        policy.pass_over("policy_type", "name", "policy_name", "scalable_dimension", "service_namespace")
         if group is None or group.name.text not in things:
             continue
         bounds = _bounds(group)

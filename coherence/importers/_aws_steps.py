@@ -76,17 +76,9 @@ def _trigger(alarm: Resource, thing: str) -> tuple[Scalar, Scalar] | None:
     """Returns when an alarm holds, and how often its metric has a value."""
     metric, operator = alarm.scalar("metric_name"), alarm.scalar("comparison_operator")
     threshold, period, periods = alarm.number("threshold"), alarm.whole("period"), alarm.whole("evaluation_periods")
-    for name in (
-        "alarm_name",
-        "namespace",
-        "statistic",
-        "dimensions",
-        "alarm_description",
-        "unit",
-        "datapoints_to_alarm",
-    ):
-        if (key := alarm.key(name)) is not None:
-            alarm.view.use(key)
+    alarm.pass_over("alarm_name", "namespace", "statistic", "dimensions", "alarm_description", "unit")
+    if (key := alarm.key("datapoints_to_alarm")) is not None:
+        alarm.view.remark(key, "how many of the periods are enough: all are taken")
     sign = SIGNS.get(operator.text) if operator is not None else None
     if metric is None or sign is None or threshold is None or period is None or periods is None:
         return None

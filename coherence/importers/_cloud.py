@@ -14,6 +14,7 @@ from coherence.importers._quantities import amount, exact, integer, respelled
 from coherence.language.document import Items, Node, Scalar, Table
 
 UNKNOWN = "known when it is applied"
+ELSEWHERE = "what it names does not stand in this file"
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,10 @@ class Resource:
         stated = self.scalar(*names)
         return stated is not None and stated.text.lower() == "true"
 
+    def pass_over(self, *names: str) -> None:
+        """Lists attributes, if they are there, among the names and wiring."""
+        self.view.pass_over(*(key for name in names if (key := self.key(name)) is not None))
+
     def blocks(self, *names: str) -> list[Resource]:
         """Returns the blocks under a name: one, or those of a list."""
         key, node = self.key(*names), self._node(*names)
@@ -106,6 +111,13 @@ class Resource:
         keys = (key,) if key is not None else names
         self.view.use(*keys)
         return [name for key in keys for name in self.references(self.view, key)]
+
+    def named(self, cloud: Cloud, kinds: Sequence[str], *names: str) -> Resource | None:
+        """Returns the one resource of some kinds that attributes name; they are listed where there is none."""
+        other = cloud.named([known for name in names for known in self.names_of(name)], *kinds)
+        for name in names if other is None else ():
+            self.view.remark(self.key(name) or name, ELSEWHERE)
+        return other
 
 
 @dataclass

@@ -52,10 +52,11 @@ def is_object(kind: str) -> bool:
 
 def object_of(kind: str, values: FieldView) -> Table | None:
     """Returns the object that a resource is; of a kind that is not known here, one that is listed as such."""
-    values.use(*values.node.entries)
     if kind in ("kubernetes_manifest", "kubectl_manifest"):
+        values.use("manifest", "object")
         manifest = values.node.get("manifest") or values.node.get("object")
         return _copy(manifest) if isinstance(manifest, Table) else None
+    values.use(*values.node.entries)
     short = re.sub(r"_v[0-9]+(?:(?:alpha|beta)[0-9]+)?$", "", kind.removeprefix(PREFIX))
     version, name = KINDS.get(short, ("kubernetes", "".join(word.capitalize() for word in short.split("_"))))
     place = values.node.place

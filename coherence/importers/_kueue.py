@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from coherence.base.places import Place
 from coherence.importers._job_queues import JobQueue, JobQueues, PlacedJob, PodSet, QueuedJob, QueueQuota, QuotaPool
 from coherence.importers._kueue_rules import order_of, rights
 from coherence.importers._names import agree
@@ -25,6 +26,7 @@ LONGEST_RULE = 4000  # letters of a formula of the language
 PODS = "pods"
 CLOSED = "namespaces let in"
 NOTHING = "it requests nothing, and is let in"
+UNASKED = "no job that is modelled asks for it"
 LONG = "queues of Kueue (the rule of who takes from whom is too long: no job is let in or not)"
 AGES = "who comes first in its queue goes by ages that no manifest says: every order is looked at"
 
@@ -33,6 +35,7 @@ def add_queued_jobs(sketch: Sketch) -> None:
     """Adds the jobs whose queues are understood, with what they share; lists all others."""
     queues = sketch.queues
     waiting = list(_understood(sketch))
+    sketch.not_modelled += _idle(waiting, queues)
     pools = {pool.label: pool for known in waiting for r in known.needs for pool in _pools(known.queue, r, queues)}
     names = {label: sketch.names.fresh(label) for label in pools}
     members = {q: sketch.names.thing(q, "", KIND) for q in dict.fromkeys(known.queue.name.text for known in waiting)}
@@ -74,6 +77,28 @@ def _understood(sketch: Sketch) -> Iterator[PlacedJob]:
             yield from [PlacedJob(job, queue, needs, priority)] if needs else []
             if not needs:
                 sketch.not_modelled.append((job.place, f"{job.title}: its place in a queue ({NOTHING})"))
+
+
+def _idle(waiting: Sequence[PlacedJob], queues: JobQueues) -> Iterator[tuple[Place, str]]:
+    """Yields the quotas and the priorities that no job of the design has to do with."""
+    used = {(mate.name.text, r) for known in waiting for r in known.needs for mate in queues.mates(known.queue)}
+    for queue in queues.queues.values():
+        why = next(_obstacles(queue, queues), UNASKED)
+        words = f"{KIND} {queue.name.text}: what it has"
+        if not any(name == queue.name.text for name, _ in used) and queue.quotas:
+            yield queue.name.place, f"{words} and who may take it ({why})"
+            continue
+        for quota in queue.quotas:
+            if (queue.name.text, quota.resource) not in used:
+                yield quota.nominal.place, f"{words} of {quota.resource} ({UNASKED})"
+    shared = {(known.queue.cohort, r) for known in waiting for r in known.needs}
+    for group, quota in queues.beside:
+        if (group, quota.resource) not in shared:
+            yield quota.nominal.place, f"Cohort {group}: what it has of {quota.resource} ({UNASKED})"
+    groups = {known.job.group for known in waiting}
+    for group, value in queues.priorities.items():
+        if group not in groups:
+            yield value.place, f"{group}: its priority ({UNASKED})"
 
 
 def _add_unknown(waiting: Sequence[PlacedJob], members: Mapping[str, str], sketch: Sketch) -> None:

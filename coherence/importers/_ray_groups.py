@@ -36,6 +36,7 @@ def add_groups(cluster: FieldView, sketch: Sketch) -> None:
         )
         sketch.mention(thing, name.place, f"worker group {name.text}")
         if scales is not None and scales.text == "true":
+            group.remark("replicas", "the autoscaler chooses how many, within its bounds")
             copies = _loop(group, thing, idle, sketch)
         else:
             copies = number or Scalar("1", group.node.place)

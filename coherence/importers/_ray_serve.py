@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from coherence.base import units
 from coherence.importers._kubernetes import FieldView
 from coherence.importers._quantities import amount, between, integer, respelled
 from coherence.importers._sketch import Scaling, Sketch, default_of, default_scalar, entry, listed
@@ -66,6 +67,11 @@ def _deployment(view: FieldView, name: Scalar, sketch: Sketch, version: str) -> 
         _loop(own, name, thing, sketch, most=AUTO if automatic else "1", version=version)
     elif number is not None and integer(number) is not None:
         sketch.state(thing, "copies", number)
+    if number is not None and integer(number) is None and not automatic:
+        words = f"{view.at('num_replicas')} is '{units.shorten(number.text)}'"
+        view.problem(number.place, words, "write a whole number, or `auto`")
+    elif scaling is not None and not automatic:
+        view.remark("num_replicas", "autoscaling_config says how many")
     _limits(view, thing, sketch)
     _grace(view, thing, sketch)
 

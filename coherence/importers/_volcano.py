@@ -33,6 +33,11 @@ def add_gangs(sketch: Sketch) -> None:
             sketch.not_modelled.append((gang.place, words))
         else:
             bounded.append(gang)
+    needed = {(gang.queue, key) for gang in bounded for key in gang.each}
+    for queue, caps in sketch.queues.capabilities.items():
+        for key in (key for key in caps if (queue, key) not in needed):
+            words = f"{KIND} {queue}: capability of {key} (no job that is modelled asks for it)"
+            sketch.not_modelled.append((caps[key].place, words))
     for gang in bounded:
         mates = [other for other in bounded if other.queue == gang.queue]
         _add(gang, mates, sketch.queues.capabilities[gang.queue], sketch)
@@ -53,7 +58,11 @@ def _add(gang: Gang, mates: Sequence[Gang], caps: Mapping[str, Scalar], sketch: 
     """Adds one gang, and each capability that it needs some of."""
     single, several = sketch.queues.one_by_one, integer(gang.copies) != 1
     needs: dict[str, Node] = {}
-    for key in (key for key in gang.each if key in caps):
+    for key in gang.each:
+        if key not in caps:
+            words = f"{gang.title}: what it needs of {key} (its queue has no capability of it)"
+            sketch.not_modelled.append((gang.each[key].place, words))
+            continue
         pool = sketch.names.thing(f"{key} of {gang.queue}", "", KIND)
         count = caps[key] if single is None else _from_largest(caps[key], key, mates)
         sketch.put("components", pool, caps[key].place, {"count": count})

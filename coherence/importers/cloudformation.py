@@ -31,7 +31,7 @@ WIRING = (
     "AWSTemplateFormatVersion", "Description", "Transform", "Parameters", "Metadata", "Mappings", "Conditions", "Rules",
     "Outputs", "Hooks",
 )  # fmt: skip
-OF_RESOURCE = (TYPE, "DependsOn", "Metadata", "DeletionPolicy", "UpdateReplacePolicy")
+OF_RESOURCE = ("DependsOn", "Metadata", "DeletionPolicy", "UpdateReplacePolicy")
 REF = ("Ref", "!Ref")
 REFERENCE = re.compile(r"\$\{([A-Za-z0-9]+)(?:\.[A-Za-z0-9.]+)?\}")
 __all__ = ["KIND", "SPELLING", "VARIANTS", "add", "recognises"]
@@ -65,6 +65,7 @@ class Template:
             view = resources.table(name) if resources is not None and isinstance(body, Table) else None
             if resources is None or view is None:
                 continue
+            view.use(TYPE)
             view.pass_over(*OF_RESOURCE)
             view.remark_all(dict.fromkeys(("Condition", "CreationPolicy", "UpdatePolicy"), "not modelled"))
             type_ = word(view.node, TYPE)

@@ -46,7 +46,8 @@ def _budget(budget: FieldView, thing: str, sketch: Sketch) -> None:
         budget.problem(nodes.place, words, "write a number of nodes or a percentage")
         return
     if "reasons" in budget:
-        budget.remark("reasons", "a budget for some reasons is not modelled")
+        for key in budget.node.entries:
+            budget.remark(key, "a budget for some reasons is not modelled")
         return
     _limit(nodes, most, _during(budget), thing, sketch)
 

@@ -46,8 +46,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the loop, and the timer that scales to 0."""
     spec = manifest.spec
     if manifest.annotation(PAUSED) == "true" or manifest.annotation(f"{PAUSED}-replicas"):
-        manifest.used.add("spec")
-        manifest.remarks.append((manifest.root.key_place("spec"), f"{manifest.title}: spec (an annotation pauses it)"))
+        manifest.top.remark("spec", "an annotation pauses it")
         return
     workload = scaling.workload(manifest, sketch, kind="Deployment")
     views = spec.tables("triggers")

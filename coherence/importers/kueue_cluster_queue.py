@@ -27,6 +27,7 @@ SPELLING = {"count": "nominalQuota"}
 COHORT = {"v1beta1": "cohort", "v1beta2": "cohortName"}
 LIMITS = ("borrowingLimit", "lendingLimit")
 NAME_OF_NAMESPACE = "kubernetes.io/metadata.name"
+LABELS = "which labels the namespaces have is not known: its jobs are taken to be let in"
 STRATEGIES = ("BestEffortFIFO", "StrictFIFO")
 WITHIN = ("Never", "LowerPriority", "LowerOrNewerEqualPriority")
 RECLAIM = ("Never", "LowerPriority", "Any")
@@ -50,6 +51,8 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     selector = spec.table("namespaceSelector")
     labels = selector.table("matchLabels") if selector is not None else None
     only = labels.node.get(NAME_OF_NAMESPACE) if labels is not None else None
+    if selector is not None and set(_keys(selector, labels)) - {NAME_OF_NAMESPACE}:
+        spec.remark("namespaceSelector", LABELS)
     spec.use("namespaceSelector")
     takes = spec.table("preemption")
     borrowing = takes.table("borrowWithinCohort") if takes is not None else None
@@ -67,6 +70,12 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         is_closed=selector is None,
         only=only.text if isinstance(only, Scalar) else "",
     )
+
+
+def _keys(selector: FieldView, labels: FieldView | None) -> Iterator[str]:
+    """Yields the labels that a selector asks for, and what else it states."""
+    yield from labels.node.entries if labels is not None else ()
+    yield from (key for key in selector.node.entries if key != "matchLabels")
 
 
 def _obstacle(spec: FieldView, takes: FieldView | None, quotas: tuple[QueueQuota, ...]) -> str:

@@ -44,6 +44,8 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         PodSet(it.whole("count") or Scalar("1", it.node.place), pod_requests(it.inner("template", "spec")))
         for it in sets
     ]
+    for it in sets:
+        it.pass_over("name")
     partial = "it may be let in with a part of its pods" if any("minCount" in it for it in sets) else ""
     sketch.mention(thing, manifest.name.place, manifest.title)
     sketch.queues.jobs.append(

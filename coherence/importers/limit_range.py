@@ -20,6 +20,7 @@ KIND = "LimitRange"
 GROUPS = ("v1",)
 SPELLING: Mapping[str, str] = {"at_most": "max", "at_least": "min"}
 KEYS = (("max", False), ("min", True))
+UNREQUESTED = "nothing among these files requests it"
 DEFAULTS = "what a container gets that states nothing is not modelled"
 
 
@@ -32,9 +33,12 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
     """Adds a limit on each stated request of a resource that is bounded."""
     near = [pods for pods in sketch.pods if agree(manifest.namespace, pods.namespace)]
     for bound in _bounds(manifest):
-        for pods in near:
-            for name, stated in _stated(bound, pods):
-                _limit(bound, pods, name, stated, sketch)
+        requests = [(pods, name, stated) for pods in near for name, stated in _stated(bound, pods)]
+        for pods, name, stated in requests:
+            _limit(bound, pods, name, stated, sketch)
+        if not requests:
+            words = f"{manifest.title}: {'least' if bound.is_least else 'most'} of {bound.resource} ({UNREQUESTED})"
+            sketch.not_modelled.append((bound.amount.place, words))
 
 
 def _bounds(manifest: Manifest) -> Iterator[Allowance]:

@@ -91,8 +91,8 @@ def _engine(model: FieldView, engines: FieldView) -> Iterator[Node]:
         "resources": _resources(model),
         "command": _command(model, name),
     }
-    copies = taken(model, "replicaCount")
-    yield _deployment(target, {**container, **_probes(engines)}, None if scaled else copies, engines)
+    copies = _copies(model, is_scaled=scaled)
+    yield _deployment(target, {**container, **_probes(engines)}, copies, engines)
     if keda is not None and scaled:
         triggers = taken(keda, "triggers")
         if isinstance(triggers, Table):  # as the values of the chart write it
@@ -129,8 +129,7 @@ def _router(router: FieldView) -> Iterator[Node]:
         "args": taken(router, "extraArgs"),
         **{key: _probe(probe) for key in PROBES if (probe := router.table(key)) is not None},
     }  # fmt: skip
-    copies = taken(router, "replicaCount")
-    yield _deployment(name, container, None if scaled else copies, router)
+    yield _deployment(name, container, _copies(router, is_scaled=scaled), router)
     if scaler is not None and scaled:
         target: dict[str, Node | None] = {
             "apiVersion": respelled(name, "apps/v1"),
@@ -145,6 +144,14 @@ def _router(router: FieldView) -> Iterator[Node]:
         yield object_of("autoscaling/v1", "HorizontalPodAutoscaler", name, spec)
     if budget is not None and _is(budget, "enabled", "true"):
         yield _budget(budget, name)
+
+
+def _copies(view: FieldView, *, is_scaled: bool) -> Node | None:
+    """Returns how many replicas the chart writes: none where an autoscaler chooses."""
+    if is_scaled:
+        view.remark("replicaCount", "the autoscaler chooses how many")
+        return None
+    return taken(view, "replicaCount")
 
 
 def _deployment(name: Scalar, container: Values, copies: Node | None, view: FieldView) -> Table:

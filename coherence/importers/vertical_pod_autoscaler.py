@@ -87,8 +87,7 @@ def _idle(policy: FieldView, mode: Scalar) -> bool:
         words = f"{policy.at('updateMode')} is '{units.shorten(mode.text)}'"
         policy.problem(mode.place, words, f"write one of {', '.join((*WRITES, *IDLE))}")
     if mode.text in IDLE:
-        policy.manifest.used.add("spec")
-        policy.remark("updateMode", f"{mode.text}: {IDLE[mode.text]}")
+        policy.manifest.top.remark("spec", f"updateMode {mode.text}: {IDLE[mode.text]}")
     return mode.text in IDLE
 
 

@@ -31,7 +31,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         return
     spec = manifest.spec
     spec.remark_all(NOT_MODELLED)
-    spec.whole("minMember")
+    spec.remark("minMember", "all of them together are one: minResources says what they need")
     queue, least = spec.scalar("queue"), spec.table("minResources")
     each = least.amounts() if least is not None else {}
     single, place = Scalar("1", manifest.name.place), manifest.name.place
