@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.base.units import shorten
-from coherence.language.document import Document, Items, Node, Scalar, Table
+from coherence.importers._syntax import joined, put_again, refused
+from coherence.language.document import Document, Items, Scalar, Table
 
 ROOT = "haproxy"
 SECTION, WORDS = "section", "of"
@@ -41,7 +41,7 @@ def read(text: str, file: str) -> Document:
         elif words and not sections.items:
             place = words[0][1]
             problem = f"'{shorten(words[0][0])}' stands in no section"
-            raise InputError([Problem(place, problem, "begin with a section such as defaults or backend")])
+            raise refused(place, problem, "begin with a section such as defaults or backend")
         elif words:
             section = sections.items[-1]
             assert isinstance(section, Table)
@@ -55,7 +55,7 @@ def _words(line: str, file: str, number: int) -> Iterator[Word]:
         match = _TOKEN.match(line, at)
         if match is None:
             place = Place(file, number, at + 1, number, len(line) + 1)
-            raise InputError([Problem(place, "a quote or an escape does not end", "close it on this line")])
+            raise refused(place, "a quote or an escape does not end", "close it on this line")
         if match["word"]:
             plain = "".join(next(filter(None, piece.groups()), "") for piece in _PIECE.finditer(match["word"]))
             yield plain, Place(file, number, at + 1, number, match.end() + 1)
@@ -66,7 +66,7 @@ def _section(words: list[Word]) -> Table:
     (keyword, place), rest = words[0], words[1:]
     section = Table({SECTION: Scalar(keyword, place)}, {SECTION: place}, place)
     if rest:
-        section.entries[WORDS], section.keys[WORDS] = _joined(rest, place), rest[0][1]
+        section.entries[WORDS], section.keys[WORDS] = joined(rest, place), rest[0][1]
     return section
 
 
@@ -75,20 +75,4 @@ def _put(section: Table, words: list[Word]) -> None:
     if words[0][0] == "no" and len(words) > 2:
         size = 3
     name, place = " ".join(word for word, _ in words[:size]), words[0][1]
-    value: Node = _joined(words[size:], place)
-    known = section.entries.get(name)
-    if known is None:
-        section.entries[name], section.keys[name] = value, place
-    elif isinstance(known, Items):
-        known.items.append(value)
-    else:
-        section.entries[name] = Items([known, value], place)
-
-
-def _joined(words: list[Word], place: Place) -> Scalar:
-    """Returns the words of a directive with the place of all of them; its name's where it has none."""
-    if not words:
-        return Scalar("", place)
-    first, last = words[0][1], words[-1][1]
-    whole = Place(first.file, first.line, first.column, last.end_line, last.end_column)
-    return Scalar(" ".join(word for word, _ in words), whole)
+    put_again(section, name, place, joined(words[size:], place))

@@ -8,16 +8,16 @@ SOURCE: Protocol Buffers documentation, Text Format Language Specification.
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from dataclasses import dataclass
 
-from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
 from coherence.base.units import shorten
+from coherence.importers._syntax import Token, put_again, refused, tokens
 from coherence.language.document import MAX_DEPTH, Document, Items, Node, Scalar, Table
 
 _TOKEN = re.compile(
-    r"""(?P<blank>[\s]+|\#[^\n]*)
+    r"""\s+|\#[^\n]*
     |(?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
     |(?P<word>[-+]?[A-Za-z0-9_.][A-Za-z0-9_.+-]*)
     |(?P<mark>[{}\[\]<>:,;/-])""",
@@ -26,15 +26,6 @@ _TOKEN = re.compile(
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _CLOSES = {"{": "}", "<": ">"}
-
-
-@dataclass(frozen=True)
-class MessageToken:
-    """A word, a mark or the content of a string, with its place."""
-
-    kind: str
-    text: str
-    place: Place
 
 
 def read(text: str, file: str) -> Document:
@@ -47,18 +38,21 @@ class _MessageReader:
 
     def __init__(self, text: str, file: str) -> None:
         self.end = Place(file, text.count("\n") + 1, 1, text.count("\n") + 1, 1)
-        self.tokens = _tokens(text, file)
+        self.tokens = [
+            dataclasses.replace(it, text=_plain(it.text[1:-1])) if it.kind == "text" else it
+            for it in tokens(text, file, _TOKEN, _wrong)
+        ]
         self.at = 0
 
     def message(self, closes: str, depth: int) -> Table:
         """Returns the fields up to a mark; empty: up to the end of the file."""
         place = self._next().place
         if depth > MAX_DEPTH:
-            raise _refused(place, f"messages are nested more than {MAX_DEPTH} deep", "write it flatter")
+            raise refused(place, f"messages are nested more than {MAX_DEPTH} deep", "write it flatter")
         table = Table({}, {}, place)
         while (token := self._next()).text != closes or token.kind == "text":
             if token.kind == "end":
-                raise _refused(token.place, f"'{closes}' is missing", "close the message")
+                raise refused(token.place, f"'{closes}' is missing", "close the message")
             self._field(table, depth)
         self.at += 1 if closes else 0
         return table
@@ -67,7 +61,7 @@ class _MessageReader:
         name, place = self._name(), self._next(-1).place
         if self._next().text == ":" and self._next().kind == "mark":
             self.at += 1
-        _put(table, name, place, self._value(depth + 1))
+        put_again(table, name, place, self._value(depth + 1))
         if self._next().kind == "mark" and self._next().text in (",", ";"):
             self.at += 1
 
@@ -77,11 +71,11 @@ class _MessageReader:
         if token.kind == "word":
             return token.text
         if token.text != "[" or token.kind != "mark":
-            raise _refused(token.place, f"'{shorten(token.text)}' is no name of a field", "write `name: value`")
+            raise refused(token.place, f"'{shorten(token.text)}' is no name of a field", "write `name: value`")
         parts = []
         while (token := self._take()).text != "]":
             if token.kind == "end":
-                raise _refused(token.place, "']' is missing", "close the name of the extension")
+                raise refused(token.place, "']' is missing", "close the name of the extension")
             parts.append(token.text)
         return f"[{''.join(parts)}]"
 
@@ -94,10 +88,10 @@ class _MessageReader:
         if token.kind == "mark" and token.text == "-":
             return Scalar(f"-{self._take().text}", token.place)
         if token.kind not in ("word", "text"):
-            raise _refused(token.place, f"'{shorten(token.text)}' is no value", "write a value, `{ ... }` or `[ ... ]`")
+            raise refused(token.place, f"'{shorten(token.text)}' is no value", "write a value, `{ ... }` or `[ ... ]`")
         return self._scalar(token)
 
-    def _scalar(self, token: MessageToken) -> Scalar:
+    def _scalar(self, token: Token) -> Scalar:
         """Returns a value; strings that follow each other are one."""
         text = token.text
         while token.kind == "text" and self._next().kind == "text":
@@ -107,7 +101,7 @@ class _MessageReader:
     def _list(self, place: Place, depth: int) -> Items:
         items = Items([], place)
         if depth > MAX_DEPTH:
-            raise _refused(place, f"lists are nested more than {MAX_DEPTH} deep", "write it flatter")
+            raise refused(place, f"lists are nested more than {MAX_DEPTH} deep", "write it flatter")
         while self._next().text != "]" or self._next().kind != "mark":
             items.items.append(self._value(depth + 1))
             if self._next().kind == "mark" and self._next().text == ",":
@@ -115,41 +109,18 @@ class _MessageReader:
         self.at += 1
         return items
 
-    def _next(self, ahead: int = 0) -> MessageToken:
+    def _next(self, ahead: int = 0) -> Token:
         at = self.at + ahead
-        return self.tokens[at] if 0 <= at < len(self.tokens) else MessageToken("end", "", self.end)
+        return self.tokens[at] if 0 <= at < len(self.tokens) else Token("", self.end, "end")
 
-    def _take(self) -> MessageToken:
+    def _take(self) -> Token:
         token = self._next()
         self.at += 1
         return token
 
 
-def _put(table: Table, name: str, place: Place, value: Node) -> None:
-    """Adds a field; one that is written again is a list of all its values."""
-    known = table.entries.get(name)
-    if known is None:
-        table.entries[name], table.keys[name] = value, place
-        return
-    more = list(value) if isinstance(value, Items) else [value]
-    table.entries[name] = Items([*(known if isinstance(known, Items) else (known,)), *more], known.place)
-
-
-def _tokens(text: str, file: str) -> list[MessageToken]:
-    tokens: list[MessageToken] = []
-    at, line, start = 0, 1, 0  # of the current line
-    while at < len(text):
-        match = _TOKEN.match(text, at)
-        place = Place(file, line, at - start + 1, line, (match.end() if match else at + 1) - start + 1)
-        if match is None:
-            raise _refused(place, f"'{shorten(text[at : at + 20])}' is no text of a message", "write `name: value`")
-        if match.lastgroup != "blank":
-            inner = _plain(match[0][1:-1]) if match.lastgroup == "text" else match[0]
-            tokens.append(MessageToken(str(match.lastgroup), inner, place))
-        breaks = match[0].count("\n")
-        line, start = line + breaks, (at + match[0].rindex("\n") + 1 if breaks else start)
-        at = match.end()
-    return tokens
+def _wrong(text: str) -> tuple[str, str]:
+    return f"'{shorten(text)}' is no text of a message", "write `name: value`"
 
 
 def _plain(text: str) -> str:
@@ -161,7 +132,3 @@ def _character(octal: str | None, hexadecimal: str | None, letter: str | None) -
     if octal is not None or hexadecimal is not None:
         return chr(int(octal, 8) if octal is not None else int(hexadecimal or "0", 16))
     return _LETTERS.get(letter or "", letter or "")
-
-
-def _refused(place: Place, message: str, remedy: str) -> InputError:
-    return InputError([Problem(place, message, remedy)])

@@ -10,6 +10,7 @@ from coherence import importers
 from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 
 GPU = "resources: {limits: {nvidia.com/gpu: 1}}"
 PROBE = "startupProbe: {periodSeconds: 10, failureThreshold: 60, httpGet: {port: 80}}"
@@ -35,10 +36,6 @@ spec: {scaleTargetRef: {kind: Rollout, name: web}, minReplicas: 2, maxReplicas: 
 
 def read(text: str) -> Design:
     return importers.design_from_sources({"web.yaml": text})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def caps(design: Design) -> dict[str, str]:

@@ -10,6 +10,7 @@ from coherence import importers
 from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 
 ROUTE = """\
 apiVersion: gateway.networking.k8s.io/v1
@@ -29,10 +30,6 @@ def policy(spec: str, *, target: str = SHOP) -> str:
 
 def read(text: str, rule: str = "") -> Design:
     return importers.design_from_sources({"a.yaml": ROUTE.replace("%s", rule) + text})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language import document
 from coherence.language.design import Design
-from tests.importers.test_hostile_manifests import problems
+from tests.importers.test_hostile_manifests import problems, replaced_everywhere
+from tests.importers.value_texts import text
 from tests.paths import DATA
 
 REAL = DATA / "manifests/cloudformation/sqs-lambda-dotnet-sam.yaml"
@@ -35,10 +36,6 @@ def function(timeout: str) -> str:
 
 def read(text: str) -> Design:
     return importers.design_from_sources({"stack.yaml": text})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 @pytest.mark.parametrize(
@@ -189,13 +186,4 @@ def test_a_hostile_value_is_read_or_refused(key: str, hostile: Any) -> None:
             "Fn": {"Type": "AWS::Serverless::Function", "Properties": {"Timeout": {"Ref": "P"}, "Events": {}}},
         },
     }
-
-    def put(node: Any) -> None:
-        for name in list(node) if isinstance(node, dict) else ():
-            if name == key:
-                node[name] = hostile
-            else:
-                put(node[name])
-
-    put(body)
-    assert problems(json.dumps(body), "stack.json") >= 0
+    assert problems(json.dumps(replaced_everywhere(body, key, hostile)), "stack.json") >= 0

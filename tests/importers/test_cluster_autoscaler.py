@@ -7,6 +7,7 @@ import pytest
 from coherence import importers
 from coherence.base.errors import InputError
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 
 
 def read(
@@ -18,10 +19,6 @@ def read(
     return importers.design_from_sources(
         {"ca.yaml": f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: ca}}\n{spec}\n"}
     )
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def test_each_group_is_scaled_up_and_down_within_its_bounds() -> None:

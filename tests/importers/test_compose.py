@@ -15,6 +15,7 @@ from coherence.findings.finding import Verdict
 from coherence.language import document
 from coherence.language.design import Design
 from tests.importers.test_hostile_manifests import HOSTILE, paths, problems, replaced
+from tests.importers.value_texts import text
 
 
 def compose(service: str, more: str = "") -> str:
@@ -23,10 +24,6 @@ def compose(service: str, more: str = "") -> str:
 
 def read(service: str, more: str = "") -> Design:
     return importers.design_from_sources({"compose.yaml": compose(service, more)})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 @pytest.mark.parametrize("copies", ["deploy: {replicas: 3}", "scale: 3", "deploy: {replicas: '${N:-3}'}"])

@@ -14,6 +14,7 @@ from coherence.findings.finding import Verdict
 from coherence.language import document
 from coherence.language.design import Call, Design
 from tests.importers.test_hostile_manifests import HOSTILE, paths, problems, replaced
+from tests.importers.value_texts import text
 
 
 def config(model: str = "", more: str = "", use: str = "langchain_openai:ChatOpenAI") -> str:
@@ -22,10 +23,6 @@ def config(model: str = "", more: str = "", use: str = "langchain_openai:ChatOpe
 
 def read(text: str) -> Design:
     return importers.design_from_sources({"config.yaml": text})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def call(design: Design, name: str) -> Call:

@@ -12,6 +12,7 @@ from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language import document
 from coherence.language.design import Call, Design
+from tests.importers.value_texts import text
 
 MANAGER = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"
 
@@ -34,10 +35,6 @@ def read(text: str) -> Design:
 def call(route: str, *, host: str = "") -> Call:
     (only,) = read(config(route, host=host)).calls
     return only
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def test_without_a_policy_a_route_is_tried_once_within_fifteen_seconds() -> None:

@@ -12,6 +12,7 @@ from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language import document
 from coherence.language.design import Call
+from tests.importers.value_texts import text
 
 RETRY = """"retryPolicy": {"maxAttempts": %s, "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2,
   "retryableStatusCodes": [%s]}"""
@@ -24,10 +25,6 @@ def config(*methods: str, name: str = '{"service": "shop.Cart", "method": "Add"}
 
 def calls(text: str) -> tuple[Call, ...]:
     return importers.design_from_sources({"client.json": text}).calls
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def test_the_time_limit_and_the_tries_of_a_method() -> None:

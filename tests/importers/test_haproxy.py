@@ -11,6 +11,7 @@ from coherence.base.errors import InputError
 from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Call, Design
+from tests.importers.value_texts import text
 
 SERVER = "server a web:80"
 
@@ -23,10 +24,6 @@ def call(*lines: str, defaults: str = "timeout server 30s") -> Call:
     body = "\n  ".join([*lines, *(() if any(line.startswith("server ") for line in lines) else (SERVER,))])
     (only,) = read(f"defaults\n  {defaults}\nbackend app\n  {body}\n").calls
     return only
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def causes(route: Call) -> list[str]:

@@ -523,6 +523,13 @@ def replaced(file: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
     return root
 
 
+def replaced_everywhere(node: Any, key: str, value: Any) -> Any:
+    """Returns a copy of a node with another value under a key, wherever that stands."""
+    if isinstance(node, dict):
+        return {name: value if name == key else replaced_everywhere(it, key, value) for name, it in node.items()}
+    return [replaced_everywhere(it, key, value) for it in node] if isinstance(node, list) else node
+
+
 def problems(text: str, file: str) -> int:
     """Returns how many problems a file has; any other failure is one of the importer."""
     try:

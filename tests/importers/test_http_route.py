@@ -9,6 +9,7 @@ from coherence.base.errors import InputError
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 
 HEAD = "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {name: shop, namespace: prod}\n"
 
@@ -24,10 +25,6 @@ def read(rule: str, more: str = "parentRefs: [{name: edge}]") -> Design:
 def answers(rule: str) -> list[Verdict]:
     findings = analyse(read(rule), sources(rule), importers.design_from_sources).findings
     return [f.verdict for f in findings if f.code == "COH201"]
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def test_times_of_a_rule_are_those_of_its_call() -> None:

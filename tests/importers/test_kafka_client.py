@@ -14,16 +14,13 @@ from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
 from tests.importers.test_hostile_manifests import problems
+from tests.importers.value_texts import text
 
 SERVER = "bootstrap.servers=localhost:9092\n"
 
 
 def read(*lines: str) -> Design:
     return importers.design_from_sources({"app.properties": SERVER + "\n".join(lines) + "\n"})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 @pytest.mark.parametrize(

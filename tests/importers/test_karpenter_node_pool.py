@@ -11,6 +11,7 @@ from coherence.base.errors import InputError
 from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 from tests.paths import DATA
 
 POOL = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: spot}\nspec: {disruption: {%s}}\n"
@@ -18,10 +19,6 @@ POOL = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: spot}\nspe
 
 def read(disruption: str) -> Design:
     return importers.design_from_sources({"pool.yaml": POOL.replace("%s", disruption)})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def test_without_budgets_a_tenth_of_the_nodes_may_go() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from coherence import importers
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 
 SERVICE = """\
 apiVersion: serving.knative.dev/v1
@@ -20,10 +21,6 @@ spec:
 
 def read(notes: str = "", pod: str = "serviceAccountName: a") -> Design:
     return importers.design_from_sources({"fn.yaml": SERVICE.format(notes=notes, pod=pod)})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def setpoint(design: Design) -> str:

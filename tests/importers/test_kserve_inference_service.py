@@ -6,15 +6,12 @@ import pytest
 
 from coherence import importers
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 
 
 def read(predictor: str, more: str = "") -> Design:
     head = "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: iris}\n"
     return importers.design_from_sources({"iris.yaml": f"{head}spec: {{predictor: {{{predictor}}}{more}}}\n"})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from coherence import importers
 from coherence.checking.workspace import check, open_workspace
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 from tests.paths import DATA
 
 CONFIG = DATA / "manifests/deployment-probes/kserve-config-llm-prefill-template.yaml"
@@ -21,10 +22,6 @@ def service(spec: str) -> str:
 
 def read(spec: str) -> Design:
     return importers.design_from_sources({"qwen.yaml": service(spec)})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def test_each_part_has_its_own_pods() -> None:

@@ -12,6 +12,7 @@ from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language import document
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 
 
 def config(model: str = "", settings: str = "", router: str = "") -> str:
@@ -21,10 +22,6 @@ def config(model: str = "", settings: str = "", router: str = "") -> str:
 
 def read(text: str) -> Design:
     return importers.design_from_sources({"proxy.yaml": text})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 @pytest.mark.parametrize(

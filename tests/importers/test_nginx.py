@@ -11,6 +11,7 @@ from coherence.base.errors import InputError
 from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Call, Design
+from tests.importers.value_texts import text
 
 APP = "upstream app { server a:80; server b:80; server c:80; }"
 
@@ -22,10 +23,6 @@ def read(text: str) -> Design:
 def call(location: str, *, server: str = "", http: str = "") -> Call:
     (only,) = read(f"http {{ {http} {APP} server {{ {server} location / {{ {location} }} }} }}\n").calls
     return only
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def test_a_location_without_an_upstream_is_tried_once() -> None:

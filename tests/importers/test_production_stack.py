@@ -11,6 +11,7 @@ from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language import document
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 from tests.paths import DATA
 
 REAL = DATA / "manifests/vllm-helm/values-06-session-routing.yaml"
@@ -22,10 +23,6 @@ def values(model: str = "", engines: str = "", more: str = "") -> str:
 
 def read(text: str) -> Design:
     return importers.design_from_sources({"values.yaml": text})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def test_a_model_is_a_deployment_with_the_probes_of_the_chart() -> None:

@@ -10,6 +10,7 @@ from coherence import importers
 from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 
 
 def pod(command: str, grace: str = "") -> str:
@@ -19,10 +20,6 @@ def pod(command: str, grace: str = "") -> str:
 
 def read(command: str) -> Design:
     return importers.design_from_sources({"web.yaml": pod(command)})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 @pytest.mark.parametrize(

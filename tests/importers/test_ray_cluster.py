@@ -8,6 +8,7 @@ from coherence import importers
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 
 HEAD = "apiVersion: ray.io/v1\nkind: RayCluster\nmetadata: {name: ray}\n"
 GROUP = "workerGroupSpecs: [{groupName: gpu, replicas: 2, minReplicas: 1, maxReplicas: 10}]"
@@ -19,10 +20,6 @@ def sources(spec: str) -> dict[str, str]:
 
 def read(spec: str) -> Design:
     return importers.design_from_sources(sources(spec))
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 @pytest.mark.parametrize(

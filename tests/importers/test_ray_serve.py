@@ -10,6 +10,7 @@ from coherence.checking.design_check import analyse
 from coherence.findings.finding import Verdict
 from coherence.language import document
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 
 
 def config(deployment: str) -> dict[str, str]:
@@ -18,10 +19,6 @@ def config(deployment: str) -> dict[str, str]:
 
 def read(deployment: str) -> Design:
     return importers.design_from_sources(config(deployment))
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def links(design: Design) -> list[str]:

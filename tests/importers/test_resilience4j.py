@@ -12,6 +12,7 @@ from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language import document
 from coherence.language.design import Call, Design, Pause
+from tests.importers.value_texts import text
 
 
 def read(text: str) -> Design:
@@ -21,10 +22,6 @@ def read(text: str) -> Design:
 def retry(settings: str, more: str = "") -> Call:
     (call,) = read(f"resilience4j: {{retry: {{instances: {{pay: {{{settings}}}}}{more}}}}}\n").calls
     return call
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def test_what_is_not_written_is_the_default_of_the_library() -> None:

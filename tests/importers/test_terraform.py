@@ -12,7 +12,8 @@ from coherence import importers
 from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
-from tests.importers.test_hostile_manifests import problems
+from tests.importers.test_hostile_manifests import problems, replaced_everywhere
+from tests.importers.value_texts import text
 
 
 def resource(address: str, values: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -35,10 +36,6 @@ def plan(*resources: dict[str, Any], links: dict[str, dict[str, str]] | None = N
 
 def read(text: str) -> Design:
     return importers.design_from_sources({"plan.json": text})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 QUEUE = resource("aws_sqs_queue.jobs", {"visibility_timeout_seconds": 30, "policy": None})
@@ -198,18 +195,7 @@ def test_a_visibility_within_the_timeout_is_found_in_a_plan(visibility: int, con
 )  # fmt: skip
 def test_a_hostile_value_is_read_or_refused(key: str, hostile: Any) -> None:
     body = json.loads(plan(QUEUE, WORKER, MAPPING, deployment(replicas="2"), SCALER, links=LINKS))
-
-    def put(node: Any) -> None:
-        for name in list(node) if isinstance(node, dict) else ():
-            if name == key:
-                node[name] = hostile
-            else:
-                put(node[name])
-        for item in node if isinstance(node, list) else ():
-            put(item)
-
-    put(body)
-    assert problems(json.dumps(body), "plan.json") >= 0
+    assert problems(json.dumps(replaced_everywhere(body, key, hostile)), "plan.json") >= 0
 
 
 def stepping(up: int, down: int) -> str:

@@ -11,6 +11,7 @@ from coherence.base.errors import InputError
 from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 from tests.paths import DATA
 
 REAL = DATA / "manifests/triton"
@@ -18,10 +19,6 @@ REAL = DATA / "manifests/triton"
 
 def read(text: str, file: str = "models/bert/config.pbtxt") -> Design:
     return importers.design_from_sources({file: f'backend: "onnxruntime"\n{text}'})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from coherence.base.errors import InputError
 from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 from tests.paths import DATA
 
 REAL = DATA / "manifests/vllm-helm/production-stack_v1alpha1_vllmruntime_autoscaling.yaml"
@@ -19,10 +20,6 @@ def read(spec: str) -> Design:
         f"apiVersion: production-stack.vllm.ai/v1alpha1\nkind: VLLMRuntime\nmetadata: {{name: web}}\nspec: {{{spec}}}\n"
     )
     return importers.design_from_sources({"runtime.yaml": text})
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 def test_the_pods_have_the_probes_of_the_operator() -> None:

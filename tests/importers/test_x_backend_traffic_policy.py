@@ -6,16 +6,13 @@ import pytest
 
 from coherence import importers
 from coherence.language.design import Limit
+from tests.importers.value_texts import text
 
 
 def limits(spec: str, *, kind: str = "Service") -> list[Limit]:
     head = "apiVersion: gateway.networking.x-k8s.io/v1alpha1\nkind: XBackendTrafficPolicy\nmetadata: {name: p}\n"
     text = f"{head}spec: {{targetRefs: [{{group: '', kind: {kind}, name: web}}], {spec}}}\n"
     return list(importers.design_from_sources({"p.yaml": text}).limits.values())
-
-
-def text(value: object) -> str:
-    return str(getattr(value, "text", value))
 
 
 @pytest.mark.parametrize(
