@@ -55,7 +55,7 @@ def caps(part: str, percent: int) -> list[Fraction]:
 
 
 @pytest.mark.parametrize("version", RULES)
-@trace_counts(100, of=PARTS)
+@trace_counts(100, parts=1, of=PARTS)
 def test_a_host_is_ejected_where_the_part_lets_one_more_out(version: str, traces: int) -> None:
     part, rule = RULES[version]
     rng = source(3)

@@ -54,7 +54,7 @@ def part(run: Execution, numbers: Mapping[str, Fraction | int]) -> Fraction:
     return Fraction(View(run, Fraction(0), {**run.base(), **given}).value("reading.wanted"))
 
 
-@trace_counts(200, of=PARTS)
+@trace_counts(200, parts=1, of=PARTS)
 def test_the_part_asks_for_the_replicas_of_the_calculator(traces: int) -> None:
     rng = source(25)
     run = Execution(elaborate(read_text(DESIGN)), Choices({}))

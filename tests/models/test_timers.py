@@ -55,7 +55,7 @@ def within(time: int, span: FiringWindow, *, slack: Fraction = Fraction(0)) -> b
     return span.earliest <= Fraction(time, SECOND) <= span.latest + slack
 
 
-@trace_counts(300, of=("nccl_watchdog",))
+@trace_counts(300, parts=1, of=("nccl_watchdog",))
 def test_the_watchdog_aborts_within_the_window_and_at_both_ends_of_it(traces: int) -> None:
     rng = source(1)
     spans = {s: window(f"uses: nccl_watchdog, after: {s} s") for s in (1, 30, 600, 1800)}
@@ -70,7 +70,7 @@ def test_the_watchdog_aborts_within_the_window_and_at_both_ends_of_it(traces: in
     assert max(lags) >= 97
 
 
-@trace_counts(100, of=("nccl_heartbeat",))
+@trace_counts(100, parts=5, of=("nccl_heartbeat",))
 def test_the_heartbeat_monitor_acts_within_the_window_and_near_both_ends_of_it(traces: int) -> None:
     """Each second of waiting lasts a little longer than one: 3 ms at most, here."""
     rng = source(2)
