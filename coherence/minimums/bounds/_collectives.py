@@ -1,11 +1,23 @@
-"""Proof shared by the bounds of collectives: knowledge at most doubles in a step."""
+"""What bounds of collectives share: their symbols, and the proof that knowledge at most doubles in a step."""
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from coherence.base import solver
-from coherence.minimums.bound import Checked
+from coherence.minimums.bound import Checked, Inputs, Symbol, Trend
 
 UP_TO = 33
+MEMBERS = Symbol("n", "1", "members", Trend.RISES, least=1, whole=True)
+HELD = Symbol("size", "B", "bytes that each member holds", Trend.RISES, sign="S")
+LINK = Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B")
+MESSAGE = Symbol("alpha", "s", "least time of one message", Trend.RISES, sign=r"\alpha")
+
+
+def given(n: int, size: int, bandwidth: int, *, alpha: Fraction | None = None) -> Inputs:
+    """Returns the numbers of an example."""
+    numbers = {"n": Fraction(n), "size": Fraction(size), "bandwidth": Fraction(bandwidth)}
+    return numbers if alpha is None else {**numbers, "alpha": alpha}
 
 
 def doubling() -> Checked:

@@ -19,6 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
+from coherence.minimums.bounds._collectives import LINK, MEMBERS, given
 from coherence.minimums.collectives import ring_all_gather
 
 
@@ -35,16 +36,14 @@ BOUND = Bound(
     kind=Status.TIGHT,
     loss="network",
     symbols=(
-        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
+        MEMBERS,
         Symbol("size", "B", "bytes of all shards together", Trend.RISES, sign="S"),
-        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
+        LINK,
     ),
     formula="(n - 1) / n * size / bandwidth",
     assumptions=("full_duplex", "uncompressed", "balanced", "no_latency", "one_attachment"),
     source="Chan et al. 2007, lower bounds; cut of one member against the rest",
-    examples=(
-        Example({"n": Fraction(8), "size": Fraction(8 * 10**9), "bandwidth": Fraction(50 * 10**9)}, 0.14, "arithmetic"),
-    ),
+    examples=(Example(given(8, 8 * 10**9, 50 * 10**9), 0.14, "arithmetic"),),
     witness=Witness("a ring, message by message", executed),
     telemetry=("bytes of the collective", "link rate", "members"),
 )

@@ -19,6 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bounds._collectives import MEMBERS
 from coherence.minimums.fabric.cuts import every_cut
 from coherence.minimums.fabric.trees import executed, trees
 from coherence.minimums.fabric.wiring import Fabric, both, dgx1, fabric
@@ -51,7 +52,7 @@ BOUND = Bound(
     kind=Status.TIGHT,
     loss="network",
     symbols=(
-        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
+        MEMBERS,
         Symbol("ports", "1", "links of the member that has the fewest", Trend.FALLS, least=1, whole=True),
     ),
     formula="(n - 1) / ports",

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
-from coherence.minimums.bounds._collectives import doubling
+from coherence.minimums.bound import Bound, Example, Inputs, Recheck, Status, Witness
+from coherence.minimums.bounds._collectives import HELD, LINK, MEMBERS, MESSAGE, doubling, given
 from coherence.minimums.collectives import rabenseifner
 
 
@@ -34,12 +34,7 @@ BOUND = Bound(
     unit="s",
     kind=Status.THEOREM,
     loss="network",
-    symbols=(
-        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
-        Symbol("size", "B", "bytes that each member holds", Trend.RISES, sign="S"),
-        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
-        Symbol("alpha", "s", "least time of one message", Trend.RISES, sign=r"\alpha"),
-    ),
+    symbols=(MEMBERS, HELD, LINK, MESSAGE),
     formula="max(ceil(log2(n)) * alpha, 2 * (n - 1) / n * size / bandwidth)",
     assumptions=(
         "end_point_reduction",
@@ -53,26 +48,8 @@ BOUND = Bound(
     without={"end_point_reduction": "all_reduce_in_network", "message_time": "all_reduce_end_point"},
     source="Chan et al. 2007",
     examples=(
-        Example(
-            {
-                "n": Fraction(64),
-                "size": Fraction(10**9),
-                "bandwidth": Fraction(25 * 10**9),
-                "alpha": Fraction(2, 100_000),
-            },
-            0.07875,
-            "published lower bounds",
-        ),
-        Example(
-            {
-                "n": Fraction(64),
-                "size": Fraction(1024),
-                "bandwidth": Fraction(25 * 10**9),
-                "alpha": Fraction(2, 100_000),
-            },
-            0.00012,
-            "6 rounds",
-        ),
+        Example(given(64, 10**9, 25 * 10**9, alpha=Fraction(2, 100_000)), 0.07875, "published lower bounds"),
+        Example(given(64, 1024, 25 * 10**9, alpha=Fraction(2, 100_000)), 0.00012, "6 rounds"),
     ),
     proofs=(Recheck("smt", "nobody knows n numbers a round earlier", doubling),),
     witness=Witness("recursive halving and doubling, message by message", halving, gap=2.01),

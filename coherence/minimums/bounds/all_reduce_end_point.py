@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Status, Witness
+from coherence.minimums.bounds._collectives import HELD, LINK, MEMBERS, given
 
 
 def ring(inputs: Inputs) -> Fraction:
@@ -47,22 +48,12 @@ BOUND = Bound(
     unit="s",
     kind=Status.TIGHT,
     loss="network",
-    symbols=(
-        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
-        Symbol("size", "B", "bytes that each member holds", Trend.RISES, sign="S"),
-        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
-    ),
+    symbols=(MEMBERS, HELD, LINK),
     formula="2 * (n - 1) / n * size / bandwidth",
     assumptions=("end_point_reduction", "full_duplex", "uncompressed", "balanced", "no_latency", "one_attachment"),
     without={"end_point_reduction": "all_reduce_in_network"},
     source="Patarasuk and Yuan 2009, JPDC 69(2), theorem 1",
-    examples=(
-        Example(
-            {"n": Fraction(8), "size": Fraction(8 * 1024**3), "bandwidth": Fraction(300 * 10**9)},
-            0.05010795178666667,
-            "step-by-step ring",
-        ),
-    ),
+    examples=(Example(given(8, 8 * 1024**3, 300 * 10**9), 0.05010795178666667, "step-by-step ring"),),
     witness=Witness("the ring algorithm, step by step", ring),
     telemetry=("bytes of the collective", "link rate", "members"),
 )

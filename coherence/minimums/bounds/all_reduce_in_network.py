@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Status, Witness
+from coherence.minimums.bounds._collectives import HELD, LINK, MEMBERS
 
 PARTS = 64
 
@@ -43,11 +44,7 @@ BOUND = Bound(
     unit="s",
     kind=Status.TIGHT,
     loss="network",
-    symbols=(
-        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
-        Symbol("size", "B", "bytes that each member holds", Trend.RISES, sign="S"),
-        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
-    ),
+    symbols=(MEMBERS, HELD, LINK),
     formula="min(1, n - 1) * size / bandwidth",
     assumptions=("full_duplex", "uncompressed", "no_latency", "one_attachment"),
     source="cut of one member against the rest",

@@ -19,8 +19,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
-from coherence.minimums.bounds._collectives import doubling
+from coherence.minimums.bound import Bound, Example, Inputs, Recheck, Status, Witness
+from coherence.minimums.bounds._collectives import MEMBERS, MESSAGE, doubling
 from coherence.minimums.collectives import bruck
 
 
@@ -36,10 +36,7 @@ BOUND = Bound(
     unit="s",
     kind=Status.TIGHT,
     loss="network",
-    symbols=(
-        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
-        Symbol("alpha", "s", "least time of one message", Trend.RISES, sign=r"\alpha"),
-    ),
+    symbols=(MEMBERS, MESSAGE),
     formula="ceil(log2(n)) * alpha",
     assumptions=("one_port", "message_time", "end_point_reduction"),
     source="Chan et al. 2007",

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Status, Witness
+from coherence.minimums.bounds._collectives import HELD, LINK, MEMBERS, MESSAGE, given
 from coherence.minimums.collectives import rabenseifner
 
 
@@ -34,24 +35,14 @@ BOUND = Bound(
     unit="s",
     kind=Status.CLASS_COST,
     loss="network",
-    symbols=(
-        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
-        Symbol("size", "B", "bytes that each member holds", Trend.RISES, sign="S"),
-        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
-        Symbol("alpha", "s", "least time of one message", Trend.RISES, sign=r"\alpha"),
-    ),
+    symbols=(MEMBERS, HELD, LINK, MESSAGE),
     formula="2 * log2(n) * alpha + 2 * (n - 1) / n * size / bandwidth",
     valid="log2(n) == floor(log2(n))",
     assumptions=("end_point_reduction", "full_duplex", "uncompressed", "balanced", "message_time", "one_attachment"),
     source="Thakur, Rabenseifner and Gropp 2005",
     examples=(
         Example(
-            {
-                "n": Fraction(64),
-                "size": Fraction(10**9),
-                "bandwidth": Fraction(25 * 10**9),
-                "alpha": Fraction(2, 100_000),
-            },
+            given(64, 10**9, 25 * 10**9, alpha=Fraction(2, 100_000)),
             0.07899,
             "halving and doubling, message by message",
         ),

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, Status, Witness
+from coherence.minimums.bounds._collectives import HELD, LINK, MEMBERS, MESSAGE, given
 from coherence.minimums.collectives import ring_all_reduce
 
 
@@ -34,27 +35,11 @@ BOUND = Bound(
     unit="s",
     kind=Status.CLASS_COST,
     loss="network",
-    symbols=(
-        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
-        Symbol("size", "B", "bytes that each member holds", Trend.RISES, sign="S"),
-        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
-        Symbol("alpha", "s", "least time of one message", Trend.RISES, sign=r"\alpha"),
-    ),
+    symbols=(MEMBERS, HELD, LINK, MESSAGE),
     formula="2 * (n - 1) * alpha + 2 * (n - 1) / n * size / bandwidth",
     assumptions=("end_point_reduction", "full_duplex", "uncompressed", "balanced", "message_time", "one_attachment"),
     source="Thakur, Rabenseifner and Gropp 2005",
-    examples=(
-        Example(
-            {
-                "n": Fraction(64),
-                "size": Fraction(10**9),
-                "bandwidth": Fraction(25 * 10**9),
-                "alpha": Fraction(2, 100_000),
-            },
-            0.08127,
-            "ring, message by message",
-        ),
-    ),
+    examples=(Example(given(64, 10**9, 25 * 10**9, alpha=Fraction(2, 100_000)), 0.08127, "ring, message by message"),),
     witness=Witness("the ring, message by message", ring),
     telemetry=("bytes of the collective", "link rate", "members", "time of a message"),
 )

@@ -18,7 +18,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
-from coherence.minimums.bounds._collectives import doubling
+from coherence.minimums.bounds._collectives import LINK, MESSAGE, doubling, given
 from coherence.minimums.collectives import chain_broadcast, tree_broadcast
 
 PARTS = (1, 8, 64, 256)
@@ -41,28 +41,15 @@ BOUND = Bound(
     symbols=(
         Symbol("n", "1", "members", Trend.RISES, least=2, whole=True),
         Symbol("size", "B", "bytes of the root", Trend.RISES, sign="S"),
-        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
-        Symbol("alpha", "s", "least time of one message", Trend.RISES, sign=r"\alpha"),
+        LINK,
+        MESSAGE,
     ),
     formula="max(ceil(log2(n)) * alpha, size / bandwidth)",
     assumptions=("uncompressed", "one_port", "message_time", "unicast", "one_attachment"),
     source="Chan et al. 2007",
     examples=(
-        Example(
-            {
-                "n": Fraction(64),
-                "size": Fraction(10**9),
-                "bandwidth": Fraction(25 * 10**9),
-                "alpha": Fraction(2, 100_000),
-            },
-            0.04,
-            "arithmetic",
-        ),
-        Example(
-            {"n": Fraction(8), "size": Fraction(0), "bandwidth": Fraction(10**9), "alpha": Fraction(1, 1000)},
-            0.003,
-            "a binomial tree",
-        ),
+        Example(given(64, 10**9, 25 * 10**9, alpha=Fraction(2, 100_000)), 0.04, "arithmetic"),
+        Example(given(8, 0, 10**9, alpha=Fraction(1, 1000)), 0.003, "a binomial tree"),
     ),
     proofs=(Recheck("smt", "nobody has it a round earlier", doubling),),
     witness=Witness("a tree or a chain, message by message", best_of, gap=1.45),

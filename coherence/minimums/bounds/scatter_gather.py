@@ -18,6 +18,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
+from coherence.minimums.bounds._collectives import LINK, MEMBERS, given
 from coherence.minimums.collectives import direct_scatter
 
 
@@ -34,16 +35,14 @@ BOUND = Bound(
     kind=Status.TIGHT,
     loss="network",
     symbols=(
-        Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),
+        MEMBERS,
         Symbol("size", "B", "bytes at the root", Trend.RISES, sign="S"),
-        Symbol("bandwidth", "B/s", "rate of one member's link, each way", Trend.FALLS, open_=True, sign="B"),
+        LINK,
     ),
     formula="(n - 1) / n * size / bandwidth",
     assumptions=("full_duplex", "uncompressed", "balanced", "no_latency"),
     source="Chan et al. 2007, lower bounds",
-    examples=(
-        Example({"n": Fraction(8), "size": Fraction(8 * 10**9), "bandwidth": Fraction(50 * 10**9)}, 0.14, "arithmetic"),
-    ),
+    examples=(Example(given(8, 8 * 10**9, 50 * 10**9), 0.14, "arithmetic"),),
     witness=Witness("the root sends part by part", executed),
     telemetry=("bytes of the collective", "link rate", "members"),
 )

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Example, Status
+from coherence.minimums.bounds._collectives import MEMBERS
 
 BOUND = Bound(
     name="switch_reduction_gain",
@@ -27,7 +28,7 @@ BOUND = Bound(
     quantity="traffic of end points over traffic with a reducing switch",
     unit="1",
     kind=Status.CLASS_COST,
-    symbols=(Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),),
+    symbols=(MEMBERS,),
     formula="2 * (n - 1) / (n + 1)",
     assumptions=("full_duplex", "uncompressed", "balanced", "no_latency"),
     source="nccl-tests PERFORMANCE.md",
