@@ -21,7 +21,7 @@ from coherence.language.document import Scalar, Table
 SPELLING = {"after": "activeDeadlineSeconds"}
 LABEL, CLASS = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
 PARTIAL = "kueue.x-k8s.io/job-min-parallelism"
-QUEUED = ("Job", "CronJob", "JobSet", "PyTorchJob")  # kinds of which the queue is read
+QUEUED = ("Job", "CronJob", "JobSet", "PyTorchJob", "TFJob", "MPIJob", "RayJob")  # kinds of which the queue is read
 GRACE = "termination_grace"
 NOT_MODELLED = {
     "podFailurePolicy": "which ends of a pod count as failures",

@@ -3,7 +3,7 @@
 The names are those of the families by frequency, of the checks that linters do or do not have, and of what stands in
 the collected files, whose own conflicts stand in tests/importers/test_read_by_hand.py with what is odd and consistent.
 Not found: the staleness of a gauge in a rule (alerts act on nothing in a design; a sensor that is too old is COH222),
-asymmetric claims of a cohort (no conflict before jobs wait: then COH225), a requeue without an end (what its timer says,
+asymmetric claims of a cohort (no conflict before jobs wait: then COH225), a requeue without an end (its timer says it,
 COH207).
 """
 
