@@ -2,7 +2,7 @@
 
 The values of small designs are changed here, a drawn part of those of specs/ and of more small designs with `-m slow`,
 and all of them by hand with `python -m tests.perturbation COMMAND PATH...`.  What counts as taking part stands in
-tests/perturbation/judging.py; what is known to be silent stands in tests/data/silent_leaves.yaml.
+tests/perturbation/judging.py.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.paths import DATA, SPECS
-from tests.perturbation.judging import Judge, Judged, Part, judged
+from tests.paths import SPECS
+from tests.perturbation.judging import Judged, Part, judged
 from tests.perturbation.outputs import COMMANDS, command_line
 from tests.perturbation.written_leaves import WrittenLeaf, edited, leaves
 
@@ -31,8 +30,6 @@ LONG = {  # designs of which one run takes many seconds: judged by hand
     "simulate": ("serving-hpc", "mixed-fleet", "retry-storm"),
     "bound": (),
 }
-
-SILENT: dict[str, dict[str, dict[str, str]]] = yaml.safe_load((DATA / "silent_leaves.yaml").read_text(encoding="utf-8"))
 
 PARTS = (
     {"workload": "users: {rate: 40 req/s, burst: {rate: 90 req/s, lasts: 5 s, every: 2 min}}"},
@@ -154,20 +151,8 @@ def test_a_drawn_value_of_a_shipped_design_has_an_effect_or_a_line(command: str)
     drawn = Random(command).sample(every, DRAWN[command])  # noqa: S311  (a draw of values)
     for name in dict.fromkeys(name for name, _ in drawn):
         text, values = designs[name]
-        chosen = [values[path] for other, path in drawn if other == name and path not in SILENT[command].get(name, {})]
+        chosen = [values[path] for other, path in drawn if other == name]
         assert silent(judged(command, text, chosen=chosen)) == [], name
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("command", "name"), [(command, name) for command in SILENT for name in SILENT[command]])
-def test_a_value_listed_as_silent_has_no_effect_and_a_reason(command: str, name: str) -> None:
-    text, every = written(name)
-    listed = SILENT[command][name]
-    assert all(listed.values())
-    with TemporaryDirectory() as folder:
-        judge = Judge(COMMANDS[command], text, Path(folder))
-        parts = {path: judge.effect(every[path]) for path in listed}
-    assert parts == dict.fromkeys(listed, Part.SILENT), "take out what has an effect now"
 
 
 CHOICE = "coherence: 1\ncomponents: {pool: {first: 3, second: 5, third: 7, choice: 1}}\n"
