@@ -11,8 +11,9 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import GRACE, STOPPED, STOPPED_CODE, TimeOverError, at_most, current_run, run_limit
+from coherence.cli._designs import one_entry
 from coherence.cli._given import refuse_given
-from coherence.cli._seconds import Seconds
+from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
 
 if TYPE_CHECKING:
@@ -39,14 +40,7 @@ LOADS, CYCLES = 0.2, 0.7  # of it for operating points of retries, and of what i
 @click.option("--network", metavar="FILE", help="Analyze blocks and couplings stated in YAML instead of a design.")
 @click.option("--picture", metavar="FILE", help="Draw runs, sensitivity and roots: FILE.svg, or FILE.png.")
 @click.option("--retune/--no-retune", default=True, show_default=True, help="Search for settings that are safe.")
-@click.option(
-    "--time-limit",
-    type=Seconds(0.5),
-    default=30.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Of the whole analysis; what is not reached is undecided.",
-)
+@time_limit_option(0.5, 30.0, "Of the whole analysis; what is not reached is undecided.")
 @strict_option(OPEN)
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(
@@ -110,7 +104,7 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
     from coherence.loops.analysis.second_opinions import render_disagreements
     from coherence.reporting.pictures import files
 
-    entry = _entry(path)
+    entry = one_entry(path)
     subject = Subject(entry.design, entry.sources, time_limit)
     with recorded() as reads, Progress("analyzing") as bar, run_limit(time_limit):
         loads = answered(lambda: _operating_points.loads(replace(subject, time_limit=time_limit * LOADS)))
@@ -175,15 +169,6 @@ def _refereed(
         cycles, differing, analysis = (), (), replace(analysis, stopped=True)
     known = _stopped(analysis, "limit cycles were") if analysis.stopped else analysis
     return known, cycles, differing
-
-
-def _entry(path: str) -> Entry:
-    from coherence.checking.workspace import open_workspace
-
-    entries = open_workspace([path]).entries
-    if len(entries) != 1:
-        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
-    return entries[0]
 
 
 def _analysed(

@@ -14,7 +14,7 @@ from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED_CODE, WHOLE, interruptible, run_limit
 from coherence.cli._given import refuse_given
 from coherence.cli._progress import Progress
-from coherence.cli._seconds import Seconds
+from coherence.cli._seconds import time_limit_option
 from coherence.cli._terminal import is_coloured
 from coherence.cli._unread import strict_code, strict_option
 from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
@@ -71,13 +71,8 @@ OF_A_REPORT = (
     is_flag=True,
     help="Compare each design with the expected.yaml beside it instead of failing on findings.",
 )
-@click.option(
-    "--time-limit",
-    type=Seconds(0.1),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Of the wall, for all questions and repairs of a design; one question has a third of it at most.",
+@time_limit_option(
+    0.1, 60.0, "Of the wall, for all questions and repairs of a design; one question has a third of it at most."
 )
 @click.option("--fix", is_flag=True, help="Edit the files: the smallest change that removes all conflicts it can.")
 @click.option("--diff", is_flag=True, help="Print that change as a unified diff, and write nothing.")

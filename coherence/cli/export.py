@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from coherence.base.errors import UsageError
-from coherence.cli._seconds import Seconds
+from coherence.cli._seconds import time_limit_option
 
 if TYPE_CHECKING:
     from coherence.loops.interchange.exported_network import ExportedNetwork
@@ -22,8 +22,7 @@ MARKS = {"mat": b"MATLAB 5.0", "json": b'"network": 1', "python-control": b"writ
 @click.option("--loop", metavar="NAME", help="The group of this loop, where the design has several.")
 @click.option("--point", type=int, default=0, show_default=True, help="Which operating point.")
 @click.option("--branch", type=int, default=None, help="Which side of the kinks at that point.")
-@click.option("--time-limit", type=Seconds(0.5), default=30.0, show_default=True, metavar="SECONDS",
-              help="Of the search for operating points.")  # fmt: skip
+@time_limit_option(0.5, 30.0, "Of the search for operating points.")
 def command(
     *, path: str, kind: str, out: str | None, loop: str | None, point: int, branch: int | None, time_limit: float
 ) -> int:

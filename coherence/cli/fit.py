@@ -12,7 +12,8 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED_CODE
-from coherence.cli._seconds import Seconds
+from coherence.cli._designs import one_entry
+from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
 
 if TYPE_CHECKING:
@@ -71,10 +72,7 @@ class TelemetryInput:
 @click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes for long work.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of everything that is drawn.")
 @click.option("--picture", metavar="FILE", help="Draw graph, waterfall and shares: FILE.svg, or FILE.png.")
-@click.option(
-    "--time-limit", type=Seconds(0.5), default=600.0, show_default=True, metavar="SECONDS",
-    help="Of the wall, for all of it; what is not answered by then is named.",
-)  # fmt: skip
+@time_limit_option(0.5, 600.0, "Of the wall, for all of it; what is not answered by then is named.")
 @strict_option(OPEN)
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
@@ -104,7 +102,8 @@ def command(  # noqa: PLR0913  (one parameter per option)
     )  # fmt: skip
     _refuse_ignored(reading, settings)
     _check_kind(picture)
-    design, sources = _design(path)
+    entry = one_entry(path)
+    design, sources = entry.design, entry.sources
     with recorded() as reads, Progress("fitting") as bar, interruptible(bar), run_limit(time_limit) as run:
         sections = list(answers(_context(design, reading, settings, stream=stream)))
     lines, assumed = unread("fit", design, reads), left_out(design, reads)
@@ -139,15 +138,6 @@ def _refuse_ignored(reading: TelemetryInput, settings: FitSettings) -> None:
             refuse_given(("seed",), "nothing is drawn: draws are those of --bootstrap N and of --requests CSV")
     elif settings.cluster is not None:
         refuse_given(("jobs",), "the scheduler of --cluster decides on the processes")
-
-
-def _design(path: str) -> tuple[Design, Mapping[str, str]]:
-    from coherence.checking.workspace import open_workspace
-
-    entries = open_workspace([path]).entries
-    if len(entries) != 1:
-        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
-    return entries[0].design, entries[0].sources
 
 
 def _window(option: str, text: str | None) -> Window | None:

@@ -10,8 +10,9 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED_CODE
+from coherence.cli._designs import one_entry
 from coherence.cli._progress import Progress
-from coherence.cli._seconds import Seconds
+from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
 
 if TYPE_CHECKING:
@@ -29,10 +30,7 @@ if TYPE_CHECKING:
 @click.option("--select", "-s", multiple=True, metavar="COH2", help="Only codes that begin with this (repeatable).")
 @click.option("--ignore", "-i", multiple=True, metavar="COH2", help="No codes that begin with this (repeatable).")
 @click.option("--asks", type=click.IntRange(1, 100_000), default=400, show_default=True, help="Boxes asked at most.")
-@click.option(
-    "--time-limit", type=Seconds(0.1), default=20.0, show_default=True, metavar="SECONDS",
-    help="For one question about one box; beyond it the box is undecided.",
-)  # fmt: skip
+@time_limit_option(0.1, 20.0, "For one question about one box; beyond it the box is undecided.")
 @click.option(
     "--half-spaces/--no-half-spaces", "half_spaces", default=True, show_default=True,
     help="Also seek linear inequalities that are safe.",
@@ -87,14 +85,10 @@ def _left_open(region: Region) -> bool:
 
 
 def _entry(path: str) -> Entry:
-    from coherence.checking.workspace import open_workspace
-
-    entries = open_workspace([path]).entries
-    if len(entries) != 1:
-        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
-    if entries[0].design.imported:
+    entry = one_entry(path)
+    if entry.design.imported:
         raise UsageError(f"{path} is a manifest: write a design with `coherence import`, for manifests have no ranges")
-    return entries[0]
+    return entry
 
 
 def as_data(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
+from coherence.cli._designs import one_entry
 from coherence.cli._given import refuse_given
+from coherence.cli._seconds import seconds_of
 from coherence.cli._unread import (
     left_out,
     left_out_text,
@@ -50,7 +52,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     A design with an autoscaler and no retries runs with real replicas, HAProxy and Prometheus. Exits 1 where the
     observation is not as predicted.
     """
-    design = _design(path)
+    design = one_entry(path).design
     if dry_run:
         refuse_given(("output",), "with --dry-run files are written and nothing is told")
     if proxy is None:
@@ -66,7 +68,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     from coherence.simulate.testbed.words import as_json, text
 
     chosen = proxies.proxy(proxy)
-    timing = course(pause=_time(pause, "--pause"), lasts=_time(span, "--for"), seed=seed)
+    timing = course(pause=seconds_of(pause, "--pause"), lasts=seconds_of(span, "--for"), seed=seed)
     with recorded() as reads:
         prepared = set_up(design, before=timing.before, pause=timing.pause)
     prepared = replace(prepared, notes=merged(prepared.notes, left_out(design, reads)))
@@ -114,30 +116,6 @@ def _json(fields: Mapping[str, Any], lines: Sequence[NotRead]) -> str:
 
     head = {"format_version": 1, "tool": "coherence reproduce", "version": VERSION}
     return json.dumps({**head, **fields, "not_read": unread_json(lines)}, indent=2) + "\n"
-
-
-def _design(path: str) -> Design:
-    from coherence.checking.workspace import open_workspace
-
-    entries = open_workspace([path]).entries
-    if len(entries) != 1:
-        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
-    return entries[0].design
-
-
-def _time(text: str, option: str) -> float:
-    from coherence.base import units
-
-    try:
-        number, dimension = units.quantity(text)
-    except (ValueError, units.UnitError):
-        number, dimension = None, None
-    if number is None or (dimension != units.SECOND and number != 0):
-        raise UsageError(f"{option} {text!r} is not a time; write for example '3s'")
-    try:
-        return float(number)
-    except OverflowError:
-        raise UsageError(f"{option} {text!r} is too long a time") from None
 
 
 def _folder(path: Path) -> Path:

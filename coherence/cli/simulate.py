@@ -14,7 +14,9 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED_CODE
+from coherence.cli._designs import one_entry
 from coherence.cli._given import refuse_given
+from coherence.cli._seconds import seconds_of
 from coherence.cli._unread import strict_code, strict_option, unread_text
 
 if TYPE_CHECKING:
@@ -74,7 +76,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     studies, unread_lines = _studies(names, setting)
     stopped, names = any(study.stopped for study in studies), names[: len(studies)]
     if telemetry is not None and not stopped:
-        _write(_design(path), setting, telemetry)
+        _write(one_entry(path).design, setting, telemetry)
     changed = difference(*studies) if against is not None and not stopped else ()
     if output == "json":
         click.echo(_json(names, studies, changed, unread_lines), nl=False)
@@ -88,7 +90,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
 def _span(span: str, warm_up: str) -> tuple[float, float]:
     """Returns how long to run, and how much of it is left out (s).  Raises UsageError where nothing remains."""
-    until, warmup = _time(span, "--for"), _time(warm_up, "--warm-up")
+    until, warmup = seconds_of(span, "--for"), seconds_of(warm_up, "--warm-up")
     if not 0 <= warmup < until:
         raise UsageError(f"--warm-up {warm_up} leaves nothing of --for {span}: choose a shorter one")
     return until, warmup
@@ -107,7 +109,7 @@ def _studies(names: Sequence[str], setting: Setting) -> tuple[list[Study], list[
     unread_lines: list[tuple[NotRead, ...]] = []
     with Progress("running") as bar:
         for name in names:
-            design = _design(name)
+            design = one_entry(name).design
             with recorded() as reads:
                 own = with_relations(design, setting, partial(study, design, setting, bar))
             studies.append(replace(own, assumptions=merged(own.assumptions, left_out(design, reads))))
@@ -131,40 +133,12 @@ def _replay(path: str, folder: str, *, strict: bool) -> int:
     from coherence.cli._unread import left_out, left_out_text, unread
     from coherence.simulate.logs import rendered, replay_logs
 
-    design = _design(path)
+    design = one_entry(path).design
     with recorded() as reads:
         replayed = replay_logs(Path(folder), design)
     lines = unread("observed", design, reads)
     click.echo("\n".join((rendered(replayed), *left_out_text(left_out(design, reads)), *unread_text(lines))))
     return strict_code(0 if replayed.possible else 1, lines, strict=strict)
-
-
-def _design(path: str) -> Design:
-    from coherence.checking.workspace import open_workspace
-
-    entries = open_workspace([path]).entries
-    if len(entries) != 1:
-        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
-    return entries[0].design
-
-
-def _time(text: str, option: str) -> float:
-    try:
-        return float(_seconds(text, option))
-    except OverflowError:
-        raise UsageError(f"{option} {text!r} is too long a time") from None
-
-
-def _seconds(text: str, option: str) -> Fraction:
-    from coherence.base import units
-
-    try:
-        number, dimension = units.quantity(text)
-    except (ValueError, units.UnitError):
-        raise UsageError(f"{option} {text!r} is not a time; write for example '10 min'") from None
-    if dimension != units.SECOND and number != 0:
-        raise UsageError(f"{option} {text!r} is not a time; write for example '10 min'")
-    return number
 
 
 def _value(text: str) -> tuple[str, Fraction]:
@@ -180,7 +154,7 @@ def _value(text: str) -> tuple[str, Fraction]:
 def _pause(text: str) -> tuple[str, float, float]:
     thing, _, times = text.partition("=")
     lasts, _, start = times.partition("@")
-    return thing.strip(), _time(start or "60 s", "--pause"), _time(lasts, "--pause")
+    return thing.strip(), seconds_of(start or "60 s", "--pause"), seconds_of(lasts, "--pause")
 
 
 def _trace(text: str) -> tuple[str, ArrivalTrace]:

@@ -12,11 +12,11 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED, STOPPED_CODE
-from coherence.cli._seconds import Seconds
+from coherence.cli._designs import one_entry
+from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
 
 if TYPE_CHECKING:
-    from coherence.checking.workspace import Entry
     from coherence.exploring.sweeps import Cell
     from coherence.exploring.swept_numbers import Axis
     from coherence.findings.finding import NotRead
@@ -32,10 +32,7 @@ if TYPE_CHECKING:
 @click.option("--into", metavar="FILE", help="Keep every point here (JSON lines); a sweep that stopped goes on.")
 @click.option("--picture", metavar="FILE", help="Draw the map: FILE.svg, or FILE.png.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes (needs joblib).  [default: all cores with joblib]")
-@click.option(
-    "--time-limit", type=Seconds(0.1), default=10.0, show_default=True, metavar="SECONDS",
-    help="Of one point; beyond it the point is undecided.",
-)  # fmt: skip
+@time_limit_option(0.1, 10.0, "Of one point; beyond it the point is undecided.")
 @strict_option(OPEN)
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
@@ -60,7 +57,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
     if picture is not None:
         files.check_kind(picture)
-    entry = _entry(path)
+    entry = one_entry(path)
     axes = swept_numbers.axes(parameters, entry.sources)
     sweeps.parallel(jobs, 0)
     store = sweeps.Store(Path(into) if into else None, axes, entry.sources)
@@ -84,15 +81,6 @@ def _left_open(cells: Sequence[Cell]) -> bool:
 def _code(cells: Sequence[Cell], code: int) -> int:
     """Returns the exit code: that of Ctrl-C where it ended the sweep."""
     return STOPPED_CODE if any(cell.why == STOPPED for cell in cells) else code
-
-
-def _entry(path: str) -> Entry:
-    from coherence.checking.workspace import open_workspace
-
-    entries = open_workspace([path]).entries
-    if len(entries) != 1:
-        raise UsageError(f"{path} holds {len(entries)} designs: name one file")
-    return entries[0]
 
 
 def _json(
