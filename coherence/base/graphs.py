@@ -1,11 +1,23 @@
-"""Finds the strongly connected components of a graph that is given by the successors of its nodes."""
+"""Finds what is reached in a graph, and its strongly connected components, from the successors of its nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
+
+
+def reached(starts: Iterable[Node], after: Callable[[Node], Iterable[Node]]) -> set[Node]:
+    """Returns the nodes to which steps lead, the starts included."""
+    seen: set[Node] = set()
+    waiting = list(starts)
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            waiting += after(node)
+    return seen
 
 
 def components(successors: Mapping[Node, Iterable[Node]]) -> Iterator[tuple[Node, ...]]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from coherence.base.graphs import reached
 from coherence.base.queries import cached
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.language.design import Design, Loop
@@ -72,13 +73,9 @@ def _pool_read(design: Design, loop: Loop, signal: str) -> str:
 
 def _computed_from(model: Model, trees: Sequence[Tree]) -> set[str]:
     """Returns every signal that some expressions are computed from."""
-    reached: set[str] = set()
-    waiting = [name for tree in trees for name in names(tree)]
-    while waiting:
-        if (path := waiting.pop()) not in reached:
-            reached.add(path)
-            waiting += names(model.outputs[path]) if path in model.outputs else ()
-    return reached
+    outputs = model.outputs
+    starts = (name for tree in trees for name in names(tree))
+    return reached(starts, lambda path: names(outputs[path]) if path in outputs else ())
 
 
 def _is_hpa(loop: Loop) -> bool:

@@ -17,6 +17,7 @@ from functools import reduce
 from operator import or_
 from typing import TypeVar
 
+from coherence.base import graphs
 from coherence.base.reads import unnoted
 from coherence.base.records import Record
 from coherence.findings.finding import Accounting, Finding, Grade, Verdict
@@ -139,17 +140,7 @@ def _behind(things: Iterable[str], reached: Mapping[str, frozenset[str]]) -> fro
 def _reached(design: Design, things: Iterable[str]) -> dict[str, frozenset[str]]:
     """Returns for each thing itself and all things that it depends on."""
     behind = _dependencies(design)
-    return {thing: frozenset(_walk(thing, behind)) for thing in things}
-
-
-def _walk(thing: str, behind: Mapping[str, Iterable[str]]) -> set[str]:
-    seen, waiting = {thing}, [thing]
-    while waiting:
-        for other in behind.get(waiting.pop(), ()):
-            if other not in seen:
-                seen.add(other)
-                waiting.append(other)
-    return seen
+    return {thing: frozenset(graphs.reached([thing], lambda node: behind.get(node, ()))) for thing in things}
 
 
 def _dependencies(design: Design) -> dict[str, set[str]]:

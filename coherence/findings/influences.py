@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.graphs import reached
 from coherence.base.places import Place
 from coherence.findings.finding import Finding
 from coherence.language import names
@@ -326,13 +327,7 @@ def _signals(design: Design, formulas: Iterable[Formula]) -> Iterator[str]:
 
 def _behind(design: Design, signals: Iterable[str]) -> Iterator[str]:
     """Yields signals with all from which they are computed."""
-    waiting, seen = list(signals), set[str]()
-    while waiting:
-        path = waiting.pop()
-        if path not in seen:
-            seen.add(path)
-            waiting += _signals(design, _formulas(design, path))
-    yield from seen
+    yield from reached(signals, lambda path: _signals(design, _formulas(design, path)))
 
 
 def _formulas(design: Design, path: str) -> Iterator[Formula]:

@@ -1,11 +1,11 @@
-"""Strongly connected components, laid against mutual reach."""
+"""What is reached, and strongly connected components, laid against mutual reach."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherence.base.graphs import components, cycles
+from coherence.base.graphs import components, cycles, reached
 
 NODES = "abcdef"
 graphs = st.dictionaries(st.sampled_from(NODES), st.lists(st.sampled_from(NODES), max_size=4))
@@ -21,6 +21,20 @@ def reach(graph: dict[str, list[str]], start: str) -> set[str]:
             found.add(node)
             waiting += graph.get(node, ())
     return found
+
+
+def test_what_is_reached_holds_the_starts_and_ends_in_a_circle() -> None:
+    after = {"a": ["b"], "b": ["a", "c"], "d": ["a"]}
+    assert reached(["a"], lambda node: after.get(node, ())) == {"a", "b", "c"}
+    assert reached([], lambda node: after.get(node, ())) == set()
+
+
+@given(graphs, st.sets(st.sampled_from(NODES)))
+def test_what_is_reached_from_several_is_what_is_reached_from_each(
+    graph: dict[str, list[str]], starts: set[str]
+) -> None:
+    each = starts.union(*(reach(graph, start) for start in starts))
+    assert reached(starts, lambda node: graph.get(node, ())) == each
 
 
 def test_two_rings_and_a_bridge() -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from itertools import permutations
 
+from coherence.base.graphs import reached
 from coherence.language.design import Component, Design, Loop
 from coherence.language.expressions import names as names_of
 from coherence.language.names import component_formulas, loop_formulas, resolve
@@ -84,11 +85,4 @@ def _node(path: str, design: Design) -> str:
 
 
 def _reached(depends: Mapping[str, set[str]], start: set[str]) -> set[str]:
-    reached: set[str] = set()
-    stack = list(start)
-    while stack:
-        node = stack.pop()
-        if node not in reached:
-            reached.add(node)
-            stack += depends.get(node, ())
-    return reached
+    return reached(start, lambda node: depends.get(node, ()))

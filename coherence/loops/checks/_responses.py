@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base import sturm
+from coherence.base.graphs import reached
 from coherence.base.polynomials import characteristic_polynomial
 from coherence.base.reads import with_changes
 from coherence.base.units import ONE
@@ -136,16 +137,9 @@ def _turned(end: Table) -> dict[str, set[str]]:
     return moves
 
 
-def _closed(start: Sequence[str], steps: dict[str, set[str]]) -> set[str]:
+def _closed(start: Iterable[str], steps: Mapping[str, set[str]]) -> set[str]:
     """Returns what is reached in one or more steps."""
-    reached: set[str] = set()
-    stack = [n for name in start for n in steps.get(name, ())]
-    while stack:
-        name = stack.pop()
-        if name not in reached:
-            reached.add(name)
-            stack += steps.get(name, ())
-    return reached
+    return reached((n for name in start for n in steps.get(name, ())), lambda name: steps.get(name, ()))
 
 
 @dataclass(frozen=True)

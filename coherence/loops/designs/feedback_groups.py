@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.clock import wall_left_until
-from coherence.base.graphs import components
+from coherence.base.graphs import components, reached
 from coherence.base.reads import unnoted
 from coherence.base.units import ONE
 from coherence.language.expressions import names as names_of
@@ -158,11 +158,4 @@ def _moved(model: Model, names: Collection[str]) -> set[str]:
     after: dict[str, list[str]] = {}
     for node, source in _edges(model):
         after.setdefault(source, []).append(node)
-    downstream: set[str] = set()
-    stack = list(names)
-    while stack:
-        node = stack.pop()
-        if node not in downstream:
-            downstream.add(node)
-            stack += after.get(node, ())
-    return downstream
+    return reached(names, lambda node: after.get(node, ()))

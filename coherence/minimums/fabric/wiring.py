@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from coherence.base import graphs
 from coherence.base.errors import CoherenceError, InputError, Problem, UsageError
 from coherence.base.places import Place
 
@@ -100,13 +101,7 @@ def reached(fabric: Fabric, start: str, *, back: bool = False) -> frozenset[str]
     for wire in fabric.wires:
         near, other = (wire.target, wire.source) if back else (wire.source, wire.target)
         after.setdefault(near, []).append(other)
-    seen, waiting = {start}, [start]
-    while waiting:
-        for node in after.get(waiting.pop(), ()):
-            if node not in seen:
-                seen.add(node)
-                waiting.append(node)
-    return frozenset(seen)
+    return frozenset(graphs.reached([start], lambda node: after.get(node, ())))
 
 
 def connected(fabric: Fabric) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from coherence.base.graphs import cycles
+from coherence.base.graphs import cycles, reached
 from coherence.base.queries import cached
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.tree import Tree
@@ -23,23 +23,16 @@ def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:
     A loop's name stands for its mode, which depends on what its trigger reads, not on what it writes.
     """
     loops, writers = _loops_by_name(model), _loops_by_signal(model)
-    reached: set[str] = set()
-    stack = list(targets)
-    while stack:
-        path = stack.pop()
-        if path in reached:
-            continue
-        reached.add(path)
-        if path in loops:
-            stack += reads(loops[path])
-        if path in model.outputs:
-            stack += names_of(model.outputs[path])
-        if path in model.states:
-            state = model.states[path]
-            stack += [n for tree in (state.next, state.flow) if tree is not None for n in names_of(tree)]
-        if path in model.commands:
-            stack += writers.get(path, ())
-    return frozenset(reached)
+
+    def before(path: str) -> Iterator[str]:
+        yield from reads(loops[path]) if path in loops else ()
+        yield from names_of(model.outputs[path]) if path in model.outputs else ()
+        state = model.states.get(path)
+        trees = (state.next, state.flow) if state is not None else ()
+        yield from (name for tree in trees if tree is not None for name in names_of(tree))
+        yield from writers.get(path, ()) if path in model.commands else ()
+
+    return frozenset(reached(targets, before))
 
 
 @cached
@@ -59,14 +52,8 @@ def _loops_by_signal(model: Model) -> dict[str, tuple[str, ...]]:
 
 def signals_in(model: Model, tree: Tree) -> frozenset[str]:
     """Returns the names that an expression reads, with those that outputs read in their place."""
-    names: set[str] = set()
-    stack = [*names_of(tree)]
-    while stack:
-        path = stack.pop()
-        if path not in names:
-            names.add(path)
-            stack += names_of(model.outputs[path]) if path in model.outputs else ()
-    return frozenset(names)
+    outputs = model.outputs
+    return frozenset(reached(names_of(tree), lambda path: names_of(outputs[path]) if path in outputs else ()))
 
 
 def sliced(model: Model, targets: Iterable[str]) -> Model:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from coherence.base.errors import Problem
+from coherence.base.graphs import reached
 from coherence.base.places import Place
 from coherence.language.design import Component, Design
 from coherence.language.expressions.tree import Name
@@ -201,14 +202,10 @@ def _by_moments(mean: float, cv: float) -> Service:
 
 
 def _reach(flow: RequestFlow, workload: str) -> set[str]:
-    reached, frontier = set(), [workload]
-    while frontier:
-        here = frontier.pop()
-        for caller, callee in flow.ends.values():
-            if caller == here and callee not in reached:
-                reached.add(callee)
-                frontier.append(callee)
-    return reached
+    def callees(caller: str) -> list[str]:
+        return [callee for by, callee in flow.ends.values() if by == caller]
+
+    return reached(callees(workload), callees)
 
 
 def _room(design: Design, name: str) -> float:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 
 from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.graphs import reached
 from coherence.simulate.requests.program import Arrivals, Plan, Program, Route, Service, Source, Station
 
 KINDS = ("poisson", "regular", "gamma", "mmpp", "trace")
@@ -165,10 +166,4 @@ def _cycles(program: Program) -> Iterator[str]:
 
 def _reached(name: str, steps: Mapping[str, Iterable[str]]) -> set[str]:
     """Returns what is reached by one step or more."""
-    reached, stack = set[str](), list(steps.get(name, ()))
-    while stack:
-        here = stack.pop()
-        if here not in reached:
-            reached.add(here)
-            stack += steps.get(here, ())
-    return reached
+    return reached(steps.get(name, ()), lambda here: steps.get(here, ()))

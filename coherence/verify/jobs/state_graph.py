@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from coherence.base.graphs import cycles
+from coherence.base.graphs import cycles, reached
 
 S = TypeVar("S")
 
@@ -67,12 +67,7 @@ def trapped(graph: StateGraph[S]) -> list[S]:
     for state, steps in graph.edges.items():
         for edge in steps:
             before.setdefault(edge.to, []).append(state)
-    calm, waiting = set(graph.quiet), deque(graph.quiet)
-    while waiting:
-        for earlier in before.get(waiting.popleft(), ()):
-            if earlier not in calm:
-                calm.add(earlier)
-                waiting.append(earlier)
+    calm = reached(graph.quiet, lambda state: before.get(state, ()))
     return [state for state in graph.edges if state not in calm]
 
 
