@@ -5,7 +5,7 @@ Several evictors of one thing are one relation: whoever's trigger holds may act 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -33,6 +33,8 @@ from coherence.verify.jobs.sites import Cluster
 from coherence.verify.jobs.state_graph import StateGraph, StateStep, components, explore, round_trip, trapped
 
 CERTAIN, POSSIBLE, NONE, IDLE, BLOCKED, UNKNOWN = "certain", "possible", "none", "idle", "blocked", "unknown"
+WAITS = "waits"
+FULLER, EMPTIER = "<", ">"  # comparisons of a count that a fuller, or an emptier, place ends
 MOST_STATES = 6000
 MOVE = "move"
 
@@ -45,6 +47,11 @@ class Evictor:
     trigger: Tree
     labels: tuple[str, ...]
     name: str = ""
+
+    @property
+    def packs(self) -> bool:
+        """Returns whether only fuller places end it (`count of web by node < 4`): it takes from an emptiest one."""
+        return set(_ended_by(self.trigger, {counted(self.thing, by) for by in self.labels})) == {FULLER}
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,23 @@ def evictor(thing: str, condition: Tree, name: str = "") -> Evictor | None:
         )
     )  # fmt: skip
     return Evictor(thing, _named(tree), labels, name) if labels else None
+
+
+def _ended_by(tree: Tree, counts: set[str], *, denied: bool = False) -> Iterator[str]:
+    """Yields for each comparison of a count with something whether a fuller or an emptier place ends it."""
+    match tree:
+        case Logic(op="not", terms=terms):
+            for term in terms:
+                yield from _ended_by(term, counts, denied=not denied)
+        case Logic(terms=terms):
+            for term in terms:
+                yield from _ended_by(term, counts, denied=denied)
+        case Compare(op=op, left=left, right=right):
+            for side, below in ((left, FULLER), (right, EMPTIER)):
+                if any(isinstance(part, Name) and part.path in counts for part in walk(side)):
+                    yield FULLER if (op[0] == below) is not denied else EMPTIER
+        case _:
+            return
 
 
 def counted(thing: str, by: str) -> str:
@@ -141,10 +165,19 @@ def acts_on_more(evicts: Sequence[Evictor], there: Cluster, members: int, consta
     return any(always_acts(one, there, members, fixed, or_more=True) for one in evicts)
 
 
-def chase(evicts: Sequence[Evictor], there: Cluster, members: int, constants: Mapping[str, Fraction]) -> Chase:
+def chase(
+    evicts: Sequence[Evictor],
+    there: Cluster,
+    members: int,
+    constants: Mapping[str, Fraction],
+    *,
+    beside: Sequence[Evictor] = (),
+) -> Chase:
     """Decides whether evictors and placer undo each other for ever; `certain`: from some placement on, always.
 
     `possible`: some answers do.  `none`: it comes to rest.  `idle`: it never acts.  `blocked`: not all can be placed.
+    Who may act all the time does so some day, those `beside` too, whose acts are not followed; `waits`: what goes
+    round otherwise ends when one does.
     """
     decided = {one: always_acts(one, there, members, points(constants)) for one in evicts}
     active = [one for one, always in decided.items() if always is None]
@@ -163,7 +196,24 @@ def chase(evicts: Sequence[Evictor], there: Cluster, members: int, constants: Ma
         return Chase(UNKNOWN, graph)
     if any(acts(one, there, state, constants) for state in graph.quiet for one in active):
         return Chase(BLOCKED, graph)
-    return _judged(graph)
+    found = _judged(graph, lambda states: _lasts(states, active, beside, there, constants))
+    return found if found.graph is not None else Chase(WAITS, graph)
+
+
+def _lasts(
+    states: Sequence[Counts], evicts: Sequence[Evictor], beside: Sequence[Evictor], there: Cluster,
+    constants: Mapping[str, Fraction],
+) -> bool:  # fmt: skip
+    """Decides whether a run may stay in these states though each evictor acts that may do so all the time."""
+    inside = set(states)
+    if len(evicts) + len(beside) == 1:
+        return True
+    for one in (*evicts, *beside):
+        if all(acts(one, there, state, constants) for state in states):
+            steps = (canonical_edges(there, moves([one], there, state, constants)) for state in states)
+            if one in beside or not any(edge.to in inside for edges in steps for edge in edges):
+                return False
+    return True
 
 
 def settles(evicts: Evictor, there: Cluster, members: int, constants: Mapping[str, Fraction]) -> bool:
@@ -199,13 +249,15 @@ def _placed(there: Cluster, members: int) -> Counts | None:
     return state
 
 
-def _judged(graph: StateGraph[Counts]) -> Chase:
+def _judged(graph: StateGraph[Counts], lasts: Callable[[Sequence[Counts]], bool]) -> Chase:
+    """Returns the verdict of a graph; without a graph where it goes round, but nowhere where a run may last."""
     if all(not edges for edges in graph.edges.values()):
         return Chase(IDLE, graph)
     caught = set(trapped(graph))
-    rounds = sorted(components(graph), key=lambda states: states[0] not in caught)
+    every = sorted(components(graph), key=lambda states: states[0] not in caught)
+    rounds = [states for states in every if lasts(states)]
     if not rounds:
-        return Chase(NONE, graph)
+        return Chase(NONE, None if every else graph)
     first = next(state for state in graph.edges if state in set(rounds[0]))
     cycle = tuple(round_trip(graph, first, set(rounds[0])))
     return Chase(CERTAIN if first in caught else POSSIBLE, graph, cycle, first)
@@ -214,7 +266,7 @@ def _judged(graph: StateGraph[Counts]) -> Chase:
 def moves(
     evicts: Sequence[Evictor], there: Cluster, state: Counts, constants: Mapping[str, Fraction], *, every: bool = False
 ) -> Iterator[StateStep[Counts]]:
-    """Yields each eviction from a fullest place, with each answer of the placer (within the musts, by its wishes)."""
+    """Yields each eviction, with each answer of the placer (within the musts, by its wishes)."""
     for evictor_ in evicts:
         by = f" by {evictor_.name}" if len(evicts) > 1 else ""
         for k, n in victims(evictor_, there, state, constants, every=every):
@@ -225,13 +277,20 @@ def moves(
 def victims(
     evicts: Evictor, there: Cluster, state: Counts, constants: Mapping[str, Fraction], *, every: bool = False
 ) -> Iterator[tuple[int, int]]:
-    """Yields the nodes from which an evictor takes one, while its trigger holds: those of a fullest place."""
+    """Yields the nodes from which an evictor takes one, while its trigger holds: those of a fullest place.
+
+    One that packs takes from a place that is emptiest, of those with members.
+    """
     if not acts(evicts, there, state, constants):
         return
-    most = {by: max(domains(there, state, by)) for by in evicts.labels}
+    taken = {by: _end_of(evicts, domains(there, state, by)) for by in evicts.labels}
     for k, n in spots(state, every=every):
-        if state[k][n] > 0 and any(domain_of(there, state, by, k, n) == most[by] for by in evicts.labels):
+        if state[k][n] > 0 and any(domain_of(there, state, by, k, n) == taken[by] for by in evicts.labels):
             yield k, n
+
+
+def _end_of(evicts: Evictor, counts: Sequence[int]) -> int:
+    return min((held for held in counts if held), default=0) if evicts.packs else max(counts)
 
 
 def _moved(there: Cluster, k: int, node: int, edge: StateStep[Counts], by: str) -> str:
@@ -247,6 +306,6 @@ def needs_of(evicts: Evictor, constants: Mapping[str, Fraction]) -> str | None:
 
 
 __all__ = [
-    "BLOCKED", "CERTAIN", "IDLE", "MOVE", "NONE", "POSSIBLE", "UNKNOWN", "Chase", "Evictor", "NeedsError", "acts",
-    "acts_on_more", "always_acts", "chase", "counted", "evictor", "moves", "needs_of", "victims",
+    "BLOCKED", "CERTAIN", "IDLE", "MOVE", "NONE", "POSSIBLE", "UNKNOWN", "WAITS", "Chase", "Evictor", "NeedsError",
+    "acts", "acts_on_more", "always_acts", "chase", "counted", "evictor", "moves", "needs_of", "victims",
 ]  # fmt: skip

@@ -29,12 +29,16 @@ class EvictingLoop:
 
 @dataclass(frozen=True)
 class EvictionCase:
-    """Loops that evict one thing by how its members lie, the members there may be, and the values that they read."""
+    """Loops that evict one thing by how its members lie, the members there may be, and the values that they read.
+
+    `others`: loops that evict the same members beside them.
+    """
 
     loops: tuple[EvictingLoop, ...]
     low: int
     high: int
     constants: dict[str, Fraction]
+    others: tuple[EvictingLoop, ...] = ()
 
     @property
     def thing(self) -> str:
@@ -45,9 +49,13 @@ class EvictionCase:
         return tuple(one.evictor for one in self.loops)
 
     @property
+    def beside(self) -> tuple[Evictor, ...]:
+        return tuple(one.evictor for one in self.others)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """Returns the labels by which they count."""
-        return tuple(dict.fromkeys(label for one in self.evictors for label in one.labels))
+        return tuple(dict.fromkeys(label for one in (*self.evictors, *self.beside) for label in one.labels))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -62,7 +70,7 @@ def values_at(case: EvictionCase, there: Cluster, members: int) -> dict[str, Fra
         **{f"{thing}.{word}": Fraction(members) for word in ("copies", "desired", "replicas")},
     }
     constants |= {f"{site.name}.count": Fraction(site.number) for site in there.sites if "," not in site.name}
-    for evicting in case.loops:
+    for evicting in (*case.loops, *case.others):
         missing = needs_of(evicting.evictor, constants)
         if missing is not None:
             raise NeedsError(missing, evicting.trigger.place)
@@ -87,10 +95,12 @@ def counting_loops(thing: str, loops: Iterable[Loop]) -> Iterable[EvictingLoop]:
             yield EvictingLoop(loop, trigger, counts)
 
 
-def eviction_case(facts: DesignFacts, thing: str, loops: tuple[EvictingLoop, ...]) -> EvictionCase:
-    """Returns the case of some loops that evict one thing.  Raises NeedsError."""
+def eviction_case(
+    facts: DesignFacts, thing: str, loops: tuple[EvictingLoop, ...], others: tuple[EvictingLoop, ...] = ()
+) -> EvictionCase:
+    """Returns the case of some loops that evict one thing, beside others.  Raises NeedsError."""
     low, high = count_range(facts, thing, MOST_MEMBERS, loops[0].trigger.place)
-    trees = [tree for one in loops for tree in (one.trigger.tree, facts.tree(one.trigger.tree))]
+    trees = [tree for one in (*loops, *others) for tree in (one.trigger.tree, facts.tree(one.trigger.tree))]
     named = {facts.bare.get(path, path) for tree in trees for path in used(tree)}
     spans = {path: facts.values[path] for path in sorted(named) if path in facts.values}
     constants = {path: span.low for path, span in spans.items() if span.exact and span.low is not None}
@@ -98,4 +108,4 @@ def eviction_case(facts: DesignFacts, thing: str, loops: tuple[EvictingLoop, ...
         p for p in constants if p.partition(".")[0] == thing and p.endswith(("copies", "desired", "replicas"))
     ]:
         del constants[path]
-    return EvictionCase(loops, low, high, constants)
+    return EvictionCase(loops, low, high, constants, others)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
-from tests.verify.jobs.naive_jobs import has_cycle, reachable, some_state_never_rests
+from tests.verify.jobs.naive_evictions import circles
+from tests.verify.jobs.naive_jobs import reachable, some_state_never_rests
 
 Placed = tuple[int, ...]  # members on each node
 
@@ -141,23 +142,30 @@ class NaivePlaces:
         quiet = [sum(s) < members for s, after in graph.items() if not after]
         return "none" if not any(quiet) else "certain" if all(quiet) else "possible"
 
-    def chase(self, members: int, evictors: Sequence[tuple[str, int]]) -> str:
-        """Evictors act while some domain has more than they allow, and take from a fullest domain."""
+    def chase(self, members: int, evictors: Sequence[tuple[str, str, int]]) -> str:
+        """Evictors act while the fullest domain has more than they allow, and take from it, or less than they want, and
+        take from an emptiest one.  One that may act all the time does so some day.
+        """
         graph = reachable([(0,) * len(self.nodes)], lambda s: self.put(s) if sum(s) < members else [])
         starts = [state for state in graph if sum(state) == members]
         if not starts:
             return "blocked"
 
-        def following(state: Placed) -> list[Placed]:
-            found = []
-            for by, above in evictors:
-                sums = self.sums(state, by)
-                for n, held in enumerate(state):
-                    if held and sums[self.domain(n, by)] == max(sums.values()) > above:
-                        found += self.put((*state[:n], held - 1, *state[n + 1 :]), wishes=True)
-            return found
+        def steps(state: Placed, by: str, op: str, number: int) -> list[Placed]:
+            sums = self.sums(state, by)
+            if not (max(sums.values()) > number if op == ">" else max(sums.values()) < number):
+                return []
+            end = max(sums.values()) if op == ">" else min(held for held in sums.values() if held)
+            taken = [n for n, held in enumerate(state) if held and sums[self.domain(n, by)] == end]
+            less = ((*state[:n], state[n] - 1, *state[n + 1 :]) for n in taken)
+            return [after for left in less for after in self.put(left, wishes=True)]
 
-        rounds = reachable(starts, following)
-        if not has_cycle(rounds):
-            return "quiet"
+        def lasts(group: set[Placed]) -> bool:
+            acts = [[steps(state, *one) for state in group] for one in evictors]
+            return all(any(not after or set(after) & group for after in every) for every in acts)
+
+        rounds = reachable(starts, lambda s: [after for one in evictors for after in steps(s, *one)])
+        every = list(circles(rounds))
+        if not any(lasts(group) for group in every):
+            return "waits" if every else "quiet"
         return "certain" if some_state_never_rests(rounds) else "possible"

@@ -100,17 +100,18 @@ def place_difference(seed: int) -> str:
 def chase_difference(seed: int) -> str:
     text, naive, _, high = random_places(seed)
     draw = random.Random(seed + 10_000)  # noqa: S311
-    members, pairs = min(high, 5), [(by, draw.randint(1, 3)) for by in draw.sample(["zone", "node", "node"], 2)]
+    drawn = draw.sample(["zone", "node", "node"], 2)
+    members, limits = min(high, 5), [(by, draw.choice([">", ">", "<"]), draw.randint(1, 3)) for by in drawn]
     loops = "".join(
-        f"  e{k}: {{trigger: count of web by {by} > {above}, actuation: {{evict: web}}}}\n"
-        for k, (by, above) in enumerate(pairs)
+        f"  e{k}: {{trigger: count of web by {by} {op} {number}, actuation: {{evict: web}}}}\n"
+        for k, (by, op, number) in enumerate(limits)
     )
     design = read_text(f"{text}loops:\n{loops}")
     evictors = [evictor("web", loop.trigger.tree, name) for name, loop in design.loops.items()]  # type: ignore[union-attr]
     named = [one for one in evictors if one is not None]
     labels = tuple(dict.fromkeys(label for one in named for label in one.labels))
     there = replace(cluster(known(Subject(design)), "web", by=labels), summed=naive.summed)
-    found, wanted = chase(named, there, members, {}), naive.chase(members, pairs)
+    found, wanted = chase(named, there, members, {}), naive.chase(members, limits)
     if wanted == "blocked":  # what cannot be placed at all is told apart only where the triggers are looked at
         return "" if found.verdict in ("blocked", "certain", "idle", "none") else f"{seed}: {found.verdict}\n{text}"
     state = found.first
@@ -119,7 +120,7 @@ def chase_difference(seed: int) -> str:
         assert any(sorted(map(sorted, m.to)) == sorted(map(sorted, edge.to)) for m in moves(named, there, state, {}))
         state = edge.to
     verdict = "quiet" if found.verdict in ("none", "idle") else found.verdict
-    return "" if verdict == wanted else f"{seed}: {verdict}, not {wanted}\n{text}{pairs}"
+    return "" if verdict == wanted else f"{seed}: {verdict}, not {wanted}\n{text}{limits}"
 
 
 def loss_difference(seed: int) -> str:

@@ -7,8 +7,10 @@ the condition false, the two go round for ever; if only some answers do, it is p
 preferences are one finite relation, explored whole, with places alike as one; the answer is given for every number
 of places.
 
-Several loops that evict one thing are one relation, in which whoever's condition holds may act next: each may come to
-rest alone, and all together never.  Several preferences of the placer are added up, each times its weight
+A loop takes from a fullest place; one whose condition fuller places end (`count of web by node < 4`: it packs) from one
+that is emptiest.  Several loops that evict one thing are one relation, in which whoever's condition holds may act next:
+each may come to rest alone, and all together never.  One whose condition holds all the time acts some day, so that it
+may end the rounds of another one.  Several preferences of the placer are added up, each times its weight
 (`prefer spread by node <= 1 weight 3`, `prefer on zone a weight 1`); without weights a proof holds however it weighs
 them.  Places that are not selected (`only on zone a`), or closed by a taint that is not borne (`taint: gpu` of a place,
 `tolerates gpu`), take no member.
@@ -54,6 +56,7 @@ from coherence.verify.jobs.eviction import (
     NONE,
     POSSIBLE,
     UNKNOWN,
+    WAITS,
     Chase,
     acts_on_more,
     chase,
@@ -79,8 +82,10 @@ QUESTION = Question("COH226", "evictor-vs-placer", "ai.04 runtime control cohere
 QUESTIONS = (QUESTION,)
 BOUND, BY_MEMBERS, MOST_SWEPT = 50, 20, 8000
 Outcomes: TypeAlias = list[tuple[Cluster, dict[int, Chase]]]
-WORST = (CERTAIN, POSSIBLE, UNKNOWN, BLOCKED, NONE, IDLE)
+WORST = (CERTAIN, POSSIBLE, UNKNOWN, WAITS, BLOCKED, NONE, IDLE)
+SURELY = "certain"
 FULLEST = "it evicts from a place that is fullest by its own count"
+EMPTIEST = "it evicts from a place that is emptiest by its own count, since fuller ones end its condition"
 WEIGHED = "the placer adds its preferences up, each times its weight: it takes a place where what they exceed is least"
 SUMMED = "the placer adds its preferences up: it takes a place where what they exceed is least in sum"
 AT_ONCE = "an eviction takes no time: the next one begins when the member lies again"
@@ -97,17 +102,30 @@ def ask(subject: Subject) -> Iterator[Finding]:
 def _answers(
     subject: Subject, facts: DesignFacts, thing: str, loops: list[EvictingLoop], every: list[str]
 ) -> Iterator[Finding]:
-    alone = [finding for one in loops for finding in _of_loops(subject, facts, thing, (one,))]
-    if len(every) < 2 or not alone:
-        yield from alone
-        return
-    others = [name for name in every if name not in {one.loop.name for one in loops}]
-    proofs = [finding for finding in alone if finding.verdict is Verdict.PROVED]
-    if others or len(proofs) < len(alone):
-        yield from (finding for finding in alone if finding.verdict is not Verdict.PROVED)
-        yield from (_beside(finding, every) for finding in proofs)
-        return
-    yield from _of_loops(subject, facts, thing, tuple(loops))
+    findings = list(_of_loops(subject, facts, thing, tuple(loops)))
+    if len(loops) > 1 and any(finding.verdict is Verdict.CONFLICT for finding in findings):
+        findings = _blamed(subject, facts, thing, loops, findings)
+    for finding in findings:
+        missing = any(name not in finding.of for name in every)
+        yield _beside(finding, every) if missing and finding.verdict is Verdict.PROVED else finding
+
+
+def _blamed(
+    subject: Subject, facts: DesignFacts, thing: str, loops: list[EvictingLoop], together: list[Finding]
+) -> list[Finding]:
+    """Returns what each loop does, where one of them goes on for ever beside the others; else what all do together."""
+    surely = any(finding.certainty == SURELY for finding in together)
+    alone = [
+        finding for one in loops
+        for finding in _of_loops(subject, facts, thing, (one,), _without(loops, one), surely=surely)
+    ]  # fmt: skip
+    guilty = [finding for finding in alone if finding.verdict is Verdict.CONFLICT]
+    as_sure = any(finding.certainty == SURELY for finding in guilty) or not surely
+    return alone if guilty and as_sure else together
+
+
+def _without(loops: list[EvictingLoop], one: EvictingLoop) -> tuple[EvictingLoop, ...]:
+    return tuple(other for other in loops if other is not one)
 
 
 def _beside(proof: Finding, every: list[str]) -> Finding:
@@ -117,7 +135,10 @@ def _beside(proof: Finding, every: list[str]) -> Finding:
     return QUESTION.undecided(needs, proof.places, proof.of)
 
 
-def _of_loops(subject: Subject, facts: DesignFacts, thing: str, loops: tuple[EvictingLoop, ...]) -> Iterator[Finding]:
+def _of_loops(
+    subject: Subject, facts: DesignFacts, thing: str, loops: tuple[EvictingLoop, ...],
+    others: tuple[EvictingLoop, ...] = (), *, surely: bool = True,
+) -> Iterator[Finding]:  # fmt: skip
     where = tuple(one.trigger.place.labelled(f"{one.loop.name} evicts while this holds") for one in loops)
     of = (*(one.loop.name for one in loops), thing)
     if not subject.design.places:
@@ -125,7 +146,7 @@ def _of_loops(subject: Subject, facts: DesignFacts, thing: str, loops: tuple[Evi
         return
     try:
         if _returns(subject, facts, thing):
-            yield _answer(subject, facts, eviction_case(facts, thing, loops))
+            yield _answer(subject, facts, eviction_case(facts, thing, loops, others), surely=surely)
     except NeedsError as error:
         places = (*where, *((error.place.labelled("this"),) if error.place else ()))
         yield QUESTION.undecided(error.needs, places, of)
@@ -142,11 +163,11 @@ def _returns(subject: Subject, facts: DesignFacts, thing: str) -> bool:
     raise NeedsError(f"returns of {thing} (always, never or after a time)", component.place if component else None)
 
 
-def _answer(subject: Subject, facts: DesignFacts, case: EvictionCase) -> Finding:
+def _answer(subject: Subject, facts: DesignFacts, case: EvictionCase, *, surely: bool) -> Finding:
     tried = [cluster(facts, case.thing, by=case.labels, numbers=n) for n in variants(facts)]
     outcomes = [(there, _results(case, there)) for there in tried]
     there, results = min(outcomes, key=_worst)
-    certain = all(result.verdict == CERTAIN for _, one in outcomes for result in one.values())
+    certain = surely and all(result.verdict == CERTAIN for _, one in outcomes for result in one.values())
     places, of = _places(facts, case, there), _of(case)
     verdicts = {result.verdict for result in results.values()}
     if verdicts & {CERTAIN}:
@@ -162,6 +183,11 @@ def _answer(subject: Subject, facts: DesignFacts, case: EvictionCase) -> Finding
             needs = f"needs placement of {case.thing}: with no rule the placer may put it back where it was"
             return QUESTION.undecided(needs, places, of)
         return _conflict(subject, facts, case, there, results, places, certain=certain)
+    if WAITS in verdicts:
+        names = " and ".join((*case.names, *(one.name for one in case.beside)))
+        return QUESTION.undecided(
+            f"needs how soon each of {names} acts: what one keeps going, another ends", places, of
+        )
     if BLOCKED in verdicts:
         return QUESTION.undecided(f"needs a placement of all {case.thing}: its rules leave none", places, of)
     if not there.weighed:
@@ -184,7 +210,7 @@ def _of(case: EvictionCase) -> tuple[str, ...]:
 def _results(case: EvictionCase, there: Cluster) -> dict[int, Chase]:
     """Returns the verdict for each number of members."""
     members = range(max(1, case.low), max(1, case.high) + 1)
-    return {n: chase(case.evictors, there, n, values_at(case, there, n)) for n in members}
+    return {n: chase(case.evictors, there, n, values_at(case, there, n), beside=case.beside) for n in members}
 
 
 def _even_with_most(facts: DesignFacts, case: EvictionCase, there: Cluster) -> bool:
@@ -193,7 +219,9 @@ def _even_with_most(facts: DesignFacts, case: EvictionCase, there: Cluster) -> b
     if not numbers:
         return False
     full = cluster(facts, case.thing, by=case.labels, numbers=numbers)
-    return chase(case.evictors, full, case.high, values_at(case, full, case.high)).verdict == CERTAIN
+    return (
+        chase(case.evictors, full, case.high, values_at(case, full, case.high), beside=case.beside).verdict == CERTAIN
+    )
 
 
 def _places(facts: DesignFacts, case: EvictionCase, there: Cluster) -> tuple[Place, ...]:
@@ -217,7 +245,9 @@ def _proved(
     message = (
         f"{' and '.join(case.names)} {what}: {most} of {case.thing} on {there.places_text}{_by_members(case, there)}"
     )
-    return QUESTION.proved(message, places, of, arithmetic(numbers, certificate=script), assumptions=_assumed(there))
+    return QUESTION.proved(
+        message, places, of, arithmetic(numbers, certificate=script), assumptions=_assumed(case, there)
+    )
 
 
 def _certificate(case: EvictionCase, outcomes: Outcomes) -> str | None:
@@ -228,10 +258,12 @@ def _certificate(case: EvictionCase, outcomes: Outcomes) -> str | None:
     )  # fmt: skip
 
 
-def _assumed(there: Cluster) -> tuple[str, ...]:
+def _assumed(case: EvictionCase, there: Cluster) -> tuple[str, ...]:
     summed = len(there.wishes) + len(there.likes) > 1 and there.summed
+    packing = {one.packs for one in case.evictors}
     return (
-        FULLEST,
+        *((FULLEST,) if False in packing else ()),
+        *((EMPTIEST,) if True in packing else ()),
         *((STAY,) if there.may_go else ()),
         *((WEIGHED if there.weighed else SUMMED,) if summed else ()),
         AT_ONCE,
@@ -258,8 +290,8 @@ def _conflict(
     numbers: Numbers = {"members": (members, ""), "places": (there.nodes, "")}
     witness = tuple(_witness(case, there, members, chase))
     return QUESTION.conflict(
-        message, places, _of(case), arithmetic(numbers, witness=witness), certain=certain, assumptions=_assumed(there),
-        repairs=proposals(subject, facts, case, there, members),
+        message, places, _of(case), arithmetic(numbers, witness=witness), certain=certain,
+        assumptions=_assumed(case, there), repairs=proposals(subject, facts, case, there, members),
     )  # fmt: skip
 
 
@@ -273,7 +305,7 @@ def _by_nodes(facts: DesignFacts, case: EvictionCase, stated: Cluster, members: 
         for number in range(1, max(BOUND, members + 1) + 1):
             numbers = {**dict(stated.chosen), name: number}
             there = cluster(facts, case.thing, by=case.labels, numbers=numbers)
-            chased = chase(case.evictors, there, members, values_at(case, there, members))
+            chased = chase(case.evictors, there, members, values_at(case, there, members), beside=case.beside)
             budget -= len(chased.graph.edges) if chased.graph else 1
             if budget <= 0:
                 break
@@ -289,7 +321,7 @@ def _by_members(case: EvictionCase, there: Cluster) -> str:
     verdicts, budget, onward = list[tuple[int, str]](), MOST_SWEPT // 4, False
     for number in range(1, BY_MEMBERS + 1) if case.low == case.high else ():
         values = values_at(case, there, number)
-        chased = chase(case.evictors, there, number, values)
+        chased = chase(case.evictors, there, number, values, beside=case.beside)
         budget -= len(chased.graph.edges) if chased.graph else 1
         if budget <= 0 or chased.verdict in (UNKNOWN, BLOCKED):
             break
@@ -312,6 +344,8 @@ def _saturated(facts: DesignFacts, case: EvictionCase, verdicts: list[tuple[int,
 def _plain(verdict: str, *, stated: bool) -> str:
     if verdict in (IDLE, NONE):
         return "none"
+    if verdict == WAITS:
+        return "left to who acts how soon"
     return "left to the placer" if verdict == POSSIBLE and not stated else verdict
 
 
