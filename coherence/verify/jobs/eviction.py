@@ -196,8 +196,8 @@ def chase(
         return Chase(UNKNOWN, graph)
     if any(acts(one, there, state, constants) for state in graph.quiet for one in active):
         return Chase(BLOCKED, graph)
-    found = _judged(graph, lambda states: _lasts(states, active, beside, there, constants))
-    return found if found.graph is not None else Chase(WAITS, graph)
+    judged = _judged(graph, lambda states: _lasts(states, active, beside, there, constants))
+    return judged if judged.graph is not None else Chase(WAITS, graph)
 
 
 def _lasts(
@@ -208,10 +208,10 @@ def _lasts(
     inside = set(states)
     if len(evicts) + len(beside) == 1:
         return True
-    for one in (*evicts, *beside):
-        if all(acts(one, there, state, constants) for state in states):
-            steps = (canonical_edges(there, moves([one], there, state, constants)) for state in states)
-            if one in beside or not any(edge.to in inside for edges in steps for edge in edges):
+    for evictor_ in (*evicts, *beside):
+        if all(acts(evictor_, there, state, constants) for state in states):
+            steps = (canonical_edges(there, moves([evictor_], there, state, constants)) for state in states)
+            if evictor_ in beside or not any(edge.to in inside for edges in steps for edge in edges):
                 return False
     return True
 
