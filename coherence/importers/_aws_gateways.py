@@ -35,7 +35,7 @@ def integrations(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:
         for view in (resource, integration):
             for name in WIRING:
                 if (key := view.key(name)) is not None:
-                    view.view.use(key)
+                    view.view.pass_over(key)
         function = cloud.named(integration.names_of("uri", "integration_uri"), FUNCTION)
         if function is None or function.name.text not in things:
             continue

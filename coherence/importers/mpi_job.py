@@ -22,5 +22,5 @@ __all__ = ["GROUPS", "KIND", "SPELLING", "add"]
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the pods of its launcher and its workers, and the job where it waits in a queue."""
     manifest.spec.remark_all(NOT_MODELLED)
-    manifest.spec.use("sshAuthMountPath", "mpiImplementation")
+    manifest.spec.pass_over("sshAuthMountPath", "mpiImplementation")
     add_job(manifest, sketch, "mpiReplicaSpecs", {"Worker": "0"})

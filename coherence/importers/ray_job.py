@@ -39,7 +39,7 @@ NOT_MODELLED = {
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds the groups, the deadline, and the job where it waits in a queue."""
     spec = manifest.spec
-    spec.use(*WIRING)
+    spec.pass_over(*WIRING)
     spec.remark_all(NOT_MODELLED)
     thing = sketch.names.thing(manifest.name.text, manifest.namespace, KIND)
     sketch.mention(thing, manifest.name.place, manifest.title)
