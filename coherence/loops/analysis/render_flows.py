@@ -11,10 +11,12 @@ from coherence.loops.networks.delayed_verdict import DelayVerdict
 
 
 def render_flows(answer: FlowAnswer) -> Iterator[str]:
-    """Renders one line for each equilibrium of flows in feedback, or why there is none."""
+    """Renders one line for each equilibrium of flows in feedback, or why there is none, and what was not looked at."""
     name = " and ".join(answer.paths)
     if not answer.points:
         yield f"{name}: undecided: {answer.reason}"
+    if answer.left_out:
+        yield f"{name}: undecided: not looked at: {answer.left_out}"
     for point in answer.points:
         where = ", ".join(f"{path} = {float(point.values[path]):.6g}" for path in answer.paths)
         yield f"{name}: {_flow_point(point)} at {where} [linearised]"

@@ -60,6 +60,7 @@ def _flows_json(answer: FlowAnswer) -> dict[str, Any]:
     return {
         "states": list(answer.paths),
         "reason": answer.reason,
+        "not_looked_at": answer.left_out,
         "equilibria": [
             {
                 "at": {path: float(point.values[path]) for path in answer.paths},

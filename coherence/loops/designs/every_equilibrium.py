@@ -9,12 +9,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.graphs import components
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.equilibria import AtRest, is_straight, operating_point
-from coherence.loops.designs.kinks import pieces
+from coherence.loops.designs.kinks import MOST_PIECES, piece_count, pieces
 from coherence.model.model import Interval, Model
 from coherence.simulate.execute.instants import MissingValueError
 from coherence.simulate.execute.slices import influences, signals_in, sliced
@@ -27,18 +28,33 @@ SAME = Fraction(1, 10**6)  # relative distance below which two equilibria are on
 Point = Mapping[str, Fraction]
 
 
-def equilibria(model: Model, check: Callable[[], object] = bool) -> list[dict[str, Fraction]]:
+@dataclass(frozen=True)
+class Equilibria:
+    """Equilibria that were found, and in words what was not looked at: nothing holds of all where there is some."""
+
+    points: tuple[dict[str, Fraction], ...]
+    left_out: str = ""
+
+
+def equilibria(model: Model, check: Callable[[], object] = bool) -> Equilibria:
     """Returns the equilibria of a model: Newton from each start, in the model and in each piece of its kinks.
 
     What is found in a piece counts where it is at rest in the model too.  Of straight laws these are all equilibria,
     as far as the pieces go; of curved ones those that Newton reaches.  `check` may raise to end it.
     """
     points: list[dict[str, Fraction]] = [{}]
+    left_out: dict[str, None] = {}
     for names in _in_order(model):
+        if piece_count(model, names) > MOST_PIECES:
+            left_out[f"pieces of {' and '.join(names)} beyond the first {MOST_PIECES}"] = None
         count = max(FEWEST_STARTS, MOST_STARTS // max(1, len(points)))
         further = (beside | own for beside in points for own in _known(model, names, beside, count, check))
-        points = list(itertools.islice(further, MOST_POINTS))
-    return [{name: point[name] for name in (*model.states, *model.commands)} for point in points if point]
+        points = list(itertools.islice(further, MOST_POINTS + 1))
+        if len(points) > MOST_POINTS:
+            left_out[f"equilibria beyond the first {MOST_POINTS}"] = None
+            points.pop()
+    whole = ({name: point[name] for name in (*model.states, *model.commands)} for point in points if point)
+    return Equilibria(tuple(whole), " and ".join(left_out))
 
 
 def _in_order(model: Model) -> Iterator[tuple[str, ...]]:

@@ -28,12 +28,16 @@ TURNS = 3  # changes of direction in a third
 
 @dataclass(frozen=True)
 class FloatRun:
-    """`verdict`: swings, rests or undecided; (lowest, highest) of each signal that turns in the last third."""
+    """`verdict`: swings, rests or undecided; (lowest, highest) of each signal that turns in the last third.
+
+    `last`: where each signal ends; `whole`: its lowest and highest value from the start on.
+    """
 
     verdict: str
     ranges: Mapping[str, tuple[float, float]]
     seconds: float
     last: Mapping[str, float]
+    whole: Mapping[str, tuple[float, float]]
 
 
 def float_run(
@@ -50,7 +54,8 @@ def float_run(
     last = {path: row[-1] for path, row in zip(paths, rows, strict=True)}
     on = {path: ends for path, (ends, before, turns) in swings.items() if _goes_on(ends, before, turns)}
     rests = all(_rests(ends, before) for ends, before, _ in swings.values())
-    return FloatRun("swings" if on else "rests" if rests else "undecided", on, float(3 * third), last)
+    whole = {path: (min(row), max(row)) for path, row in zip(paths, rows, strict=True)}
+    return FloatRun("swings" if on else "rests" if rests else "undecided", on, float(3 * third), last, whole)
 
 
 def _periods(period: float, rate: float) -> float:

@@ -56,16 +56,19 @@ class FlowPoint:
 
 @dataclass(frozen=True)
 class FlowAnswer:
-    """What is known of flows in feedback; `reason` says why there is no point, where there is none."""
+    """What is known of flows in feedback; `reason` says why there is no point, where there is none, and `left_out`
+    what was not looked at.
+    """
 
     paths: tuple[str, ...]
     points: tuple[FlowPoint, ...]
     reason: str = ""
+    left_out: str = ""
 
     @property
     def unstable(self) -> bool:
-        """Decides whether there are equilibria, and none of them attracts."""
-        return bool(self.points) and all(point.verdict == "unstable" for point in self.points)
+        """Decides whether there are equilibria, all are known, and none of them attracts."""
+        return bool(self.points) and not self.left_out and all(point.verdict == "unstable" for point in self.points)
 
 
 def flow_answers(model: Model) -> tuple[FlowAnswer, ...]:
@@ -99,12 +102,14 @@ def flow_answer(model: Model, paths: Sequence[str], check: Callable[[], object] 
     if missing:
         return FlowAnswer(tuple(paths), (), f"needs {missing}")
     try:
-        points = tuple(_judged(part, paths, point) for point in equilibria(part, check))
+        known = equilibria(part, check)
+        points = tuple(_judged(part, paths, point) for point in known.points)
     except MissingValueError as error:
         return FlowAnswer(tuple(paths), (), f"needs {error}")
     except (NotExactError, UsageError) as error:
         return FlowAnswer(tuple(paths), (), str(error))
-    return FlowAnswer(tuple(paths), points, "" if points else "no equilibrium was found from any start")
+    reason = "" if points else "no equilibrium was found from any start"
+    return FlowAnswer(tuple(paths), points, reason, known.left_out)
 
 
 def _judged(model: Model, paths: Sequence[str], point: dict[str, Fraction]) -> FlowPoint:

@@ -7,6 +7,7 @@ rises the late value counts, while it falls the present one.  One linear verdict
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -83,12 +84,22 @@ def pieces(model: Model, of: Collection[str]) -> Iterator[Model]:
     combination of sides, at most MOST_PIECES.
     """
     part = sliced(model, of)
-    kinks = [kink for kink in _kinks(part) if not signals_in(part, kink).isdisjoint(of)]
-    sides = [(kink.then, kink.otherwise) if isinstance(kink, Choose) else kink.arguments for kink in kinks]
-    combinations = itertools.product(*sides) if kinks else ()
+    kinks = _moved_kinks(part, of)
+    combinations = itertools.product(*kinks.values()) if kinks else ()
     for chosen in itertools.islice(combinations, MOST_PIECES):
         taken = dict(zip(kinks, chosen, strict=True))
         yield mapped(part, lambda tree, taken=taken: taken.get(tree))  # type: ignore[misc]
+
+
+def piece_count(model: Model, of: Collection[str]) -> int:
+    """Returns how many combinations of sides there are."""
+    return math.prod(len(sides) for sides in _moved_kinks(sliced(model, of), of).values())
+
+
+def _moved_kinks(part: Model, of: Collection[str]) -> dict[Tree, tuple[Tree, ...]]:
+    """Returns the kinks that some states and commands move, and the sides of each."""
+    kinks = [kink for kink in _kinks(part) if not signals_in(part, kink).isdisjoint(of)]
+    return {kink: (kink.then, kink.otherwise) if isinstance(kink, Choose) else kink.arguments for kink in kinks}
 
 
 def _kinks(model: Model) -> Iterator[Choose | Call]:

@@ -1,8 +1,9 @@
 """Says of models whose flows have no constant rates whether they keep swinging, by roots and a run that agree.
 
-A model keeps swinging where every equilibrium that is inside its bounds is unstable by its exact-delay roots, and a
-run in floats from its own start still swings after many periods, not less than before.  It comes to rest where a
-stable equilibrium is reached by that run.  All else is undecided.
+A model keeps swinging where every equilibrium that is inside its bounds is unstable by its roots, none was left out,
+and a run in floats from its own start still swings after many periods, not less than before.  It comes to rest where
+that run ends at an equilibrium that is stable, certified as `lap_roots` and `delayed_verdict` do: of one branch, since
+branches that alternate may be unstable together.  All else is undecided.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.every_equilibrium import equilibria
 from coherence.loops.designs.feedback_groups import is_smooth
 from coherence.loops.designs.float_runs import FloatRun, float_run
-from coherence.loops.designs.flow_feedback import FlowAnswer
+from coherence.loops.designs.flow_feedback import FlowAnswer, FlowPoint
 from coherence.loops.designs.group_runs import RunVerdict
 from coherence.loops.designs.kinks import branches
 from coherence.loops.designs.lap_matrices import closed
 from coherence.loops.designs.lap_roots import Roots, roots
 from coherence.loops.designs.linear import skeleton
+from coherence.loops.networks.delayed_verdict import DelayVerdict
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
 from coherence.simulate.execute.slices import sliced
@@ -30,7 +32,8 @@ from coherence.simulate.execute.starts import corners
 
 MOST_LOOPS = 8
 IN_FLOATS = "a run in floats"
-NEAR = 0.05  # relative distance from a stable point at which a run that dies out is on its way to it
+NEAR = 0.05  # of how far a run went from a stable point: from there on it is on its way to it
+STILL = 1e-6  # relative distance from a stable point at which a run that begins there has never left it
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Persistence:
     """`verdict`: swings, rests or undecided; `linear`: that of the `point` whose mode grows most or decays least.
 
     `period` (s, None without oscillation) and `rate` (1/s) are those of that mode; `run`: where one was followed.
+    `seconds`: of a run that shows the mode, one turn or one time constant.  `left_out`: what was not looked at.
     """
 
     verdict: str
@@ -45,13 +49,16 @@ class Persistence:
     point: Mapping[str, Fraction]
     period: float | None
     rate: float
+    seconds: float
     run: FloatRun | None = None
+    left_out: str = ""
 
     def render(self) -> str:
         """Renders the linear verdict: `unstable at a.x = 0, rate 0.17 1/s, period 3.75 s`."""
         where = ", ".join(f"{path} = {float(value):.6g}" for path, value in self.point.items())
         period = f", period {self.period:.4g} s" if self.period is not None else ""
-        return f"{self.linear} at {where}, rate {self.rate:.3g} 1/s{period}"
+        unseen = f"; not looked at: {self.left_out}" if self.left_out else ""
+        return f"{self.linear} at {where}, rate {self.rate:.3g} 1/s{period}{unseen}"
 
 
 def decided_beside_roots(
@@ -84,18 +91,33 @@ def of_loops(model: Model, paths: Sequence[str], check: Callable[[], object]) ->
 
 def _of_smooth(model: Model, paths: Sequence[str], check: Callable[[], object]) -> Persistence | None:
     smooth, _ = skeleton(model)
-    judged = []
-    for point in equilibria(smooth, check):
+    known = equilibria(smooth, check)
+    judged: list[Persistence] = []
+    for point in known.points:
         if all(loop.bounds.clip(point[loop.signal]) == point[loop.signal] for loop in model.loops if loop.signal):
-            laps = [opened(branch.model, point, check) for branch in branches(smooth, point).branches]
-            judged += [_of_roots(point, roots(closed(lap), lap.length), float(lap.length)) for lap in laps]
+            judged += _at_point(smooth, point, check)
     signals = tuple(dict.fromkeys((*paths, *model.states)))
-    return _beside_run(model, next(iter(corners(model))), signals, judged, check)
+    return _beside_run(model, next(iter(corners(model))), signals, judged, known.left_out, check)
+
+
+def _at_point(smooth: Model, point: dict[str, Fraction], check: Callable[[], object]) -> list[Persistence]:
+    """Returns the verdict of each branch at a point; where several meet or a law jumps none of them is stable."""
+    sides = branches(smooth, point)
+    laps = [opened(branch.model, point, check) for branch in sides.branches]
+    verdicts = [_of_roots(point, roots(closed(lap), lap.length), float(lap.length)) for lap in laps]
+    if len(verdicts) == 1 and not sides.jumps:
+        return verdicts
+    return [replace(one, linear="undecided") if one.linear == "stable" else one for one in verdicts]
 
 
 def _of_roots(point: Mapping[str, Fraction], lap_roots: Roots, length: float) -> Persistence:
     rate = math.log(lap_roots.growth) / length if lap_roots.growth else -math.inf
-    return Persistence("undecided", lap_roots.verdict, point, lap_roots.period, rate)
+    seconds = max(length, _seconds(rate, lap_roots.period))
+    return Persistence("undecided", lap_roots.verdict, point, lap_roots.period, rate, seconds)
+
+
+def _seconds(rate: float, period: float | None) -> float:
+    return max(period or 0.0, 1 / -rate if rate < 0 else 0.0)
 
 
 def of_flows(model: Model, answer: FlowAnswer, check: Callable[[], object]) -> Persistence | None:
@@ -104,40 +126,52 @@ def of_flows(model: Model, answer: FlowAnswer, check: Callable[[], object]) -> P
     `check` may raise to end it.
     """
     part = sliced(model, answer.paths)
-    judged = [
-        Persistence("undecided", point.verdict, point.values, verdict.period, verdict.abscissa)
-        for point in answer.points
-        for _, verdict in point.branches
-    ]
+    judged = [_of_mode(point, mode) for point in answer.points for _, mode in point.branches]
     try:
-        return _beside_run(part, next(iter(corners(part))), answer.paths, judged, check)
+        return _beside_run(part, next(iter(corners(part))), answer.paths, judged, answer.left_out, check)
     except (ArithmeticError, MissingValueError):
         return None
 
 
+def _of_mode(point: FlowPoint, mode: DelayVerdict) -> Persistence:
+    rate, period = mode.abscissa, mode.period
+    return Persistence("undecided", point.verdict, point.values, period, rate, _seconds(rate, period))
+
+
 def _beside_run(
-    model: Model, choices: Choices, paths: Sequence[str], judged: Sequence[Persistence], check: Callable[[], object]
-) -> Persistence | None:
-    """Returns what roots and a run say together, about the mode that turns and grows most."""
+    model: Model, choices: Choices, paths: Sequence[str], judged: Sequence[Persistence], left_out: str,
+    check: Callable[[], object],
+) -> Persistence | None:  # fmt: skip
+    """Returns what roots and a run say together: about the stable mode that dies out last, or else about the one that
+    turns and grows most.
+    """
     if not judged:
         return None
+    stable = [each for each in judged if each.linear == "stable"]
+    grows = {each.linear for each in judged} == {"unstable"} and not left_out
     worst = max(judged, key=lambda each: (each.period is not None, each.rate))
-    verdicts = {each.linear for each in judged}
-    if worst.period is None or not math.isfinite(worst.rate) or verdicts not in ({"stable"}, {"unstable"}):
-        return worst
+    mode = replace(max(stable, key=lambda each: each.seconds) if stable else worst, left_out=left_out)
+    if not stable and (not grows or mode.period is None):
+        return mode
     try:
-        run = float_run(model, choices, paths, period=worst.period, rate=worst.rate, check=check)
+        run = float_run(model, choices, paths, period=mode.seconds, rate=mode.rate, check=check)
     except NotExactError:
-        return worst  # it cannot be followed, or not in time
-    both = verdicts == {"unstable"} and run.verdict == "swings"
-    return replace(worst, verdict="swings" if both else _at_rest(judged, run), run=run)
+        return mode  # it cannot be followed, or not in time
+    if grows:
+        return replace(mode, verdict="swings" if run.verdict == "swings" else "undecided", run=run)
+    return replace(mode, verdict=_at_rest(stable, run), run=run)
 
 
-def _at_rest(judged: Sequence[Persistence], run: FloatRun) -> str:
+def _at_rest(stable: Sequence[Persistence], run: FloatRun) -> str:
     """Returns whether the run has come near a stable point."""
-    near = any(each.linear == "stable" and _near(each.point, run.last) for each in judged)
-    return "rests" if near and run.verdict == "rests" else "undecided"
+    return "rests" if run.verdict == "rests" and any(_near(each.point, run) for each in stable) else "undecided"
 
 
-def _near(point: Mapping[str, Fraction], last: Mapping[str, float]) -> bool:
-    return all(abs(value - float(point[path])) <= NEAR * (1 + abs(value)) for path, value in last.items())
+def _near(point: Mapping[str, Fraction], run: FloatRun) -> bool:
+    """Decides whether every signal ends near the point, beside how far it went from there."""
+    for path, last in run.last.items():
+        at = float(point[path])
+        went = max(abs(end - at) for end in run.whole[path])
+        if abs(last - at) > max(NEAR * went, STILL * (1 + abs(at))):
+            return False
+    return True

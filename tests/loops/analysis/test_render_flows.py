@@ -31,3 +31,11 @@ def test_a_flow_is_one_line_for_each_equilibrium(flow: str, line: str) -> None:
     text = f'coherence: 1\ncomponents: {{a: {{state: "x\' = {flow}", from: 0.5}}}}\n'
     (answer,) = flow_answers(elaborate(read_text(text, "design.yaml")))
     assert list(render_flows(answer)) == [line]
+
+
+def test_what_was_not_looked_at_is_said() -> None:
+    kinks = " - ".join(f"max(0.1 * a.x - {k}, 0)" for k in range(7))
+    text = f'coherence: 1\ncomponents: {{a: {{state: "x\' = (1 - {kinks}) / 1 s", from: 0.5}}}}\n'
+    (answer,) = flow_answers(elaborate(read_text(text, "design.yaml")))
+    assert not answer.unstable
+    assert "a.x: undecided: not looked at: pieces of a.x beyond the first 64" in list(render_flows(answer))
