@@ -16,6 +16,7 @@ from coherence.base.watchdog import GRACE, STOPPED, TimeOverError, at_most
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.analysis.blame import Subset, smallest_swinging, smallest_unstable
 from coherence.loops.analysis.law_margins import LoopFigures, figures
+from coherence.loops.designs.alternating_branches import is_stable_alternating
 from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError, is_smooth, region, structure
 from coherence.loops.designs.flow_feedback import FlowAnswer, flow_answers
@@ -249,6 +250,8 @@ def _figures(group: Group, point: Point, deadline: Deadline, notes: list[str]) -
     parts = tuple(part for part, _, _ in judged)
     laps, every = [lap for _, lap, _ in judged], [rows for _, _, rows in judged]
     verdict, why = _joined(every, complete=complete)
+    if len(every) > 1 and is_stable_alternating(model, sides, all_laps):
+        verdict, why = "stable", f"stable in each of {len(every)} branches, and however they alternate"
     if sides.jumps:
         notes.append(f"the law jumps at an operating point, linear figures are of one side: {'; '.join(sides.jumps)}")
         verdict, why = (verdict, why) if verdict != "stable" else ("undecided", f"stable on one side of a jump: {why}")

@@ -19,6 +19,7 @@ from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compar
 from coherence.loops.designs.equilibria import AtRest
 from coherence.model.model import Model, SampledLoop, State, changed_outputs
 from coherence.simulate.execute.instants import MissingValueError
+from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.slices import signals_in, sliced
 
 NEAR = Fraction(1, 10**9)  # relative difference below which two branches meet
@@ -102,12 +103,31 @@ def _moved_kinks(part: Model, of: Collection[str]) -> dict[Tree, tuple[Tree, ...
     return {kink: (kink.then, kink.otherwise) if isinstance(kink, Choose) else kink.arguments for kink in kinks}
 
 
-def _kinks(model: Model) -> Iterator[Choose | Call]:
-    """Yields every min, max and choice, once."""
+def looks_back_at_kinks(model: Model) -> bool:
+    """Decides whether an expression reads the past of a min, max or choice: then its sides at two times may differ."""
+    bent = {path for path in model.outputs if _is_bent(model, model.outputs[path])}
+    nodes = (node for tree in _trees(model) for node in walk(tree))
+    calls = (node for node in nodes if isinstance(node, Call) and node.function in LOOK_BACK)
+    return any(_is_bent(model, part) or bent & set(names(part)) for call in calls for part in call.arguments)
+
+
+def _is_bent(model: Model, tree: Tree) -> bool:
+    """Decides whether a tree holds a kink, itself or through the outputs that it reads."""
+    if any(isinstance(node, Choose) or (isinstance(node, Call) and node.function in ("min", "max"))
+           for node in walk(tree)):  # fmt: skip
+        return True
+    return any(_is_bent(model, model.outputs[path]) for path in names(tree) if path in model.outputs)
+
+
+def _trees(model: Model) -> list[Tree]:
     trees: list[Tree] = [*model.outputs.values()]
     trees += [t for s in model.states.values() for t in (s.next, s.flow) if t is not None]
-    trees += [t for loop in model.loops for t in loop.trees]
-    nodes = (node for tree in trees for node in walk(tree))
+    return trees + [t for loop in model.loops for t in loop.trees]
+
+
+def _kinks(model: Model) -> Iterator[Choose | Call]:
+    """Yields every min, max and choice, once."""
+    nodes = (node for tree in _trees(model) for node in walk(tree))
     kinks = (n for n in nodes if isinstance(n, Choose) or (isinstance(n, Call) and n.function in ("min", "max")))
     yield from dict.fromkeys(kinks)
 

@@ -2,8 +2,8 @@
 
 A model keeps swinging where every equilibrium that is inside its bounds is unstable by its roots, none was left out,
 and a run in floats from its own start still swings after many periods, not less than before.  It comes to rest where
-that run ends at an equilibrium that is stable, certified as `lap_roots` and `delayed_verdict` do: of one branch, since
-branches that alternate may be unstable together.  All else is undecided.
+that run ends at an equilibrium that is stable, certified as `lap_roots`, `delayed_verdict` and, where several branches
+meet, `alternating_branches` do.  All else is undecided.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.language.expressions.evaluate import NotExactError
+from coherence.loops.designs.alternating_branches import is_stable_alternating
 from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.every_equilibrium import equilibria
 from coherence.loops.designs.feedback_groups import is_smooth
@@ -33,6 +34,7 @@ from coherence.simulate.execute.starts import corners
 MOST_LOOPS = 8
 IN_FLOATS = "a run in floats"
 NEAR = 0.05  # of how far a run went from a stable point: from there on it is on its way to it
+UNSTABLE_APART = "unstable in each branch"
 STILL = 1e-6  # relative distance from a stable point at which a run that begins there has never left it
 
 
@@ -101,13 +103,18 @@ def _of_smooth(model: Model, paths: Sequence[str], check: Callable[[], object]) 
 
 
 def _at_point(smooth: Model, point: dict[str, Fraction], check: Callable[[], object]) -> list[Persistence]:
-    """Returns the verdict of each branch at a point; where several meet or a law jumps none of them is stable."""
+    """Returns the verdict of each branch at a point; where several meet, that of all of them together."""
     sides = branches(smooth, point)
     laps = [opened(branch.model, point, check) for branch in sides.branches]
     verdicts = [_of_roots(point, roots(closed(lap), lap.length), float(lap.length)) for lap in laps]
     if len(verdicts) == 1 and not sides.jumps:
         return verdicts
-    return [replace(one, linear="undecided") if one.linear == "stable" else one for one in verdicts]
+    linear = "undecided"
+    if all(one.linear == "unstable" for one in verdicts):
+        linear = UNSTABLE_APART
+    elif len(verdicts) > 1 and is_stable_alternating(smooth, sides, laps):
+        linear = "stable"
+    return [replace(one, linear=linear) for one in verdicts]
 
 
 def _of_roots(point: Mapping[str, Fraction], lap_roots: Roots, length: float) -> Persistence:
@@ -148,7 +155,7 @@ def _beside_run(
     if not judged:
         return None
     stable = [each for each in judged if each.linear == "stable"]
-    grows = {each.linear for each in judged} == {"unstable"} and not left_out
+    grows = {each.linear for each in judged} <= {"unstable", UNSTABLE_APART} and not left_out
     worst = max(judged, key=lambda each: (each.period is not None, each.rate))
     mode = replace(max(stable, key=lambda each: each.seconds) if stable else worst, left_out=left_out)
     if not stable and (not grows or mode.period is None):
