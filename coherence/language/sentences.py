@@ -320,8 +320,8 @@ _SELECTS = re.compile(rf"(only|not|prefer|prefer not) on ([a-z][a-z0-9_]*) ({_NA
 _TOLERATES = re.compile(rf"tolerates ({_NAME})")
 PLACEMENT_HELP = (
     "write `spread by zone <= 1`, `prefer spread by node <= 1 weight 2`, `only on zone a or b`, `not on zone c`, or "
-    "`tolerates gpu`; only what is preferred has a weight; at most n on each place is room there: `needs: {slot: 1}` of "
-    "the thing and `slot: n` of the place"
+    "`tolerates gpu`; only what is preferred has a weight; at most n on each place is room there: `needs: {slot: 1}` "
+    "of the thing and `slot: n` of the place"
 )
 
 
