@@ -21,10 +21,10 @@ from coherence.loops.margins.sampled_margins import (
     MOST_GAIN,
     CirclePeak,
     MarginEdge,
-    OpenedLap,
     SampledMargins,
     sampled_margins,
 )
+from coherence.loops.multirate.opened_lap import OpenedLap
 from coherence.model.model import SampledLoop
 
 FACTORS = 140  # tried up to MOST_GAIN and down to its inverse
@@ -81,7 +81,7 @@ def opened_lap(cut: Closed, lap: Lap) -> OpenedLap:
     """Returns an opened lap in floats."""
     size, count = len(cut.names), len(cut.opened)
     a, b, c, d = floats(cut.a, size), floats(cut.b, count), floats(cut.c, size), floats(cut.d, count)
-    return OpenedLap(a, b, c, d, float(lap.length))
+    return OpenedLap(a, b, c, d, lap.length)
 
 
 def _joined(branches: Sequence[SampledMargins | None]) -> SampledMargins | None:

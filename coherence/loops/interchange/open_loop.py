@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.loops.interchange.opened_lap import OpenedLap, opened_lap
 from coherence.loops.interchange.python_control import frequency_response, python_control, state_space
+from coherence.loops.multirate.opened_lap import OpenedLap, opened_lap
 from coherence.loops.multirate.sampled_system import Multirate, multirate
 from coherence.loops.networks.network import Block, Coupling, Network
 

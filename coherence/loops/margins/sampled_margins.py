@@ -1,6 +1,6 @@
 """Computes margins of a loop with sampled decisions from its opened lap, each with what was proved of it.
 
-A lap of `length` seconds, opened at the n decisions of one loop, is x+ = A x + B v, w = C x + D v.  With
+A lap opened at the n decisions of one loop is x+ = A x + B v, w = C x + D v.  With
 L(z) = D + C (z I - A)^-1 B it is closed by v = k w, and k = 1 is the loop as it stands (L has the sign of the whole
 way round: minus the open loop of a textbook).  The closed lap has a multiplier z where det(I - k L(z)) = 0.
 
@@ -31,6 +31,7 @@ import numpy as np
 
 from coherence.base.bisection import halved
 from coherence.loops.margins.network_margins import Disk, disk_of
+from coherence.loops.multirate.opened_lap import OpenedLap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,21 +46,6 @@ ROUGH = 0.05  # excess of a bound that only sets the length of a step
 FINE = 1e-5  # excess of a bound that is printed
 ROUNDING = 1e-11  # distance from the circle within which rounding may move a multiplier over it
 CERTIFIED = 1e-5  # relative width of the bracket of an edge that counts as certified
-
-
-@dataclass(frozen=True)
-class OpenedLap:
-    """A, B, C, D of the lap and its length in seconds."""
-
-    a: Array
-    b: Array
-    c: Array
-    d: Array
-    length: float
-
-    @property
-    def decisions(self) -> int:
-        return len(self.d)
 
 
 @dataclass(frozen=True)
@@ -137,7 +123,9 @@ def balanced(lap: OpenedLap) -> OpenedLap:
 def closed_lap(lap: OpenedLap, k: complex) -> OpenedLap:
     """Returns the lap with matrices of k L (I - k L)^-1: closed by the factor k, with an input beside it."""
     inner = np.linalg.inv(np.eye(lap.decisions) - k * lap.d)
-    return OpenedLap(lap.a + k * lap.b @ inner @ lap.c, lap.b @ inner, k * inner @ lap.c, k * inner @ lap.d, lap.length)
+    return OpenedLap(
+        lap.a + k * lap.b @ inner @ lap.c, lap.b @ inner, k * inner @ lap.c, k * inner @ lap.d, float(lap.period)
+    )
 
 
 def inside(lap: OpenedLap, k: complex, radius: float = 1 - ROUNDING) -> bool:
@@ -197,7 +185,7 @@ def _frequency(lap: OpenedLap, k: complex) -> float:
     whole = closed_lap(lap, k)
     multipliers, vectors = np.linalg.eig(whole.a)
     index = int(np.abs(multipliers).argmax())
-    return _turning(whole.c @ vectors[:, index], multipliers[index], lap.length)
+    return _turning(whole.c @ vectors[:, index], multipliers[index], float(lap.period))
 
 
 def _turning(course: Array, multiplier: complex, length: float) -> float:
@@ -264,7 +252,7 @@ def _norms(matrices: Array) -> Array:
 
 def _peak_frequency(lap: OpenedLap, whole: OpenedLap, shift: Array, angle: float) -> float:
     if lap.decisions == 1:
-        return abs(angle) / lap.length
+        return abs(angle) / float(lap.period)
     z = np.exp(1j * angle)
     at = whole.d + shift + whole.c @ np.linalg.solve(z * np.eye(len(whole.a)) - whole.a, whole.b)
-    return _turning(np.linalg.svd(at)[2][0].conj(), z, lap.length)
+    return _turning(np.linalg.svd(at)[2][0].conj(), z, float(lap.period))

@@ -11,8 +11,8 @@ from coherence.base.errors import UsageError
 from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.design_network import network_of
 from coherence.loops.interchange.design_systems import whole_system
-from coherence.loops.interchange.opened_lap import opened_lap
 from coherence.loops.multirate.lifting import lift
+from coherence.loops.multirate.opened_lap import opened_lap
 from tests.loops.designs.test_bridged_laps import LAG, WRITERS, drawn_design, growths, smooth_at_rest
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,14 @@ from hypothesis import strategies as st
 from coherence.loops.margins.sampled_margins import (
     CERTIFIED,
     MarginEdge,
-    OpenedLap,
     closed_lap,
     inside,
     phase_edge,
     sampled_margins,
 )
+from coherence.loops.multirate.opened_lap import OpenedLap
 
-STEP = 15.0  # s
+STEP = Fraction(15)  # s
 
 
 def integrator(gain: float, delay: int) -> OpenedLap:
@@ -66,7 +67,7 @@ def test_what_is_not_stable_has_no_margins() -> None:
 def test_python_control_says_the_same_of_one_rate(gain: float, delay: int) -> None:
     import control
 
-    of = control.tf([gain], np.polymul([1, -1], [1] + [0] * delay), STEP)
+    of = control.tf([gain], np.polymul([1, -1], [1] + [0] * delay), float(STEP))
     with np.errstate(divide="ignore", invalid="ignore"):  # at its pole 1
         gm, pm, sm, wpc, wgc, _ = control.stability_margins(of)
     margins = sampled_margins(integrator(gain, delay))

@@ -39,6 +39,11 @@ class OpenedLap:
     period: Fraction
 
     @property
+    def decisions(self) -> int:
+        """Returns how often the loop decides in a lap."""
+        return len(self.d)
+
+    @property
     def loop(self) -> tuple[Array, Array, Array, Array]:
         """Returns L."""
         return self.a, self.b, 0.0 - self.c, 0.0 - self.d

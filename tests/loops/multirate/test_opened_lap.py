@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
-from coherence.loops.interchange.opened_lap import OpenedLap, opened_lap
 from coherence.loops.multirate.lifting import lift
+from coherence.loops.multirate.opened_lap import OpenedLap, opened_lap
 from coherence.loops.multirate.sampled_system import Multirate, Sampler, checked
 from coherence.loops.networks.network import Block, Coupling
 
