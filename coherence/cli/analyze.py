@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +12,7 @@ from coherence.base.errors import UsageError
 from coherence.base.watchdog import GRACE, STOPPED, STOPPED_CODE, TimeOverError, at_most, current_run, run_limit
 from coherence.cli._designs import one_entry
 from coherence.cli._given import refuse_given
+from coherence.cli._network import NAMES, analyze_network, network_options, questions_of
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
 
@@ -23,13 +23,10 @@ if TYPE_CHECKING:
     from coherence.findings.question_input import Subject
     from coherence.language.design import Design
     from coherence.loops.analysis.design_analysis import DesignAnalysis
-    from coherence.loops.analysis.network_file import NetworkAnalysis
     from coherence.loops.analysis.retry_products import Amplified
     from coherence.loops.analysis.retuning import Retuning
     from coherence.loops.designs.disagreements import Disagreement
     from coherence.loops.designs.predicted_cycles import CycleReading
-    from coherence.loops.multirate.sampled_system import Multirate
-    from coherence.loops.networks.network import Network
 
 GROUPS, LEFT_FOR_CYCLES = 0.6, 0.2  # of the time limit: of the groups where others are retuned, and of limit cycles
 LOADS, CYCLES = 0.2, 0.7  # of it for operating points of retries, and of what is left for the limit cycles themselves
@@ -38,6 +35,7 @@ LOADS, CYCLES = 0.2, 0.7  # of it for operating points of retries, and of what i
 @click.command("analyze")
 @click.argument("path", type=click.Path(), required=False)
 @click.option("--network", metavar="FILE", help="Analyze blocks and couplings stated in YAML instead of a design.")
+@network_options
 @click.option("--picture", metavar="FILE", help="Draw runs, sensitivity and roots: FILE.svg, or FILE.png.")
 @click.option("--retune/--no-retune", default=True, show_default=True, help="Search for settings that are safe.")
 @time_limit_option(0.5, 30.0, "Of the whole analysis; what is not reached is undecided.")
@@ -45,12 +43,13 @@ LOADS, CYCLES = 0.2, 0.7  # of it for operating points of retries, and of what i
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(
     *, path: str | None, network: str | None, picture: str | None, retune: bool, time_limit: float, strict: bool,
-    output: str,
+    output: str, **asked_of_network: Any,
 ) -> int:  # fmt: skip
     """Analyze the loops of the design at PATH.
 
     For each group of loops in feedback: what exact execution says, and beside it the linear verdict at every
     operating point, inside and outside of tolerances, with margins, period and the smallest set of loops to blame.
+    Exit 1: a network is unstable, or answers about a design contradict each other.
     """
     if (path is None) == (network is None):
         raise UsageError("name a design, or a network of blocks with --network FILE")
@@ -59,38 +58,14 @@ def command(
     if picture is not None:
         files.check_kind(picture)
     if network is not None:
-        refuse_given(("retune", "strict"), "a network of blocks has no settings to search and no values that go unread")
-        return _network(network, picture, output, time_limit)
+        refuse_given(("retune",), "a network of blocks has no settings to search")
+        questions = questions_of(asked_of_network)
+        text, document, code = analyze_network(network, questions, picture, time_limit, strict=strict)
+        click.echo(_dumped(document) if output == "json" else text, nl=False)
+        return code
+    refuse_given(NAMES, "it is asked of a network of blocks (--network FILE)")
     assert path is not None
     return _design(path, picture, output, time_limit, retune=retune, strict=strict)
-
-
-def _network(file: str, picture: str | None, output: str, time_limit: float) -> int:
-    from coherence.loops.analysis import network_file, render_pictures
-    from coherence.loops.analysis.network_reading import read_network
-    from coherence.reporting.pictures import files
-
-    judged = _judged(read_network(Path(file)), time_limit)
-    if picture is not None:
-        files.write(render_pictures.of_network(file, judged), picture)
-    document = network_file.as_json(file, judged) if output == "json" else None
-    click.echo(_dumped(document) if document is not None else network_file.text(file, judged), nl=False)
-    return 0
-
-
-def _judged(network: Network | Multirate, time_limit: float) -> NetworkAnalysis:
-    """Returns the verdict of a network, with margins or blame as far as the time (in s) allows."""
-    from coherence.loops.analysis.network_file import analysed, judged, undecided
-
-    reason = f"the time limit of {time_limit:g} s was reached"
-    analysis = undecided(network, reason)
-    try:
-        with at_most(time_limit):
-            analysis = judged(network)
-            analysis = analysed(network, analysis)
-    except TimeOverError:
-        analysis = replace(analysis, notes=(*analysis.notes, reason))
-    return analysis
 
 
 def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool, strict: bool) -> int:

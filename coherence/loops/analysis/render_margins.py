@@ -30,7 +30,7 @@ def _rows(loop: LoopFigures) -> Iterator[tuple[str, str]]:
         yield "sensitivity", f"Ms {_peak(loop.margins.sensitivity)}, Mt {_peak(loop.margins.complementary)}"
         yield "disk", render_disk(loop.margins.disk)
     elif loop.response is not None:
-        yield "sensitivity", f"Ms {loop.response.peak:.4g} (an estimate, on a grid){_at(loop.response.at)}"
+        yield "sensitivity", f"Ms {loop.response.peak:.4g} (an estimate, on a grid){render_at(loop.response.at)}"
     if loop.note:
         yield "", loop.note
 
@@ -40,7 +40,7 @@ def _factors(loop: LoopFigures) -> str:
         return "no stable factor found"
     high = f"{MOST_GAIN:g} and above" if math.isinf(loop.gain_high) else f"{loop.gain_high:.6g}"
     edge = loop.margins.high if loop.margins is not None else None
-    at = _at(edge.frequency) if edge is not None and edge.frequency is not None else ""
+    at = render_at(edge.frequency) if edge is not None and edge.frequency is not None else ""
     doubt = "" if loop.certified else " (an estimate)"
     low = f"{loop.gain_low:.6g} to " if loop.gain_low else "up to "
     return f"stable times {low}{high}{at}{doubt}"
@@ -51,7 +51,7 @@ def render_phase(edge: MarginEdge) -> str:
     if edge.at is None:
         return f"any, up to {edge.proved:.4g} deg"
     doubt = "" if edge.certified else f" (an estimate; proved up to {edge.proved:.4g} deg)"
-    return f"{edge.at:.5g} deg{_at(edge.frequency)}{doubt}"
+    return f"{edge.at:.5g} deg{render_at(edge.frequency)}{doubt}"
 
 
 def render_delay(delay: DelayMargin) -> str:
@@ -70,10 +70,10 @@ def render_disk(disk: Disk) -> str:
 
 def _peak(peak: CirclePeak) -> str:
     doubt = "" if peak.certified else f", not above {peak.bound:.4g}"
-    return f"{peak.value:.4g}{_at(peak.frequency)}{doubt}"
+    return f"{peak.value:.4g}{render_at(peak.frequency)}{doubt}"
 
 
-def _at(frequency: float | None) -> str:
+def render_at(frequency: float | None) -> str:
     """Renders ` at 0.3 rad/s (period 20.9 s)`; nothing at rest."""
     if not frequency or not math.isfinite(frequency) or frequency < 1e-12:
         return ""

@@ -14,7 +14,7 @@ from coherence.reporting.pictures.svg import Dots, Figure, Line, Panel
 from coherence.simulate.execute.affine import plain
 
 if TYPE_CHECKING:
-    from coherence.loops.analysis.network_file import NetworkAnalysis
+    from coherence.loops.analysis.network_analysis import NetworkAnalysis
 
 MOST_GROUPS, MOST_LINES = 6, 4
 SHOWN = 3  # periods of an orbit

@@ -14,9 +14,9 @@ from coherence.language import document
 from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.reading import read_design, read_text
-from coherence.loops.analysis import network_file, render_json
+from coherence.loops.analysis import network_analysis, render_json, render_network
 from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis, PointFigures, analysed
-from coherence.loops.analysis.network_file import NetworkAnalysis
+from coherence.loops.analysis.network_analysis import NetworkAnalysis
 from coherence.loops.analysis.network_reading import is_network, read_network
 from coherence.loops.designs.design_network import DesignNetwork, network_of
 from coherence.loops.designs.feedback_groups import is_smooth
@@ -79,7 +79,7 @@ class LoopAnalysis:
     def to_dict(self) -> dict[str, Any]:
         """Returns what `coherence analyze --output json` prints of it."""
         if isinstance(self.analysis, NetworkAnalysis):
-            return network_file.as_json(self.name, self.analysis)
+            return render_network.as_json(self.name, self.analysis)
         return render_json.as_json(self.name, self.analysis, (), [()] * len(self.analysis.groups))
 
     def linearize(self, loop: str, *, point: int = 0, branch: int | None = None) -> OpenLoop:
@@ -125,7 +125,7 @@ def analyze(
     if isinstance(source, str | Path) and _holds_network(source):
         return replace(analyze(read_network(Path(source))), name=str(source))
     if isinstance(source, Network | Multirate):
-        return LoopAnalysis(network_file.analysed(source), "<network>", source)
+        return LoopAnalysis(network_analysis.analysed(source), "<network>", source)
     name, design = _design(source)
     model = elaborate(design)
     return LoopAnalysis(analysed(model, time_limit=time_limit), name, model=model)

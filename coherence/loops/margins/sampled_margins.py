@@ -123,9 +123,7 @@ def balanced(lap: OpenedLap) -> OpenedLap:
 def closed_lap(lap: OpenedLap, k: complex) -> OpenedLap:
     """Returns the lap with matrices of k L (I - k L)^-1: closed by the factor k, with an input beside it."""
     inner = np.linalg.inv(np.eye(lap.decisions) - k * lap.d)
-    return OpenedLap(
-        lap.a + k * lap.b @ inner @ lap.c, lap.b @ inner, k * inner @ lap.c, k * inner @ lap.d, float(lap.period)
-    )
+    return OpenedLap(lap.a + k * lap.b @ inner @ lap.c, lap.b @ inner, k * inner @ lap.c, k * inner @ lap.d, lap.period)
 
 
 def inside(lap: OpenedLap, k: complex, radius: float = 1 - ROUNDING) -> bool:

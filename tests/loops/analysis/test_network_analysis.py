@@ -11,15 +11,9 @@ import pytest
 
 from coherence.base.errors import InputError, UsageError
 from coherence.loops.analysis import render_pictures
-from coherence.loops.analysis.network_file import (
-    NetworkAnalysis,
-    analysed,
-    as_json,
-    judged,
-    text,
-    undecided,
-)
+from coherence.loops.analysis.network_analysis import NetworkAnalysis, analysed, judged, undecided
 from coherence.loops.analysis.network_reading import read_network
+from coherence.loops.analysis.render_network import as_json, text
 from coherence.loops.networks.network import Block, Coupling, loop, network
 
 CHAIN = """network: 1
@@ -98,8 +92,14 @@ def test_an_unstable_network_has_blame_and_no_margins(tmp_path: Path) -> None:
 def test_a_sampled_network_has_safe_factors_and_multipliers(tmp_path: Path) -> None:
     analysis = analysis_of(tmp_path, "0.05", ", rate: 15 s")
     assert (analysis.verdict, analysis.delayed) == ("stable", None)
-    assert [name for name, _, _ in analysis.factors] == ["queue", "scaler"]
-    for _, low, high in analysis.factors:  # a gain that only falls is always stable; one that rises is not
+    assert [name for name, _, _ in analysis.factors] == ["queue"]
+    opened = [(loop.gain_low, loop.gain_high) for loop in analysis.opened]
+    assert [loop.loop for loop in analysis.opened] == ["scaler"]
+    for low, high in [
+        *opened,
+        *((low, high) for _, low, high in analysis.factors),
+    ]:  # a gain that only falls is always stable; one that rises is not
+        assert high is not None
         assert (low, math.isinf(high)) == (0.0, False)
         assert (
             judged(read_network(write(tmp_path, CHAIN % (str(0.05 * high * 0.99), ", rate: 15 s")))).verdict == "stable"
@@ -118,9 +118,10 @@ def test_the_gain_of_an_unstable_block_may_fall_only_so_far() -> None:
     plant = Block("plant", (2.0,), (100.0, -1.0), 0.0)
     hold = Block("hold", (1.0,), (1.0,), 0.0, rate=10.0)
     net = network([plant, hold], [Coupling("plant", "hold", 1), Coupling("hold", "plant", -1)])
-    factors = {name: (low, high) for name, low, high in analysed(net).factors}
-    assert factors["plant"][0] == pytest.approx(0.5, rel=1e-6)
-    assert factors["hold"] == pytest.approx(factors["plant"])
+    analysis = analysed(net)
+    ((_, low, high),), (opened,) = analysis.factors, analysis.opened
+    assert low == pytest.approx(0.5, rel=1e-6)
+    assert (opened.gain_low, opened.gain_high) == pytest.approx((low, high))
 
 
 def test_no_verdict_carries_its_reason() -> None:

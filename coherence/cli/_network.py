@@ -1,0 +1,112 @@
+"""Analyzes a network of blocks for `analyze --network`: its options, its answers, its exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coherence.base.errors import UsageError
+from coherence.base.watchdog import GRACE, TimeOverError, at_most, current_run, run_limit
+from coherence.cli._unread import strict_code
+
+if TYPE_CHECKING:
+    from coherence.loops.analysis.network_analysis import NetworkAnalysis
+    from coherence.loops.analysis.network_questions import Answer, NetworkQuestion
+    from coherence.loops.multirate.sampled_system import Multirate
+    from coherence.loops.networks.network import Network
+
+VERDICT = 0.8  # of the time limit: what verdict and margins may take where more is asked
+WHAT = click.Choice(["gain", "delay"])
+OPTIONS = (
+    click.option("--critical", type=WHAT, multiple=True, help="Factor or extra delay at which the verdict changes."),
+    click.option("--windows", type=WHAT, multiple=True, help="Where a network is stable, of one block."),
+    click.option("--peak", metavar="FROM:TO", multiple=True, help="Largest amplification in a network; `all:all`."),
+    click.option("--interaction", is_flag=True, help="Relative gains, Niederlinski's index, disk of all loops."),
+    click.option("--map", "mapped", is_flag=True, help="Windows of delay of one block, gain by gain."),
+    click.option("--of", "blocks", metavar="A,B", help="The blocks of a network that these are about."),
+    click.option("--up-to", type=click.FloatRange(min=0, min_open=True), help="Highest factor, or delay in seconds."),
+)
+NAMES = ("critical", "windows", "peak", "interaction", "mapped", "blocks", "up_to")
+
+
+def network_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the options that are asked of a network."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def questions_of(given: dict[str, Any]) -> list[NetworkQuestion]:
+    """Returns the questions of the options.  Raises UsageError for options that ask nothing."""
+    from coherence.loops.analysis.network_questions import NetworkQuestion
+
+    blocks = tuple(name.strip() for name in (given["blocks"] or "").split(",") if name.strip())
+    kinds = [f"critical {what}" for what in given["critical"]] + [f"{what} windows" for what in given["windows"]]
+    kinds += ["interaction"] * given["interaction"] + ["map"] * given["mapped"]
+    questions = [NetworkQuestion(kind, blocks, given["up_to"]) for kind in kinds]
+    if (blocks or given["up_to"] is not None) and not questions:
+        raise UsageError("--of and --up-to belong to --critical, --windows, --interaction or --map: name one of them")
+    return [*questions, *map(_peak, given["peak"])]
+
+
+def _peak(ends: str) -> NetworkQuestion:
+    from coherence.loops.analysis.network_questions import NetworkQuestion
+
+    source, colon, target = ends.partition(":")
+    if not colon:
+        raise UsageError(f"--peak {ends}: write FROM:TO, two blocks or `all`")
+    named = [None if end == "all" else end for end in (source, target)]
+    return NetworkQuestion("peak", source=named[0], target=named[1])
+
+
+def analyze_network(
+    file: str, questions: list[NetworkQuestion], picture: str | None, time_limit: float, *, strict: bool
+) -> tuple[str, dict[str, Any], int]:
+    """Returns text, JSON and exit code: 1 where the network is unstable, 4 where --strict and something is open."""
+    from coherence.loops.analysis import render_network, render_network_questions, render_pictures
+    from coherence.loops.analysis.network_reading import read_network
+    from coherence.reporting.pictures import files
+
+    with run_limit(time_limit):
+        network = read_network(Path(file))
+        judged = _judged(network, time_limit, whole=not questions)
+        answers = _answers(network, questions)
+    if picture is not None:
+        files.write(render_pictures.of_network(file, judged), picture)
+    text = render_network.text(file, judged) + render_network_questions.text(answers)
+    document = {**render_network.as_json(file, judged), "answers": render_network_questions.as_json(answers)}
+    left_open = judged.verdict == "undecided" or any(answer.open for answer in answers)
+    return text, document, strict_code(int(judged.verdict == "unstable"), (), strict=strict, left_open=left_open)
+
+
+def _judged(network: Network | Multirate, time_limit: float, *, whole: bool) -> NetworkAnalysis:
+    """Returns the verdict of a network, with margins or blame as far as the time (in s) allows."""
+    from coherence.loops.analysis.network_analysis import analysed, judged, undecided
+
+    reason = f"the time limit of {time_limit:g} s was reached"
+    analysis = undecided(network, reason)
+    try:
+        with at_most(time_limit * (1 if whole else VERDICT)):
+            analysis = judged(network)
+            analysis = analysed(network, analysis)
+    except TimeOverError:
+        analysis = replace(analysis, notes=(*analysis.notes, reason))
+    return analysis
+
+
+def _answers(network: Network | Multirate, questions: list[NetworkQuestion]) -> list[Answer]:
+    """Returns the answers, each within its share of what is left of the time."""
+    from coherence.loops.analysis.network_questions import answered, unanswered
+
+    answers: list[Answer] = []
+    for index, question in enumerate(questions):
+        try:
+            with at_most(max(current_run().left, 0.0) / (len(questions) - index) + GRACE):
+                answers.append(answered(network, question))
+        except TimeOverError:
+            answers.append(unanswered(question.kind, question.blocks, "the time limit was reached"))
+    return answers
