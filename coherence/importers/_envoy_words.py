@@ -48,36 +48,21 @@ BREAKERS = {  # name -> what it counts, and what happens when it is full
 def add_breaker(sketch: Sketch, thing: str, name: str, most: Scalar) -> None:
     """Adds the limit of a circuit breaker."""
     counted, full = BREAKERS[name]
-    values: dict[str, Node | None] = {
-        "uses": respelled(most, BREAKER),
-        "counts": respelled(most, f"{thing}.{counted}"),
-        "at_most": most,
-        "when_full": respelled(most, full),
-    }
-    sketch.put("limits", sketch.names.fresh(f"{thing}_{name}"), most.place, values)
+    sketch.put_limit(f"{thing}_{name}", f"{thing}.{counted}", most, full, uses=BREAKER)
 
 
 def add_retry_budget(sketch: Sketch, thing: str, place: Place, share: Scalar | None, least: Scalar | None) -> None:
     """Adds a retry budget; 20 % where no share is written.  SOURCE: Envoy API v3, Thresholds.RetryBudget."""
     stated = share or Scalar("20", place)
-    values: dict[str, Node | None] = {
-        "uses": Scalar(BUDGET, place),
-        "counts": Scalar(f"{thing}.retries in flight", place),
-        "at_most": respelled(stated, f"{stated.text} % of {thing} in flight"),
-        "but_at_least": least,
-    }
-    sketch.put("limits", sketch.names.fresh(f"{thing}_retry_budget"), place, values)
+    most, counted = respelled(stated, f"{stated.text} % of {thing} in flight"), f"{thing}.retries in flight"
+    sketch.put_limit(f"{thing}_retry_budget", counted, most, place=place, uses=BUDGET, but_at_least=least)
 
 
 def add_ejection_cap(sketch: Sketch, thing: str, place: Place, stated: Scalar | None) -> None:
     """Adds the cap on ejected hosts; 10 % where none is written."""
     share = stated or Scalar("10 %", place)
-    values: dict[str, Node | None] = {
-        "uses": Scalar(EJECTION, place),
-        "counts": Scalar(f"{thing}.ejected", place),
-        "at_most": respelled(share, f"{share.text} of {thing}.copies"),
-    }
-    sketch.put("limits", sketch.names.fresh(f"{thing}_ejection"), share.place, values)
+    most, counted = respelled(share, f"{share.text} of {thing}.copies"), Scalar(f"{thing}.ejected", place)
+    sketch.put_limit(f"{thing}_ejection", counted, most, uses=Scalar(EJECTION, place))
 
 
 def snake_case(table: Table) -> Table:

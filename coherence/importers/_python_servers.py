@@ -48,7 +48,7 @@ def read_uvicorn(flags: Flags, sketch: Sketch) -> None:
 
 
 def _ongoing(flags: Flags, most: Scalar, full: str, sketch: Sketch) -> None:
-    sketch.put_limit(f"{flags.thing}_ongoing", f"{flags.thing}.ongoing", most, full, per=respelled(most, "replica"))
+    sketch.put_limit(f"{flags.thing}_ongoing", f"{flags.thing}.ongoing", most, full, per="replica")
 
 
 def _drain(flags: Flags, longest: Scalar | None, sketch: Sketch) -> None:

@@ -156,8 +156,7 @@ def _limits(view: FieldView, thing: str, sketch: Sketch) -> None:
     """Adds what one replica works on at once, and how many may wait before requests are refused."""
     ongoing, queued = view.whole("max_ongoing_requests", least=1), view.scalar("max_queued_requests")
     if ongoing is not None:
-        replica = respelled(ongoing, "replica")
-        sketch.put_limit(f"{thing}_ongoing", f"{thing}.ongoing", ongoing, "wait", per=replica)
+        sketch.put_limit(f"{thing}_ongoing", f"{thing}.ongoing", ongoing, "wait", per="replica")
     if queued is not None and queued.text.strip() != "-1" and view.whole("max_queued_requests") is not None:
         sketch.put_limit(f"{thing}_waiting", f"{thing}.waiting", queued, "reject")
 

@@ -10,7 +10,6 @@ from coherence.base import units
 from coherence.importers._kubernetes import FieldView
 from coherence.importers._quantities import members, respelled
 from coherence.importers._sketch import Sketch, default_scalar
-from coherence.language.document import Scalar
 
 ROLLOUT = (
     ("maxSurge", "surge", "extra", "up", "rolling_update_surge"),
@@ -29,12 +28,7 @@ def rolling_update(rolling: FieldView | None, spec: FieldView, thing: str, sketc
             spec.problem(most.place, words, "write a number of pods or a percentage")
             continue
         place = stated.place if stated else sketch.sections["components"].key_place(thing)
-        values = {
-            "uses": Scalar(part, place),
-            "counts": Scalar(f"{thing}.{counted}", place),
-            "at_most": respelled(most, cap),
-        }
-        sketch.put("limits", sketch.names.fresh(f"{thing}_{name}"), place, values)
+        sketch.put_limit(f"{thing}_{name}", f"{thing}.{counted}", respelled(most, cap), place=place, uses=part)
 
 
 def progress_deadline(spec: FieldView, thing: str, sketch: Sketch) -> None:

@@ -12,7 +12,6 @@ from coherence.importers._job_queues import JobQueues
 from coherence.importers._kubernetes import FieldView
 from coherence.importers._monitoring import MetricSources
 from coherence.importers._names import Names
-from coherence.importers._quantities import respelled
 from coherence.language import catalogue
 from coherence.language.document import Items, Node, Scalar, Table
 
@@ -175,16 +174,18 @@ class Sketch:
         values = {activity: time, **known} if first else {**known, activity: time}
         self.state(thing, "takes", entry(place, values))
 
-    def put_limit(self, name: str, counted: str, most: Scalar, full: str, **more: Node | None) -> None:
-        """Adds a limit on requests: what it counts, at most so many, and what happens when it is full."""
-        values: dict[str, Node | None] = {
-            "layer": respelled(most, "runtime"),
-            "counts": respelled(most, counted),
-            "at_most": most,
-            **more,
-            "when_full": respelled(most, full),
-        }
-        self.put("limits", self.names.fresh(name), most.place, values)
+    def put_limit(
+        self, name: str, counted: str | Scalar, most: str | Scalar = "", full: str = "", place: Place | None = None,
+        **more: str | Node | None,
+    ) -> None:  # fmt: skip
+        """Adds a limit: what it counts, at most so many, and what happens when it is full.
+
+        It and its texts stand at a place, else at that of `most`.  Its layer is `runtime` where nothing else is said.
+        """
+        kind = {key: value for key, value in more.items() if key in ("uses", "layer")} or {"layer": "runtime"}
+        values = {**kind, "counts": counted, "at_most": most, **more, "when_full": full}
+        where = place or (most.place if isinstance(most, Scalar) else self.place)
+        self._put_new("limits", name, where, values)
 
     def put_timer(
         self, name: str, place: Place | None = None, *, start: str = "", during: str = "", after: Scalar | None = None,
@@ -197,9 +198,13 @@ class Sketch:
         where = place or (after.place if after is not None else self.place)
         ends = unless or (f"{during} ends" if during else "")
         stated = {**more, "from": start or f"{during} starts", "after": after, "unless": ends, "then": then}
-        texts = {key: Scalar(it, where) if isinstance(it, str) else it for key, it in stated.items() if it != ""}
+        return self._put_new("timers", name, where, stated)
+
+    def _put_new(self, section: str, name: str, place: Place, values: Mapping[str, str | Node | None]) -> str:
+        """Adds a timer or limit under a name of its own, which it returns; values that are texts stand at its place."""
+        texts = {key: Scalar(it, place) if isinstance(it, str) else it for key, it in values.items() if it != ""}
         fresh = self.names.fresh(name)
-        self.put("timers", fresh, where, texts)
+        self.put(section, fresh, place, texts)
         return fresh
 
     def mention(self, name: str, place: Place, note: str) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from coherence.importers._flags import Flags
 from coherence.importers._names import sanitised
-from coherence.importers._quantities import respelled
 from coherence.importers._sketch import Sketch
 
 RUNNING = sanitised("vllm:num_requests_running")
@@ -30,7 +29,7 @@ def read(flags: Flags, sketch: Sketch) -> None:
     most = flags.whole("max-num-seqs") or flags.whole("max-num-seq")  # argparse takes the beginning of a name
     if most is not None:
         counted = f"{flags.thing}.{RUNNING}"
-        sketch.put_limit(f"{flags.thing}_max_num_seqs", counted, most, "wait", per=respelled(most, "replica"))
+        sketch.put_limit(f"{flags.thing}_max_num_seqs", counted, most, "wait", per="replica")
     flags.remark("how long a request may be is not modelled", *LENGTH)
     flags.remark("the memory that is left for requests is known when it has started", *MEMORY)
     flags.remark("how many accelerators one replica needs is not modelled", *GROUP, *SHORT)

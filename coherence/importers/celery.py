@@ -127,7 +127,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     if limit is not None:
         sketch.add_activity(thing, "run", respelled(limit, f"0 s .. {limit.text}"))
     if most is not None:
-        sketch.put_limit(f"{thing}_concurrency", f"{thing}.ongoing", most, "wait", per=respelled(most, "worker"))
+        sketch.put_limit(f"{thing}_concurrency", f"{thing}.ongoing", most, "wait", per="worker")
     if computed is None or OPTIONS not in computed:
         _visibility(view, thing, sketch)
 

@@ -143,7 +143,7 @@ def _is_on(view: FieldView) -> bool:
 
 def _limit(most: Scalar | None, counted: str, sketch: Sketch) -> None:
     if most is not None:
-        sketch.put_limit(counted.replace(".", "_"), counted, most, "reject", per=respelled(most, "run"))
+        sketch.put_limit(counted.replace(".", "_"), counted, most, "reject", per="run")
 
 
 def _subagents(

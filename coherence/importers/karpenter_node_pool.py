@@ -53,13 +53,7 @@ def _budget(budget: FieldView, thing: str, sketch: Sketch) -> None:
 
 
 def _limit(nodes: Scalar, most: str, during: Scalar | None, thing: str, sketch: Sketch) -> None:
-    values: dict[str, Node | None] = {
-        "uses": respelled(nodes, BUDGET),
-        "counts": respelled(nodes, f"{thing}.disrupted"),
-        "at_most": respelled(nodes, most),
-        "during": during,
-    }
-    sketch.put("limits", sketch.names.fresh(f"{thing}_budget"), nodes.place, values)
+    sketch.put_limit(f"{thing}_budget", f"{thing}.disrupted", respelled(nodes, most), uses=BUDGET, during=during)
 
 
 def _during(budget: FieldView) -> Scalar | None:

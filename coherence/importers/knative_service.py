@@ -83,7 +83,7 @@ def _requests(pod: FieldView, thing: str, sketch: Sketch) -> None:
     sketch.calls.append(entry(limit.place, call))
     most = pod.positive("containerConcurrency")
     if most is not None:
-        sketch.put_limit(f"{thing}_concurrency", f"{thing}.ongoing", most, "wait", per=respelled(most, "replica"))
+        sketch.put_limit(f"{thing}_concurrency", f"{thing}.ongoing", most, "wait", per="replica")
 
 
 def _progress(notes: FieldView, thing: str, manifest: Manifest, sketch: Sketch) -> None:

@@ -56,5 +56,5 @@ def _requests(view: FieldView, thing: str, sketch: Sketch) -> None:
         sketch.calls.append(entry(limit.place, call))
     if most is not None:
         sketch.put_limit(
-            f"{thing}_concurrency", f"{thing}.ongoing", most, "wait", per=respelled(most, "replica")
+            f"{thing}_concurrency", f"{thing}.ongoing", most, "wait", per="replica"
         )  # fmt: skip

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 
 from coherence.importers._kubernetes import Manifest
 from coherence.importers._names import agree, sanitised
-from coherence.importers._quantities import added, as_amount, respelled
+from coherence.importers._quantities import added, as_amount
 from coherence.importers._sketch import Allowance, Container, Pods, Sketch
-from coherence.language.document import Node, Scalar
+from coherence.language.document import Scalar
 
 KIND = "LimitRange"
 GROUPS = ("v1",)
@@ -76,10 +76,7 @@ def _limit(bound: Allowance, pods: Pods, name: str, stated: Scalar, sketch: Sket
     if sketch.get("components", pods.thing) is None:
         return
     sketch.state(pods.thing, key, stated)
-    values: dict[str, Node | None] = {
-        "layer": respelled(bound.amount, "orchestration"),
-        "counts": respelled(bound.amount, f"{pods.thing}.{key}"),
-        "at_least" if bound.is_least else "at_most": as_amount(bound.amount, bound.resource),
-    }
-    name = sketch.names.fresh(f"{pods.thing}_{key}_{'least' if bound.is_least else 'most'}")
-    sketch.put("limits", name, bound.amount.place, values)
+    amount = as_amount(bound.amount, bound.resource)
+    least, most, end = (amount, "", "least") if bound.is_least else (None, amount, "most")
+    name, counted = f"{pods.thing}_{key}_{end}", f"{pods.thing}.{key}"
+    sketch.put_limit(name, counted, most, place=amount.place, layer="orchestration", at_least=least)

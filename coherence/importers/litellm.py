@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._quantities import respelled, with_first
+from coherence.importers._quantities import with_first
 from coherence.importers._sketch import Sketch, entry, listed
 from coherence.language.document import Items, Node, Scalar, Table
 
@@ -97,7 +97,7 @@ def _model(
     sketch.calls.append(entry(name.place, values))
     most = parameters.whole("rpm", least=1)
     if most is not None:
-        sketch.put_limit(f"{thing}_rpm", f"{thing}.requests", most, "reject", window=respelled(most, "1 min"))
+        sketch.put_limit(f"{thing}_rpm", f"{thing}.requests", most, "reject", window="1 min")
     if cooldown is not None:
         _cooldown(cooldown, thing, sketch)
 

@@ -17,7 +17,7 @@ from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._names import sanitised
 from coherence.importers._quantities import integer, respelled
 from coherence.importers._sketch import Sketch
-from coherence.language.document import Items, Node, Scalar, Table
+from coherence.language.document import Items, Scalar, Table
 
 KIND = "MigParted"
 VARIANTS = True
@@ -62,9 +62,5 @@ def _cut(view: FieldView, name: str, sketch: Sketch) -> None:
     thing = sketch.names.fresh(f"mig_{sanitised(name)}")
     note = Scalar(f"accelerators that are cut as {units.shorten(name)}", first.place)
     sketch.put("components", thing, first.place, {"note": note, "slices": respelled(first, str(total))})
-    values: dict[str, Node | None] = {
-        "layer": respelled(first, "runtime"),
-        "counts": respelled(first, f"{thing}.slices"),
-        "at_most": respelled(first, FEWER if any(map(OF_FEWER.fullmatch, profiles)) else SLICES),
-    }
-    sketch.put("limits", sketch.names.fresh(f"{thing}_slices"), first.place, values)
+    most = respelled(first, FEWER if any(map(OF_FEWER.fullmatch, profiles)) else SLICES)
+    sketch.put_limit(f"{thing}_slices", f"{thing}.slices", most)

@@ -78,8 +78,7 @@ def _instances(top: FieldView, size: Scalar | None, thing: str, sketch: Sketch) 
         return
     first = known[0][1]
     most = respelled(first, str(total))
-    per = respelled(first, "gpu" if each else "replica")
-    sketch.put_limit(f"{thing}_instances", f"{thing}.ongoing", most, "wait", per=per)
+    sketch.put_limit(f"{thing}_instances", f"{thing}.ongoing", most, "wait", per="gpu" if each else "replica")
 
 
 def _count(group: FieldView) -> tuple[int, Scalar, bool] | None:

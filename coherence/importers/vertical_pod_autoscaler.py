@@ -73,12 +73,8 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
 def _evictions(workload: tuple[str, Place], sketch: Sketch) -> None:
     """Adds how many pods may be taken away at once to get their new request."""
     thing, place = workload
-    values: dict[str, Node | None] = {
-        "uses": Scalar(EVICTION, place),
-        "counts": Scalar(f"{thing}.evicted", place),
-        "at_most": Scalar(f"{TOLERANCE} of {thing}.copies", place),
-    }
-    sketch.put("limits", sketch.names.fresh(f"{thing}_vpa_evictions"), place, values)
+    most = Scalar(f"{TOLERANCE} of {thing}.copies", place)
+    sketch.put_limit(f"{thing}_vpa_evictions", f"{thing}.evicted", most, uses=EVICTION)
 
 
 def _idle(policy: FieldView, mode: Scalar) -> bool:
@@ -229,9 +225,5 @@ def _requests_only(view: FieldView) -> bool:
 
 
 def _limit(amount: Scalar, request: str, key: str, sketch: Sketch) -> None:
-    values: dict[str, Node | None] = {
-        "layer": respelled(amount, "orchestration"),
-        "counts": respelled(amount, request),
-        key: amount,
-    }
-    sketch.put("limits", sketch.names.fresh(f"{request} {key}"), amount.place, values)
+    least, most = (amount, "") if key == "at_least" else (None, amount)
+    sketch.put_limit(f"{request} {key}", request, most, place=amount.place, layer="orchestration", at_least=least)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import exact, integer, respelled, value_of
 from coherence.importers._sketch import Sketch
-from coherence.language.document import Node, Scalar
+from coherence.language.document import Scalar
 
 KIND = "XBackendTrafficPolicy"
 GROUPS = ("gateway.networking.x-k8s.io",)
@@ -39,16 +39,16 @@ def _budget(constraint: FieldView, thing: str, sketch: Sketch) -> None:
     budget, place = constraint.table("budget"), constraint.node.place
     share = budget.percent("percent") if budget else None
     window = (budget.duration("interval") if budget else None) or Scalar(INTERVAL, place)
-    values: dict[str, Node | None] = {
-        "layer": Scalar("runtime", place),
-        "objective": Scalar("bound amplification", place),
-        "counts": Scalar(f"{thing}.retries", place),
-        "at_most": Scalar(f"{(share.text if share else SHARE).removesuffix(' %')} % of {thing}.requests", place),
-        "but_at_least": _least(constraint.table("minRetryRate"), window),
-        "window": window,
-        "when_full": Scalar("reject", place),
-    }
-    sketch.put("limits", sketch.names.fresh(f"{thing}_retry_budget"), place, values)
+    sketch.put_limit(
+        f"{thing}_retry_budget",
+        f"{thing}.retries",
+        f"{(share.text if share else SHARE).removesuffix(' %')} % of {thing}.requests",
+        "reject",
+        place,
+        objective="bound amplification",
+        but_at_least=_least(constraint.table("minRetryRate"), window),
+        window=window,
+    )
 
 
 def _least(rate: FieldView | None, window: Scalar) -> Scalar:

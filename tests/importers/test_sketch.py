@@ -84,6 +84,18 @@ def test_a_timer_of_an_event_has_no_more_than_it_states_and_a_name_of_its_own() 
     assert [(list(timer.entries), timer.place.line) for timer in timers if timer is not None] == [(["from"], 4)] * 2
 
 
+def test_a_limit_stands_where_its_number_stands_and_is_one_of_the_runtime_unless_it_says_more() -> None:
+    sketch, most = Sketch(Place("f", 1, 1, 1, 1)), Scalar("8", Place("f", 7, 1, 7, 2))
+    sketch.put_limit("slots", "web.ongoing", most, "wait", per="replica")
+    sketch.put_limit("budget", "web.down", most, uses="disruption_budget")
+    limits = [sketch.get("limits", name) for name in ("slots", "budget")]
+    assert [[(key, getattr(it, "text", "")) for key, it in limit.entries.items()] for limit in limits if limit] == [
+        [("layer", "runtime"), ("counts", "web.ongoing"), ("at_most", "8"), ("per", "replica"), ("when_full", "wait")],
+        [("uses", "disruption_budget"), ("counts", "web.down"), ("at_most", "8")],
+    ]
+    assert [limit.place.line for limit in limits if limit is not None] == [7, 7]
+
+
 def test_no_output_of_a_manifest_holds_a_secret(manifest: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words in (["import"], ["inventory"], ["inventory", "--format", "json"], ["graph"], ["check", "-v"]):
         run([*words, str(manifest)])
