@@ -30,6 +30,7 @@ def is_rules(root: Table) -> bool:
 def add_rules(view: FieldView, sketch: Sketch) -> None:
     """Notes the rules; one whose names are known only at run time is listed."""
     for key in SECTIONS:
+        rules = view.place(key), f"{view.manifest.title}: {view.at(key)}"
         for rule in view.tables(key):
             series, query = rule.required("seriesQuery"), rule.scalar("metricsQuery")
             rule.pass_over("resources", "seriesFilters")
@@ -39,7 +40,7 @@ def add_rules(view: FieldView, sketch: Sketch) -> None:
                 rule.remark("seriesQuery", "which metrics it finds is known at run time")
             elif series is not None:
                 text = (query.text if query else DEFAULT).replace("<<.Series>>", metric)
-                sketch.telemetry.adapter_rules.append(AdapterRule(name, respelled(query or series, text)))
+                sketch.telemetry.adapter_rules.append(AdapterRule(name, respelled(query or series, text), rules))
 
 
 def _series(query: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from coherence.base.places import Place
 from coherence.importers._kubernetes import FieldView
 from coherence.importers._promql import seconds
 from coherence.importers._quantities import duration_text, respelled
@@ -32,18 +33,23 @@ class Monitor:
 
 @dataclass(frozen=True)
 class Recorded:
-    """The expression of a recorded series, and how often it is evaluated (None: as often as Prometheus does)."""
+    """The expression of a recorded series, and how often it is evaluated (None: as often as Prometheus does).
+
+    `rules`: the rules among which it stands, and their name in a line about them.
+    """
 
     expression: Scalar
     interval: Scalar | None
+    rules: tuple[Place, str]
 
 
 @dataclass(frozen=True)
 class AdapterRule:
-    """The query with which an adapter answers for a metric."""
+    """The query with which an adapter answers for a metric, and the rules among which it stands."""
 
     metric: str
     query: Scalar
+    rules: tuple[Place, str]
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ class MetricReading:
 
 @dataclass
 class MetricSources:
-    """All of it together."""
+    """All of it together; `used`: the places of what the sensor of some autoscaler is made of."""
 
     endpoints: list[Endpoint] = field(default_factory=list)
     monitors: list[Monitor] = field(default_factory=list)
@@ -72,6 +78,7 @@ class MetricSources:
     scrapes: list[Scalar] = field(default_factory=list)  # of Prometheus, where a monitor says nothing
     evaluations: list[Scalar] = field(default_factory=list)
     relists: list[Scalar] = field(default_factory=list)
+    used: set[Place] = field(default_factory=set)
 
 
 def duration(view: FieldView, key: str) -> Scalar | None:

@@ -12,11 +12,13 @@ how often available metrics are listed, and at least the scrape interval.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from coherence.base import units
-from coherence.importers._monitoring import MetricReading, Monitor
+from coherence.base.places import Place
+from coherence.importers._monitoring import MetricReading, MetricSources, Monitor
 from coherence.importers._names import agree, sanitised
 from coherence.importers._promql import Selector, Window, selectors
 from coherence.importers._quantities import duration_text, respelled, value_of
@@ -30,21 +32,38 @@ KINDS = {
 }  # fmt: skip
 OPERATOR = Fraction(30)  # s
 STALE = Fraction(300)  # s
+UNUSED = "no autoscaler among these files reads a metric of it"
 DEEPEST = 10  # recorded series made of recorded series
 Chain = list[Scalar]
 
 
 def derive_sensors(sketch: Sketch) -> None:
-    """Adds a sensor to each target whose chain is known; says of the others why not."""
-    if not any((sketch.telemetry.monitors, sketch.telemetry.recorded, sketch.telemetry.adapter_rules)):
-        return
-    for reading in sketch.telemetry.readings:
+    """Adds a sensor to each target whose chain is known; says of the others why not, and what no sensor is made of."""
+    sources = sketch.telemetry
+    is_monitored = any((sources.monitors, sources.recorded, sources.adapter_rules))
+    for reading in sources.readings if is_monitored else ():
         chain = _chain(reading, sketch)
         if chain:
             own = reading.target.get("sensor")
             links = [*chain, *(own if isinstance(own, Items) else ())]
             reading.target.entries["sensor"] = listed(links, chain[0].place)
             reading.target.keys["sensor"] = chain[0].place
+    sketch.not_modelled += _unused(sources)
+
+
+def _unused(sources: MetricSources) -> Iterator[tuple[Place, str]]:
+    """Yields what no sensor of an autoscaler is made of; of rules how many there are."""
+    for monitor in sources.monitors:
+        owner = monitor.selector.manifest
+        if owner.name.place not in sources.used:
+            yield owner.name.place, f"{owner.title}: how often it scrapes ({UNUSED})"
+    rules = [recorded.rules for recorded in sources.recorded.values() if recorded.expression.place not in sources.used]
+    rules += [rule.rules for rule in sources.adapter_rules if rule.query.place not in sources.used]
+    for (place, words), count in Counter(rules).items():
+        yield place, f"{words} ({count} {'metric' if count == 1 else 'metrics'}: {UNUSED})"
+    for stated in (*sources.scrapes, *sources.evaluations, *sources.relists):
+        if stated.place not in sources.used:
+            yield stated.place, f"how often metrics come, {stated.text} ({UNUSED})"
 
 
 def _chain(reading: MetricReading, sketch: Sketch) -> Chain | None:
@@ -54,6 +73,7 @@ def _chain(reading: MetricReading, sketch: Sketch) -> Chain | None:
     if rule is None:
         _list(reading, f"no rule of an adapter for {reading.metric.text} is among these files", sketch)
         return None
+    sketch.telemetry.used.add(rule.query.place)
     return _Derivation(reading, sketch, adapted=True).of(rule.query, depth=0)
 
 
@@ -104,6 +124,7 @@ class _Derivation:
         """Returns how a series gets its samples: recorded, or scraped."""
         recorded = self.sketch.telemetry.recorded.get(metric)
         if recorded is not None:
+            self.sketch.telemetry.used.add(recorded.expression.place)
             chain = self.of(recorded.expression, depth=depth + 1)
             every = self._evaluation(recorded.expression, recorded.interval)
             return [*chain, respelled(every, f"relist {every.text}")] if chain is not None else None
@@ -111,11 +132,14 @@ class _Derivation:
         if interval is None:
             self._unknown(f"how often {sanitised(metric)} is scraped is not among these files")
             return None
-        known = [respelled(relist, f"last {relist.text}") for relist in self.sketch.telemetry.relists[:1]]
-        return [respelled(interval, f"scrape {interval.text}"), *(known if self.adapted else ())]
+        relists = self.sketch.telemetry.relists[:1] if self.adapted else []
+        self.sketch.telemetry.used |= {relist.place for relist in relists}
+        known = [respelled(relist, f"last {relist.text}") for relist in relists]
+        return [respelled(interval, f"scrape {interval.text}"), *known]
 
     def _evaluation(self, place: Scalar, stated: Scalar | None) -> Scalar:
         own = self.sketch.telemetry.evaluations
+        self.sketch.telemetry.used |= {every.place for every in own if stated is None}
         return stated or (own[0] if len(own) == 1 else respelled(place, duration_text(OPERATOR)))
 
 
@@ -131,6 +155,7 @@ def _scrape(thing: str, sketch: Sketch) -> Scalar | None:
     pods = sketch.pods_of(thing) if thing else None
     labels = _service_labels(pods, sketch) if pods is not None else []
     own = [monitor for monitor in monitors if pods is not None and _monitors(monitor, pods, labels)]
+    sketch.telemetry.used |= {monitor.selector.manifest.name.place for monitor in own or monitors}
     intervals = [_interval(monitor, stated, sketch) for monitor in own or monitors for stated in monitor.intervals]
     lengths = {interval.text for interval in intervals}
     if not intervals or (not own and len(lengths) > 1):
@@ -140,6 +165,7 @@ def _scrape(thing: str, sketch: Sketch) -> Scalar | None:
 
 def _interval(monitor: Monitor, stated: Scalar | None, sketch: Sketch) -> Scalar:
     own = sketch.telemetry.scrapes
+    sketch.telemetry.used |= {every.place for every in own if stated is None}
     default = own[0] if len(own) == 1 else Scalar(duration_text(OPERATOR), monitor.selector.node.place)
     return stated or default
 

@@ -21,7 +21,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     for group in manifest.spec.tables("groups"):
         interval = duration(group, "interval")
         group.use("name")
-        alerts = 0
+        alerts, rules = 0, (group.place("rules"), f"{manifest.title}: {group.at('rules')}")
         for rule in group.tables("rules"):
             if "alert" in rule:
                 alerts += 1
@@ -29,7 +29,6 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
                 continue
             name, expression = rule.required("record"), rule.required("expr")
             if name is not None and expression is not None:
-                sketch.telemetry.recorded.setdefault(name.text, Recorded(expression, interval))
+                sketch.telemetry.recorded.setdefault(name.text, Recorded(expression, interval, rules))
         if alerts:
-            words = f"{manifest.title}: {group.at('rules')} ({alerts} alerts: nothing in the design acts on them)"
-            manifest.remarks.append((group.place("rules"), words))
+            manifest.remarks.append((rules[0], f"{rules[1]} ({alerts} alerts: nothing in the design acts on them)"))

@@ -32,7 +32,7 @@ WORDS = {  # and others that mean something where they stand
 FACTORS = (Fraction(3), Fraction(1, 3), Fraction(1000), Fraction(1, 1000), Fraction(0))
 FOR_PEOPLE = re.compile(r"^ *(- )?(system|note):")
 IDENTITY = re.compile(  # names of objects and of what stands in them
-    r"(.*\.)?metadata\.(name|namespace|generateName)|(.*\.)?(apiVersion|kind|namespace|of|section|selector)|(.*\.)?selector\..*|"
+    r"(.*\.)?metadata\.(name|namespace|generateName)|(.*\.)?(apiVersion|kind|namespace|of|section|selector|clusterQueue)|(.*\.)?selector\..*|"
     r"(.*\.)?(container|containers|initContainers|groups|profiles|tasks|clusters)\.name"
 )
 FUNCTIONS = ("!", "Fn::", "Ref")  # of CloudFormation: a mapping of one
@@ -143,7 +143,7 @@ def _is_unknown_listed(documents: Sequence[Document], field: Field, before: Answ
 def _is_read(documents: Sequence[Document], field: Field, before: Answer) -> bool:
     for new in _others(field.node):
         after = answer(_changed(documents, field, new))
-        if after.design is None and isinstance(new, Scalar) and not NUMBER.search(new.text):
+        if after.design is None and isinstance(new, Scalar) and not re.search("[0-9]", new.text):
             return True
         if after.design is not None and after != before:
             return True
