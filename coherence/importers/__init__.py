@@ -22,7 +22,7 @@ from coherence.base.places import Place
 from coherence.base.units import shorten
 from coherence.importers._embedded import embedded
 from coherence.importers._identities import Identity, identities_of
-from coherence.importers._jobs import QUEUED, note_other
+from coherence.importers._jobs import note_other
 from coherence.importers._kubernetes import Manifest, around, objects, word
 from coherence.importers._kueue import add_queued_jobs
 from coherence.importers._names import agree
@@ -165,6 +165,7 @@ def _assembled(
     _number(manifests)
     for manifest in manifests:
         _modules()[manifest.kind].add(manifest, sketch)
+        note_other(manifest, sketch)
     for manifest in manifests:
         link = getattr(_modules()[manifest.kind], "link", None)
         if link is not None:
@@ -214,9 +215,8 @@ def _manifest(node: Node, file: str, reading: Reading, sketch: Sketch) -> Manife
         return None
     kind = _object_kinds().get((word(node, "kind"), word(node, "apiVersion").partition("/")[0]), "")
     manifest = Manifest(node, file, reading, kind)
-    if manifest.kind not in QUEUED:
-        note_other(manifest, sketch)
     if not kind:
+        note_other(manifest, sketch)
         sketch.not_modelled.append((node.key_place("kind"), f"{shorten(manifest.title)} (this kind is not modelled)"))
         return None
     return manifest

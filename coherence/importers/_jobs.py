@@ -21,7 +21,6 @@ from coherence.language.document import Scalar, Table
 SPELLING = {"after": "activeDeadlineSeconds"}
 LABEL, CLASS = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/priority-class"
 PARTIAL = "kueue.x-k8s.io/job-min-parallelism"
-QUEUED = ("Job", "CronJob", "JobSet", "PyTorchJob", "TFJob", "MPIJob", "RayJob")  # kinds of which the queue is read
 GRACE = "termination_grace"
 NOT_MODELLED = {
     "podFailurePolicy": "which ends of a pod count as failures",
@@ -110,9 +109,9 @@ def enqueue(
 
 
 def note_other(manifest: Manifest, sketch: Sketch) -> None:
-    """Notes an object of another kind that waits in a queue of Kueue."""
+    """Notes an object that waits in a queue of Kueue, where its importer has not said what it needs."""
     queue = _label(manifest.metadata, LABEL)
-    if queue:
+    if queue and not any(job.place == manifest.name.place for job in sketch.queues.jobs):
         sketch.queues.others.append((manifest.name, manifest.namespace, queue))
 
 

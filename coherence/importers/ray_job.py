@@ -13,7 +13,7 @@ from coherence.base.places import Place
 from coherence.importers import _pods as pods
 from coherence.importers._job_queues import PodSet
 from coherence.importers._jobs import SPELLING as OWN
-from coherence.importers._jobs import add_limits, enqueue, note_other, pod_requests, times_over
+from coherence.importers._jobs import add_limits, enqueue, pod_requests, times_over
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._ray_groups import add_groups
 from coherence.importers._sketch import Sketch
@@ -51,7 +51,6 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     scales = cluster.scalar("enableInTreeAutoscaling")
     if scales is not None and scales.text == "true":
         cluster.remark("enableInTreeAutoscaling", SCALES)
-        note_other(manifest, sketch)
     else:
         _enqueue(spec, cluster, sketch)
 

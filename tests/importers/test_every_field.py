@@ -26,10 +26,7 @@ FOREIGN = {
 BOUND = {  # fields on which nothing depends beside the others of their file
     "sizes": ["controlledValues: RequestsOnly"],  # no limits of what is controlled
     "metrics": ["namespaceSelector.matchNames[0]: prod"],  # of a metric that no autoscaler reads
-    "adapter": ["name.as: ${1}_rate", "metricsQuery: sum(rate(<<.Series>>[2m]))"],  # the same
-    "flags": ["args[0]: --metrics-relist-interval=1m"],  # the same
     "argo": ["syncOptions[0]: RespectIgnoreDifferences=true", "jsonPointers[0]: /spec/other"],  # not of replicas
-    "hpa/k8s-examples-vllm-service-monitor.yaml": ["namespaceSelector.matchNames[0]: vllm-example"],
     "hpa/production-stack-hpa-10.yaml": ["describedObject.name: default"],  # a namespace
     "karpenter/default_nodepool.yaml": ["consolidationPolicy: WhenEmptyOrUnderutilized"],  # consolidateAfter: Never
     "slurm/slurm-docker-cluster-25.11-slurm.conf": ["schedulertype: sched/backfill"],  # no preemption, no longest job

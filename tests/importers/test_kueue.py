@@ -99,6 +99,7 @@ def test_a_job_of_which_something_is_missing_is_listed(text: str, why: str) -> N
 OTHERS = [
     job("some", "b", 2, labels=", kueue.x-k8s.io/job-min-parallelism: '1'"),
     "apiVersion: ray.io/v1\nkind: RayJob\nmetadata: {name: some, labels: {kueue.x-k8s.io/queue-name: b}}\n---\n",
+    "apiVersion: spark.org/v1\nkind: Spark\nmetadata: {name: some, labels: {kueue.x-k8s.io/queue-name: b}}\n---\n",
     "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: some, labels: {kueue.x-k8s.io/queue-name: b}}\n---\n",
 ]
 

@@ -24,5 +24,7 @@ def test_it_is_known_by_its_content(text: str, kind: str) -> None:
 
 def test_nothing_of_a_rule_is_left_but_whose_series_they_are() -> None:
     text = "rules: [{seriesQuery: a, resources: {overrides: {}}, metricsQuery: 'sum(a)'}]\n"
-    (line,) = importers.design_from_sources({"a.yaml": text}).not_modelled
-    assert line[1] == "PrometheusAdapter a: rules.resources (names, labels and wiring: not about control)"
+    assert [words for _, words in importers.design_from_sources({"a.yaml": text}).not_modelled] == [
+        "PrometheusAdapter a: rules (1 metric: no autoscaler among these files reads a metric of it)",
+        "PrometheusAdapter a: rules.resources (names, labels and wiring: not about control)",
+    ]

@@ -15,8 +15,9 @@ def listed(rules: str, group: str = "name: g") -> list[str]:
     return [words for _, words in importers.design_from_sources({"r.yaml": text}).not_modelled]
 
 
-def test_nothing_of_a_recorded_series_is_left() -> None:
-    assert listed("{record: 'a:b', expr: 'rate(c[5m])'}", "name: g, interval: 1m") == []
+def test_recorded_series_that_nobody_reads_are_counted() -> None:
+    (words,) = listed("{record: 'a:b', expr: 'rate(c[5m])'}, {record: 'd:e', expr: c}", "name: g, interval: 1m")
+    assert "spec.groups[0].rules (2 metrics: no autoscaler among these files reads a metric of it)" in words
 
 
 def test_alerts_are_counted_and_their_templates_stop_nothing() -> None:
