@@ -51,8 +51,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     thing = pods.add_pods(manifest, sketch, template, copies=None)
     _requests(pod, thing, sketch)
     _progress(notes, thing, manifest, sketch)
-    for key, why in NOT_MODELLED.items():
-        notes.remark(SCALING + key, why)
+    notes.remark_all({SCALING + key: why for key, why in NOT_MODELLED.items()})
     kind = notes.scalar(f"{SCALING}class")
     if kind is not None and not kind.text.startswith("kpa"):
         notes.remark(f"{SCALING}class", OTHER)

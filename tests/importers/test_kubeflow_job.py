@@ -1,4 +1,4 @@
-"""PyTorchJob: the pods of its members, its deadline, and its place in a queue."""
+"""Jobs of Kubeflow: the pods of their members, their deadline, and their place in a queue."""
 
 from __future__ import annotations
 
@@ -22,6 +22,33 @@ spec:
     Worker: {{replicas: {workers}, template: {{spec: {{containers: [{{resources: {{requests: {{cpu: 1}}}}}}]}}}}}}
 ---
 """
+
+OTHER = """\
+apiVersion: kubeflow.org/v1
+kind: {kind}
+metadata: {{name: train, namespace: team, labels: {{kueue.x-k8s.io/queue-name: a}}}}
+spec:
+  {field}: true
+  runPolicy: {{activeDeadlineSeconds: 600}}
+  {key}:
+    {first}: {{template: {{spec: {{containers: [{{resources: {{requests: {{cpu: 1}}}}}}]}}}}}}
+    Worker: {{{workers}template: {{spec: {{containers: [{{resources: {{requests: {{cpu: 1}}}}}}]}}}}}}
+---
+"""
+TF = {"kind": "TFJob", "key": "tfReplicaSpecs", "first": "Chief", "field": "enableDynamicWorker"}
+MPI = {"kind": "MPIJob", "key": "mpiReplicaSpecs", "first": "Launcher", "field": "slotsPerWorker"}
+
+
+@pytest.mark.parametrize(
+    ("words", "workers", "cpu"),
+    [(TF, "replicas: 3, ", "4"), (TF, "", "2"), (MPI, "replicas: 3, ", "4"), (MPI, "", "1")],
+)
+def test_all_members_of_other_frameworks_are_let_in_together(words: dict[str, str], workers: str, cpu: str) -> None:
+    text = OTHER.format(workers=workers, **words)
+    design = read(queue("a", more="") + text)
+    assert {key: str(need) for key, need in needed(design.jobs["train_job"]).items()} == {"cpu_of_a": cpu}
+    assert [str(timer.after) for timer in design.timers.values()] == ["600 s"]
+    assert f"spec.{words['field']} (" in not_modelled(text)
 
 
 def test_all_members_are_let_in_together() -> None:
