@@ -29,6 +29,10 @@ BOUND = {  # fields on which nothing depends beside the others of their file
     "argo": ["syncOptions[0]: RespectIgnoreDifferences=true", "jsonPointers[0]: /spec/other"],  # not of replicas
     "hpa/production-stack-hpa-10.yaml": ["describedObject.name: default"],  # a namespace
     "karpenter/default_nodepool.yaml": ["consolidationPolicy: WhenEmptyOrUnderutilized"],  # consolidateAfter: Never
+    "training_jobs.yaml": ["flavors[0].name: any"],  # the only one
+    "celeryconfig.py": [
+        "settings.broker_url: redis://broker:6379/0"
+    ],  # the time after which a task comes back is written
     "slurm/slurm-docker-cluster-25.11-slurm.conf": ["schedulertype: sched/backfill"],  # no preemption, no longest job
 }
 
