@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 MOST_GAIN = 1e6
 LONGEST = 100.0  # times the slowest time of the network
 MAP_GAINS = 24
+SINGULAR = 1e12  # condition from which a steady gain is none
 KINDS = ("critical gain", "critical delay", "gain windows", "delay windows", "peak", "interaction", "map")
 
 
@@ -207,7 +208,7 @@ def steady_plant(net: Network, blocks: Sequence[str]) -> NDArray[np.float64]:
     Raises UsageError where the rest integrates.
     """
     rest = [block for block in net.blocks if block.name not in blocks]
-    gains = np.array([_steady(block) for block in rest])
+    top, bottom = (np.array([getattr(b, part)[-1] for b in rest]) for part in ("numerator", "denominator"))
     row = {block.name: number for number, block in enumerate(rest)}
     at = {name: number for number, name in enumerate(blocks)}
     inner, enters = np.zeros((len(rest), len(rest))), np.zeros((len(rest), len(blocks)))
@@ -216,17 +217,10 @@ def steady_plant(net: Network, blocks: Sequence[str]) -> NDArray[np.float64]:
         table = (direct if c.source in at else leaves) if c.target in at else (enters if c.source in at else inner)
         to = at[c.target] if c.target in at else row[c.target]
         table[to, at[c.source] if c.source in at else row[c.source]] += float(c.gain)
-    try:
-        outputs = np.linalg.solve(np.eye(len(rest)) - gains[:, None] * inner, gains[:, None] * enters)
-    except np.linalg.LinAlgError:
-        raise UsageError("the plant has no steady gain") from None
-    return np.asarray(direct + leaves @ outputs)
-
-
-def _steady(block: Block) -> float:
-    if not block.denominator[-1]:
-        raise UsageError(f"{block.name} integrates: the plant has no steady gain")
-    return block.numerator[-1] / block.denominator[-1]
+    still = np.diag(bottom) - top[:, None] * inner  # of denominator(0) y = numerator(0) u
+    if rest and np.linalg.cond(still) > SINGULAR:
+        raise UsageError("the plant integrates: it has no steady gain")
+    return np.asarray(direct + leaves @ np.linalg.solve(still, top[:, None] * enters))
 
 
 def _interaction(net: Network, question: NetworkQuestion) -> Answer:

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 MOST_GAIN = 100.0
 MOST_STATES = 60  # of a lap whose margins are bounded: each takes some thousand inverses
-STEPS, ARCS = 400, 20_000  # steps to an edge; arcs of one maximum
+STEPS, ARCS = 100, 20_000  # steps to an edge; arcs of one maximum
+FEW_ARCS = 1_500  # arcs of a maximum that only sets the length of a step
 CLOSE = 1e-7  # of an edge: the proof comes this near to it
 ROUGH = 0.05  # excess of a bound that only sets the length of a step
 FINE = 1e-5  # excess of a bound that is printed
@@ -210,7 +211,7 @@ def _peak(lap: OpenedLap, whole: OpenedLap, shift: Array, excess: float) -> Circ
             best, where, width = float(sizes.max()), float(middle[sizes.argmax()]), half
         still = ~(bounds <= best * (1 + excess))
         settled = max(settled, float(bounds[~still].max(initial=0.0)))
-        if spent > ARCS:
+        if spent > (ARCS if excess == FINE else FEW_ARCS):
             settled = max(settled, float(bounds.max()))
             break
         half /= 2

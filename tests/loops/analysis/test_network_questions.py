@@ -125,7 +125,7 @@ def test_a_plant_that_integrates_has_no_steady_interaction() -> None:
     )
     answer = answered(net, NetworkQuestion("interaction", ("c",)))
     assert answer.open
-    assert "plant integrates" in answer.lines[0]
+    assert "the plant integrates" in answer.lines[0]
 
 
 def test_the_map_of_an_integrator_is_its_hyperbola() -> None:
