@@ -71,8 +71,10 @@ def _answer(question: Question, subject: Subject, group: Group, linear: Linear, 
     left = "left out: " + ", ".join(linear.dropped) if linear.dropped else ""
     method = "peak of the exact transfer function of one lap"
     evidence = Evidence(Grade.LINEARISED, method, numbers=numbers, bound=left)
+    count = len(linear.branches)
+    settles = "settles" if count == 1 else f"settles in each of {count} branches"
     message = (
-        f"{loop.name} settles, but amplifies what disturbs its reading: a swing {rhythm} comes out "
+        f"{loop.name} {settles}, but amplifies what disturbs its reading: a swing {rhythm} comes out "
         f"{resonance.peak.low:.3g} times as large{swing}"
     )
     return question.note(

@@ -12,6 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -77,9 +79,43 @@ def _without_delay(n: Reals, d: Reals, k: Reals) -> NDArray[np.int64]:
     """Returns roots right of the axis of d + k n; UNKNOWN where one is next to it or the degree falls."""
     closed = d + k[:, None] * np.pad(n, (len(d) - len(n), 0))
     falls = np.abs(closed[:, 0]) <= BESIDE * (abs(d[0]) + np.abs(k * n[0]))
-    roots = batch_roots(np.where(falls[:, None], d, closed))
+    polynomials = np.where(falls[:, None], d, closed)
+    roots = batch_roots(polynomials)
     near = np.abs(roots.real) <= BESIDE * np.abs(roots).max(axis=1, initial=0.0)[:, None]
-    return np.where(falls | near.any(axis=1), UNKNOWN, (roots.real > 0).sum(axis=1))
+    counts = np.where(falls | near.any(axis=1), UNKNOWN, (roots.real > 0).sum(axis=1))
+    doubtful = (np.abs(roots.real) <= _radii(polynomials, roots)).any(axis=1) & (counts != UNKNOWN)
+    counts[doubtful] = [_routh(row) for row in polynomials[doubtful]]
+    return counts
+
+
+def _radii(polynomials: Reals, roots: Complexes) -> Reals:
+    """Returns the radius around each root of discs that hold all true roots, as many as stand in what they cover.
+
+    SOURCE: Gerschgorin's discs of the Weierstrass corrections; Braess & Hadeler 1973 (Numerische Mathematik 21).
+    """
+    degree = roots.shape[1]
+    value, size = np.zeros_like(roots), np.zeros(roots.shape)
+    for column in polynomials.T:
+        value, size = value * roots + column[:, None], size * np.abs(roots) + np.abs(column)[:, None]
+    apart = np.abs(roots[:, :, None] - roots[:, None, :]) + np.eye(degree)
+    with np.errstate(divide="ignore"):
+        error = np.abs(value) + 8 * degree * np.finfo(float).eps * size
+        return np.asarray(degree * error / (np.abs(polynomials[:, :1]) * apart.prod(axis=2)))
+
+
+def _routh(polynomial: Reals) -> int:
+    """Returns the roots right of the axis by Routh's array in fractions; UNKNOWN where a zero leads a row."""
+    exact = [Fraction(float(c)) for c in polynomial]
+    above, below = exact[::2], exact[1::2]
+    leading = [above[0]]
+    for _ in range(len(exact) - 1):
+        if not below or not below[0]:
+            return UNKNOWN
+        leading.append(below[0])
+        factor = above[0] / below[0]
+        shifted = below[1:] + [Fraction(0)] * (len(above) - len(below))
+        above, below = below, [a - factor * b for a, b in zip(above[1:], shifted, strict=True)]
+    return sum(1 for a, b in pairwise(leading) if a * b < 0)
 
 
 def batch_roots(polynomials: Reals) -> Complexes:
