@@ -179,6 +179,13 @@ def _holds(bound: SendsBound, limit: Fraction, sends: int | None) -> bool:
     return sends is not None and COMPARE[bound.op](sends, limit)
 
 
+def _times(part: RetryAmplification) -> Iterator[Place]:
+    """Yields how long a try of each layer lasts until it fails."""
+    for plan in part.way[:8]:
+        given = (plan.call.per_try, *(plan.call.fails or {}).values())
+        yield from (each.place.labelled(f"a try of {plan.name} ends so") for each in given if each is not None)
+
+
 def _places(bound: SendsBound, parts: Sequence[RetryAmplification]) -> list[Place]:
     layers = list(dict.fromkeys(plan for part in parts for plan in retrying(part)))
     ends = [part.way[-1].call.callee for part in parts[:1]]
@@ -210,7 +217,8 @@ def _broken(
     sent = f"one call of {bound.caller} may send {times} to {bound.callee} ({layers}) on {worst.cause}"
     evidence = arithmetic({**figures(worst), "allowed": (limit, "")}, witness=steps(worst))
     return question.conflict(
-        f"{sent}, but {bound.name} allows {limit}", _places(bound, blamed), of, evidence, certain=certain and alone,
+        f"{sent}, but {bound.name} allows {limit}", [*_places(bound, blamed), *_times(worst)], of, evidence,
+        certain=certain and alone,
         assumptions=[SHARED, *([] if alone else [IN_TURN.format(bound.caller)])],
         repairs=_fewer(subject, bound, limit, worst) if alone else _fewer_each(subject, bound, limit, blamed),
     )  # fmt: skip

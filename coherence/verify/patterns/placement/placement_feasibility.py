@@ -220,10 +220,17 @@ def _conflict(
     numbers: Numbers = {"placed": (total(here), ""), "asked for": (high, ""), "blocked at": (blocked, ""),
                         "states": (len(placement.graph.edges), "")}  # fmt: skip
     return QUESTION.conflict(
-        message, (*places, *(site.place.labelled("a place") for site in there.sites[:3])), _of(facts, there),
-        arithmetic(numbers, witness=witness), certain=certain, assumptions=_assumed(there, low, high),
-        repairs=_repairs(subject, facts, there, every, low),
+        message, (*places, *_room(facts, there)), _of(facts, there), arithmetic(numbers, witness=witness),
+        certain=certain, assumptions=_assumed(there, low, high), repairs=_repairs(subject, facts, there, every, low),
     ).refuting(PLACED.format(there.thing), *as_many(facts, there.thing, high))  # fmt: skip
+
+
+def _room(facts: DesignFacts, there: Cluster) -> Iterator[Place]:
+    """Yields the places of a thing, and what one of it needs."""
+    yield from (site.place.labelled("a place") for site in there.sites[:3])
+    owner = facts.design.components.get(there.thing) or facts.design.jobs.get(there.thing)
+    for need in needed(owner).values() if owner is not None else ():
+        yield need.place.labelled(f"what one of {there.thing} needs")
 
 
 def _rule_text(rule: Spread) -> str:

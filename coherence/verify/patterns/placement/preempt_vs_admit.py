@@ -53,6 +53,7 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import needed
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import all_joined, falling, saturated
 from coherence.verify.jobs.contest import HOLDS_ALL, HOLDS_QUEUE, Contest, contest
@@ -173,6 +174,8 @@ def _places(subject: Subject, facts: DesignFacts, jobs: Contest) -> tuple[Place,
     places += [order.admit.place.labelled("who comes first after the eviction")] if order.admit else []
     places += [order.victim.place.labelled("where the victim goes")] if order.victim else []
     places += [facts.places[path].labelled("the capacity") for path in jobs.supply.values() if path in facts.places]
+    needs = ((name, needed(job)) for name, job in subject.design.jobs.items())
+    places += [need.place.labelled(f"what {name} needs") for name, of_job in needs for need in of_job.values()]
     return tuple(places)
 
 

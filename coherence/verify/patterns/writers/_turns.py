@@ -166,7 +166,10 @@ def executed(ask: Question, subject: Subject, signal: str, pairs: list[tuple[Mov
     standing = [run for run in part.runs if _stands(run, signal, names)]
     if standing and not _at_once(subject, pairs):
         sure = exact_runs.in_every_run(subject, part, lambda run: _stands(run, signal, names))
-        yield _standing(ask, part, standing[0], signal, pairs[0], sure=sure)
+        finding = _standing(ask, part, standing[0], signal, pairs[0], sure=sure)
+        periods = [scale.period for name in names if (scale := subject.design.loops[name].timescale)]
+        where = (period.place.labelled("when it acts") for period in periods if period is not None)
+        yield replace(finding, places=(*finding.places, *where))
 
 
 def _stands(run: LongRun, signal: str, names: tuple[str, str]) -> bool:
