@@ -11,6 +11,7 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import GRACE, TimeOverError, at_most, current_run, run_limit
+from coherence.cli._cross_check import CrossChecks, cross_checked
 from coherence.cli._unread import strict_code
 
 if TYPE_CHECKING:
@@ -64,9 +65,10 @@ def _peak(ends: str) -> NetworkQuestion:
 
 
 def analyze_network(
-    file: str, questions: list[NetworkQuestion], picture: str | None, time_limit: float, *, strict: bool
-) -> tuple[str, dict[str, Any], int]:
-    """Returns text, JSON and exit code: 1 where the network is unstable, 4 where --strict and something is open."""
+    file: str, questions: list[NetworkQuestion], picture: str | None, time_limit: float, *, strict: bool,
+    cross_check: bool = False,
+) -> tuple[str, dict[str, Any], int]:  # fmt: skip
+    """Returns text, JSON and exit code: 1 where it is unstable or opinions differ, 4 where --strict and one is open."""
     from coherence.loops.analysis import render_network, render_network_questions, render_pictures
     from coherence.loops.analysis.network_reading import read_network
     from coherence.reporting.pictures import files
@@ -75,12 +77,15 @@ def analyze_network(
         network = read_network(Path(file))
         judged = _judged(network, time_limit, whole=not questions)
         answers = _answers(network, questions)
+    second = cross_checked(judged, file, None, time_limit) if cross_check else CrossChecks()
     if picture is not None:
         files.write(render_pictures.of_network(file, judged), picture)
-    text = render_network.text(file, judged) + render_network_questions.text(answers)
-    document = {**render_network.as_json(file, judged), "answers": render_network_questions.as_json(answers)}
+    text = render_network.text(file, judged) + render_network_questions.text(answers) + second.render()
+    more = {"answers": render_network_questions.as_json(answers), **second.to_dict()}
+    document = {**render_network.as_json(file, judged), **more}
     left_open = judged.verdict == "undecided" or any(answer.open for answer in answers)
-    return text, document, strict_code(int(judged.verdict == "unstable"), (), strict=strict, left_open=left_open)
+    bad = judged.verdict == "unstable" or second.differ
+    return text, document, strict_code(int(bad), (), strict=strict, left_open=left_open)
 
 
 def _judged(network: Network | Multirate, time_limit: float, *, whole: bool) -> NetworkAnalysis:

@@ -10,6 +10,7 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import GRACE, STOPPED, STOPPED_CODE, TimeOverError, at_most, current_run, run_limit
+from coherence.cli._cross_check import CrossChecks, cross_checked
 from coherence.cli._designs import one_entry
 from coherence.cli._given import refuse_given
 from coherence.cli._network import NAMES, analyze_network, network_options, questions_of
@@ -39,11 +40,12 @@ LOADS, CYCLES = 0.2, 0.7  # of it for operating points of retries, and of what i
 @click.option("--picture", metavar="FILE", help="Draw runs, sensitivity and roots: FILE.svg, or FILE.png.")
 @click.option("--retune/--no-retune", default=True, show_default=True, help="Search for settings that are safe.")
 @time_limit_option(0.5, 30.0, "Of the whole analysis; what is not reached is undecided.")
+@click.option("--cross-check", is_flag=True, help="Lay verdicts beside python-control's; exit 1 where they differ.")
 @strict_option(OPEN)
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(
+def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str | None, network: str | None, picture: str | None, retune: bool, time_limit: float, strict: bool,
-    output: str, **asked_of_network: Any,
+    output: str, cross_check: bool, **asked_of_network: Any,
 ) -> int:  # fmt: skip
     """Analyze the loops of the design at PATH.
 
@@ -60,15 +62,19 @@ def command(
     if network is not None:
         refuse_given(("retune",), "a network of blocks has no settings to search")
         questions = questions_of(asked_of_network)
-        text, document, code = analyze_network(network, questions, picture, time_limit, strict=strict)
+        text, document, code = analyze_network(
+            network, questions, picture, time_limit, strict=strict, cross_check=cross_check
+        )
         click.echo(_dumped(document) if output == "json" else text, nl=False)
         return code
     refuse_given(NAMES, "it is asked of a network of blocks (--network FILE)")
     assert path is not None
-    return _design(path, picture, output, time_limit, retune=retune, strict=strict)
+    return _design(path, picture, output, time_limit, retune=retune, strict=strict, cross_check=cross_check)
 
 
-def _design(path: str, picture: str | None, output: str, time_limit: float, *, retune: bool, strict: bool) -> int:
+def _design(
+    path: str, picture: str | None, output: str, time_limit: float, *, retune: bool, strict: bool, cross_check: bool
+) -> int:
     """Prints the analysis of a design; returns the exit code: 1 where its answers contradict each other."""
     from coherence.base.reads import answered, recorded
     from coherence.cli import _operating_points
@@ -87,25 +93,30 @@ def _design(path: str, picture: str | None, output: str, time_limit: float, *, r
         bar(1.0, "limit cycles")
         analysis, cycles, differing = _refereed(subject, analysis)
     lines, analysis = unread("analyze", entry.design, reads), _with_parts(analysis, entry.design, reads)
+    second = cross_checked(analysis, path, subject.model, time_limit) if cross_check else CrossChecks()
     if picture is not None:
         files.write(render_pictures.of_design(path, analysis), picture)
     if output == "json":
         document = render_json.as_json(path, analysis, calls, tunings)
-        more = {
-            "limit_cycles": [asdict(cycle) for cycle in cycles],
-            "disagreements": [asdict(disagreement) for disagreement in differing],
-            "operating_points_of_retries": _operating_points.as_json(loads),
-            "not_read": unread_json(lines),
-        }
-        click.echo(_dumped({**document, **more}), nl=False)
+        more = {"operating_points_of_retries": _operating_points.as_json(loads), "not_read": unread_json(lines)}
+        click.echo(_dumped({**document, **_second_json(cycles, differing, second), **more}), nl=False)
     else:
         click.echo(render_disagreements(differing) + render_text.text(path, analysis, calls, tunings), nl=False)
         for line in (*cycle_comparison.text(analysis, cycles), *_operating_points.text(loads), *unread_text(lines)):
             click.echo(line)
+        click.echo(second.render(), nl=False)
     left_open = any(group.verdict == "undecided" for group in analysis.groups)
     if analysis.stopped:
         return STOPPED_CODE
-    return strict_code(int(bool(differing)), lines, strict=strict, left_open=left_open)
+    return strict_code(int(bool(differing) or second.differ), lines, strict=strict, left_open=left_open)
+
+
+def _second_json(
+    cycles: tuple[CycleReading, ...], differing: tuple[Disagreement, ...], second: CrossChecks
+) -> dict[str, Any]:
+    """Returns the predicted limit cycles, the answers that contradict each other, and second opinions."""
+    readings = {"limit_cycles": [asdict(cycle) for cycle in cycles]}
+    return {**readings, "disagreements": [asdict(each) for each in differing], **second.to_dict()}
 
 
 def _with_parts(analysis: DesignAnalysis, design: Design, reads: ValueReads) -> DesignAnalysis:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.graphs import reached
 from coherence.loops.multirate.lifting import LapLifting
 from coherence.loops.multirate.sampled_system import Multirate, exactly
 
@@ -111,12 +112,6 @@ class _Opened(LapLifting):
 
 def _joined(a: Array, b: Array, c: Array) -> Array:
     """Returns the variables that the inputs reach and the readings see, directly or not."""
-    return np.flatnonzero(_reached(a != 0, b.any(axis=1)) & _reached((a != 0).T, c.any(axis=0)))
-
-
-def _reached(follows: Array, first: Any) -> Array:
-    """Returns everything reached from the first along rows that follow columns."""
-    seen = np.asarray(first, dtype=bool)
-    while (further := seen | (follows @ seen)).sum() > seen.sum():
-        seen = further
-    return seen
+    moved = reached(np.flatnonzero(b.any(axis=1)).tolist(), lambda column: np.flatnonzero(a[:, column]).tolist())
+    seen = reached(np.flatnonzero(c.any(axis=0)).tolist(), lambda row: np.flatnonzero(a[row]).tolist())
+    return np.array(sorted(moved & seen), dtype=int)
