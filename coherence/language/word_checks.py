@@ -5,6 +5,8 @@ And a burst beside a rate that switches, which are two statements of how one rat
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from coherence.base.places import Place
 from coherence.base.units import shorten
 from coherence.language.design import Call, Component, Design, Job, needed
@@ -97,12 +99,20 @@ def _activity(owner: Component, activity: str, place: Place, reading: Reading) -
 
 
 def _causes(call: Call, reading: Reading) -> None:
-    known = (*KNOWN_CAUSES, *(plain_word(name) for name in call.fails or {}))
-    for cause in call.retry_when or ():
-        word = plain_word(cause.text)
-        near = None if word in known else nearest(word, known)
-        if near is not None:
-            reading.problem(cause.place, f"'{shorten(word)}' is not a cause of failure here", f"did you mean '{near}'?")
+    """Reports a cause one slip away from a known one; known is, too, what the other of the two keys names."""
+    tried = {plain_word(cause.text): cause.place for cause in call.retry_when or ()}
+    timed = {plain_word(name): time.place for name, time in (call.fails or {}).items()}
+    slips = {word: near for word in tried if (near := _meant_cause(word, timed))}
+    slips |= {word: near for word in timed if word not in slips.values() and (near := _meant_cause(word, tried))}
+    for word, near in slips.items():
+        place = (tried | timed)[word]
+        reading.problem(place, f"'{shorten(word)}' is not a cause of failure here", f"did you mean '{near}'?")
+
+
+def _meant_cause(word: str, others: Iterable[str]) -> str | None:
+    """Returns the cause that is meant by one that is none."""
+    known = (*KNOWN_CAUSES, *others)
+    return None if word in known else nearest(word, known)
 
 
 def _resources(design: Design, reading: Reading) -> None:

@@ -32,6 +32,7 @@ NOWHERE = Place("", 1, 1, 1, 1)
             "'overlaod'",
             "'overload'",
         ),
+        ("calls: [{from: a, to: b, tries: 2, retry_when: [timeout], fails: {timout: 1 s}}]", "'timout'", "'timeout'"),
         ("components: {model: {takes: {servee: 2 s}}}", "'servee'", "'serve'? Else say what it is to a caller"),
         ("components: {model: {takes: {anwser: 2 s}}}", "'anwser'", "'answer'"),
         ("components: {model: {}}\ntimers: {t: {from: model strats, after: 1 s}}", "'strats'", "'starts'"),
