@@ -259,6 +259,20 @@ def events(design: Design) -> Iterator[Event]:
         yield from (e for e in (promise.first, promise.second) if e is not None)
 
 
+def events_of(design: Design, thing: str) -> Sequence[Event]:
+    """Returns the events that speak of a thing; looking them up reads none."""
+    return _events_by_thing(design).get(thing, ())
+
+
+@cached
+@unnoted()
+def _events_by_thing(design: Design) -> dict[str, list[Event]]:
+    speaking: dict[str, list[Event]] = {}
+    for event in events(design):
+        speaking.setdefault(event.thing, []).append(event)
+    return speaking
+
+
 def _plain_names(tree: Tree) -> Iterator[Name]:
     """Yields names that must refer to a signal: not those counted by kind (`in flight`, `count by`)."""
     if isinstance(tree, Name):

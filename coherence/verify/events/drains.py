@@ -6,11 +6,12 @@ A component says it as `drain: 60 s` or `takes: {drain: 60 s}`.  A timer says it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
+from coherence.base.queries import cached
 from coherence.language.design import Design, Timer
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
@@ -103,9 +104,19 @@ def _reached_before(design: Design, timer: Timer, thing: str, lasts: Fraction) -
     return max(delays)
 
 
-def _unlist(design: Design, thing: str) -> list[Timer]:
-    actions = ((timer, timer.then.text.split()) for timer in design.timers.values() if timer.then is not None)
-    return [timer for timer, words in actions if words[:1] == ["unlist"] and words[-1] == thing]
+def _unlist(design: Design, thing: str) -> Sequence[Timer]:
+    return _unlisting(design).get(thing, ())
+
+
+@cached
+def _unlisting(design: Design) -> dict[str, list[Timer]]:
+    """Returns thing -> the timers that take it off the list."""
+    timers: dict[str, list[Timer]] = {}
+    for timer in design.timers.values():
+        words = timer.then.text.split() if timer.then is not None else []
+        if words[:1] == ["unlist"]:
+            timers.setdefault(words[-1], []).append(timer)
+    return timers
 
 
 def _of_component(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.number_text import render_decimal, render_seconds
+from coherence.base.queries import cached
 from coherence.findings.finding import Step
 from coherence.findings.question_input import Certificate
 from coherence.language.design import Design
@@ -249,15 +250,24 @@ def interruptions(design: Design, chain: Chain) -> Interruptions:
     running = {link.name for link in chain if link.kind == "activity"}
     things = {name.split(".")[0] for name in running}
     set_spans: dict[str, tuple[str, Fraction]] = {}
-    for signal, loop in set_by_loops(design).items():
+    for _, signal, loop in sorted(of_one for thing in things for of_one in _set_of(design).get(thing, ())):
         thing, _, activity = signal.partition(".")
         component = design.components.get(thing)
         span = (component.takes or {}).get(activity) if component is not None else None
-        if thing in things and span is not None and signal not in running:
+        if span is not None and signal not in running:
             set_spans[signal] = (loop, span.high)
     words = ", ".join(f"{signal} (set by {loop})" for signal, (loop, _) in set_spans.items())
     loops = tuple(dict.fromkeys(loop for loop, _ in set_spans.values()))
     return Interruptions(words, loops, sum((high for _, high in set_spans.values()), Fraction(0)))
+
+
+@cached
+def _set_of(design: Design) -> dict[str, list[tuple[int, str, str]]]:
+    """Returns thing -> its signals that loops write, each with its number and the loop."""
+    signals: dict[str, list[tuple[int, str, str]]] = {}
+    for number, (signal, loop) in enumerate(set_by_loops(design).items()):
+        signals.setdefault(signal.partition(".")[0], []).append((number, signal, loop))
+    return signals
 
 
 def has_activity(chain: Chain) -> bool:

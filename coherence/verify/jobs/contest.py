@@ -267,12 +267,12 @@ def _several(job: Job, key: str, copies: int) -> int:
 
 def _waits(facts: DesignFacts, name: str) -> bool:
     """Decides whether an event speaks of members of the thing that wait for each other."""
-    from coherence.language.names import events
+    from coherence.language.names import events_of
 
     def speaks_of_it(event: Event) -> bool:
         return event.thing == name and (event.kind == "waits" or (event.kind == "ends" and event.of == "all"))
 
-    return any(answered(partial(speaks_of_it, event)) for event in events(facts.design))
+    return any(answered(partial(speaks_of_it, event)) for event in events_of(facts.design, name))
 
 
 def _needs(thing: Job | Component, place: Place) -> dict[str, Amount]:
