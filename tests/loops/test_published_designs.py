@@ -69,3 +69,30 @@ def test_a_published_limit_cycle_is_printed(case: str, tmp_path: Path, capsys: p
 def test_a_gain_below_one_has_no_cycle_of_whole_replicas(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cycles = analyzed(rounded(0.9817477), tmp_path, capsys)["limit_cycles"]
     assert {cycle["verdict"] for cycle in cycles} == {"none"}
+
+
+AUTOSCALER = """coherence: 1
+components: {{web: {{load: 100, usage: load / desired}}}}
+loops:
+  hpa:
+    timescale: {{period: 15 s}}
+    target: {{signal: "delayed(web.usage, {late} s)", setpoint: 0.5}}
+    actuation: {{signal: web.desired, law: proportional, bounds: [1, 1000], from: 120}}
+"""
+
+
+@pytest.mark.parametrize(("case", "late"), [("B12_hpa_multiplicative_d1", 15), ("B13_hpa_multiplicative_d2", 30)])
+def test_the_law_of_an_autoscaler_has_its_published_modes(
+    case: str, late: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (group,) = analyzed(AUTOSCALER.format(late=late), tmp_path, capsys)["groups"]
+    (branch,) = group["operating_points"][0]["branches"]
+    known = {"spectral_radius": branch["growth_per_lap"], "period_samples": branch["period_seconds"] / 15}
+    for name, expected in CASES[case].items():
+        assert known[name] == pytest.approx(expected["value"], rel=max(expected["rtol"], 1e-9)), name
+
+
+def test_a_queue_relaxes_at_the_fluid_rate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (flows,) = analyzed(flow("(0.8 - a.x / (1 + a.x)) / 1 s", 1), tmp_path, capsys)["flows"]
+    ((real, imaginary),) = flows["equilibria"][0]["branches"][0]["rightmost"]
+    assert (real, imaginary) == (pytest.approx(CASES["B56_mm1_relaxation"]["fluid_pole"]["value"], rel=1e-6), 0)
