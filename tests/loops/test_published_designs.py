@@ -96,3 +96,12 @@ def test_a_queue_relaxes_at_the_fluid_rate(tmp_path: Path, capsys: pytest.Captur
     (flows,) = analyzed(flow("(0.8 - a.x / (1 + a.x)) / 1 s", 1), tmp_path, capsys)["flows"]
     ((real, imaginary),) = flows["equilibria"][0]["branches"][0]["rightmost"]
     assert (real, imaginary) == (pytest.approx(CASES["B56_mm1_relaxation"]["fluid_pole"]["value"], rel=1e-6), 0)
+
+
+def test_three_layers_of_four_tries_make_sixty_four(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tiers = ("user", "web", "api", "db")
+    call = "  - {from: %s, to: %s, per_try: 1 s, tries: 4, retry_when: [timeout], on_timeout: abandon}\n"
+    calls = "".join(call % ends for ends in zip(tiers, tiers[1:], strict=False))
+    words = f"coherence: 1\nworkload: {{user: {{rate: 1 req/s}}}}\ncalls:\n{calls}"
+    (retries,) = analyzed(words, tmp_path, capsys)["retries"]
+    assert retries["tries"] == CASES["B42_retry_layers"]["worst_case"]["value"]
