@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -101,7 +102,7 @@ def test_a_queue_relaxes_at_the_fluid_rate(tmp_path: Path, capsys: pytest.Captur
 def test_three_layers_of_four_tries_make_sixty_four(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tiers = ("user", "web", "api", "db")
     call = "  - {from: %s, to: %s, per_try: 1 s, tries: 4, retry_when: [timeout], on_timeout: abandon}\n"
-    calls = "".join(call % ends for ends in zip(tiers, tiers[1:], strict=False))
+    calls = "".join(call % ends for ends in itertools.pairwise(tiers))
     words = f"coherence: 1\nworkload: {{user: {{rate: 1 req/s}}}}\ncalls:\n{calls}"
     (retries,) = analyzed(words, tmp_path, capsys)["retries"]
     assert retries["tries"] == CASES["B42_retry_layers"]["worst_case"]["value"]

@@ -188,6 +188,19 @@ def test_a_published_number_is_printed(case: str, tmp_path: Path, capsys: pytest
         assert known[name] == pytest.approx(value, abs=within), name
 
 
+@pytest.mark.parametrize(("number", "gain", "lag", "late"), [("1", 12.8, 16.7, 1.0), ("2", 19.4, 14.4, 3.0)])
+def test_the_single_loops_of_the_column_have_their_ultimate_gains(
+    number: str, gain: float, lag: float, late: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, expected = tmp_path / "network.yaml", CASES["B51_wood_berry_Ku"]
+    file.write_text(one(f"[{0.01 * gain!r}]", f"[{lag}, 1]", late), encoding="utf-8")
+    assert run(["analyze", "--network", str(file), *GAIN, "-o", "json"]) == 0
+    (answer,) = json.loads(capsys.readouterr().out)["answers"]
+    gains = [expected[name]["value"] for name in (f"Ku{number}", f"Ku{number}_abs") if name in expected]
+    assert [0.01 * answer["at"]] == pytest.approx(gains, rel=1e-6)
+    assert answer["frequency_rad_per_s"] == pytest.approx(expected[f"wu{number}"]["value"], rel=1e-6)
+
+
 def test_the_disk_of_the_satellite_is_just_below_the_published_one_at_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
