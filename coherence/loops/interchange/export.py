@@ -19,13 +19,14 @@ def exported(
     groups and none is named.
     """
     if analysis.network is not None:
-        return ExportedNetwork(analysis.name, analysis.network, tuple(_opened(analysis, analysis.loops)), {})
+        loops, notes = _opened(analysis, analysis.loops)
+        return ExportedNetwork(analysis.name, analysis.network, loops, {}, notes)
     group = _group(analysis, loop)
     part = analysis.linear_part(group[0], point=point, branch=branch)
     network = part.network.continuous(part.flows) if part.flows else whole_system(part.network).system
-    loops = tuple(_opened(analysis, group, point, branch))
+    loops, unopened = _opened(analysis, group, point, branch)
     values = {path: float(value) for path, value in part.point.items()}
-    return ExportedNetwork(analysis.name, network, loops, values, part.notes)
+    return ExportedNetwork(analysis.name, network, loops, values, (*part.notes, *unopened))
 
 
 def _group(analysis: LoopAnalysis, loop: str | None) -> list[str]:
@@ -43,12 +44,14 @@ def _group(analysis: LoopAnalysis, loop: str | None) -> list[str]:
     return groups[0]
 
 
-def _opened(analysis: LoopAnalysis, names: Sequence[str], point: int = 0, branch: int | None = None) -> list[OpenLoop]:
-    """Returns the loops that can be opened; a block in no loop, or between samplers, has none."""
-    loops = []
+def _opened(
+    analysis: LoopAnalysis, names: Sequence[str], point: int = 0, branch: int | None = None
+) -> tuple[tuple[OpenLoop, ...], tuple[str, ...]]:
+    """Returns the loops that can be opened, and why the others cannot."""
+    loops, notes = list[OpenLoop](), list[str]()
     for name in names:
         try:
             loops.append(analysis.linearize(name, point=point, branch=branch))
-        except UsageError:
-            continue
-    return loops
+        except UsageError as error:
+            notes.append(f"{name} is not opened: {error}")
+    return tuple(loops), tuple(notes)

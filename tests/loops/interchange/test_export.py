@@ -65,3 +65,9 @@ def test_a_design_without_feedback_has_nothing_to_export(design: Path, capsys: p
     design.write_text("coherence: 1\ncalls:\n  - {from: app, to: api, deadline: 10 s, per_try: 5 s, tries: 2}\n")
     assert run(["export", str(design), "--as", "json"]) == 2
     assert "no groups of loops in feedback" in capsys.readouterr().err
+
+
+def test_a_block_that_cannot_be_opened_is_named(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    design.write_text("network: 1\nblocks: {a: {numerator: [1], denominator: [1, 1]}}\n")
+    assert run(["export", str(design), "--as", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["exported"]["notes"] == ["a is not opened: a is in no loop"]
