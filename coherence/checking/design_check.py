@@ -20,7 +20,7 @@ from coherence.checking.weighing import weighed, weighed_absences
 from coherence.findings.accounting import account
 from coherence.findings.finding import Accounting, Finding, NotRead, Severity, Verdict
 from coherence.findings.not_read import Basis, Entry, Reasons, basis, readers, without
-from coherence.findings.question_input import Subject, certainty_unasked
+from coherence.findings.question_input import Subject, details_unasked
 from coherence.findings.registry import QuestionModule, question_modules
 from coherence.language import names
 from coherence.language.design import Design
@@ -217,7 +217,7 @@ def _repaired(
     context = Rechecked(subject, again, options.modules(), free, ask_again, absences_again)
     with recorded_cuts() as cuts:
         context = replace(context, findings=blamed(context, thorough=options.thorough))
-        with certainty_unasked():
+        with details_unasked():
             repaired = tuple(with_repairs(context, thorough=options.thorough))
     return replace(answers, findings=repaired, cut_short=answers.cut_short or cuts.happened)
 

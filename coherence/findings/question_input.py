@@ -40,22 +40,22 @@ class Subject:
         return self.design.queries
 
 
-_CERTAINTY: ContextVar[bool] = ContextVar("certainty", default=True)
+_DETAILS: ContextVar[bool] = ContextVar("details", default=True)
 
 
-def certainty_is_asked() -> bool:
-    """Returns whether it matters that a conflict comes for all that a design leaves open."""
-    return _CERTAINTY.get()
+def details_are_asked() -> bool:
+    """Returns whether more matters of a conflict than that it is there: its certainty, repairs, other values."""
+    return _DETAILS.get()
 
 
 @contextmanager
-def certainty_unasked() -> Iterator[None]:
-    """Answers every conflict over runs as possible: of an edit that is tried, only whether it stays counts."""
-    token = _CERTAINTY.set(False)
+def details_unasked() -> Iterator[None]:
+    """Answers conflicts over runs as possible and all without repairs: of an edit only whether they stay counts."""
+    token = _DETAILS.set(False)
     try:
         yield
     finally:
-        _CERTAINTY.reset(token)
+        _DETAILS.reset(token)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Question:
             evidence,
             "certain" if certain else "possible",
             assumptions,
-            repairs,
+            repairs if details_are_asked() else (),
         )
 
     def proved(

@@ -15,7 +15,7 @@ from fractions import Fraction
 from random import Random
 
 from coherence.base.clock import is_over, now
-from coherence.findings.question_input import certainty_is_asked
+from coherence.findings.question_input import details_are_asked
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices
@@ -57,7 +57,7 @@ POSSIBLE = Certainty(certain=False)
 
 def certainty(model: Model, breaks: Broken, deadline: float, waits: tuple[Fraction, ...] = ()) -> Certainty:
     """Returns whether runs break it whatever the design leaves open; `waits`: spans with which times are compared."""
-    left_open = open_choices(model, waits) if certainty_is_asked() else None
+    left_open = open_choices(model, waits) if details_are_asked() else None
     if left_open is None:
         return POSSIBLE
     left, end = MOST_INSTANTS, now() + (deadline - now()) * SHARE

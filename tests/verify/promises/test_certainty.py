@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from coherence.base.clock import now
-from coherence.findings.question_input import certainty_unasked
+from coherence.findings.question_input import details_unasked
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.exact import Choices
@@ -122,6 +122,6 @@ def test_runs_that_take_long_to_break_it_leave_the_conflict_possible() -> None:
 
 def test_while_an_edit_is_tried_no_conflict_is_looked_at_for_certainty() -> None:
     model = elaborate(read_text("coherence: 1\ncomponents: {x: {y: 1}}\n"))
-    with certainty_unasked():
+    with details_unasked():
         assert certainty(model, lambda _: 1, now() + 5) == POSSIBLE
     assert certainty(model, lambda _: 1, now() + 5).certain

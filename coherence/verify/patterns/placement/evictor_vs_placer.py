@@ -44,7 +44,7 @@ from typing import TypeAlias
 
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Step, Verdict
-from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.findings.question_input import Question, Subject, arithmetic, details_are_asked
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.jobs.certificates import all_joined
 from coherence.verify.jobs.count_ranges import adders, render_verdicts, variants
@@ -285,8 +285,10 @@ def _conflict(
     evict = "evict" if len(case.loops) > 1 else "evicts"
     message = (
         f"{' and '.join(case.names)} {evict} {thing} for ever, {how}: {number} of {thing} on {there.places_text} "
-        f"always meet {triggers} again{_by_nodes(facts, case, there, members)}{_by_members(case, there)}"
+        f"always meet {triggers} again"
     )
+    if details_are_asked():
+        message += f"{_by_nodes(facts, case, there, members)}{_by_members(case, there)}"
     numbers: Numbers = {"members": (members, ""), "places": (there.nodes, "")}
     witness = tuple(_witness(case, there, members, chase))
     return QUESTION.conflict(
