@@ -106,3 +106,25 @@ def test_three_layers_of_four_tries_make_sixty_four(tmp_path: Path, capsys: pyte
     words = f"coherence: 1\nworkload: {{user: {{rate: 1 req/s}}}}\ncalls:\n{calls}"
     (retries,) = analyzed(words, tmp_path, capsys)["retries"]
     assert retries["tries"] == CASES["B42_retry_layers"]["worst_case"]["value"]
+
+
+DITHER = """coherence: 1
+components:
+  a: {{state: "x' = a.x + {p}/{q} - b.u", step: 1 s, from: 0}}
+loops:
+  dither:
+    timescale: {{period: 1 s, phase: 0 s}}
+    trigger: always
+    actuation: {{signal: b.u, law: set, to: "floor(a.x + 0.5)", bounds: [0, 10], from: 0}}
+"""
+
+
+@pytest.mark.parametrize(("p", "q"), [(1, 2), (1, 3), (2, 5)])
+def test_replicas_dither_with_the_period_of_their_fraction(
+    p: int, q: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, expected = analyzed(DITHER.format(p=p, q=q), tmp_path, capsys), CASES[f"B37_sigma_delta_{p}_{q}"]
+    (cycle,) = data["limit_cycles"]
+    assert data["groups"][0]["exact"]["period_seconds"] == cycle["period"] == expected["period_samples"]["value"]
+    assert ["b.u", 0, 1] in cycle["ranges"]
+    assert cycle["duty"] == pytest.approx(expected["mean"]["value"], rel=1e-9)  # of a command of 0 and 1
