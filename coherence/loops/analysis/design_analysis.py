@@ -250,7 +250,7 @@ def _figures(group: Group, point: Point, deadline: Deadline, notes: list[str]) -
     parts = tuple(part for part, _, _ in judged)
     laps, every = [lap for _, lap, _ in judged], [rows for _, _, rows in judged]
     verdict, why = _joined(every, complete=complete)
-    if len(every) > 1 and is_stable_alternating(model, sides, all_laps):
+    if len(every) > 1 and is_stable_alternating(model, sides, start):
         verdict, why = "stable", f"stable in each of {len(every)} branches, and however they alternate"
     if sides.jumps:
         notes.append(f"the law jumps at an operating point, linear figures are of one side: {'; '.join(sides.jumps)}")

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.loops.designs.bridged_laps import opened_alike
 from coherence.loops.designs.kinks import Sides, looks_back_at_kinks
-from coherence.loops.designs.lap_matrices import Cut, Lap, Row, Table, by_state
+from coherence.loops.designs.lap_matrices import Cut, Lap, LapError, Row, Table, by_state
 from coherence.loops.designs.lap_roots import floats
 from coherence.model.model import Model
 
@@ -28,9 +30,15 @@ CONTRACTS = 1 - 1e-6  # a norm below this is less than one, whatever was rounded
 Array = Any
 
 
-def is_stable_alternating(model: Model, sides: Sides, laps: Sequence[Lap]) -> bool:
+def is_stable_alternating(model: Model, sides: Sides, point: Mapping[str, Fraction]) -> bool:
     """Decides whether the laps of the branches at one point of a model are proved stable in any order."""
-    if not sides.complete or sides.jumps or looks_back_at_kinks(model) or not _differ_in_laws_only(laps):
+    if not sides.complete or sides.jumps or looks_back_at_kinks(model):
+        return False
+    try:
+        laps = opened_alike([branch.model for branch in sides.branches], point)
+    except (LapError, NotExactError):
+        return False
+    if not _differ_in_laws_only(laps):
         return False
     matrices = list(_matrices(laps))
     return bool(matrices) and _contract(matrices)

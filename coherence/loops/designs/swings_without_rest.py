@@ -112,7 +112,7 @@ def _at_point(smooth: Model, point: dict[str, Fraction], check: Callable[[], obj
     linear = "undecided"
     if all(one.linear == "unstable" for one in verdicts):
         linear = UNSTABLE_APART
-    elif len(verdicts) > 1 and is_stable_alternating(smooth, sides, laps):
+    elif len(verdicts) > 1 and is_stable_alternating(smooth, sides, point):
         linear = "stable"
     return [replace(one, linear=linear) for one in verdicts]
 

@@ -59,9 +59,11 @@ def lift(system: Multirate) -> Lifted:
 
 
 class LapLifting:
-    """The lap while it is carried out.  `inputs`: variables beside what is remembered, which a heir puts in."""
+    """The lap while it is carried out.  `inputs`: variables beside what is remembered, which a heir puts in; `memory`:
+    s, how far back it remembers at least.
+    """
 
-    inputs = 0
+    inputs, memory = 0, Fraction(0)
 
     def __init__(self, system: Multirate) -> None:
         self.system, self.end = system, system.period
@@ -84,7 +86,7 @@ class LapLifting:
             )
         self._readers(kind)
         self.lag = max(
-            [Fraction(0), *(w - self.plant.ahead[i] for w, row, _ in self.reads for i in np.flatnonzero(row))]
+            [self.memory, *(w - self.plant.ahead[i] for w, row, _ in self.reads for i in np.flatnonzero(row))]
         )
         self._variables()
 
@@ -139,7 +141,7 @@ class LapLifting:
 
     def _first(self, j: int, owner: int) -> Fraction:
         """Returns the time of the earliest command of sampler j that acts at 0 or later."""
-        seen = [Fraction(0), *(self.lag + delay for held, delay in self.plant.channels if held == owner)]
+        seen = [2 * self.memory, *(self.lag + delay for held, delay in self.plant.channels if held == owner)]
         seen += [window for window, _, held in self.reads if held[owner]]
         phase, period = exactly(self.system.samplers[j].phase), self.periods[j]
         count = math.floor((phase + self.lands[j] + period + max(seen)) / period)
@@ -149,6 +151,12 @@ class LapLifting:
                 "delays or windows are long"
             )
         return phase - count * period
+
+    @property
+    def past(self) -> Fraction:
+        """Returns how far back something is read, s."""
+        windows = (window for window, _, _ in self.reads)
+        return max([self.lag, *(delay for _, delay in self.plant.channels), *windows])
 
     def run(self) -> None:
         """Runs through all instants of the lap."""
