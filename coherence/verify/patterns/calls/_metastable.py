@@ -9,7 +9,14 @@ from fractions import Fraction
 from coherence.base.number_text import render_decimal, render_seconds
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, Repair, Step
-from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.findings.question_input import (
+    Certificate,
+    Question,
+    Subject,
+    arithmetic,
+    details_are_asked,
+    rational,
+)
 from coherence.findings.repairs import change, proposal
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model.components import RETRIES_APART
@@ -231,10 +238,9 @@ def _by_burst(
     assumptions = [FLUID]
     measured, points, grown = known or (None, None, float(wait))
     if measured is not None:
-        numbers |= {
-            "delay with retries": (_round(grown), "s"),
-            "shortest pause that collapses": (_round(smallest_pause(measured.call)), "s"),
-        }
+        numbers["delay with retries"] = (_round(grown), "s")
+        if details_are_asked():
+            numbers["shortest pause that collapses"] = (_round(smallest_pause(measured.call)), "s")
         if points is not None:
             numbers |= _points(points)
             assumptions += [MEAN_FIELD]
@@ -307,7 +313,7 @@ def _unreached(
     needs = f"needs a disturbance (burst of {load.workload.name}) that delays {load.callee} by {render_seconds(slow)}"
     shortest = (
         smallest_pause(measured.call)
-        if measured is not None and overload(measured.call) >= measured.call.capacity
+        if details_are_asked() and measured is not None and overload(measured.call) >= measured.call.capacity
         else math.inf
     )
     pause = f", as a pause of {render_seconds(_round(shortest))} does" if math.isfinite(shortest) else ""
