@@ -92,7 +92,7 @@ def enqueue(
 
     `metadata`: of the job, where it is not that of the object.  `comes`: says that there is always another one.
     `group`: the class that says its priority, where a label names none; without both the first that a pod names.
-    SOURCE: Kueue, KubeflowJob.PriorityClass, JobSet.PriorityClass.
+    SOURCE: Kueue 0.19 source, pkg/controller/jobframework/reconciler.go: ExtractPriority, extractPriorityFromPodSets.
     """
     own = metadata or manifest.metadata
     queue, labelled, partial = _label(own, LABEL), _label(own, CLASS), _label(own, PARTIAL)

@@ -5,7 +5,8 @@ runs until its time limit.  How long it runs without one is `<file>.run`.  Nothi
 are no constants, sums or products of constants are known at run time, and are listed.
 
 SOURCE: Celery 5.5 documentation, Configuration and defaults: task_acks_late, task_time_limit, worker_concurrency;
-Using Redis: visibility_timeout 1 h; Using Amazon SQS: visibility_timeout 30 min; names before 4.0.
+Using Redis, Using Amazon SQS; names before 4.0.  Kombu 5.6 source, kombu/transport: redis.py, visibility_timeout 3600;
+SQS, default_visibility_timeout 1800.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """JobSet: the pods of each of its jobs, and the one that a queue of Kueue lets in as a whole.
 
 SOURCE: JobSet API v1alpha2, JobSetSpec: replicas 1, no restart without a failurePolicy; a failure of one job then fails
-all.
+all.  Kueue 0.19 source, pkg/controller/jobs/jobset: PodSets in the order of replicatedJobs.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Service of Knative: the pods of its revision, the times of a request, and the loop of its autoscaler.
 
-`timeoutSeconds` ends a request, `responseStartTimeoutSeconds` one that has no answer yet; where the revision may be at
+`timeoutSeconds` ends a request, `responseStartTimeoutSeconds` one that has no answer yet (that of a request that may
+take longer than the default has the default, unless it is 0, which is none); where the revision may be at
 zero, both run while a pod starts.  An update whose pod is not ready by the deadline of progress has failed.  What the
 ConfigMaps of Knative say for all revisions is not read: the defaults are those of its release.
 
-SOURCE: Knative Serving 1.19, RevisionSpec; config-defaults: revision-timeout-seconds 300; config-deployment:
-progress-deadline 600s; config-autoscaler: container-concurrency-target-percentage 70; documentation, Autoscaling.
+SOURCE: Knative Serving 1.14 to 1.23, RevisionSpec.SetDefaults; config-defaults: revision-timeout-seconds 300,
+revision-response-start-timeout-seconds 300; config-deployment: progress-deadline 600s; config-autoscaler:
+container-concurrency-target-percentage 70; pkg/autoscaler/metrics/collector.go: scrapeTickInterval 1 s.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ GROUPS = ("serving.knative.dev",)
 SPELLING = {**pods.SPELLING, "deadline": "timeoutSeconds", "hold_down": "autoscaling.knative.dev/scale-down-delay"}
 PART = "knative_pod_autoscaler"
 SCALING, SERVING = "autoscaling.knative.dev/", "serving.knative.dev/"
-TIMEOUT, PROGRESS = "300 s", "600 s"
+TIMEOUT, FIRST, PROGRESS = "300 s", "300 s", "600 s"
 LEAST, MOST = "0", "1000"  # the latter stands for no maximum
 SHARE, CONCURRENCY, REQUESTS = Fraction(70, 100), "100", "200"
 NOT_MODELLED = {
@@ -69,6 +71,9 @@ def _requests(pod: FieldView, thing: str, sketch: Sketch) -> None:
     """Adds the times of a request, and how many one pod works on."""
     limit = pod.seconds("timeoutSeconds", zero_is_absent=True) or Scalar(TIMEOUT, pod.node.place)
     first, idle = (pod.seconds(f"{key}TimeoutSeconds", zero_is_absent=True) for key in ("responseStart", "idle"))
+    default = respelled(limit, FIRST)
+    if "responseStartTimeoutSeconds" not in pod and value_of(limit) > value_of(default):
+        first = default
     if idle is not None:
         pod.remark("idleTimeoutSeconds", "an answer that pauses is not modelled")
     call: dict[str, Node | None] = {

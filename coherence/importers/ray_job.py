@@ -3,8 +3,11 @@
 A queue counts the head, the workers and the pod that submits the job.  A cluster that scales itself has a sidecar in
 its head and changes its workers: what it needs of a queue is not known.
 
-SOURCE: KubeRay API, ray.io/v1 RayJobSpec: submissionMode K8sJobMode; KubeRay source, controllers/ray/common/job.go,
-GetDefaultSubmitterTemplate: 500m, 200Mi; Kueue source, pkg/controller/jobs/rayjob: PodSets.
+In SidecarMode the head has a container that submits it, always with the default requests.
+
+SOURCE: KubeRay API, ray.io/v1 RayJobSpec: submissionMode K8sJobMode; KubeRay 1.7 source, controllers/ray/common/job.go,
+GetDefaultSubmitterContainer: 500m, 200Mi; Kueue 0.19 source, pkg/controller/jobs/rayjob: addSubmitterPodSet,
+addSidecarSubmitterToHeadPodSet.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from coherence.importers._job_queues import PodSet
 from coherence.importers._jobs import SPELLING as OWN
 from coherence.importers._jobs import add_limits, enqueue, pod_requests, times_over
 from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._quantities import added
 from coherence.importers._ray_groups import add_groups
 from coherence.importers._sketch import Sketch
 from coherence.language.document import Scalar
@@ -57,14 +61,19 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
 
 def _enqueue(spec: FieldView, cluster: FieldView, sketch: Sketch) -> None:
     """Notes the job that waits in a queue with all pods of its cluster."""
-    head, groups = cluster.table("headGroupSpec"), cluster.tables("workerGroupSpecs")
-    of_head = head.inner("template", "spec") if head is not None else None
-    sets = [PodSet(Scalar("1", cluster.node.place), pod_requests(of_head)), *map(_workers, groups)]
+    head, groups, place = cluster.table("headGroupSpec"), cluster.tables("workerGroupSpecs"), cluster.node.place
+    members = pods.specifications(it for it in [head, *groups] if it is not None)
+    requests = pod_requests(head.inner("template", "spec") if head is not None else None)
     mode = spec.scalar("submissionMode")
-    if mode is None or mode.text == "K8sJobMode":
-        sets.append(_submitter(spec, cluster.node.place))
-    members = [head, *groups]
-    enqueue(spec.manifest, sketch, sets, pods.specifications(it for it in members if it is not None))
+    sets = [PodSet(Scalar("1", place), requests), *map(_workers, groups)]
+    if mode is not None and mode.text == "SidecarMode":
+        sets[0] = PodSet(Scalar("1", place), added([*requests.items(), *_default_requests(place).items()]))
+    elif mode is None or mode.text == "K8sJobMode":
+        submitter = spec.inner("submitterPodTemplate", "spec")
+        own = pod_requests(submitter) if submitter is not None else _default_requests(place)
+        sets.append(PodSet(Scalar("1", place), own))
+        members += [submitter] if submitter is not None else []
+    enqueue(spec.manifest, sketch, sets, members)
 
 
 def _workers(group: FieldView) -> PodSet:
@@ -76,8 +85,6 @@ def _workers(group: FieldView) -> PodSet:
     )
 
 
-def _submitter(spec: FieldView, place: Place) -> PodSet:
-    """Returns the pod that submits the job: that of the template, else the one of KubeRay."""
-    pod = spec.inner("submitterPodTemplate", "spec")
-    requests = pod_requests(pod) if pod is not None else {key: Scalar(text, place) for key, text in SUBMITTER.items()}
-    return PodSet(Scalar("1", place), requests)
+def _default_requests(place: Place) -> dict[str, Scalar]:
+    """Returns what the container requests that submits the job, where no template says it."""
+    return {key: Scalar(text, place) for key, text in SUBMITTER.items()}

@@ -66,6 +66,29 @@ def test_a_method_that_waits_for_its_function_is_a_call_and_one_that_does_not_is
     assert any("does not wait" in words for _, words in listed)
 
 
+@pytest.mark.parametrize(("protocol", "limit"), [("HTTP", "30 s"), ("WEBSOCKET", "29 s"), ("", "29 s .. 30 s")])
+def test_an_integration_of_version_2_waits_as_long_as_its_api_lets_it(protocol: str, limit: str) -> None:
+    api = "aws_apigatewayv2_api.a"
+    apis = [resource(api, {"protocol_type": protocol})] if protocol else []
+    links = {GATEWAY: {"integration_uri": SHIP, "api_id": api}}
+    assert limits(plan(resource(SHIP, {"timeout": 60}), resource(GATEWAY, {}), *apis, links=links), "plan.json") == [
+        limit
+    ]
+
+
+def test_a_template_says_of_which_api_an_integration_is() -> None:
+    text = """\
+AWSTemplateFormatVersion: "2010-09-09"
+Resources:
+  Ship: {Type: "AWS::Lambda::Function", Properties: {Timeout: 60}}
+  Chat: {Type: "AWS::ApiGatewayV2::Api", Properties: {ProtocolType: WEBSOCKET}}
+  Send:
+    Type: AWS::ApiGatewayV2::Integration
+    Properties: {ApiId: !Ref Chat, IntegrationType: AWS_PROXY, IntegrationUri: !Sub "arn:aws:lambda:${Ship.Arn}"}
+"""
+    assert limits(text) == ["29 s"]
+
+
 def test_a_plan_links_an_integration_with_its_function() -> None:
     resources = resource(SHIP, {"timeout": 60}), resource(GATEWAY, {"timeout_milliseconds": 10000})
     text = plan(*resources, links={GATEWAY: {"integration_uri": SHIP}})

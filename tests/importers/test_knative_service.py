@@ -40,6 +40,20 @@ def test_what_is_not_written_is_the_default_of_its_release() -> None:
 
 
 @pytest.mark.parametrize(
+    ("pod", "first"),
+    [
+        ("timeoutSeconds: 600", "300 s"),
+        ("timeoutSeconds: 300", "None"),
+        ("timeoutSeconds: 600, responseStartTimeoutSeconds: 0", "None"),
+        ("timeoutSeconds: 600, responseStartTimeoutSeconds: 400", "400 s"),
+    ],
+)
+def test_a_request_that_may_take_longer_has_the_default_time_to_its_first_byte(pod: str, first: str) -> None:
+    (call,) = read(pod=pod).calls
+    assert (str(call.per_try and text(call.per_try)), call.timeout_kind is None) == (first, first == "None")
+
+
+@pytest.mark.parametrize(
     ("notes", "pod", "target"),
     [
         ("autoscaling.knative.dev/target: '50'", "containerConcurrency: 0", "35"),

@@ -41,7 +41,7 @@ MPI = {"kind": "MPIJob", "key": "mpiReplicaSpecs", "first": "Launcher", "field":
 
 @pytest.mark.parametrize(
     ("words", "workers", "cpu"),
-    [(TF, "replicas: 3, ", "4"), (TF, "", "2"), (MPI, "replicas: 3, ", "4"), (MPI, "", "1")],
+    [(TF, "replicas: 3, ", "4"), (TF, "", "2"), (MPI, "replicas: 3, ", "4"), (MPI, "", "2")],
 )
 def test_all_members_of_other_frameworks_are_let_in_together(words: dict[str, str], workers: str, cpu: str) -> None:
     text = OTHER.format(workers=workers, **words)
@@ -49,6 +49,21 @@ def test_all_members_of_other_frameworks_are_let_in_together(words: dict[str, st
     assert {key: str(need) for key, need in needed(design.jobs["train_job"]).items()} == {"cpu_of_a": cpu}
     assert [str(timer.after) for timer in design.timers.values()] == ["600 s"]
     assert f"spec.{words['field']} (" in not_modelled(text)
+
+
+def test_a_queue_counts_a_worker_of_an_mpi_job_whose_operator_starts_none() -> None:
+    design = read(queue("a", more="") + OTHER.format(workers="", **MPI))
+    assert str(design.components["train_worker"].copies) == "0"
+    assert {key: str(need) for key, need in needed(design.jobs["train_job"]).items()} == {"cpu_of_a": "2"}
+
+
+@pytest.mark.parametrize("first", ["Evaluator", "Worker"])
+def test_the_class_of_an_evaluator_counts_last(first: str) -> None:
+    members = {"Evaluator": "low", "Worker": "high"}
+    pods = [f"{name}: {{template: {{spec: {{priorityClassName: {members[name]}}}}}}}" for name in sorted(members)]
+    pods = pods if first == "Evaluator" else pods[::-1]
+    text = OTHER.partition("  {field}")[0].format(kind="TFJob") + f"  tfReplicaSpecs: {{{', '.join(pods)}}}\n---\n"
+    assert "the priority of high is not in these manifests" in not_modelled(queue("a") + text)
 
 
 def test_all_members_are_let_in_together() -> None:

@@ -38,12 +38,21 @@ def job(workers: int = 1, more: str = "submissionMode: K8sJobMode", cluster: str
         ("submissionMode: K8sJobMode", "3.5"),
         ("backoffLimit: 2", "3.5"),
         (HTTP, "3"),
+        ("submissionMode: SidecarMode", "3.5"),
+        ("submissionMode: SidecarMode\n  submitterPodTemplate: {spec: {containers: []}}", "3.5"),
         ("submitterPodTemplate: {spec: {containers: [{resources: {requests: {cpu: 2}}}]}}", "5"),
     ],
 )
 def test_it_needs_its_head_all_hosts_of_its_workers_and_who_submits_it(more: str, cpu: str) -> None:
     entry = read(queue("a", more="") + job(more=more)).jobs["sum_job"]
     assert str(needed(entry)["cpu_of_a"]) == cpu
+
+
+def test_the_class_of_the_pod_that_submits_it_is_its_own_where_no_other_names_one() -> None:
+    submitter = "submitterPodTemplate: {spec: {priorityClassName: low, containers: []}}"
+    words = "the priority of low is not in these manifests"
+    assert words in not_modelled(queue("a") + job(more=submitter))
+    assert words not in not_modelled(queue("a") + job(more=f"{submitter}\n  {HTTP}"))
 
 
 @pytest.mark.parametrize(("workers", "conflicts"), [(1, 0), (2, 1)])
