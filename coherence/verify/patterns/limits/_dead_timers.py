@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -11,40 +10,25 @@ from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.actions import acted_on, action_in
 from coherence.language.design import Design, Timer
-from coherence.language.words import ACTIONS
 from coherence.verify.events import graph, orders
 from coherence.verify.events.orders import EventOrder
-from coherence.verify.timers.firing import LEASES, firing
-
-ENDS = ACTIONS["ends"]
+from coherence.verify.timers.firing import LEASES
 
 
 def answers(ask: Question, subject: Subject) -> Iterator[Finding]:
     """Yields one answer per timer that another one of the same start always forestalls."""
-    design = subject.design
-    timers = [timer for timer in design.timers.values() if firing(timer) is not None and timer.renew is None]
-    for early, other in itertools.permutations(timers, 2):
-        if _forestalls(design, early, other) and not _promised(design, early, other):
-            yield from _compared(ask, design, early, other)
+    from coherence.verify.events import forestalling
 
-
-def _compared(ask: Question, design: Design, early: Timer, other: Timer) -> Iterator[Finding]:
-    order = _order(design, early, other)
-    if order is None:
-        return
-    if orders.relation(order) == "before":
-        yield _answer(ask, early, other, order)
-    elif _may_come_later(order):
-        back = _order(design, other, early) if _forestalls(design, other, early) else None
-        if back is None or orders.relation(back) != "before":
-            yield _may_fire(ask, early, other, order)
-
-
-def _order(design: Design, early: Timer, other: Timer) -> EventOrder | None:
-    """Returns how one firing stands to another, where one event leads to both in every run."""
-    ways = orders.alternatives(f"{early.name} fires", f"{other.name} fires", graph.event_graph(design), armed=True)
-    worst = orders.deciding_order(ways)
-    return worst[0] if worst is not None and not any(None in together for together in ways) else None
+    pairs = forestalling.pairs(subject.design)
+    never = {(pair.early.name, pair.other.name) for pair in pairs if pair.always}
+    for pair in pairs:
+        early, other = pair.early, pair.other
+        if _promised(subject.design, early, other):
+            continue
+        if pair.always:
+            yield _answer(ask, early, other, pair.order)
+        elif _may_come_later(pair.order) and (other.name, early.name) not in never:
+            yield _may_fire(ask, early, other, pair.order)
 
 
 def _may_come_later(order: EventOrder) -> bool:
@@ -71,17 +55,6 @@ def _does_the_same(early: Timer, other: Timer) -> bool:
 def _hands_out_again(other: Timer) -> bool:
     """Decides whether the timer gives the work to another one: it is there for a worker that dies before."""
     return other.then is not None and other.then.text.split(" ")[0] in LEASES
-
-
-def _forestalls(design: Design, early: Timer, other: Timer) -> bool:
-    """Returns whether `early` is armed whenever `other` would fire, and its firing ends what both run from."""
-    start, begins = early.start, other.start
-    if start is None or begins is None or early.then is None or (start.kind, begins.kind) != ("starts", "starts"):
-        return False
-    lifts = [graph.key_of(timer.unless, design) if timer.unless is not None else "" for timer in (early, other)]
-    armed = lifts[0] in ("", lifts[1]) and early.sees == other.sees and str(early.per) == str(other.per)
-    verb, _, thing = early.then.text.partition(" ")
-    return armed and verb in ENDS and thing.strip() == start.thing == begins.thing
 
 
 def _answer(ask: Question, early: Timer, other: Timer, order: EventOrder) -> Finding:

@@ -158,6 +158,26 @@ def harmless(question: Question, case: OverrunCase) -> Finding:
     return question.note(message, places_of(case), names_of(case), evidence_of(case))
 
 
+def forestalled(question: Question, design: Design, case: OverrunCase) -> Finding | None:
+    """Answers that the timer never fires, where another one always fires first and ends what both run from."""
+    if len(design.timers) < 2:
+        return None
+    from coherence.verify.events import forestalling
+
+    pair = forestalling.forestaller(design, case.timer)
+    if pair is None or case.timer.unless is None:
+        return None
+    first, second = (pair.order.windows[0].latest or Fraction(0)), pair.order.windows[1].earliest
+    numbers: Figures = {f"{pair.early.name} at the latest": (first, "s"), "fires at the earliest": (second, "s")}
+    message = (
+        f"{case.timer.name} never fires before '{case.timer.unless.text}': {pair.early.name} always fires first "
+        f"({render_seconds(first)} at the latest)"
+    )
+    places = (case.timer.place.labelled("never fires"), pair.early.place.labelled("ends what both run from"))
+    evidence = arithmetic(numbers, certificate=orders.certificate(pair.order, "<"))
+    return question.note(message, places, tuple(dict.fromkeys([*names_of(case), pair.early.name])), evidence)
+
+
 def proved(question: Question, case: OverrunCase) -> Finding:
     """Answers that the activity always ends before the timer fires."""
     order, unless = case.order, case.timer.unless

@@ -71,6 +71,8 @@ def _answer(subject: Subject, case: OverrunCase) -> Finding:
     then = case.timer.then
     if case.relation == "before":
         return _overrun.proved(QUESTION, case)
+    if dead := _overrun.forestalled(QUESTION, subject.design, case):
+        return dead
     if then is not None and is_harmless(then.text):
         return _overrun.harmless(QUESTION, case)
     if case.relation == "unknown":

@@ -13,6 +13,7 @@ Another timer that ends the activity in every run (`then: worker.task ends`) end
 - A *barrier* (`from: first rank waits`, `unless: all of rank.step end`) waits for the slowest member
   less the fastest; an activity that a loop sets (`rank.pause`) comes on top for the slowest, once a step.
 - A timer that only tells (`alert`, `log`, `warn`, ...) ends nothing.
+- A timer that another one always forestalls (`dead-policy`) never fires.
 
 ## Why it hurts
 The timer was set for a typical time and the slow runs are the ones that matter: the message is
@@ -82,6 +83,8 @@ def _answer(subject: Subject, case: OverrunCase) -> Finding:
     timer = case.timer
     if case.relation == "before":
         return _overrun.proved(QUESTION, case)
+    if dead := _overrun.forestalled(QUESTION, subject.design, case):
+        return dead
     if timer.then is not None and is_harmless(timer.then.text):
         return _overrun.harmless(QUESTION, case)
     if timer.renew is not None:

@@ -1,0 +1,65 @@
+"""Finds timers that another timer of the same start always forestalls: it fires first and ends what both run from."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from coherence.language.design import Design, Timer
+from coherence.language.words import ACTIONS
+from coherence.verify.events import graph, orders
+from coherence.verify.events.orders import EventOrder
+from coherence.verify.timers.firing import firing
+
+ENDS = ACTIONS["ends"]
+
+
+@dataclass(frozen=True)
+class TimerPair:
+    """A timer that ends what another one runs from, and how their firings stand to each other."""
+
+    early: Timer
+    other: Timer
+    order: EventOrder
+
+    @property
+    def always(self) -> bool:
+        """Returns whether the other one never fires."""
+        return orders.relation(self.order) == "before"
+
+
+def pairs(design: Design) -> tuple[TimerPair, ...]:
+    """Returns every pair of timers of one start of which the first ends what both run from; gathered once."""
+    return design.queries.get(pairs, lambda: tuple(_pairs(design)))
+
+
+def forestaller(design: Design, timer: Timer) -> TimerPair | None:
+    """Returns the pair by which a timer never fires; None where no other timer surely forestalls it."""
+    return next((pair for pair in pairs(design) if pair.other.name == timer.name and pair.always), None)
+
+
+def _pairs(design: Design) -> Iterator[TimerPair]:
+    timers = [timer for timer in design.timers.values() if firing(timer) is not None and timer.renew is None]
+    for early, other in filter(lambda both: _ends_both(design, *both), itertools.permutations(timers, 2)):
+        order = _order(design, early, other)
+        if order is not None:
+            yield TimerPair(early, other, order)
+
+
+def _order(design: Design, early: Timer, other: Timer) -> EventOrder | None:
+    """Returns how one firing stands to another, where one event leads to both in every run."""
+    ways = orders.alternatives(f"{early.name} fires", f"{other.name} fires", graph.event_graph(design), armed=True)
+    worst = orders.deciding_order(ways)
+    return worst[0] if worst is not None and not any(None in together for together in ways) else None
+
+
+def _ends_both(design: Design, early: Timer, other: Timer) -> bool:
+    """Returns whether `early` is armed whenever `other` would fire, and its firing ends what both run from."""
+    start, begins = early.start, other.start
+    if start is None or begins is None or early.then is None or (start.kind, begins.kind) != ("starts", "starts"):
+        return False
+    lifts = [graph.key_of(timer.unless, design) if timer.unless is not None else "" for timer in (early, other)]
+    armed = lifts[0] in ("", lifts[1]) and early.sees == other.sees and str(early.per) == str(other.per)
+    verb, _, thing = early.then.text.partition(" ")
+    return armed and verb in ENDS and thing.strip() == start.thing == begins.thing
