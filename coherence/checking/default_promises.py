@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from coherence.findings.finding import Finding, OpenPromises, Verdict
 from coherence.language.design import Design, Loop, Timer
 from coherence.language.schema_kinds import Quantity
+from coherence.language.sentences import Event
 from coherence.model.laws import law_of
 from coherence.verify.patterns.timers.start_budget import is_probe
 from coherence.verify.timers.firing import action_of
@@ -182,10 +183,14 @@ def _of_timers(probes: Sequence[Timer]) -> Iterator[DefaultPromise]:
     for probe in probes:
         if actions[probe.name] == "ends" and probe.start is not None and probe.start.kind == "starts":
             yield DefaultPromise(START, (probe.name,))
-    for first, second in itertools.combinations(probes, 2):
-        both = {actions[first.name], actions[second.name]} == {"ends", "takes off the list"}
-        if both and first.start == second.start:
-            yield DefaultPromise(ORDER, (first.name, second.name))
+    order = {probe.name: number for number, probe in enumerate(probes)}
+    started: dict[Event | None, list[str]] = {}
+    for probe in probes:
+        started.setdefault(probe.start, []).append(probe.name)
+    pairs = (pair for alike in started.values() for pair in itertools.combinations(alike, 2))
+    both = (pair for pair in pairs if {actions[name] for name in pair} == {"ends", "takes off the list"})
+    for pair in sorted(both, key=lambda pair: [order[name] for name in pair]):
+        yield DefaultPromise(ORDER, pair)
 
 
 def render_counts(states: Iterable[tuple[PromiseKind, str]]) -> Iterator[str]:

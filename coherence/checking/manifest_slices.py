@@ -7,7 +7,8 @@ that is right from what is read: a slice counts only if it gives the part as the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from coherence.base.errors import CoherenceError
 from coherence.base.reads import unnoted
@@ -83,17 +84,30 @@ def joined(objects: Sequence[frozenset[Object]]) -> list[list[int]]:
 
 
 def slice_of(sources: Mapping[str, str], objects: frozenset[Object]) -> dict[str, str]:
-    """Returns the texts with the lines of all other objects blank: every place keeps its line."""
-    return {
-        file: "\n".join(_own_lines(text, {number for other, number in objects if other == file}))
-        for file, text in sources.items()
-        if any(other == file for other, _ in objects)
-    }
+    """Returns the texts up to the last line of the objects, those of others blank: each keeps its number."""
+    numbers: dict[str, set[int]] = {}
+    for file, number in objects:
+        numbers.setdefault(file, {0}).add(number)
+    return {file: _own_lines(text, numbers[file]) for file, text in sources.items() if file in numbers}
 
 
-def _own_lines(text: str, numbers: set[int]) -> Iterator[str]:
-    for line, owner in zip(text.split("\n"), owners(text), strict=True):
-        yield line if owner in numbers or owner == 0 else ""
+def _own_lines(text: str, numbers: Iterable[int]) -> str:
+    lines = _lines_by_object(text)
+    own = [pair for number in numbers for pair in lines.get(number, ())]
+    behind = max((line for line, _ in own), default=0) + 2  # with the end of the last line
+    sliced = [""] * min(behind, text.count("\n") + 1)
+    for line, words in own:
+        sliced[line] = words
+    return "\n".join(sliced)
+
+
+@lru_cache(maxsize=8)
+def _lines_by_object(text: str) -> Mapping[int, Sequence[tuple[int, str]]]:
+    """Returns the lines of each object of a file, with their numbers from 0."""
+    lines: dict[int, list[tuple[int, str]]] = {}
+    for number, (line, owner) in enumerate(zip(text.split("\n"), owners(text), strict=True)):
+        lines.setdefault(owner, []).append((number, line))
+    return lines
 
 
 def own_sources(

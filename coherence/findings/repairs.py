@@ -140,7 +140,7 @@ def text_at(sources: Mapping[str, str], place: Place) -> str | None:
 @lru_cache(maxsize=64)
 def lines_of(text: str) -> tuple[str, ...]:
     """Returns the lines of a source without their ends, counted as YAML counts them."""
-    return tuple(_BREAK.split(text))
+    return tuple(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
 
 
 def render_like(old: str, value: Fraction, dimension: Dimension) -> str:
@@ -239,8 +239,13 @@ def _end(place: Place) -> tuple[int, int]:
 
 def _offset(text: str, place: Place) -> int:
     """Returns the number of characters before a place in its text."""
-    breaks = itertools.islice(_BREAK.finditer(text), place.line - 1)
-    return max((match.end() for match in breaks), default=0) + place.column - 1
+    return _starts(text)[: place.line][-1] + place.column - 1
+
+
+@lru_cache(maxsize=4)
+def _starts(text: str) -> tuple[int, ...]:
+    """Returns the number of characters before each line of a text."""
+    return (0, *(match.end() for match in _BREAK.finditer(text)))
 
 
 def _end_of_line(text: str) -> str:

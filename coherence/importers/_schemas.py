@@ -15,7 +15,7 @@ _KEPT = ("apiVersion", "kind", "metadata", "---")
 
 def read_without_schemas(text: str, file: str, *, last_key_counts: bool = False) -> list[Document]:
     """Returns the documents of a YAML text; of a schema what it is alone.  Raises InputError."""
-    if _SCHEMA.search(text) is None:
+    if "CustomResourceDefinition" not in text or _SCHEMA.search(text) is None:
         return document.read_text(text, file, last_key_counts=last_key_counts)
     whole = re.sub(r"\r\n?", "\n", text)
     outlined = "".join(_outline(part) if _SCHEMA.search(part) else part for part in _SEPARATOR.split(whole))

@@ -144,7 +144,7 @@ def read_text(text: str, file: str, *, last_key_counts: bool = False) -> list[Do
 
 def comments(text: str) -> Iterator[tuple[int, str]]:
     """Yields (line, text behind `#`) of every line that may hold a comment."""
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), 1) if "#" in text else ():
         match = re.search(r"(?:^|\s)#(.*)$", line) if "#" in line else None
         if match:
             yield number, match.group(1).strip()

@@ -101,8 +101,14 @@ def test_a_slice_keeps_every_line_in_its_place() -> None:
     own = slice_of(TEXTS, frozenset({("a.yaml", 2)}))
     assert set(own) == {"a.yaml"}
     before, after = TEXTS["a.yaml"].split("\n"), own["a.yaml"].split("\n")
-    assert len(before) == len(after)
-    assert {line for line in after if line} == {line for line in before[9:16] if line}
+    assert after[:9] == [""] * 9
+    assert after[9:16] == before[9:16]
+    assert not any(after[16:]), "nothing stands behind the last line of the object"
+
+
+def test_a_slice_of_the_last_object_ends_as_the_file_does() -> None:
+    for text in ("a: 1\n---\nb: 2\n", "a: 1\n---\nb: 2"):
+        assert slice_of({"a.yaml": text}, frozenset({("a.yaml", 2)})) == {"a.yaml": text.replace("a: 1", "")}
 
 
 def test_each_workload_is_a_piece_and_is_read_from_its_own_objects() -> None:
