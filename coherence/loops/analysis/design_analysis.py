@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.watchdog import GRACE, STOPPED, TimeOverError, at_most
@@ -26,7 +26,7 @@ from coherence.loops.designs.kinks import Branch, branches
 from coherence.loops.designs.lap_matrices import Lap, LapError, closed
 from coherence.loops.designs.lap_roots import Roots, coupling, roots
 from coherence.loops.designs.operating_points import Point, operating_points, smooth_part, with_basins
-from coherence.loops.designs.swings_without_rest import decided_beside_roots
+from coherence.loops.designs.swings_without_rest import decided_beside_roots, never_moved
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
 from coherence.simulate.execute.orbits import hyperperiod
@@ -35,6 +35,7 @@ from coherence.simulate.execute.starts import corners
 
 MOST_LOOPS = 12  # whose margins are computed
 MOST_POINTS = 4
+UNSTABLE_REST = "every run starts at an operating point, stays there, and would leave it for good: it is unstable"
 ORDER = {"unstable": 3, "undecided": 2, "marginal": 1, "stable": 0}
 Progress = Callable[[float, str], None]
 
@@ -150,7 +151,15 @@ def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -
         levels = _levels(model, first, answer)
         subset = smallest_swinging(group, signals, levels, deadline, laps=_laps(answer, lap))
     elsewhere = from_bounds(model, signals, deadline.share(0.5)) if executed_answer.verdict == "settles" else None
+    if never_moved(model, answer) and any(_is_left(point) for point in points):
+        answer = replace(answer, verdict="undecided", how=UNSTABLE_REST)
     return GroupAnalysis(group, lap, answer, points, subset, tuple(dict.fromkeys(notes)), elsewhere)
+
+
+def _is_left(figures: PointFigures) -> bool:
+    """Decides whether runs that start beside a point, at which one was at rest all the time, leave it."""
+    reached = figures.point.basin is not None and figures.point.basin[0] > 0
+    return reached and figures.verdict == "unstable" and figures.inside is None
 
 
 def _laps(answer: RunVerdict, lap: Fraction) -> int:

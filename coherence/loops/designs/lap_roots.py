@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from coherence.base.polynomials import characteristic_polynomial, count_roots, minimal_polynomial
 from coherence.loops.designs.lap_matrices import ROUNDED, Closed, Lap
-from coherence.loops.multirate.verdict import balanced, clear_of_circle
+from coherence.loops.multirate.verdict import clear_of_circle
+from coherence.loops.networks.scaling import balanced
 
 Array = NDArray[Any]
 EXACT_SIZE = 48  # variables up to which roots are counted exactly

@@ -1,7 +1,8 @@
 """Says of models whose flows have no constant rates whether they keep swinging, by roots and a run that agree.
 
 A model keeps swinging where every equilibrium that is inside its bounds is unstable by its roots, none was left out,
-and a run in floats from its own start still swings after many periods, not less than before.  It comes to rest where
+and a run in floats from its own start still swings after many periods, not less than before; where it starts at such
+an equilibrium, and so stays there, the run is one from beside it.  It comes to rest where
 that run ends at an equilibrium that is stable, certified as `lap_roots`, `delayed_verdict` and, where several branches
 meet, `alternating_branches` do.  All else is undecided.
 """
@@ -35,7 +36,8 @@ MOST_LOOPS = 8
 IN_FLOATS = "a run in floats"
 NEAR = 0.05  # of how far a run went from a stable point: from there on it is on its way to it
 UNSTABLE_APART = "unstable in each branch"
-STILL = 1e-6  # relative distance from a stable point at which a run that begins there has never left it
+STILL = 1e-6  # relative distance from a point at which a run that begins there has never left it
+BESIDE = Fraction(1, 100)  # relative distance from an unstable point at which a run is started
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Persistence:
 
     `period` (s, None without oscillation) and `rate` (1/s) are those of that mode; `run`: where one was followed.
     `seconds`: of a run that shows the mode, one turn or one time constant.  `left_out`: what was not looked at.
+    `beside`: the run started beside the unstable point at which the model itself starts.
     """
 
     verdict: str
@@ -54,13 +57,15 @@ class Persistence:
     seconds: float
     run: FloatRun | None = None
     left_out: str = ""
+    beside: bool = False
 
     def render(self) -> str:
         """Renders the linear verdict: `unstable at a.x = 0, rate 0.17 1/s, period 3.75 s`."""
         where = ", ".join(f"{path} = {float(value):.6g}" for path, value in self.point.items())
         period = f", period {self.period:.4g} s" if self.period is not None else ""
         unseen = f"; not looked at: {self.left_out}" if self.left_out else ""
-        return f"{self.linear} at {where}, rate {self.rate:.3g} 1/s{period}{unseen}"
+        start = f"; started {float(BESIDE):.0%} beside that point, where it stays by itself" if self.beside else ""
+        return f"{self.linear} at {where}, rate {self.rate:.3g} 1/s{period}{unseen}{start}"
 
 
 def decided_beside_roots(
@@ -68,8 +73,11 @@ def decided_beside_roots(
 ) -> RunVerdict:
     """Returns what exact runs say of a group; where these decide nothing, what its roots and a run in floats say."""
     missing = answer.how.startswith("needs ")
-    persistence = None if answer.verdict != "undecided" or missing else of_loops(model, signals, check)
+    asked = answer.verdict == "undecided" or never_moved(model, answer)
+    persistence = of_loops(model, signals, check) if asked and not missing else None
     if persistence is None or persistence.run is None or persistence.verdict == "undecided":
+        return answer
+    if answer.verdict == "settles" and persistence.verdict == "rests":
         return answer
     how = f"{IN_FLOATS}, {persistence.render()}; {answer.how}"
     if persistence.verdict == "rests":
@@ -77,6 +85,16 @@ def decided_beside_roots(
     ranges = {path: (Fraction(low), Fraction(high)) for path, (low, high) in persistence.run.ranges.items()}
     period = None if persistence.period is None else Fraction(f"{persistence.period:.4g}")
     return replace(answer, verdict="oscillates", how=how, period=period, ranges=ranges)
+
+
+def never_moved(model: Model, answer: RunVerdict) -> bool:
+    """Decides whether the run of an answer without proof is at rest because it starts where it rests."""
+    instants = answer.run.instants if answer.run is not None else ()
+    if answer.verdict != "settles" or answer.proved or not instants:
+        return False
+    return bool(model.states) and all(
+        i.after[path] == instants[0].after[path] for i in instants for path in model.states
+    )
 
 
 def of_loops(model: Model, paths: Sequence[str], check: Callable[[], object]) -> Persistence | None:
@@ -165,8 +183,23 @@ def _beside_run(
     except NotExactError:
         return mode  # it cannot be followed, or not in time
     if grows:
+        if run.verdict == "rests" and _near(mode.point, run):
+            return _from_beside(model, choices, paths, mode, check)
         return replace(mode, verdict="swings" if run.verdict == "swings" else "undecided", run=run)
     return replace(mode, verdict=_at_rest(stable, run), run=run)
+
+
+def _from_beside(
+    model: Model, choices: Choices, paths: Sequence[str], mode: Persistence, check: Callable[[], object]
+) -> Persistence:
+    """Returns what a run does that starts beside an unstable point: each state a little off it."""
+    off = {path: value + BESIDE * (abs(value) or 1) for path, value in mode.point.items() if path in model.states}
+    start = replace(choices, values={**choices.values, **off})
+    try:
+        run = float_run(model, start, paths, period=mode.seconds, rate=mode.rate, check=check)
+    except NotExactError:
+        return mode
+    return replace(mode, verdict="swings" if run.verdict == "swings" else "undecided", run=run, beside=True)
 
 
 def _at_rest(stable: Sequence[Persistence], run: FloatRun) -> str:

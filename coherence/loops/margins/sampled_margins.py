@@ -32,6 +32,7 @@ import numpy as np
 from coherence.base.bisection import halved
 from coherence.loops.margins.network_margins import Disk, disk_of
 from coherence.loops.multirate.opened_lap import OpenedLap
+from coherence.loops.networks.scaling import in_units, state_units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -113,12 +114,8 @@ def sampled_margins(lap: OpenedLap) -> SampledMargins | None:
 
 def balanced(lap: OpenedLap) -> OpenedLap:
     """Returns the same lap with states of like size."""
-    from scipy.linalg import matrix_balance
-
-    if not len(lap.a):
-        return lap
-    _, (scale, _) = matrix_balance(lap.a, permute=False, separate=True)
-    return replace(lap, a=lap.a * scale / scale[:, None], b=lap.b / scale[:, None], c=lap.c * scale)
+    units = state_units(lap.a)
+    return replace(lap, a=in_units(lap.a, units), b=lap.b / units[:, None], c=lap.c * units)
 
 
 def closed_lap(lap: OpenedLap, k: complex) -> OpenedLap:

@@ -17,6 +17,7 @@ from coherence.loops.multirate.lifting import Lifted, lift
 from coherence.loops.multirate.sampled_system import Multirate, multirate
 from coherence.loops.networks import sampled_verdict
 from coherence.loops.networks.network import Network
+from coherence.loops.networks.scaling import balanced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,13 +91,6 @@ def _decided(lifted: Lifted, multipliers: Array) -> tuple[str, str, int | None]:
     if clear_of_circle(matrix, 1 + 1e-6, allowed) and (np.abs(multipliers) > 1 + 1e-6).any():
         return "unstable", "a multiplier lies outside the circle; another is within rounding of it", None
     return "undecided", f"a multiplier is within rounding ({allowed:.0e}) of the unit circle", None
-
-
-def balanced(matrix: Array) -> Array:
-    """Returns a similar matrix with rows and columns of like size; scaled by powers of two, hence without rounding."""
-    from scipy.linalg import matrix_balance
-
-    return np.asarray(matrix_balance(matrix, permute=False)[0]) if len(matrix) else matrix
 
 
 def clear_of_circle(matrix: Array, radius: float, distance: float) -> bool:

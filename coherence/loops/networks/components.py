@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import matrix_balance
 
 from coherence.loops.networks.network import Block, Network
+from coherence.loops.networks.scaling import state_units
 
 Reals = NDArray[np.floating[Any]]
 Complexes = NDArray[np.complexfloating[Any, Any]]
@@ -101,9 +101,8 @@ class Characteristic:
         s = 1j * self.scale * np.array([0.3, 1.0, 10.0])
         d, g = self.entries(0.0, s)
         weight = np.abs(g / d).max(axis=0)[:, None] * np.abs(self.gains)
-        if np.all(np.isfinite(weight)):
-            _, (units, _) = matrix_balance(weight, permute=False, separate=True)
-            self.units, self.leads, self.gains = units, self.leads / units, self.gains * units
+        self.units = state_units(weight)
+        self.leads, self.gains = self.leads / self.units, self.gains * self.units
 
     @cached_property
     def through_now(self) -> Reals:
