@@ -30,14 +30,14 @@ def takes_back(then: str) -> bool:
 
 def marked_as(then: str) -> str:
     """Returns what comes of a mark that takes something out of use (`mark node down`); empty where it only tells."""
-    verb, *rest = then.split()
+    verb, *rest = then.split() or [""]
     state = rest[-1] if len(rest) > 1 and verb in MARKING else ""
     return next((action for action, states in MARKED.items() if state in states), "")
 
 
 def unclear_state(then: str) -> str:
     """Returns the state of a mark of which nothing says whether the thing is still used (`mark node crashed`)."""
-    verb, *rest = then.split()
+    verb, *rest = then.split() or [""]
     marks = verb in MARKING and len(rest) > 1 and not marked_as(then)
     return rest[-1] if marks and rest[-1] not in STATED else ""
 

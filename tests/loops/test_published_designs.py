@@ -55,6 +55,7 @@ CYCLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CYCLES)
 def test_a_published_limit_cycle_is_printed(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cycles = analyzed(CYCLES[case], tmp_path, capsys)["limit_cycles"]

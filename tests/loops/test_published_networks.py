@@ -13,6 +13,7 @@ import yaml
 
 from coherence.cli._run import run
 
+LONG = ("B22_smith_mismatch_k2", "B49_wood_berry_rga", "B52_distillation_rga")  # seconds each
 CASES = {
     case["id"]: case["expected"]
     for case in yaml.safe_load((Path(__file__).parents[1] / "data/loops-numeric.yaml").read_text("utf-8"))["cases"]
@@ -174,7 +175,9 @@ FILES: dict[str, tuple[str, tuple[str, ...], Callable[[Data], dict[str, float]]]
 }
 
 
-@pytest.mark.parametrize("case", FILES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow) if case in LONG else case for case in FILES]
+)
 def test_a_published_number_is_printed(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words, asked, read = FILES[case]
     file = tmp_path / "network.yaml"
@@ -201,6 +204,7 @@ def test_the_single_loops_of_the_column_have_their_ultimate_gains(
     assert answer["frequency_rad_per_s"] == pytest.approx(expected[f"wu{number}"]["value"], rel=1e-6)
 
 
+@pytest.mark.slow
 def test_the_disk_of_the_satellite_is_just_below_the_published_one_at_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -93,6 +93,8 @@ def _that_matter(tables: Sequence[Table]) -> list[str]:
 
 def _contract(matrices: Sequence[Array]) -> bool:
     """Decides whether every product, extended by each lap until its norm is below one, is at last so short."""
+    if not len(matrices[0]):
+        return True  # nothing is carried from lap to lap
     norm = _in_norm(matrices[0])
     if np.linalg.cond(norm) > WORST_NORM:
         return False

@@ -8,19 +8,20 @@ import numpy as np
 from scipy.linalg import matrix_balance
 
 Reals: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-SMALLEST, LARGEST = 1e-150, 1e150  # entries beyond would leave the range of floats when they are scaled
 
 
 def state_units(matrix: Reals) -> Reals:
     """Returns a power of two for each state, shape (n,): scaling by them rounds nothing and keeps the eigenvalues.
 
-    All are one where the entries are too far apart to be scaled, or not finite.
+    All are one where scaled entries would leave the range of floats, or some are not finite.
     """
-    entries = np.abs(matrix[matrix != 0])
-    if not len(entries) or not np.isfinite(entries).all() or entries.min() < SMALLEST or entries.max() > LARGEST:
-        return np.ones(len(matrix))
-    _, (units, _) = matrix_balance(matrix, permute=False, separate=True)
-    return np.asarray(units, dtype=float)
+    ones = np.ones(len(matrix))
+    if not matrix.any() or not np.isfinite(matrix).all():
+        return ones
+    with np.errstate(all="ignore"):  # scipy casts units beyond 2**63 to permutations, of which there are none
+        _, (units, _) = matrix_balance(matrix, permute=False, separate=True)
+        undone = in_units(in_units(matrix, units), 1 / units)
+    return np.asarray(units, dtype=float) if (undone == matrix).all() else ones
 
 
 def in_units(matrix: Reals, units: Reals) -> Reals:

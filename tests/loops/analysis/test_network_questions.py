@@ -48,6 +48,7 @@ def test_an_integrator_with_delay_has_its_closed_forms() -> None:
     assert gains.numbers["windows"][0]["to"] == pytest.approx(math.pi, rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.floats(0.0, 0.4), st.floats(0.5, 2.0))
 def test_loops_that_change_together_have_the_edge_of_their_strongest_mode(cross: float, delay: float) -> None:

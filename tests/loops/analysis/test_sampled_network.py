@@ -31,6 +31,7 @@ def two_rates(gain: float, other: float, delay: float, *, lands: Fraction = Frac
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None)
 @given(st.floats(0.02, 0.2), st.floats(0.02, 0.1), st.floats(0.0, 2.0))
 def test_a_loop_of_several_rates_is_stable_below_its_margins_and_not_beyond(

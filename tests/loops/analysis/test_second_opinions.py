@@ -53,6 +53,7 @@ def told(analysis: DesignAnalysis, cycles: tuple[CycleReading, ...] = ()) -> str
     return render_disagreements(disagreements(analysis, cycles, Deadline(30)))
 
 
+@pytest.mark.slow
 def test_roots_and_runs_that_agree_say_nothing() -> None:
     for text in (TANK, TANK.replace("0.4", "2.1"), SWINGING):
         model = model_of(text)

@@ -40,6 +40,7 @@ def test_a_loop_that_an_unstable_one_feeds_is_judged_alone() -> None:
         assert not check.differs
 
 
+@pytest.mark.slow
 def test_the_command_prints_them_and_fails_on_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     design, file = tmp_path / "design.yaml", tmp_path / "net.yaml"
     design.write_text(LAG)

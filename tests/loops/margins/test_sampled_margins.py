@@ -90,6 +90,7 @@ def grown(lap: OpenedLap, k: complex) -> float:
     return float(np.abs(np.linalg.eigvals(closed_lap(lap, k).a)).max())
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**9), st.integers(1, 6), st.integers(1, 3))
 def test_every_factor_up_to_the_edge_is_stable_and_beyond_it_is_not(seed: int, states: int, decisions: int) -> None:
@@ -124,6 +125,7 @@ def peaks_on_a_grid(lap: OpenedLap) -> tuple[float, float]:
     return largest(s), largest(s - np.eye(lap.decisions))
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**9), st.integers(1, 5))
 def test_more_delay_never_adds_to_the_phase_margin_of_a_loop_whose_gain_falls(seed: int, delay: int) -> None:

@@ -336,7 +336,7 @@ promises: {{p: always out.u <= 0}}
 
 
 @pytest.mark.parametrize("high", [7, *(pytest.param(high, marks=pytest.mark.slow) for high in (9, 11))])
-@pytest.mark.parametrize("seconds", range(8))
+@pytest.mark.parametrize("seconds", [*range(5), *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 6, 7))])
 def test_run_and_proof_count_for_from_the_first_true_sample_in_a_row(high: int, seconds: int) -> None:
     """x is even at samples and at least 4 from 4 s to high - 1 s: the first true sample is then high - 5 s ago."""
     acts = seconds <= high - 5

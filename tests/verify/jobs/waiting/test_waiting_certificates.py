@@ -62,7 +62,7 @@ def test_a_proof_that_nobody_waits_for_ever_is_checked_again(text: str) -> None:
     assert holds(script)
 
 
-@pytest.mark.parametrize("text", [BESIDE, TAKEN], ids=["beside", "taken"])
+@pytest.mark.parametrize("text", [BESIDE, pytest.param(TAKEN, marks=pytest.mark.slow)], ids=["beside", "taken"])
 def test_a_changed_party_of_states_that_lead_to_each_other_is_refused(text: str) -> None:
     proof = proof_of(text)
     refused = 0
@@ -75,7 +75,7 @@ def test_a_changed_party_of_states_that_lead_to_each_other_is_refused(text: str)
     assert refused > 4
 
 
-@pytest.mark.parametrize("text", [BESIDE, TAKEN], ids=["beside", "taken"])
+@pytest.mark.parametrize("text", [BESIDE, pytest.param(TAKEN, marks=pytest.mark.slow)], ids=["beside", "taken"])
 def test_a_changed_rank_of_a_state_that_leads_back_to_itself_is_refused(text: str) -> None:
     proof = proof_of(text)
     refused = 0
