@@ -45,7 +45,7 @@ loops:
     timescale: {{period: 5 s, phase: 0 s, lands: {lands} s}}
     trigger: always
     actuation:
-      {{signal: pool.rate, law: set, to: "10 + .06 * (delayed(queue.length, {late} s) - 30)", bounds: [0, 50], from: 9}}
+      {{signal: pool.rate, law: set, to: "10 + 0.06*(delayed(queue.length, {late} s) - 30)", bounds: [0, 50], from: 9}}
 """
 
 
