@@ -73,11 +73,8 @@ def decided_beside_roots(
 ) -> RunVerdict:
     """Returns what exact runs say of a group; where these decide nothing, what its roots and a run in floats say."""
     missing = answer.how.startswith("needs ")
-    left_open = answer.verdict == "undecided" or never_moved(model, answer)
-    persistence = of_loops(model, signals, check) if left_open and not missing else None
+    persistence = None if answer.verdict != "undecided" or missing else of_loops(model, signals, check)
     if persistence is None or persistence.run is None or persistence.verdict == "undecided":
-        return answer
-    if answer.verdict == "settles" and persistence.verdict == "rests":
         return answer
     how = f"{IN_FLOATS}, {persistence.render()}; {answer.how}"
     if persistence.verdict == "rests":
