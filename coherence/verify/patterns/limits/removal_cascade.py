@@ -59,7 +59,16 @@ from coherence.verify.facts.ranges import truth
 from coherence.verify.patterns.limits._withheld import withheld
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import OfferedRate, member_rate, offered
-from coherence.verify.timers.removals import LEFT, Removal, failing, paths, removals, unbounded_departures, with_out
+from coherence.verify.timers.removals import (
+    LEFT,
+    Removal,
+    failing,
+    held_back,
+    paths,
+    removals,
+    unbounded_departures,
+    with_out,
+)
 
 if TYPE_CHECKING:
     from coherence.verify.patterns.limits._removal_repairs import Rates, RemovalStage
@@ -283,7 +292,7 @@ def _survivors_answer(
     evidence = arithmetic(_numbers(rates, worst), certificate=Certificate(claim=f"(and true {claims})").script())
     fewer = (f"at most {most} of {removal.thing} fail together",) if most is not None else ()
     others = (f"{' and '.join(d.name for d in beside)} takes none of {removal.thing} meanwhile",) if beside else ()
-    together = (*fewer, *others, *as_many(facts, removal.thing, worst.members))
+    together = (*fewer, *others, *held_back(facts, removal), *as_many(facts, removal.thing, worst.members))
     yield QUESTION.proved(message, places, _of(removal, rates), evidence, assumptions=together)
 
 
