@@ -30,6 +30,10 @@ def rounded(gain: float) -> str:
     return flow(f"-{gain!r} * floor(delayed(a.x, 1 s) + 0.5) / 1 s", 1.4)
 
 
+def logistic(rate: float) -> str:
+    return flow(f"{rate} * a.x * (1 - delayed(a.x, 1 s)) / 1 s", 0.5)
+
+
 def analyzed(words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     file = tmp_path / "design.yaml"
     file.write_text(words, encoding="utf-8")
@@ -44,11 +48,20 @@ components:
   b: {state: "x' = (c.x - b.x) / 1 s", from: 0}
   c: {state: "x' = (-2 * c.x - (1 if a.x > 0 else -1)) / 1 s", from: 0}
 """
+VAN_DER_POL = """coherence: 1
+components:
+  a: {state: "x' = b.x / 1 s", from: 0.5}
+  b: {state: "x' = (0.1 * (1 - a.x * a.x) * b.x - a.x) / 1 s", from: 0}
+"""
 CYCLES = {
     "B25_relay_integrator_delay": flow(f"-0.05 * {relay('30 s')} / 1 s", 0.5),
     "B27_relay_fopdt_1": first_order_lag(1),
     "B27_relay_fopdt_5": first_order_lag(5),
     "B30_khalil_relay": KHALIL,
+    "B32_van_der_pol": VAN_DER_POL,
+    "B34_hutchinson_r1.8": logistic(1.8),
+    "B34_hutchinson_r2.0": logistic(2.0),
+    "B35_hutchinson_r1.6_published_wrong": logistic(1.6),
     "B36_quantised_replicas_GM1.1": rounded(1.4279966607),
     "B36_quantised_replicas_GM1.2": rounded(1.308996939),
     "B36_quantised_replicas_GM1.3": rounded(1.2083048668),
@@ -62,6 +75,7 @@ def test_a_published_limit_cycle_is_printed(case: str, tmp_path: Path, capsys: p
     cycle = next(cycle for cycle in cycles if cycle["verdict"] == "cycle")
     low, high = next((low, high) for path, low, high in cycle["ranges"] if path == "a.x")
     known = {"period": cycle["period"], "amplitude": (high - low) / 2, "peak_to_peak": high - low}
+    known |= {"ratio_max_min": high / low} if low else {}
     known |= {f"exact_{name}": value for name, value in known.items()}
     for name, expected in CASES[case].items():
         if not name.startswith("DF_"):

@@ -151,21 +151,26 @@ Rename = Callable[[str], "str | Tree"]
 
 def rename(tree: Tree, new: Rename) -> Tree:
     """Returns the tree with every name passed through `new` (a path, or a tree to put in its place)."""
+    if isinstance(tree, Name):
+        replacement = new(tree.path)
+        return Name(replacement, tree.span) if isinstance(replacement, str) else replacement
+    return rebuilt(tree, lambda part: rename(part, new))
+
+
+def rebuilt(tree: Tree, part: Callable[[Tree], Tree]) -> Tree:
+    """Returns the node with each of its direct parts passed through `part`."""
     match tree:
-        case Name(path=path, span=span):
-            replacement = new(path)
-            return Name(replacement, span) if isinstance(replacement, str) else replacement
         case Call(function=f, arguments=args, span=span):
-            return Call(f, tuple(rename(a, new) for a in args), span)
+            return Call(f, tuple(map(part, args)), span)
         case Arithmetic(op=op, left=left, right=right, span=span):
-            return Arithmetic(op, rename(left, new), rename(right, new), span)
+            return Arithmetic(op, part(left), part(right), span)
         case Compare(op=op, left=left, right=right, span=span):
-            return Compare(op, rename(left, new), rename(right, new), span)
+            return Compare(op, part(left), part(right), span)
         case Logic(op=op, terms=terms, span=span):
-            return Logic(op, tuple(rename(t, new) for t in terms), span)
+            return Logic(op, tuple(map(part, terms)), span)
         case Choose(condition=c, then=t, otherwise=o, span=span):
-            return Choose(rename(c, new), rename(t, new), rename(o, new), span)
+            return Choose(part(c), part(t), part(o), span)
         case Held(condition=c, duration=d, span=span):
-            return Held(rename(c, new), d, span)
+            return Held(part(c), d, span)
         case _:
             return tree

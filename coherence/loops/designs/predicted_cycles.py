@@ -14,6 +14,7 @@ prediction is confirmed by the event-accurate executor of the same design.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -25,14 +26,15 @@ from coherence.base.watchdog import TimeOverError, at_most
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.cycles.cycle_search_result import Cycle
 from coherence.loops.cycles.delayed_runs import Start, start_at
-from coherence.loops.cycles.flows import Elements, Input, elements_of
+from coherence.loops.cycles.flows import Elements, Input, ShapeError, elements_of
 from coherence.loops.cycles.limit_cycles import cycle_from
 from coherence.loops.cycles.relay import Array
 from coherence.loops.cycles.sampled import SampledCycle, sampled_cycle
 from coherence.loops.designs.confirmed_cycles import confirmed
 from coherence.loops.designs.feedback_groups import structure
-from coherence.loops.designs.flow_feedback import flow_groups
+from coherence.loops.designs.flow_feedback import flow_answer, flow_groups
 from coherence.loops.designs.groups import Group
+from coherence.loops.designs.smooth_flows import smooth_search
 from coherence.model.model import Interval, Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
 from coherence.simulate.execute.slices import blocked, sliced
@@ -194,13 +196,36 @@ def cycles_of_flows(model: Model, states: Sequence[str], chosen: Mapping[str, Fr
         return
     try:
         for values in starts(part, chosen)[:1]:
-            elements = elements_of(part, states, values)
+            try:
+                elements = elements_of(part, states, values)
+            except ShapeError:
+                yield _smooth(part, states, values)
+                continue
             if any(_bends(element) for element in elements.system.elements):
                 yield _switching(part, name, elements, values)
     except MissingValueError as error:
         yield CycleReading(name, "undecided", reason=f"needs {error}")
     except (NotExactError, np.linalg.LinAlgError) as error:
         yield CycleReading(name, "undecided", reason=f"no exact method: {error}")
+
+
+def _smooth(model: Model, states: Sequence[str], values: Mapping[str, Fraction]) -> CycleReading:
+    """Returns what flows that are no switching loop come to from their start."""
+    name, method = ", ".join(states), "the run of the design's own start"
+    answer = smooth_search(model, states, values, scale=_scale(model, states))
+    cycle = next(iter(answer.attracting), None)
+    if cycle is None:
+        return CycleReading(name, "undecided", reason=answer.reason.split(": ", 1)[-1], method=method)
+    rows = zip(states, cycle.lowest, cycle.highest, strict=True)
+    return _executed(
+        model, CycleReading(name, "cycle", cycle.period, tuple(rows), None, cycle.multiplier, cycle.method), values
+    )
+
+
+def _scale(model: Model, states: Sequence[str]) -> float:
+    """Returns seconds in which the states move: of the slowest swing at an equilibrium; 0 where none is known."""
+    periods = [point.period for point in flow_answer(model, states).points if point.period]
+    return max(periods, default=0.0) / math.tau
 
 
 def _bends(element: Any) -> bool:
@@ -235,15 +260,18 @@ def _from(model: Model, name: str, elements: Elements, values: Mapping[str, Frac
         why = "stays on a cycle that does not attract" if answer.cycles else answer.reason.split(": ", 1)[-1]
         verdict = "undecided" if answer.cycles else answer.verdict
         return CycleReading(name, verdict, reason=why, method="the run of the design's own start")
-    ranges = _seen(elements, cycle)
-    whole = Fraction(cycle.period).limit_denominator(10**9)
-    cycle_ranges = {path: (low, high) for path, low, high in ranges}
-    agrees, why = confirmed(
-        model, Choices(dict(values)), whole, cycle_ranges, start=8 * whole, multiplier=cycle.multiplier
-    )
     duty = next((cycle.duty[k] for k, e in enumerate(elements.system.elements) if _bends(e)), None)
+    ranges = _seen(elements, cycle)
     reading = CycleReading(name, "cycle", cycle.period, ranges, duty, cycle.multiplier, cycle.method)
-    return _judged(reading, agrees, why)
+    return _executed(model, reading, values)
+
+
+def _executed(model: Model, cycle: CycleReading, values: Mapping[str, Fraction]) -> CycleReading:
+    """Returns a cycle of flows with what the executor says of it."""
+    whole = Fraction(cycle.period or 0).limit_denominator(10**9)
+    ranges = {path: (low, high) for path, low, high in cycle.ranges}
+    agrees, why = confirmed(model, Choices(dict(values)), whole, ranges, start=8 * whole, multiplier=cycle.multiplier)
+    return _judged(cycle, agrees, why)
 
 
 def _seen(elements: Elements, cycle: Cycle) -> Ranges:
