@@ -17,19 +17,13 @@ from coherence.loops.identification.effective_samples import mean
 from coherence.loops.identification.oscillation import Oscillation, oscillation
 from coherence.loops.identification.response import response
 from coherence.loops.identification.transient import ring_down
+from coherence.loops.margins.peaks import amplification
+from coherence.loops.margins.sampled_amplification import amplified
 from coherence.loops.multirate.critical_gain import critical_gain, crossings, gain_polynomials, windows
-from coherence.loops.multirate.sampled_system import Sampler, checked, multirate
+from coherence.loops.multirate.sampled_system import Multirate, Sampler, checked, multirate
 from coherence.loops.multirate.verdict import floquet
 from coherence.loops.networks.network import Block, Coupling, Network, network
 from coherence.loops.networks.sampled_verdict import delayed_integrator
-from coherence.loops.waves.bullwhip import (
-    exponential_smoothing,
-    exponential_smoothing_hop,
-    moving_average,
-    moving_average_hop,
-)
-from coherence.loops.waves.chain_gain import peak, variance_ratio
-from coherence.loops.waves.chains import Hop
 from coherence.loops.waves.queues import numeric_gap, relaxation
 from coherence.model.elaborate import elaborate
 
@@ -93,19 +87,27 @@ def _pade(delay: float) -> float:
 
 
 def _waves() -> Iterator[Row]:
-    pairs = [
-        (moving_average(4, 5), moving_average_hop(4, 5)),
-        (exponential_smoothing(4, 0.3), exponential_smoothing_hop(4, 0.3)),
-    ]
-    variance = max(abs(variance_ratio(hop) / float(closed.variance_ratio) - 1) for closed, hop in pairs)
-    height = max(abs(peak([hop] * 4).value / float(closed.peak) ** 4 - 1) for closed, hop in pairs)
-    resonance = abs(peak(Hop("r", (1,), (1, 0.2, 1))).value * 0.2 * math.sqrt(0.99) - 1)
-    yield Row("bullwhip: variance ratio of the hop", variance, "<= 1e-9", "relative", "closed forms of Chen et al.")
+    mean_of_five, smoothed = ((1.8, 0, 0, 0, 0, -0.8), (1, 0, 0, 0, 0, 0)), ((2.2, -1.9), (1, -0.7))  # lead 4
+    closed = ((mean_of_five, 3.88, 2.6), (smoothed, 1 + 2.4 + 2.88 / 1.7, 1 + 2.4 / 1.7))  # variance, peak
+    answers = [(amplified(_stages(hop, 1), "s0", "s0"), amplified(_stages(hop, 4), "s0", "s3")) for hop, _, _ in closed]
+    expected = [(variance, peak) for _, variance, peak in closed]
+    pairs = list(zip(answers, expected, strict=True))
+    off = max(abs(one.variance_ratio / variance - 1) for (one, _), (variance, _) in pairs)
+    height = max(abs(four.peak.value / peak**4 - 1) for (_, four), (_, peak) in pairs)
+    mode = amplification(network([Block("r", (1.0,), (1.0, 0.2, 1.0))], [])).peak
+    resonance = abs(mode.value * 0.2 * math.sqrt(0.99) - 1) if mode else math.inf
+    yield Row("bullwhip: variance ratio of a stage", off, "<= 1e-9", "relative", "closed forms of Chen et al.")
     yield Row("bullwhip: peak over four stages", height, "<= 1e-6", "relative", "closed form")
     yield Row("resonance: peak", resonance, "<= 1e-7", "relative", "closed form")
     gap = abs(numeric_gap(0.8, 1.0) / relaxation(0.8, 1.0).gap - 1)
     words = f"fluid pole is off {relaxation(0.8, 1.0).ratio:.2f} times"
     yield Row("M/M/1 relaxation gap at load 0.8, generator against closed form", gap, "<= 1e-4", "relative", words)
+
+
+def _stages(hop: tuple[tuple[float, ...], tuple[float, ...]], count: int) -> Multirate:
+    """Returns stages of a supply chain that order by one law, each seeing the orders of the one before."""
+    samplers = [Sampler(f"s{number}", *hop) for number in range(count)]
+    return checked(samplers, (), [Coupling(f"s{k}", f"s{k + 1}") for k in range(count - 1)])
 
 
 def _executor() -> float:

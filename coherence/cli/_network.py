@@ -16,7 +16,7 @@ from coherence.cli._unread import strict_code
 
 if TYPE_CHECKING:
     from coherence.loops.analysis.network_analysis import NetworkAnalysis
-    from coherence.loops.analysis.network_questions import Answer, NetworkQuestion
+    from coherence.loops.analysis.network_answers import Answer, NetworkQuestion
     from coherence.loops.multirate.sampled_system import Multirate
     from coherence.loops.networks.network import Network
 
@@ -26,12 +26,13 @@ OPTIONS = (
     click.option("--critical", type=WHAT, multiple=True, help="Factor or extra delay at which the verdict changes."),
     click.option("--windows", type=WHAT, multiple=True, help="Where a network is stable, of one block."),
     click.option("--peak", metavar="FROM:TO", multiple=True, help="Largest amplification in a network; `all:all`."),
+    click.option("--along", metavar="A,B,C", multiple=True, help="Whether a disturbance at A grows on the way to C."),
     click.option("--interaction", is_flag=True, help="Relative gains, Niederlinski's index, disk of all loops."),
     click.option("--map", "mapped", is_flag=True, help="Windows of delay of one block, gain by gain."),
     click.option("--of", "blocks", metavar="A,B", help="The blocks of a network that these are about."),
     click.option("--up-to", type=click.FloatRange(min=0, min_open=True), help="Highest factor, or delay in seconds."),
 )
-NAMES = ("critical", "windows", "peak", "interaction", "mapped", "blocks", "up_to")
+NAMES = ("critical", "windows", "peak", "along", "interaction", "mapped", "blocks", "up_to")
 
 
 def network_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -43,19 +44,24 @@ def network_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def questions_of(given: dict[str, Any]) -> list[NetworkQuestion]:
     """Returns the questions of the options.  Raises UsageError for options that ask nothing."""
-    from coherence.loops.analysis.network_questions import NetworkQuestion
+    from coherence.loops.analysis.network_answers import NetworkQuestion
 
-    blocks = tuple(name.strip() for name in (given["blocks"] or "").split(",") if name.strip())
+    blocks = _names(given["blocks"])
     kinds = [f"critical {what}" for what in given["critical"]] + [f"{what} windows" for what in given["windows"]]
     kinds += ["interaction"] * given["interaction"] + ["map"] * given["mapped"]
     questions = [NetworkQuestion(kind, blocks, given["up_to"]) for kind in kinds]
     if (blocks or given["up_to"] is not None) and not questions:
         raise UsageError("--of and --up-to belong to --critical, --windows, --interaction or --map: name one of them")
-    return [*questions, *map(_peak, given["peak"])]
+    paths = [NetworkQuestion("along", _names(path)) for path in given["along"]]
+    return [*questions, *map(_peak, given["peak"]), *paths]
+
+
+def _names(listed: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (listed or "").split(",") if name.strip())
 
 
 def _peak(ends: str) -> NetworkQuestion:
-    from coherence.loops.analysis.network_questions import NetworkQuestion
+    from coherence.loops.analysis.network_answers import NetworkQuestion
 
     source, colon, target = ends.partition(":")
     if not colon:
@@ -105,7 +111,8 @@ def _judged(network: Network | Multirate, time_limit: float, *, whole: bool) -> 
 
 def _answers(network: Network | Multirate, questions: list[NetworkQuestion]) -> list[Answer]:
     """Returns the answers, each within its share of what is left of the time."""
-    from coherence.loops.analysis.network_questions import answered, unanswered
+    from coherence.loops.analysis.network_answers import unanswered
+    from coherence.loops.analysis.network_questions import answered
 
     answers: list[Answer] = []
     for index, question in enumerate(questions):

@@ -148,6 +148,20 @@ def peak(data: Data) -> dict[str, float]:
     return {"Hinf": data["answers"][0]["value"]}
 
 
+def stages(numerator: str, denominator: str, count: int) -> str:
+    """Returns stages of a supply chain by one ordering law, each reading the orders of the one before."""
+    law = f"{{numerator: {numerator}, denominator: {denominator}, period: 1 s}}"
+    rows = "".join(f"  s{k}: {law}\n" for k in range(1, count + 1))
+    couplings = "".join(f"  - {{from: s{k}, to: s{k + 1}}}\n" for k in range(1, count))
+    return f"network: 1\nsamplers:\n{rows}" + (f"couplings:\n{couplings}" if couplings else "")
+
+
+def bullwhip(data: Data) -> dict[str, float]:
+    tiers = next(answer for answer in data["answers"] if answer["question"] == "along")["tiers"]
+    known = {"variance_ratio": tiers[0]["variance_ratio"], "Hinf": tiers[0]["gain"]}
+    return {**known, f"Hinf_{len(tiers)}_echelons": tiers[-1]["gain"]}
+
+
 SKOGESTAD_PI = "[-86.5632, 36.4656, 3.408]"  # 1.136 (12.7 s + 1) 3 (1 - 2 s)
 FILES: dict[str, tuple[str, tuple[str, ...], Callable[[Data], dict[str, float]]]] = {
     "B01_integrator_delay_kcrit": (one("[0.02]", "[1, 0]", 30), GAIN, critical(0.02)),
@@ -167,6 +181,8 @@ FILES: dict[str, tuple[str, tuple[str, ...], Callable[[Data], dict[str, float]]]
     "B18_two_loops_symmetric": (two(0.6, 1.0), ("--critical", "gain", "--of", "a,b"), critical(0.1)),
     "B22_smith_mismatch_k2": (SMITH, ("--critical", "delay", "--of", "plant"), upper_delay),
     "B24_timescale_separation": (one("[1]", "[1, 2, 1, 0]"), GAIN, critical()),
+    "B39_bullwhip_MA": (stages("[1.8, 0, 0, 0, 0, -0.8]", "[1, 0, 0, 0, 0, 0]", 1), ("--along", "s1"), bullwhip),
+    "B41_bullwhip_ES": (stages("[2.2, -1.9]", "[1, -0.7]", 4), ("--along", "s1,s2,s3,s4"), bullwhip),
     "B44_second_order_Hinf": (MODE, ("--peak", "in:mode"), peak),
     "B45_simc_fopdt": (one("[1]", "[2, 0]", 1), (), margins),
     "B49_wood_berry_rga": (plant(((12.8, -18.9), (6.6, -19.4))), INTERACTION, interaction),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from coherence.loops.analysis.network_questions import Answer
+from coherence.loops.analysis.network_answers import Answer
 
 
 def text(answers: Sequence[Answer]) -> str:

@@ -112,6 +112,12 @@ def sampled_margins(lap: OpenedLap) -> SampledMargins | None:
     )
 
 
+def largest_gain(lap: OpenedLap) -> CirclePeak:
+    """Returns the largest norm over the circle of a stable lap that is driven from outside, bounded on all arcs."""
+    lap = balanced(lap)
+    return _peak(lap, lap, np.zeros(lap.d.shape), FINE)
+
+
 def balanced(lap: OpenedLap) -> OpenedLap:
     """Returns the same lap with states of like size."""
     units = state_units(lap.a)

@@ -104,13 +104,13 @@ class _Opened(LapLifting):
         split = self.size - self.inputs
         end = self.lifted().matrix.astype(float).reshape(split, self.size)
         readings = np.array(self.readings).astype(float)
-        joined = _joined(end[:, :split], end[:, split:], readings[:, :split])
+        joined = within_reach(end[:, :split], end[:, split:], readings[:, :split])
         return OpenedLap(
             end[np.ix_(joined, joined)], end[joined, split:], readings[:, joined], readings[:, split:], self.end
         )
 
 
-def _joined(a: Array, b: Array, c: Array) -> Array:
+def within_reach(a: Array, b: Array, c: Array) -> Array:
     """Returns the variables that the inputs reach and the readings see, directly or not."""
     moved = reached(np.flatnonzero(b.any(axis=1)).tolist(), lambda column: np.flatnonzero(a[:, column]).tolist())
     seen = reached(np.flatnonzero(c.any(axis=0)).tolist(), lambda row: np.flatnonzero(a[row]).tolist())

@@ -1,1 +1,1 @@
-"""Waves along chains of tiers: growth from hop to hop, bursts, retries over layers."""
+"""Waves along paths of tiers: growth from hop to hop, and how slowly queues relax."""

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
 from coherence.loops.analysis.network_analysis import any_stability, scaled
-from coherence.loops.analysis.network_questions import KINDS, Answer, NetworkQuestion, answered, slowest, steady_plant
+from coherence.loops.analysis.network_answers import KINDS, Answer, NetworkQuestion
+from coherence.loops.analysis.network_questions import answered, slowest, steady_plant
 from coherence.loops.analysis.render_network_questions import as_json, text
 from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.network import Block, Coupling, Network, loop, network
@@ -82,7 +83,6 @@ def test_a_sampled_network_is_asked_too() -> None:
     for extra, stable in ((number(delay, "proved"), True), (number(delay), False)):
         later = (replace(b, delay=b.delay + extra * (b.name == "queue")) for b in RATED.blocks)
         assert (any_stability(network(later, RATED.couplings)).verdict == "stable") is stable
-    assert answered(RATED, NetworkQuestion("delay windows", ("queue",))).open
 
 
 def test_a_resonance_has_its_peak_and_names_its_ends() -> None:
