@@ -32,15 +32,11 @@ def falling(graph: StateGraph[State], kinds: Collection[str]) -> str | None:
 
     In such a round members of one kind are leaving all the time and none of them goes.  None where no rank is there.
     """
-    return ranked(_steps(graph, kinds), _leaving_throughout)
+    return ranked(steps_of(graph, kinds), _leaving_throughout)
 
 
-def comes_to_rest(graph: StateGraph[S], kind: str) -> str | None:
-    """Returns a script: a rank over the states falls with every step of this kind; None where they go round."""
-    return ranked(_steps(graph, (kind,)))
-
-
-def _steps(graph: StateGraph[S], kinds: Collection[str]) -> dict[S, list[S]]:
+def steps_of(graph: StateGraph[S], kinds: Collection[str]) -> dict[S, list[S]]:
+    """Returns the states that steps of these kinds lead to, by the state that they leave."""
     return {state: [edge.to for edge in edges if edge.kind in kinds] for state, edges in graph.edges.items()}
 
 

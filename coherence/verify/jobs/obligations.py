@@ -12,8 +12,7 @@ from coherence.language.sentences import Spread
 from coherence.model.model import Interval
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import Values
-from coherence.verify.jobs.certificates import all_joined, flat
-from coherence.verify.jobs.certificates import comes_to_rest as falls_by
+from coherence.verify.jobs.certificates import all_joined, flat, ranked, steps_of
 from coherence.verify.jobs.eviction import MOVE, Chase, Evictor, always_acts, counted, fullest, points
 from coherence.verify.jobs.placement import Placement
 from coherence.verify.jobs.placing import Counts, able, additions, domains, total
@@ -28,12 +27,12 @@ def always_a_place(tried: Sequence[tuple[Cluster, Placement]], high: int) -> str
     Where none of the stated places may, one that a loop adds does.
     """
     cases = dict[tuple[int, ...], tuple[Cluster, list[Counts]]]()
-    for there, outcome in tried:
+    for variant, (there, outcome) in enumerate(tried):
         for state in outcome.graph.edges:
             if total(state) < high:
                 after = _with_a_place(there, state)
                 numbers = tuple(map(len, after))
-                cases.setdefault(numbers, (_of_numbers(there, numbers), []))[1].append(after)
+                cases.setdefault((variant, *numbers), (_of_numbers(there, numbers), []))[1].append(after)
     return places_for_all(list(cases.values()))
 
 
@@ -152,7 +151,7 @@ def comes_to_rest(
     active = [evictor for evictor in evicts if evictor not in idle]
     scripts = [_never_acts(evictor, there, members, values) for evictor in idle]
     if outcome.graph is not None:
-        scripts.append(falls_by(outcome.graph, MOVE))
+        scripts.append(ranked(steps_of(outcome.graph, (MOVE,))))
         for evictor in active:
             ends = {tuple(fullest(evictor, there, state).items()) for state in outcome.graph.quiet}
             scripts += [

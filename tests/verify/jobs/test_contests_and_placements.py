@@ -572,6 +572,14 @@ def test_a_certificate_of_a_blocked_state_is_refused() -> None:
     assert unsat(script, timeout_ms=5000).outcome is Outcome.SAT
 
 
+def test_a_blocked_state_of_one_variant_is_not_excused_by_the_places_of_another() -> None:
+    blocked = places_of(SPREAD.format(most=6))
+    free = replace(blocked, rules=())
+    script = obligations.always_a_place([(there, placement(there, 1, 6)) for there in (free, blocked)], 6)
+    assert script is not None
+    assert unsat(script, timeout_ms=5000).outcome is Outcome.SAT
+
+
 # --- what is missing is asked for
 
 
