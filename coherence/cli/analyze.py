@@ -15,6 +15,8 @@ from coherence.cli._designs import one_entry
 from coherence.cli._given import refuse_given
 from coherence.cli._network import NAMES, analyze_network, network_options, questions_of
 from coherence.cli._seconds import time_limit_option
+from coherence.cli._series import NAMES as OF_SERIES
+from coherence.cli._series import analyze_series, series_options
 from coherence.cli._unread import OPEN, strict_code, strict_option
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ LOADS, CYCLES = 0.2, 0.7  # of it for operating points of retries, and of what i
 @click.argument("path", type=click.Path(), required=False)
 @click.option("--network", metavar="FILE", help="Analyze blocks and couplings stated in YAML instead of a design.")
 @network_options
+@series_options
 @click.option("--picture", metavar="FILE", help="Draw runs, sensitivity and roots: FILE.svg, or FILE.png.")
 @click.option("--retune/--no-retune", default=True, show_default=True, help="Search for settings that are safe.")
 @time_limit_option(0.5, 30.0, "Of the whole analysis; what is not reached is undecided.")
@@ -44,8 +47,9 @@ LOADS, CYCLES = 0.2, 0.7  # of it for operating points of retries, and of what i
 @strict_option(OPEN)
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
-    *, path: str | None, network: str | None, picture: str | None, retune: bool, time_limit: float, strict: bool,
-    output: str, cross_check: bool, **asked_of_network: Any,
+    *, path: str | None, network: str | None, series: str | None, transient: bool, response: tuple[str, ...],
+    picture: str | None, retune: bool, time_limit: float, strict: bool, output: str, cross_check: bool,
+    **asked_of_network: Any,
 ) -> int:  # fmt: skip
     """Analyze the loops of the design at PATH.
 
@@ -53,8 +57,14 @@ def command(  # noqa: PLR0913  (one parameter per option)
     operating point, inside and outside of tolerances, with margins, period and the smallest set of loops to blame.
     Exit 1: a network is unstable, or answers about a design contradict each other.
     """
+    if series is not None and network is None:
+        refuse_given((*NAMES, "picture", "retune", "cross_check", "strict"), "series of telemetry are only read")
+        text, document = analyze_series(series, path, time_limit, transient=transient, responses=response)
+        click.echo(_dumped(document) if output == "json" else text, nl=False)
+        return 0
+    refuse_given((*OF_SERIES, "series"), "it is asked of telemetry (--series FILE), beside a design or alone")
     if (path is None) == (network is None):
-        raise UsageError("name a design, or a network of blocks with --network FILE")
+        raise UsageError("name a design, a network of blocks with --network FILE, or telemetry with --series FILE")
     from coherence.reporting.pictures import files
 
     if picture is not None:

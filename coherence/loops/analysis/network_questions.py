@@ -63,11 +63,11 @@ def answered(net: Network | Multirate, question: NetworkQuestion) -> Answer:
         raise UsageError(f"the {question.kind} is that of some blocks together: name them with --of A,B")
     if isinstance(net, Multirate) and question.kind not in SAMPLED:
         return unanswered(question.kind, blocks, "it is asked of blocks, with a rate where they are sampled")
-    asked = replace(question, blocks=blocks)
+    question = replace(question, blocks=blocks)
     try:
         if isinstance(net, Multirate) or (question.kind in SAMPLED and is_sampled(net)):
-            return answered_sampled(net, asked)
-        return ASKED[question.kind](net, asked)
+            return answered_sampled(net, question)
+        return ASKED[question.kind](net, question)
     except UsageError as error:
         return unanswered(question.kind, blocks, str(error))
 

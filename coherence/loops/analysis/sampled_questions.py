@@ -174,8 +174,8 @@ def _map(system: Multirate, question: NetworkQuestion) -> Answer:
     rows = []
     for factor in map(float, np.geomspace(0.1, 10, MAP_GAINS)):
         changed = scaled_system(system, question.blocks, factor)
-        found = _stepped(grid, lambda d, of=changed: _judged(later_system(of, question.blocks, exactly(d))), gap)  # type: ignore[misc]
-        rows.append(MapRow(factor, found.stable, gap))
+        by_delay = _stepped(grid, lambda d, of=changed: _judged(later_system(of, question.blocks, exactly(d))), gap)  # type: ignore[misc]
+        rows.append(MapRow(factor, by_delay.stable, gap))
     return of_map(question, rows, grid[-1])
 
 

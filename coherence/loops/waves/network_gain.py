@@ -72,7 +72,7 @@ def along_sampled(system: Multirate, path: Sequence[str], at: Callable[[str], st
 
     `at`: the name under which a tier is looked at.  Raises UsageError for unknown ones, and what is not stable.
     """
-    _refuse_unknown(path, [part.name for part in (*system.samplers, *system.blocks)])
+    _refuse_unknown(path, [*(s.name for s in system.samplers), *(b.name for b in system.blocks)])
     tiers = []
     for name in path:
         answer = amplified(system, path[0], at(name))
