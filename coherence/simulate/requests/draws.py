@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,12 @@ def uniform(seed: int, name: str) -> Sampler:
 def unit_service(seed: int, name: str, service: Service) -> Sampler:
     """Demands in units of the mean; replayed `values` are in seconds, and start again after the last."""
     if service.values:
-        return _replayed(np.asarray(service.values, dtype=np.float64))
+        return _replayed(np.minimum(np.asarray(service.values, dtype=np.float64), service.most))
+    if math.isfinite(service.most) and service.mean > 0:
+        whole, most = unit_service(seed, name, replace(service, most=math.inf)), service.most / service.mean
+        return lambda count: np.minimum(whole(count), most)
+    if service.family == "quantiles":
+        return _between(stream(seed, name), service)
     if service.family == "constant" or service.mean == 0 or service.cv == 0:
         return np.ones
     return unit(stream(seed, name), service.family, service.cv)
@@ -68,6 +74,12 @@ def _hyperexponential(random: np.random.Generator, cv: float) -> Sampler:
         return random.standard_exponential(count) / np.where(first, 2 * p, 2 * (1 - p))
 
     return draw
+
+
+def _between(random: np.random.Generator, service: Service) -> Sampler:
+    """Times of which so many are no longer than each quantile, straight between them, in units of the mean."""
+    shares, times = (np.array(column) for column in zip(*service.quantiles, strict=True))
+    return lambda count: np.interp(random.random(count), shares, times) / service.mean
 
 
 def _replayed(values: Floats) -> Sampler:

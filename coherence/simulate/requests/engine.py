@@ -5,7 +5,8 @@
 
 The same program, seed and times give the same bits, however `advance` is divided, with or without
 numba.  At one instant: answers of stations, ends and beginnings of outages, limits of tries, of
-calls and of hedges, retries, batches that waited long enough, arrivals, then the sample.
+calls and of hedges, retries, batches that waited long enough, deadlines of requests, tries that a limit made
+wait, arrivals, then the sample.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from coherence.simulate.requests.events_world import EventWorld
 from coherence.simulate.requests.program import Program
 
 OUTCOMES = ("completed", "timeout", "rejected", "failed", "refused", "deadline")
-PLACES = ("breaker", "room", "shed", "queue", "service", "downstream", "outage", "answer", "pause")
+PLACES = ("breaker", "room", "shed", "queue", "service", "downstream", "outage", "answer", "pause", "limit")
 ACTIONS = ("sent", "try_failed", "retried", "denied", "hedged", "ended", "stopped", "resumed", "servers_set")
 Array = NDArray[Any]
 Loop = Callable[[at.Ints, at.Floats], int]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from coherence.simulate.requests import (
     draws,
     events_calls,
+    events_gates,
     events_layout,
     events_limits,
     events_outages,
@@ -58,6 +59,7 @@ from coherence.simulate.requests.events_layout import (
     HEAP_HOLDS,
     HEDGE,
     KIND_SHIFT,
+    LET_THROUGH,
     LOW_DRAWS,
     MARGIN,
     MOST_AT_ONCE,
@@ -73,6 +75,7 @@ from coherence.simulate.requests.events_layout import (
     OUTAGE_STATION,
     PAUSE,
     REACHED,
+    REQUEST_LIMIT,
     REQUESTS_LEFT,
     RESUME,
     RETRY,
@@ -98,7 +101,7 @@ from coherence.simulate.requests.events_layout import (
     Floats,
     Ints,
 )
-from coherence.simulate.requests.events_limits import expire_call, expire_try, hedge_call
+from coherence.simulate.requests.events_limits import expire_call, expire_request, expire_try, hedge_call
 from coherence.simulate.requests.events_outages import stop_or_go
 from coherence.simulate.requests.events_owners import arrive, begin
 from coherence.simulate.requests.events_stations import served, start
@@ -108,6 +111,7 @@ from coherence.simulate.requests.events_tries import answer, cancel, send
 _HELPERS = (
     draws,
     events_calls,
+    events_gates,
     events_layout,
     events_limits,
     events_outages,
@@ -145,7 +149,8 @@ def carry_out(n: Ints, x: Floats) -> None:
     if kind == START:
         start(n, x, row)
     elif kind == BEGIN:
-        begin(n, x, argument, row)
+        if n[row + STAMP] == stamp:
+            begin(n, x, argument, row)
     elif kind in (ANSWER, CANCEL):
         if n[row + STAMP] == stamp:
             if kind == ANSWER:
@@ -175,10 +180,12 @@ def happen(n: Ints, x: Floats, kind: int, row: int, stamp: int) -> bool:
         expire_call(n, x, row)
     elif kind == HEDGE:
         hedge_call(n, x, row)
-    elif kind == RETRY:
+    elif kind == REQUEST_LIMIT:
+        expire_request(n, x, row)
+    elif kind in (RETRY, LET_THROUGH):
         if n[row + STAMP] != stamp:
             return False
-        n[row + C_ROUND] += 1
+        n[row + C_ROUND] += kind == RETRY
         at_once(n, SEND, row, stamp, 0)
     elif kind == BATCH_DUE:
         if n[row + ARMED] != stamp:

@@ -18,6 +18,7 @@ from coherence.simulate.requests.events_layout import (
     C_ROUTE,
     C_TWO,
     CALL_TIMER,
+    CALLS,
     CALLS_FREE,
     CALLS_LEFT,
     CAP,
@@ -63,7 +64,6 @@ from coherence.simulate.requests.events_layout import (
     SHARE,
     SPREAD,
     STAMP,
-    T_CALLS,
     TRIES,
     TRY,
     Floats,
@@ -171,8 +171,7 @@ def ended(n: Ints, x: Floats, row: int, cause: int) -> None:
         n[route + N_DROPPED] += 1
         return
     n[route + (N_SUCCEEDED if cause == COMPLETED else N_GAVE_UP)] += 1
-    if kind == TRY:
-        unlink_child(n, row, owner)
+    unlink_child(n, row, owner)
     if cause != COMPLETED and n[route + FALLBACK] != NOTHING:
         open_call(n, x, n[route + FALLBACK], kind, owner, root, level)
         return
@@ -192,7 +191,7 @@ def unlink_child(n: Ints, row: int, owner: int) -> None:
     """Take a call out of the calls of its owner."""
     before, after = n[row + S_PREV], n[row + S_NEXT]
     if before == NOTHING:
-        n[owner + T_CALLS] = after
+        n[owner + CALLS] = after
     else:
         n[before + S_NEXT] = after
     if after != NOTHING:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.base.graphs import reached
-from coherence.simulate.requests.program import Arrivals, Plan, Program, Route, Service, Source, Station
+from coherence.simulate.requests.program import (
+    Arrivals,
+    Gate,
+    Plan,
+    PlanShare,
+    Program,
+    Route,
+    Service,
+    Source,
+    Station,
+)
 
 KINDS = ("poisson", "regular", "gamma", "mmpp", "trace")
-FAMILIES = ("exponential", "constant", "gamma", "lognormal", "uniform", "hyperexponential", "values")
+FAMILIES = ("exponential", "constant", "gamma", "lognormal", "uniform", "hyperexponential", "values", "quantiles")
 DISCIPLINES = ("fifo", "lifo", "priority", "preemptive")
 MOST_SERVERS = 1_000_000_000
 CAUSES = ("timeout", "rejected", "failed", "refused", "deadline")
@@ -28,14 +38,18 @@ def _members(program: Program) -> Iterator[str]:
     for source in program.sources:
         yield from _source(source)
         yield from _plan(f"source {source.name}", source.plan, routes)
+        yield from _cases(f"source {source.name}", source.cases, routes)
     for station in program.stations:
         yield from _station(station)
         yield from _plan(f"station {station.name}", station.plan, routes)
+        yield from _cases(f"station {station.name}", station.cases, routes)
     for route in program.routes:
         yield from _known(f"route {route.name}: station", route.station, stations)
         if route.fallback:
             yield from _known(f"route {route.name}: fallback", route.fallback, routes)
         yield from _route(route)
+    for gate in program.gates:
+        yield from _gate(gate, routes)
     for outage in program.outages:
         yield from _known("outage: station", outage.station, stations)
         yield from _known(f"outage of {outage.station}: kind", outage.kind, ("pause", "refuse"))
@@ -71,6 +85,23 @@ def _plan(what: str, plan: Plan, routes: set[str]) -> Iterator[str]:
             yield from _known(f"{what}: route", name, routes)
 
 
+def _cases(what: str, cases: Sequence[PlanShare], routes: set[str]) -> Iterator[str]:
+    yield from _least(what, {f"weight of case {share.case}": share.weight for share in cases}, finite=True)
+    if cases and sum(share.weight for share in cases) <= 0:
+        yield f"{what}: no case has a weight above 0; help: say how many requests are of each"
+    for share in cases:
+        yield from _plan(f"{what}: case {share.case}", share.plan, routes)
+
+
+def _gate(gate: Gate, routes: set[str]) -> Iterator[str]:
+    what = f"limit {gate.name}"
+    yield from _least(what, {"most": gate.most, "window": gate.window, "rate": gate.rate}, finite=True)
+    if gate.waits and not (gate.window > 0 and gate.most >= 1):
+        yield f"{what}: tries would wait for ever; help: give a window, and room for one try in it"
+    for name in gate.routes:
+        yield from _known(f"{what}: route", name, routes)
+
+
 def _source(source: Source) -> Iterator[str]:
     what = f"source {source.name}"
     if not source.plan:
@@ -78,6 +109,7 @@ def _source(source: Source) -> Iterator[str]:
     low, high = source.turns
     if not 1 <= low <= high or int(low) != low or int(high) != high:
         yield f"{what}: turns = {source.turns!r}; help: give whole numbers, low and high, 1 <= low <= high"
+    yield from _least(what, {"deadline": source.deadline})
     yield from _arrivals(f"{what}: arrivals", source.arrivals)
 
 
@@ -127,6 +159,7 @@ def _service(what: str, service: Service) -> Iterator[str]:
     if service.family == "uniform" and service.cv > 0.578:
         yield f"{what}: cv = {service.cv:g} of uniform times would make some negative; help: at most 0.577"
     yield from _least(what, {"cv": service.cv}, 1.0 if service.family == "hyperexponential" else 0.0, finite=True)
+    yield from _least(what, {"most": service.most})
     if not 0 <= service.mean < math.inf:
         yield f"{what}.mean = {service.mean!r} s, a service rate of zero or less; help: give a finite time in seconds"
 
@@ -153,7 +186,10 @@ def _cycles(program: Program) -> Iterator[str]:
     """Stations that call on themselves, and routes that fall back on themselves, would never come to an end."""
     station_of = {route.name: route.station for route in program.routes}
     fallbacks = {route.name: {route.fallback} for route in program.routes if route.fallback}
-    planned = {station.name: {route for stage in station.plan for route in stage} for station in program.stations}
+    planned = {
+        station.name: {route for plan in _plans(station) for stage in plan for route in stage}
+        for station in program.stations
+    }
     used = {name: routes.union(*(_reached(route, fallbacks) for route in routes)) for name, routes in planned.items()}
     calls = {name: {station_of[route] for route in routes if route in station_of} for name, routes in used.items()}
     for name in calls:
@@ -162,6 +198,11 @@ def _cycles(program: Program) -> Iterator[str]:
     for name in fallbacks:
         if name in _reached(name, fallbacks):
             yield f"route {name}: falls back on itself; help: name a route that is used after it"
+
+
+def _plans(station: Station) -> Iterator[Plan]:
+    yield station.plan
+    yield from (share.plan for share in station.cases)
 
 
 def _reached(name: str, steps: Mapping[str, Iterable[str]]) -> set[str]:

@@ -24,7 +24,7 @@ OUTSIDE = -2  # in the place of an earlier neighbour: the row is in no list
 # order of the program, then the sample.  Events of one kind happen in the order in which they were scheduled,
 # limits of several routes in the order of the routes.  What an event causes at its own instant (answers, next
 # stages, tries sent, starts of service) is carried out at once, in the order in which it was caused.
-DONE, RESUME, PAUSE, TRY_LIMIT, CALL_LIMIT, HEDGE, RETRY, BATCH_DUE = range(8)
+DONE, RESUME, PAUSE, TRY_LIMIT, CALL_LIMIT, HEDGE, RETRY, BATCH_DUE, REQUEST_LIMIT, LET_THROUGH = range(10)
 KIND_SHIFT = 56  # an event's key is its kind, then its number
 
 # What is carried out at once.
@@ -35,7 +35,7 @@ REQUEST, TRY = range(2)
 # Why a try or a request failed; 0 is success.
 COMPLETED, TIMEOUT, REJECTED, FAILED, REFUSED, DEADLINE = range(6)
 # Where a try was when it failed.
-AT_BREAKER, AT_ROOM, AT_SHED, IN_QUEUE, IN_SERVICE, DOWNSTREAM, IN_OUTAGE, AT_ANSWER, IN_PAUSE = range(9)
+AT_BREAKER, AT_ROOM, AT_SHED, IN_QUEUE, IN_SERVICE, DOWNSTREAM, IN_OUTAGE, AT_ANSWER, IN_PAUSE, AT_GATE = range(10)
 # What the trace tells.
 SENT, TRY_FAILED, RETRIED, DENIED, HEDGED, ENDS, STOPS, RESUMES, SERVERS_SET = range(9)
 # Phases of a try.
@@ -44,16 +44,17 @@ FIFO, LIFO, PRIORITY, PREEMPTIVE = range(4)
 NO_JITTER, SPREAD, DECORRELATED = range(3)
 NO_BUDGET, OF_REQUESTS, OF_FIRST = range(3)
 
-# Owners of calls (requests and tries), and calls, share the first fields.
-STAGE, OPEN, CAUSE, STAMP, FREE = range(5)
-# Requests.
-R_SOURCE, R_TURNS, R_TRIES, R_SERIAL, R_START, R_NEED, R_WIDTH = range(5, 12)
+# Owners of calls (requests and tries), and calls, share the first fields; owners the next two as well: the first of
+# their calls, and their plan.
+STAGE, OPEN, CAUSE, STAMP, FREE, CALLS, PLAN = range(7)
+# Requests.  P_: neighbours in the list of deadlines.
+R_SOURCE, R_TURNS, R_TRIES, R_SERIAL, R_START, R_NEED, R_DEADLINE, P_PREV, P_NEXT, R_WIDTH = range(7, 17)
 # Tries.  Q_: neighbours in a queue or among those in service; L_: neighbours in the list of time limits.
-(T_CALL, T_ROUTE, T_PHASE, T_CLASS, Q_PREV, Q_NEXT, L_PREV, L_NEXT, T_CALLS, T_MATE, T_NUMBER, T_ROOT, T_FIRST,
- T_EVENT, T_LIMIT, T_WORK, T_END, T_DEMAND, T_SINCE, T_SOURCE, T_WIDTH) = range(5, 26)  # fmt: skip
+(T_CALL, T_ROUTE, T_PHASE, T_CLASS, Q_PREV, Q_NEXT, L_PREV, L_NEXT, T_MATE, T_NUMBER, T_ROOT, T_FIRST,
+ T_EVENT, T_LIMIT, T_WORK, T_END, T_DEMAND, T_SINCE, T_SOURCE, T_WIDTH) = range(7, 27)  # fmt: skip
 # Calls.  D_: neighbours in the list of deadlines; H_: of hedges; S_: the owner's other calls.
 (C_ROUTE, C_OWNER, C_KIND, C_ROUND, C_LIVE, C_ONE, C_TWO, C_HOLDS, D_PREV, D_NEXT, H_PREV, H_NEXT, S_PREV, S_NEXT,
- C_ROOT, C_CLASS, C_DEADLINE, C_HEDGE, C_PAUSE, C_SOURCE, C_WIDTH) = range(5, 26)  # fmt: skip
+ C_ROOT, C_CLASS, C_DEADLINE, C_HEDGE, C_PAUSE, C_SOURCE, C_PASSED, C_WIDTH) = range(5, 27)  # fmt: skip
 
 # Counts, by the name under which the result tells them.  Those in LEVELS go down again.
 SOURCE_COUNTS = ("arrivals", "completed", "failed", "in_flight")
@@ -70,12 +71,13 @@ LEVELS = {"in_flight", "queue", "busy", "servers", "present", "first_in_flight",
 WORK = ("demanded", "useful", "wasted", "redone", "discarded", "queue_seconds", "busy_seconds")
 
 # Sources: counts, then facts.
-(N_ARRIVALS, N_COMPLETED, N_FAILED, N_REQUESTS, SOURCE_NUMBER, SOURCE_PLAN, LOW, HIGH, SOURCE_STREAM, SOURCE_CLASS,
- SOURCE_WIDTH) = range(11)  # fmt: skip
+(N_ARRIVALS, N_COMPLETED, N_FAILED, N_REQUESTS, SOURCE_NUMBER, SOURCE_PLANS, LOW, HIGH, SOURCE_STREAM, SOURCE_CLASS,
+ SOURCE_DEADLINE, REQUEST_TIMER) = range(12)  # fmt: skip
+SOURCE_WIDTH = REQUEST_TIMER + 3
 # Stations: counts, work, facts, limits; then for each class the list of those that wait and of those in service.
 N_QUEUE, N_BUSY, N_SERVERS, N_PRESENT, N_OFFERED, N_SERVED, N_WASTED, N_CANCELLED, N_PREEMPTED = range(9)
 DEMANDED, USEFUL, WASTED, REDONE, DISCARDED, QUEUE_SECONDS, BUSY_SECONDS, SINCE = range(9, 17)
-(STATION_NUMBER, DISCIPLINE, REDO, LARGEST, STATION_PLAN, STATION_STREAM, PAUSED, REFUSING, ARMED, MEAN, ROOM, SHED,
+(STATION_NUMBER, DISCIPLINE, REDO, LARGEST, STATION_PLANS, STATION_STREAM, PAUSED, REFUSING, ARMED, MEAN, ROOM, SHED,
  WAIT, FIXED, EACH, TAKES, SERVICES, LANES) = range(17, 35)  # fmt: skip
 IN_SERVERS, LANE_WIDTH = 2, 4  # offset of the second list of a lane
 # `SERVICES`: a table with the stream and the mean of each source, or NOTHING where all are served alike.
@@ -86,10 +88,17 @@ SERVICE_STREAM, SERVICE_MEAN, SERVICE_WIDTH = range(3)
  N_DENIED) = range(21)  # fmt: skip
 (ROUTE_NUMBER, STATION, TRIES, RETRY_ON, CANCELS, BUDGET_OF, JITTER, JITTER_STREAM, PER_TRY, ROUTE_DEADLINE, BREAKER,
  MOST_RETRIES, HEDGE_AFTER, SHARE, FLOOR, BASE, CAP, LEAST, MOST) = range(21, 40)  # fmt: skip
-TRY_TIMER, CALL_TIMER, HEDGE_TIMER, FALLBACK, PAUSES = 40, 43, 46, 49, 50
+TRY_TIMER, CALL_TIMER, HEDGE_TIMER, FALLBACK, GATES, PAUSES = 40, 43, 46, 49, 50, 51
 TIMER_ARMED = 2
 DISTINCT_PAUSES = 64  # pauses before later retries are those of the last
 ROUTE_WIDTH = PAUSES + DISTINCT_PAUSES
+# Plans of an owner: how many, the stream that chooses, then each with the share up to which it is chosen.
+PLANS_COUNT, PLANS_STREAM, PLANS_FIRST = range(3)
+PLAN_UP_TO, PLAN_ADDRESS, PLAN_WIDTH = range(3)
+# Gates of a route: how many, then their addresses.  A gate: what it lets through in each window (or the size of its
+# bucket), the length of the window (0: a bucket that fills at a rate), whether those beyond wait; then how many were
+# let through in which window, or how full the bucket was when.
+GATE_MOST, GATE_WINDOW, GATE_RATE, GATE_WAITS, GATE_COUNT, GATE_NUMBER, GATE_FILLED, GATE_SINCE, GATE_WIDTH = range(9)
 # Outages.  Streams of draws: how many were taken, then a block.
 OUTAGE_STATION, OUTAGE_REFUSES, OUTAGE_WIDTH = range(3)
 SLACK = 16  # draws left in a block when it is filled up again

@@ -7,17 +7,21 @@ from coherence.simulate.requests.events_calls import leave_hedges
 from coherence.simulate.requests.events_layout import (
     C_DEADLINE,
     C_HEDGE,
+    C_OWNER,
     C_ROOT,
     C_ROUND,
     CALL_LIMIT,
     CALL_TIMER,
     CALLING,
+    CALLS,
+    CAUSE,
     D_NEXT,
     D_PREV,
     DEADLINE,
     DOWNSTREAM,
     ENDED,
     FAIL,
+    GIVE_UP,
     HEDGE,
     HEDGE_TIMER,
     IN_PAUSE,
@@ -30,6 +34,10 @@ from coherence.simulate.requests.events_layout import (
     OUTSIDE,
     PAUSED,
     QUEUED,
+    R_DEADLINE,
+    REQUEST_LIMIT,
+    REQUEST_TIMER,
+    S_NEXT,
     SEND_HEDGE,
     STAMP,
     STATION,
@@ -46,6 +54,7 @@ from coherence.simulate.requests.events_layout import (
     Floats,
     Ints,
 )
+from coherence.simulate.requests.events_owners import finish
 from coherence.simulate.requests.events_tables import arm, at_once, remove, tell
 from coherence.simulate.requests.events_tries import abandon
 
@@ -89,6 +98,24 @@ def expire_call(n: Ints, x: Floats, route: int) -> None:
         row = n[route + CALL_TIMER]
     if row != NOTHING:
         arm(n, x, CALL_LIMIT, route, CALL_TIMER, x[row + C_DEADLINE])
+
+
+@inlined
+def expire_request(n: Ints, x: Floats, source: int) -> None:
+    """The first request of a source's list fails if its deadline has come: what it waits for is given up."""
+    row = n[source + REQUEST_TIMER]
+    n[source + REQUEST_TIMER + TIMER_ARMED] = 0
+    if row != NOTHING and x[row + R_DEADLINE] <= x[NOW]:
+        while n[row + CALLS] != NOTHING:
+            call = n[row + CALLS]
+            n[row + CALLS] = n[call + S_NEXT]
+            n[call + C_OWNER] = NOTHING
+            at_once(n, GIVE_UP, call, n[call + STAMP], 0)
+        n[row + CAUSE] = DEADLINE
+        finish(n, x, row)
+        row = n[source + REQUEST_TIMER]
+    if row != NOTHING:
+        arm(n, x, REQUEST_LIMIT, source, REQUEST_TIMER, x[row + R_DEADLINE])
 
 
 @inlined

@@ -13,6 +13,7 @@ from coherence.simulate.requests.events_layout import (
     C_LIVE,
     C_ONE,
     C_OWNER,
+    C_PASSED,
     C_PAUSE,
     C_ROOT,
     C_ROUND,
@@ -21,6 +22,7 @@ from coherence.simulate.requests.events_layout import (
     C_TWO,
     CALL_LIMIT,
     CALL_TIMER,
+    CALLS,
     CALLS_FREE,
     CALLS_LEFT,
     CAUSE,
@@ -50,6 +52,10 @@ from coherence.simulate.requests.events_layout import (
     NOW,
     OPEN,
     OUTSIDE,
+    P_NEXT,
+    P_PREV,
+    PLAN,
+    R_DEADLINE,
     R_NEED,
     R_SERIAL,
     R_SOURCE,
@@ -57,6 +63,8 @@ from coherence.simulate.requests.events_layout import (
     R_TRIES,
     R_TURNS,
     REQUEST,
+    REQUEST_LIMIT,
+    REQUEST_TIMER,
     REQUESTS_FREE,
     REQUESTS_LEFT,
     ROUTE_DEADLINE,
@@ -65,23 +73,29 @@ from coherence.simulate.requests.events_layout import (
     SEND,
     SERIAL,
     SOURCE_CLASS,
+    SOURCE_DEADLINE,
     SOURCE_NUMBER,
-    SOURCE_PLAN,
+    SOURCE_PLANS,
     SOURCE_STREAM,
     STAGE,
     STAMP,
-    STATION,
-    STATION_PLAN,
-    T_CALLS,
     T_CLASS,
     T_ROOT,
-    T_ROUTE,
     T_SOURCE,
-    TRY,
     Floats,
     Ints,
 )
-from coherence.simulate.requests.events_tables import append, arm, at_once, draw, free_row, new_row, tell
+from coherence.simulate.requests.events_tables import (
+    append,
+    arm,
+    at_once,
+    draw,
+    free_row,
+    new_row,
+    plan_of,
+    remove,
+    tell,
+)
 
 
 @inlined
@@ -95,6 +109,11 @@ def arrive(n: Ints, x: Floats, source: int) -> None:
         n[row + R_TURNS] += int(unit * (n[source + HIGH] - n[source + LOW] + 1))
     n[SERIAL] += 1
     x[row + R_START], x[row + R_NEED] = x[NOW], 0.0
+    n[row + CALLS], n[row + P_PREV], n[row + PLAN] = NOTHING, OUTSIDE, plan_of(n, x, n[source + SOURCE_PLANS])
+    if x[source + SOURCE_DEADLINE] < float("inf"):
+        x[row + R_DEADLINE] = x[NOW] + x[source + SOURCE_DEADLINE]
+        append(n, source + REQUEST_TIMER, row, P_PREV, P_NEXT)
+        arm(n, x, REQUEST_LIMIT, source, REQUEST_TIMER, x[row + R_DEADLINE])
     n[source + N_ARRIVALS] += 1
     n[source + N_REQUESTS] += 1
     at_once(n, BEGIN, row, n[row + STAMP], REQUEST)
@@ -104,12 +123,10 @@ def arrive(n: Ints, x: Floats, source: int) -> None:
 def begin(n: Ints, x: Floats, kind: int, row: int) -> None:
     """The next stage of a plan: a call on each of its routes."""
     if kind == REQUEST:
-        source = n[row + R_SOURCE]
-        plan, root, level = n[source + SOURCE_PLAN], n[row + R_SERIAL], n[source + SOURCE_CLASS]
+        root, level = n[row + R_SERIAL], n[n[row + R_SOURCE] + SOURCE_CLASS]
     else:
-        station = n[n[row + T_ROUTE] + STATION]
-        plan, root, level = n[station + STATION_PLAN], n[row + T_ROOT], n[row + T_CLASS]
-    stage = n[plan + 1 + n[row + STAGE]]
+        root, level = n[row + T_ROOT], n[row + T_CLASS]
+    stage = n[n[row + PLAN] + 1 + n[row + STAGE]]
     n[row + STAGE] += 1
     n[row + OPEN] = n[stage]
     for fork in range(stage + 1, stage + 1 + n[stage]):
@@ -124,17 +141,16 @@ def open_call(n: Ints, x: Floats, route: int, kind: int, owner: int, root: int, 
     n[row + C_ROOT], n[row + C_CLASS] = root, level
     n[row + C_SOURCE] = n[n[owner + R_SOURCE] + SOURCE_NUMBER] if kind == REQUEST else n[owner + T_SOURCE]
     n[row + C_ROUND], n[row + C_LIVE], n[row + C_HOLDS], n[row + C_ONE], n[row + C_TWO] = 1, 0, 0, NOTHING, NOTHING
-    n[row + D_PREV], n[row + H_PREV] = OUTSIDE, OUTSIDE
+    n[row + D_PREV], n[row + H_PREV], n[row + C_PASSED] = OUTSIDE, OUTSIDE, 0
     x[row + C_PAUSE] = x[route + BASE]
     if x[route + ROUTE_DEADLINE] < float("inf"):
         x[row + C_DEADLINE] = x[NOW] + x[route + ROUTE_DEADLINE]
         append(n, route + CALL_TIMER, row, D_PREV, D_NEXT)
         arm(n, x, CALL_LIMIT, route, CALL_TIMER, x[row + C_DEADLINE])
-    if kind == TRY:
-        n[row + S_PREV], n[row + S_NEXT] = NOTHING, n[owner + T_CALLS]
-        if n[row + S_NEXT] != NOTHING:
-            n[n[row + S_NEXT] + S_PREV] = row
-        n[owner + T_CALLS] = row
+    n[row + S_PREV], n[row + S_NEXT] = NOTHING, n[owner + CALLS]
+    if n[row + S_NEXT] != NOTHING:
+        n[n[row + S_NEXT] + S_PREV] = row
+    n[owner + CALLS] = row
     n[route + N_CALLS] += 1
     n[route + N_OPEN] += 1
     at_once(n, SEND, row, n[row + STAMP], 0)
@@ -143,9 +159,8 @@ def open_call(n: Ints, x: Floats, route: int, kind: int, owner: int, root: int, 
 @inlined
 def joined(n: Ints, x: Floats, row: int) -> None:
     """All calls of a stage of a request have ended: the next stage, the next turn, or the end."""
-    plan = n[n[row + R_SOURCE] + SOURCE_PLAN]
     if n[row + CAUSE] == COMPLETED:
-        if n[row + STAGE] == n[plan]:
+        if n[row + STAGE] == n[n[row + PLAN]]:
             n[row + STAGE] = 0
             n[row + R_TURNS] -= 1
         if n[row + R_TURNS] > 0:
@@ -157,6 +172,8 @@ def joined(n: Ints, x: Floats, row: int) -> None:
 @inlined
 def finish(n: Ints, x: Floats, row: int) -> None:
     """A request is over and written down."""
+    if n[row + P_PREV] != OUTSIDE:
+        remove(n, n[row + R_SOURCE] + REQUEST_TIMER, row, P_PREV, P_NEXT)
     line, source, cause = n[FINISHED_AT] + F_WIDTH * n[FINISHED], n[row + R_SOURCE], n[row + CAUSE]
     n[source + N_REQUESTS] -= 1
     n[source + (N_COMPLETED if cause == COMPLETED else N_FAILED)] += 1

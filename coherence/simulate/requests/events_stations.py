@@ -36,6 +36,7 @@ from coherence.simulate.requests.events_layout import (
     NOTHING,
     NOW,
     PAUSED,
+    PLAN,
     PREEMPTIVE,
     PRIORITY,
     Q_NEXT,
@@ -57,7 +58,6 @@ from coherence.simulate.requests.events_layout import (
     STAMP,
     START,
     STATION,
-    STATION_PLAN,
     STATION_STREAM,
     T_CLASS,
     T_DEMAND,
@@ -250,8 +250,7 @@ def served(n: Ints, x: Floats, row: int) -> None:
     """The work on a try, or on the batch that it leads, is done: it calls on, or its server is free."""
     station = n[n[row + T_ROUTE] + STATION]
     remove(n, lane_of(n, row, station) + IN_SERVERS, row, Q_PREV, Q_NEXT)
-    plan = n[station + STATION_PLAN]
-    if n[row + CAUSE] == 0 and n[row + STAGE] < n[plan]:
+    if n[row + CAUSE] == 0 and n[row + STAGE] < n[n[row + PLAN]]:
         n[row + T_PHASE] = CALLING
         at_once(n, BEGIN, row, n[row + STAMP], TRY)
         return
@@ -273,12 +272,11 @@ def leave(n: Ints, row: int) -> None:
 def called_on(n: Ints, x: Floats, row: int) -> None:
     """A try whose station has called on goes on to the next stage or leaves; in a pause, when that is over."""
     station = n[n[row + T_ROUTE] + STATION]
-    plan = n[station + STATION_PLAN]
     if n[station + PAUSED]:
         x[row + T_WORK] = 0.0
         n[row + T_PHASE] = SERVED
         append(n, lane_of(n, row, station) + IN_SERVERS, row, Q_PREV, Q_NEXT)
-    elif n[row + CAUSE] == 0 and n[row + STAGE] < n[plan]:
+    elif n[row + CAUSE] == 0 and n[row + STAGE] < n[n[row + PLAN]]:
         at_once(n, BEGIN, row, n[row + STAMP], TRY)
     else:
         release(n, x, station)

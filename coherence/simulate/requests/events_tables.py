@@ -29,6 +29,12 @@ from coherence.simulate.requests.events_layout import (
     LOW_DRAWS,
     NOTHING,
     NOW,
+    PLAN_ADDRESS,
+    PLAN_UP_TO,
+    PLAN_WIDTH,
+    PLANS_COUNT,
+    PLANS_FIRST,
+    PLANS_STREAM,
     SEQUENCE,
     SLACK,
     STAMP,
@@ -165,6 +171,17 @@ def draw(n: Ints, x: Floats, stream: int) -> float:
     if position + SLACK >= BLOCK:
         n[LOW_DRAWS] = 1
     return x[stream + position]  # type: ignore[no-any-return]
+
+
+@inlined
+def plan_of(n: Ints, x: Floats, plans: int) -> int:
+    """Returns the plan of one request, drawn by the shares of the plans where there are several."""
+    own = plans + PLANS_FIRST
+    if n[plans + PLANS_COUNT] > 1:
+        unit = draw(n, x, n[plans + PLANS_STREAM])
+        while x[own + PLAN_UP_TO] <= unit:
+            own += PLAN_WIDTH
+    return n[own + PLAN_ADDRESS]  # type: ignore[no-any-return]
 
 
 @inlined

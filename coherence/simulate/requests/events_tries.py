@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from coherence.simulate.requests.compiled import inlined
+from coherence.simulate.requests.events_gates import let_through
 from coherence.simulate.requests.events_layout import (
     AT_ANSWER,
     AT_BREAKER,
+    AT_GATE,
     BATCHED,
     BREAKER,
     C_CLASS,
@@ -14,11 +16,13 @@ from coherence.simulate.requests.events_layout import (
     C_LIVE,
     C_ONE,
     C_OWNER,
+    C_PASSED,
     C_ROOT,
     C_ROUND,
     C_ROUTE,
     C_SOURCE,
     C_TWO,
+    CALLS,
     CANCEL,
     CANCELS,
     CAUSE,
@@ -37,6 +41,7 @@ from coherence.simulate.requests.events_layout import (
     L_NEXT,
     L_PREV,
     LEAVING,
+    LET_THROUGH,
     N_ABANDONED,
     N_ANSWERED,
     N_ANSWERED_FAILED,
@@ -59,6 +64,7 @@ from coherence.simulate.requests.events_layout import (
     OPEN,
     OUTSIDE,
     PER_TRY,
+    PLAN,
     R_NEED,
     R_TRIES,
     REFUSED,
@@ -69,8 +75,8 @@ from coherence.simulate.requests.events_layout import (
     STAGE,
     STAMP,
     STATION,
+    STATION_PLANS,
     T_CALL,
-    T_CALLS,
     T_CLASS,
     T_DEMAND,
     T_FIRST,
@@ -94,23 +100,39 @@ from coherence.simulate.requests.events_layout import (
     Ints,
 )
 from coherence.simulate.requests.events_stations import place, refusal, withdraw
-from coherence.simulate.requests.events_tables import append, arm, at_once, free_row, new_row, remove, tell
+from coherence.simulate.requests.events_tables import (
+    append,
+    arm,
+    at_once,
+    free_row,
+    new_row,
+    plan_of,
+    remove,
+    schedule,
+    tell,
+)
 
 
 @inlined
 def send(n: Ints, x: Floats, row: int, hedge: bool) -> None:
     """A try, or the second copy of one, goes to the station unless it is turned away.
 
-    What the breaker of its own route turns away is not tried again.
+    What the breaker of its own route turns away is not tried again.  A gate may make it wait: it is sent later.
     """
     route = n[row + C_ROUTE]
     now = x[NOW]
     full = n[route + N_LIVE] + 1 > x[route + BREAKER]
-    if hedge and full:
+    passes = now if full or n[row + C_PASSED] else let_through(n, x, route, hedge)
+    if hedge and (full or passes > now):
         return
+    if now < passes < float("inf"):
+        n[row + C_PASSED] = 1
+        schedule(n, x, passes, LET_THROUGH, row, n[row + STAMP])
+        return
+    n[row + C_PASSED] = 0
     count_try(n, x, row, hedge)
     station = n[route + STATION]
-    where = AT_BREAKER if full else refusal(n, x, station, n[row + C_CLASS])
+    where = AT_BREAKER if full else AT_GATE if passes > now else refusal(n, x, station, n[row + C_CLASS])
     n[row + C_LIVE] += 1
     if where != NOTHING:
         cause = REFUSED if where == IN_OUTAGE else REJECTED
@@ -162,7 +184,8 @@ def new_try(n: Ints, x: Floats, row: int, station: int, now: float) -> int:
         n[row + C_ROUND],
     )
     n[attempt + T_SOURCE] = n[row + C_SOURCE]
-    n[attempt + T_CALLS], n[attempt + T_MATE], n[attempt + L_PREV] = NOTHING, NOTHING, OUTSIDE
+    n[attempt + PLAN] = plan_of(n, x, n[station + STATION_PLANS])
+    n[attempt + CALLS], n[attempt + T_MATE], n[attempt + L_PREV] = NOTHING, NOTHING, OUTSIDE
     n[attempt + T_FIRST] = 1 if n[row + C_ROUND] == 1 and n[row + C_ONE] == NOTHING else 0
     x[attempt + T_WORK], x[attempt + T_SINCE] = -1.0, now
     n[row + (C_ONE if n[row + C_ONE] == NOTHING else C_TWO)] = attempt
@@ -205,9 +228,9 @@ def cancel(n: Ints, x: Floats, row: int) -> None:
         return
     station = n[route + STATION]
     withdraw(n, x, row, station)
-    while n[row + T_CALLS] != NOTHING:
-        child = n[row + T_CALLS]
-        n[row + T_CALLS] = n[child + S_NEXT]
+    while n[row + CALLS] != NOTHING:
+        child = n[row + CALLS]
+        n[row + CALLS] = n[child + S_NEXT]
         n[child + C_OWNER] = NOTHING
         at_once(n, GIVE_UP, child, n[child + STAMP], 0)
     n[route + N_CANCELS] += 1

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from coherence.simulate.requests import events_layout as at
 from coherence.simulate.requests.draws import BLOCK, uniform, unit_service
 from coherence.simulate.requests.events_memory import EventMemory
-from coherence.simulate.requests.program import Plan, Program, RetryPause, Route, Source, Station
+from coherence.simulate.requests.program import Gate, Plan, PlanShare, Program, RetryPause, Route, Source, Station
+from coherence.simulate.requests.service_means import mean_of
 
 DISCIPLINES = {"fifo": at.FIFO, "lifo": at.LIFO, "priority": at.PRIORITY, "preemptive": at.PREEMPTIVE}
 BUDGETS = {"requests": at.OF_REQUESTS, "first": at.OF_FIRST}
@@ -26,6 +27,7 @@ class EventWorld:
         self.sources = [memory.region(at.SOURCE_WIDTH) for _ in program.sources]
         self.stations = [memory.region(width) for _ in program.stations]
         self.routes = [memory.region(at.ROUTE_WIDTH) for _ in program.routes]
+        self._gates = [self._gate(gate) for gate in program.gates]
         self._route = {route.name: address for route, address in zip(program.routes, self.routes, strict=True)}
         self._station = {
             station.name: address for station, address in zip(program.stations, self.stations, strict=True)
@@ -39,6 +41,31 @@ class EventWorld:
         self._set_registers(len(classes), sample_every, trace=trace)
         self._write_outages()
 
+    def _plans(self, owner: str, plan: Plan, shares: Sequence[PlanShare]) -> int:
+        """Returns the plans of an owner, each with the share up to which it is chosen: its one plan, or several."""
+        own = shares or (PlanShare("", 1.0, plan),)
+        plans = [self._plan(share.plan) for share in own]
+        stream = self._uniform(f"cases of {owner}") if shares else at.NOTHING
+        address = self.memory.words(len(own), stream, *(word for plan in plans for word in (0, plan)))
+        total = math.fsum(share.weight for share in own)
+        for number in range(len(own)):
+            reaches = math.fsum(share.weight for share in own[: number + 1]) / total
+            entry = address + at.PLANS_FIRST + at.PLAN_WIDTH * number
+            self.memory.x[entry + at.PLAN_UP_TO] = reaches if number + 1 < len(own) else math.inf
+        return address
+
+    def _gate(self, gate: Gate) -> int:
+        address = self.memory.region(at.GATE_WIDTH)
+        self.memory.write(address, {at.GATE_WAITS: int(gate.waits)})
+        limits = {at.GATE_MOST: gate.most, at.GATE_WINDOW: gate.window, at.GATE_RATE: gate.rate}
+        self.memory.write_floats(address, {**limits, at.GATE_FILLED: gate.most})
+        return address
+
+    def _gates_of(self, route: Route) -> int:
+        """Returns how many gates a route has and their addresses, or NOTHING."""
+        own = [a for gate, a in zip(self.program.gates, self._gates, strict=True) if route.name in gate.routes]
+        return self.memory.words(len(own), *own) if own else at.NOTHING
+
     def _plan(self, plan: Plan) -> int:
         """Returns how many stages, and their addresses; of each stage how many routes, and their addresses."""
         memory = self.memory
@@ -50,16 +77,20 @@ class EventWorld:
 
     def _write_source(self, source: Source, address: int, number: int, classes: Sequence[int]) -> None:
         low, high = source.turns
-        facts = {at.SOURCE_NUMBER: number, at.SOURCE_PLAN: self._plan(source.plan), at.LOW: low, at.HIGH: high}
+        facts = {at.SOURCE_NUMBER: number, at.LOW: low, at.HIGH: high}
+        facts[at.SOURCE_PLANS] = self._plans(source.name, source.plan, source.cases)
+        facts |= {at.REQUEST_TIMER: at.NOTHING, at.REQUEST_TIMER + 1: at.NOTHING}
         facts[at.SOURCE_CLASS] = classes.index(source.priority)
         if high > low:
             facts[at.SOURCE_STREAM] = self._uniform(f"turns of {source.name}")
         self.memory.write(address, facts)
+        self.memory.write_floats(address, {at.SOURCE_DEADLINE: source.deadline})
 
     def _write_station(self, station: Station, address: int, classes: int) -> None:
         stream = self.memory.stream(unit_service(self.seed, f"service of {station.name}", station.service))
         facts = {at.DISCIPLINE: DISCIPLINES[station.discipline], at.REDO: int(station.redo)}
-        facts |= {at.STATION_PLAN: self._plan(station.plan), at.STATION_STREAM: stream, at.N_SERVERS: station.servers}
+        facts |= {at.STATION_STREAM: stream, at.N_SERVERS: station.servers}
+        facts[at.STATION_PLANS] = self._plans(station.name, station.plan, station.cases)
         facts[at.SERVICES] = self._services(station)
         facts |= dict.fromkeys(range(at.LANES, at.LANES + at.LANE_WIDTH * classes), at.NOTHING)
         limits = {at.MEAN: 1.0 if station.service.values else station.service.mean, at.ROOM: station.room}
@@ -88,6 +119,7 @@ class EventWorld:
         facts |= {at.RETRY_ON: sum(1 << CAUSES[cause] for cause in set(route.retry_on))}
         facts |= {at.BUDGET_OF: BUDGETS[route.budget.of] if route.budget else at.NO_BUDGET}
         facts |= {at.JITTER: jitter(route.pause), at.FALLBACK: self._route.get(route.fallback, at.NOTHING)}
+        facts[at.GATES] = self._gates_of(route)
         if facts[at.JITTER]:
             facts[at.JITTER_STREAM] = self._uniform(f"jitter of {route.name}")
         for timer in (at.TRY_TIMER, at.CALL_TIMER, at.HEDGE_TIMER):
@@ -104,7 +136,8 @@ class EventWorld:
 
     def _set_registers(self, classes: int, sample_every: float, *, trace: bool) -> None:
         program, memory = self.program, self.memory
-        plans = [source.plan for source in program.sources] + [station.plan for station in program.stations]
+        owners = (*program.sources, *program.stations)
+        plans = [plan for owner in owners for plan in (owner.plan, *(share.plan for share in owner.cases))]
         widest = max(len(stage) for plan in plans for stage in (*plan, ()))
         largest = max((s.batch.largest for s in program.stations if s.batch), default=1)
         memory.n[at.MARGIN] = widest + largest + 16
@@ -135,8 +168,7 @@ def takes(station: Station) -> float:
     """Mean seconds of a server that one try takes, in full batches if there are batches."""
     if station.batch:
         return station.batch.each + station.batch.fixed / station.batch.largest
-    values = station.service.values
-    return sum(values) / len(values) if values else station.service.mean
+    return mean_of(station.service)
 
 
 def pauses(route: Route) -> list[float]:

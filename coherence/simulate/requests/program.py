@@ -48,13 +48,26 @@ class Service:
     """Time that a server takes.
 
     `family`: exponential, constant, gamma, lognormal, uniform (cv <= 0.577), hyperexponential (cv > 1) or values.
-    `values`, if given, are used in turn for successive services (replay), and `mean` is not read.
+    `values`, if given, are used in turn for successive services (replay), and `mean` is not read.  `quantiles` of the
+    family `quantiles`: (share, time), straight between them, with `mean` as their mean.  No service takes longer than
+    `most`: `mean` and `cv` are those of the family before it is cut.
     """
 
     mean: float
     family: str = "exponential"
     cv: float = 1.0
     values: tuple[float, ...] = field(default=(), compare=False)
+    quantiles: tuple[tuple[float, float], ...] = ()
+    most: float = math.inf
+
+
+@dataclass(frozen=True)
+class PlanShare:
+    """A plan that so many requests of an owner follow, relative to those of its other cases."""
+
+    case: str
+    weight: float
+    plan: Plan
 
 
 @dataclass(frozen=True)
@@ -75,6 +88,7 @@ class Station:
     a server; the victim resumes later with what is left; `redo` makes it start again from nothing).
     `shed_above`: a try that would have to wait longer than this (queue x mean service / servers) is rejected.
     `by_source`: source -> the service of its requests; those of others, and the mean of all, are `service`.
+    `cases`: the plans of which each try follows one, drawn by their weights, in place of `plan`.
     """
 
     name: str
@@ -87,6 +101,7 @@ class Station:
     batch: BatchRule | None = None
     plan: Plan = ()
     by_source: Mapping[str, Service] = field(default_factory=dict)
+    cases: tuple[PlanShare, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,13 +161,36 @@ class Route:
 
 @dataclass(frozen=True)
 class Source:
-    """Requests of one kind.  `turns` (low, high): the plan is gone through so many times (uniform whole number)."""
+    """Requests of one kind.  `turns` (low, high): the plan is gone through so many times (uniform whole number).
+
+    `deadline`: a request that has not ended then fails, and what it waits for is given up.  `cases`: the plans of which
+    each request follows one, drawn by their weights, in place of `plan`.
+    """
 
     name: str
     arrivals: Arrivals
     plan: Plan
     turns: tuple[int, int] = (1, 1)
     priority: int = 0
+    deadline: float = math.inf
+    cases: tuple[PlanShare, ...] = ()
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A limit on the tries that some routes send together.
+
+    With a `window` at most `most` in each, one window after another from the start; every try that comes counts, and
+    those beyond are rejected, or, where it `waits`, sent in the next window that has room.  Without one a bucket of
+    `most` tokens that fills at `rate` and is full at first: a try takes one, and without one it is rejected.
+    """
+
+    name: str
+    routes: tuple[str, ...]
+    most: float
+    window: float = 0.0
+    rate: float = 0.0
+    waits: bool = False
 
 
 @dataclass(frozen=True)
@@ -173,3 +211,4 @@ class Program:
     stations: tuple[Station, ...]
     routes: tuple[Route, ...]
     outages: tuple[Outage, ...] = ()
+    gates: tuple[Gate, ...] = ()

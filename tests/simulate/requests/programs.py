@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from coherence.simulate.requests.program import (
     Arrivals,
     BatchRule,
+    Gate,
     Outage,
+    PlanShare,
     Program,
     RateBurst,
     RetryBudget,
@@ -48,7 +50,7 @@ budgets = st.none() | st.builds(
     of=st.sampled_from(["requests", "first"]),
 )
 services = st.sampled_from(
-    [Service(0.4), Service(0.5, "constant"), Service(0.4, "gamma", 0.5), Service(1.0, values=(0.1, 0.9, 0.4))]
+    [Service(0.4), Service(0.5, "constant"), Service(0.4, "gamma", 0.5, most=0.6), Service(1.0, values=(0.1, 0.9, 0.4))]
 )
 arrivals = st.sampled_from(
     [
@@ -104,10 +106,23 @@ def programs(draw: st.DrawFn) -> Program:
     outages = st.builds(
         Outage, st.sampled_from(["front", "back", "side"]), seconds, seconds, st.sampled_from(["pause", "refuse"])
     )
+    both, one = (("bulk to back", "bulk to side"), ("bulk to side",)), (("bulk to side",),)
+    cases = (PlanShare("both", 2.0, both), PlanShare("one", 1.0, one)) if draw(st.booleans()) else ()
+    gates = st.builds(
+        Gate, st.just("gate"), st.sampled_from([("web to front",), ("bulk to side", "front to back")]),
+        st.sampled_from([1.0, 2.5]), window=st.sampled_from([0.0, 1.0]), rate=st.sampled_from([0.0, 1.5]),
+    )  # fmt: skip
     return Program(
+        gates=tuple(draw(st.lists(gates, max_size=2))),
         sources=(
-            Source("web", draw(arrivals), (("web to front",),), turns=draw(st.sampled_from([(1, 1), (1, 3)]))),
-            Source("bulk", draw(arrivals), (("bulk to back", "bulk to side"), ("bulk to side",)), priority=2),
+            Source(
+                "web",
+                draw(arrivals),
+                (("web to front",),),
+                turns=draw(st.sampled_from([(1, 1), (1, 3)])),
+                deadline=draw(limits),
+            ),
+            Source("bulk", draw(arrivals), both, priority=2, deadline=draw(limits), cases=cases),
         ),
         stations=(front, draw(stations("back")), draw(stations("side"))),
         routes=(

@@ -1,0 +1,65 @@
+"""Computes mean service times, of laws that are cut at a longest time too."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+from coherence.simulate.requests.program import Service
+
+
+def mean_of(service: Service) -> float:
+    """Returns the mean of the times that a service draws, in seconds."""
+    if service.values:
+        return sum(min(value, service.most) for value in service.values) / len(service.values)
+    if service.mean == 0 or not math.isfinite(service.most):
+        return service.mean
+    return service.mean * _cut(service, service.most / service.mean)
+
+
+def _cut(service: Service, most: float) -> float:
+    """Returns E[min(X, most)] of a law of mean 1."""
+    family, cv = service.family, service.cv
+    if family == "quantiles":
+        scaled = tuple((share, time / service.mean) for share, time in service.quantiles)
+        return mean_of_quantiles(cut_quantiles(scaled, most))
+    if family == "exponential":
+        return -math.expm1(-most)
+    if family == "constant" or cv == 0:
+        return min(1.0, most)
+    if family == "uniform":
+        width = math.sqrt(12) * cv
+        return mean_of_quantiles(cut_quantiles(((0.0, 1 - width / 2), (1.0, 1 + width / 2)), most))
+    return _by_tails(family, cv, most)
+
+
+def _by_tails(family: str, cv: float, most: float) -> float:
+    """Returns E[min(X, m)] = E[X; X <= m] + m P(X > m), by the distribution functions of the law."""
+    from scipy.special import gammainc, ndtr
+
+    if family == "gamma":  # SOURCE: x f(x; k) = f(x; k + 1) for mean 1
+        shape = 1 / cv**2
+        return float(gammainc(shape + 1, most * shape) + most * (1 - gammainc(shape, most * shape)))
+    if family == "lognormal":
+        sigma = math.sqrt(math.log1p(cv**2))
+        depth = (math.log(most) + sigma**2 / 2) / sigma if most > 0 else -math.inf
+        return float(ndtr(depth - sigma) + most * ndtr(-depth))
+    first = (1 + math.sqrt((cv**2 - 1) / (cv**2 + 1))) / 2
+    return sum(-math.expm1(-2 * share * most) / 2 for share in (first, 1 - first))
+
+
+def cut_quantiles(quantiles: tuple[tuple[float, float], ...], most: float) -> tuple[tuple[float, float], ...]:
+    """Returns the quantiles of min(X, most), with a corner where they reach it."""
+    points: list[tuple[float, float]] = []
+    for share, time in quantiles:
+        if points and points[-1][1] < most < time:
+            before, low = points[-1]
+            points.append((before + (share - before) * (most - low) / (time - low), most))
+        points.append((share, min(time, most)))
+    return tuple(points)
+
+
+def mean_of_quantiles(quantiles: tuple[tuple[float, float], ...]) -> float:
+    """Returns the mean of times that lie straight between their quantiles."""
+    pairs = itertools.pairwise(quantiles)
+    return sum((after - before) * (low + high) / 2 for (before, low), (after, high) in pairs)
