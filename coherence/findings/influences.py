@@ -8,6 +8,8 @@ activity or a job each value is one by itself, for each changes something else (
 - `rate`: how fast work is done (a share of a device, a bandwidth);
 - `room`: how many there can be (slices of a device, a quota);
 - `wait`: how long calls wait for a place among those in flight;
+- `order`: whose turn it is where work waits;
+- `law`: how a time is spread around its mean;
 - `burst`: when a workload leaves its stated rate;
 - `stop`: when a timer ends a member, or takes it off the list;
 - `value`: anything else.
@@ -38,6 +40,8 @@ STOPPING = ("ends", "takes off the list")
 WHOLE = ("loops", "timers", "limits")
 TIME, MEMBERS, RATE, ROOM, VALUE = "time", "members", "rate", "room", "value"
 WAIT, BURST, STOP = "wait", "burst", "stop"
+ORDER, LAW = "order", "law"
+LAWS = ("service.law", "service.quantiles")  # `service.max` only makes services shorter
 RATES = frozenset({"capacity_fraction", "memory_fraction", "bandwidth", "count"})
 ROOMS = frozenset({"instances", "quota"})
 VARIED = ("burst.rate", "arrivals.switches.rate")  # keys by which a workload leaves its rate
@@ -98,7 +102,7 @@ def _influences(design: Design) -> Iterator[PossibleInfluence]:
     for leaf in leaves(design):
         entries.setdefault((leaf.section, leaf.entry), []).append(leaf)
     single = {"boundaries": _of_boundary, "links": _of_link, "components": _of_activities, "jobs": _of_job}
-    single["workload"] = _of_workload
+    single |= {"workload": _of_workload, "calls": _of_call}
     for (section, name), own in entries.items():
         if section in WHOLE:
             yield _of_entry(design, section, name, tuple(leaf.place for leaf in own))
@@ -159,6 +163,9 @@ def _of_activities(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iter
     """
     touched = {"start": {coming(name)}, "drain": {coming(name), going(name)}, "": {going(name)}}
     for leaf in own:
+        if leaf.key == "discipline":
+            kind = VALUE if leaf.text == "preemptive repeat" else ORDER
+            yield PossibleInfluence("components", name, leaf.key, kind, (leaf.place,), frozenset({name}))
         section, _, activity = leaf.key.partition(".")
         words = touched.get(role(design.components[name], activity), set()) if section == "takes" else set()
         if words:
@@ -171,12 +178,34 @@ def _of_job(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[P
             yield PossibleInfluence("jobs", name, leaf.key, TIME, (leaf.place,), frozenset({name}))
 
 
-def _of_workload(_design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
+def _of_workload(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
     places = {key: tuple(leaf.place for leaf in own if leaf.key == key) for key in VARIED}
     rates = frozenset(f"{name}.{word}" for word in RATE_WORDS)
     for key, stated in places.items():
         if stated:
             yield PossibleInfluence("workload", name, key.removesuffix(".rate"), BURST, stated, rates)
+    for leaf in own:
+        if leaf.key.startswith(LAWS):
+            reaches = frozenset((name, *_behind_caller(design, name)))
+            yield PossibleInfluence("workload", name, leaf.key, LAW, (leaf.place,), reaches)
+
+
+def _of_call(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
+    """Yields second copies of tries: they are work for the callee and all behind it."""
+    callee = (*_ends_of_calls(design).get(name, ()), "")[1]
+    for leaf in own:
+        if leaf.key == "hedge_after":
+            words = frozenset({name, callee, *_behind_caller(design, callee)})
+            yield PossibleInfluence("calls", name, leaf.key, VALUE, (leaf.place,), words)
+
+
+def _behind_caller(design: Design, caller: str) -> Iterable[str]:
+    """Returns everything that is called from a caller on."""
+
+    def callees(name: str) -> Iterator[str]:
+        return (call.callee.text for call in design.calls if call.callee and call.caller and call.caller.text == name)
+
+    return reached(callees(caller), callees)
 
 
 def _kind(key: str) -> str:

@@ -14,7 +14,7 @@ from coherence.base.errors import did_you_mean
 from coherence.base.queries import cached
 from coherence.base.units import shorten
 from coherence.language.design import Call, Design
-from coherence.language.schema_kinds import Reading, Word
+from coherence.language.schema_kinds import Quantity, Reading, Word
 
 CallChain = tuple[Call, ...]  # a call, and its fallbacks in turn
 
@@ -37,6 +37,13 @@ class CallCase:
 def cases_of_callers(design: Design) -> Mapping[str, tuple[CallCase, ...]]:
     """Returns the cases of every caller; one without a name where it names none."""
     return {caller: _cases(calls) for caller, calls in _by_caller(design).items()}
+
+
+def weights(design: Design) -> Mapping[str, Mapping[str, Quantity]]:
+    """Returns caller -> case -> how many of its requests are of it, for the callers that say so."""
+    stated = {**{name: component.cases for name, component in design.components.items()},
+              **{name: workload.cases for name, workload in design.workload.items()}}  # fmt: skip
+    return {name: cases for name, cases in stated.items() if cases is not None}
 
 
 def is_conditional(call: Call) -> bool:
@@ -99,13 +106,32 @@ def _case(name: str, chains: Sequence[CallChain], *, staged: bool, all_made: boo
 
 def check(design: Design, reading: Reading) -> None:
     """Reports fallbacks for nothing, for themselves or in a circle, and cases that are no choice."""
-    if not any(call.stage is not None or is_conditional(call) for call in design.calls):
+    if not weights(design) and not any(call.stage is not None or is_conditional(call) for call in design.calls):
         return
+    _weights(design, reading)
     for caller, calls in _by_caller(design).items():
         _only_case(caller, calls, reading)
         for call in calls:
             if call.fallback_for is not None:
                 _fallback(call, call.fallback_for, calls, reading)
+
+
+def _weights(design: Design, reading: Reading) -> None:
+    """Reports weights of cases that no call names, cases without a weight, and weights of nothing."""
+    named = {caller: _names(calls) for caller, calls in _by_caller(design).items()}
+    for caller, own in weights(design).items():
+        places = [weight.place for weight in own.values()]
+        cases = named.get(caller, ())
+        for case, weight in own.items():
+            if case not in cases:
+                remedy = did_you_mean(case, cases) or f"write `case: {shorten(case)}` on the calls that it makes"
+                reading.problem(weight.place, f"no call of '{caller}' is of case '{shorten(case)}'", remedy)
+        missing = [case for case in cases if case not in own]
+        if missing and places:
+            message = f"'{caller}' says of some of its cases how many they are, and not of {', '.join(missing)}"
+            reading.problem(places[0], message, f"add `{missing[0]}: 10 %`")
+        if places and not any(weight.high for weight in own.values()):
+            reading.problem(places[0], f"no request of '{caller}' is of any case", "give one a weight above 0")
 
 
 def _only_case(caller: str, calls: Sequence[Call], reading: Reading) -> None:

@@ -56,9 +56,19 @@ from coherence.language.value_kinds import (  # fmt: skip
     quantity,
     word,
 )
-from coherence.language.words import ACTIVITIES, CASE_OF_CALL, FALLBACK_FOR_CALL, STAGE_OF_CALL, render_table
+from coherence.language.words import (
+    ACTIVITIES,
+    CASE_OF_CALL,
+    CASES_OF_CALLER,
+    DISCIPLINE_OF_THING,
+    FALLBACK_FOR_CALL,
+    HEDGE_OF_CALL,
+    STAGE_OF_CALL,
+    render_table,
+)
 from coherence.language.workloads import Workload
 
+DISCIPLINES = ("fifo", "lifo", "priority", "preemptive", "preemptive repeat")
 LAYERS = ("cluster", "orchestration", "runtime", "model", "safety")
 CAUSE: Kind[Word] = Kind(TEXT.read, {"type": ["string", "integer"]})  # `timeout`, `503`
 UNLIMITED_DURATION = or_word(DURATION, "unlimited", "absent")
@@ -194,6 +204,7 @@ class Call(Record):
     on_timeout: Word | None = key(word("abandon", "cancel"))
     timeout_kind: Word | None = key(word("total", "first byte", "between bytes", "connect"))
     budget: Word | None = key(NAME_KIND)
+    hedge_after: Quantity | None = key(described(DURATION, HEDGE_OF_CALL))
     stage: Word | None = key(described(NAME_KIND, STAGE_OF_CALL))
     cases: tuple[Word, ...] = key(described(listing(NAME_KIND, or_one=True), CASE_OF_CALL), "case", many=True)
     fallback_for: Word | None = key(described(NAME_KIND, FALLBACK_FOR_CALL))
@@ -275,6 +286,8 @@ class Component(Record):
     step: Quantity | None = key(PERIOD)
     initial: Quantity | None = key(ANY_QUANTITY, "from")
     runs_on: Word | None = key(NAME_KIND)
+    discipline: Word | None = key(word(*DISCIPLINES, note=DISCIPLINE_OF_THING))
+    cases: dict[str, Quantity] | None = key(described(mapping(quantity(ONE, low=0)), CASES_OF_CALLER))
     note: Word | None = key(TEXT, for_people=True)
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 

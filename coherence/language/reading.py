@@ -11,6 +11,7 @@ from coherence.language import call_cases, catalogue, dimensions, document, name
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Scalar, Table
 from coherence.language.schema_kinds import Reading, read_record
+from coherence.language.workloads import Spread2, Workload
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,7 +144,17 @@ def check_together(design: Design, reading: Reading) -> None:
     names.check(design, reading)
     word_checks.check(design, reading)
     call_cases.check(design, reading)
+    if any(_has_law(workload) for workload in design.workload.values()):
+        from coherence.language import distributions
+
+        distributions.check(design, reading)
     dimensions.check(design, reading)
+
+
+def _has_law(workload: Workload) -> bool:
+    """Decides whether a workload states the law or the quantiles of something."""
+    stated = (workload.service, workload.tokens, workload.prompt, workload.answer, workload.residence)
+    return any(isinstance(one, Spread2) and (one.law or one.quantiles) is not None for one in stated)
 
 
 def _with_parts(root: Table, reading: Reading) -> Table:

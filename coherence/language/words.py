@@ -109,6 +109,16 @@ CASE_OF_CALL = (
 FALLBACK_FOR_CALL = "a callee of the same caller: this call is made when that one has failed, all its tries included"
 
 
+# Whose turn it is at a thing, for editors that read the schema.
+DISCIPLINE_OF_THING = (
+    "whose turn it is among the requests that wait: first come (fifo, without this key), last come (lifo), or those of "
+    "workloads with a higher `priority`; preemptive: they take a member from a lower one, which later goes on with "
+    "what is left, or (preemptive repeat) begins again"
+)
+CASES_OF_CALLER = "how many requests are of each case that its calls name, relative to each other"
+HEDGE_OF_CALL = "a second copy of each try is sent after so long; the first answer counts, the other copy is given up"
+
+
 def render_table(table: Mapping[str, Iterable[str]]) -> str:
     """Renders a table of words, for the schema and for messages."""
     return "; ".join(f"{meaning}: {', '.join(names)}" for meaning, names in table.items())

@@ -12,6 +12,7 @@ from coherence.language.schema_kinds import (
     either,
     key,
     listing,
+    mapping,
     record,
 )
 from coherence.language.value_kinds import (
@@ -23,6 +24,8 @@ from coherence.language.value_kinds import (
     word,
 )
 
+LAWS = ("constant", "exponential", "gamma", "hyperexponential", "lognormal", "uniform")
+
 
 class Burst(Record):
     """A rate that lasts a while and comes back."""
@@ -33,11 +36,19 @@ class Burst(Record):
 
 
 class Spread2(Record):
-    """A distribution by mean and coefficient of variation (and at most `max`)."""
+    """A distribution by mean and coefficient of variation (and at most `max`).
+
+    `law`: its family; without one the gamma law of this mean and this `cv`.  `quantiles`: measured times that such a
+    share do not exceed, from 0 % to 100 %, straight between them; `mean` is then theirs.  `max` cuts what is longer.
+    """
+
+    exclusive = ("cv", "quantiles")
 
     mean: Quantity | None = key(ANY_QUANTITY, required=True)
     cv: Quantity | None = key(quantity(ONE, low=0))
     max: Quantity | None = key(ANY_QUANTITY)
+    law: Word | None = key(word(*LAWS))
+    quantiles: dict[str, Quantity] | None = key(mapping(ANY_QUANTITY, names=False))
 
 
 class Switch(Record):
@@ -57,7 +68,11 @@ class Randomness(Record):
 
 
 class Workload(Record):
-    """Arrivals: a rate, how irregular it is, bursts, a service demand, tokens (of prompt and answer)."""
+    """Arrivals: a rate, how irregular it is, bursts, a service demand, tokens (of prompt and answer).
+
+    A request that has not ended by its `deadline` is given up.  `priority`: where what serves it has an order by
+    priority, higher ones come first.  `cases`: how many of its requests are of each case, relative to each other.
+    """
 
     name: str
     place: Place = plain(compare=False)
@@ -70,5 +85,7 @@ class Workload(Record):
     answer: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
     residence: Spread2 | Quantity | None = key(either(record(Spread2), DURATION))
     deadline: Quantity | None = key(DURATION)
+    priority: Quantity | None = key(quantity(ONE, whole=True))
+    cases: dict[str, Quantity] | None = key(mapping(quantity(ONE, low=0)))
     note: Word | None = key(TEXT, for_people=True)
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)

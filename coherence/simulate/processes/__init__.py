@@ -15,6 +15,7 @@ from coherence.base.places import Place
 from coherence.language.design import Design
 from coherence.simulate.processes.agents import with_agents
 from coherence.simulate.processes.flow import RequestFlow, flow_of, without
+from coherence.simulate.processes.gates import gates_of
 from coherence.simulate.processes.routes import routes_of
 from coherence.simulate.processes.sources import FIRST_BURST, sources_of
 from coherence.simulate.processes.stations import stations_of
@@ -53,7 +54,8 @@ def _processes(design: Design, first_burst: float) -> Processes:
     sources = sources_of(design, flow, notes, problems, first_burst=first_burst)
     if problems:
         raise InputError(problems)
-    program = with_agents(design, Program(sources, stations, routes), notes, first_burst=first_burst)
+    program = Program(sources, stations, routes, gates=gates_of(design, flow, notes))
+    program = with_agents(design, program, notes, first_burst=first_burst)
     return Processes(program, tuple(dict.fromkeys(notes)), scaled)
 
 

@@ -28,5 +28,6 @@ def with_agents(design: Design, program: Program, notes: list[str], *, first_bur
             (*(s for s in program.stations if s.name != name), *agent.stations),
             (*(r for r in program.routes if r.station != name), *agent.routes),
             program.outages,
+            program.gates,
         )
     return program

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from coherence.language.call_cases import weights
 from coherence.language.design import Call, Component, Design
 from coherence.language.expressions import names
-from coherence.language.schema_kinds import Formula
-from coherence.simulate.requests.program import Plan
+from coherence.language.schema_kinds import Formula, Quantity
+from coherence.simulate.requests.program import Plan, PlanShare
 
 
 @dataclass(frozen=True)
 class RequestFlow:
     """`plans`: workload -> routes in order; `calls`: route -> its call (None: no call says how);
 
-    `onward`: component -> the routes that it uses itself; `stations`: what is reached, in order.
+    `onward`: component -> the routes that it uses itself; `stations`: what is reached, in order; `cases`: the callers
+    that say how many of their requests are of each case, with the routes of each.
     """
 
     plans: Mapping[str, Plan]
@@ -23,6 +25,7 @@ class RequestFlow:
     calls: Mapping[str, Call | None]
     ends: Mapping[str, tuple[str, str]]  # route -> (caller, callee)
     stations: tuple[str, ...]
+    cases: Mapping[str, tuple[PlanShare, ...]] = field(default_factory=dict)
 
 
 def flow_of(design: Design) -> RequestFlow:
@@ -42,6 +45,24 @@ def flow_of(design: Design) -> RequestFlow:
         {route: calls[route] for route in used},
         used,
         tuple(name for name in reached if name not in design.workload),
+        {caller: _shares(used, calls, caller, own) for caller, own in weights(design).items() if plans.get(caller)},
+    )
+
+
+def _shares(
+    ends: Mapping[str, tuple[str, str]], calls: Mapping[str, Call | None], caller: str, own: Mapping[str, Quantity]
+) -> tuple[PlanShare, ...]:
+    """Returns the plan of each case of a caller, with its weight."""
+
+    def is_made(route: str, case: str) -> bool:
+        call = calls[route]
+        return call is None or not call.cases or case in {word.text for word in call.cases}
+
+    return tuple(
+        PlanShare(
+            case, float(weight.low), _plan({r: pair for r, pair in ends.items() if is_made(r, case)}, calls, caller)
+        )
+        for case, weight in own.items()
     )
 
 
@@ -55,6 +76,7 @@ def without(flow: RequestFlow, stations: Collection[str]) -> RequestFlow:
         {route: flow.calls[route] for route in ends},
         ends,
         tuple(name for name in flow.stations if any(name == callee for _, callee in ends.values())),
+        {name: cases for name, cases in flow.cases.items() if name not in away},
     )
 
 

@@ -33,7 +33,7 @@ def routes_of(design: Design, flow: RequestFlow, notes: list[str], problems: lis
     return tuple(
         Route(name, flow.ends[name][1])
         if call is None
-        else replace(_route(design, name, call, notes, problems), fallback=_fallback(flow, call))
+        else replace(_route(design, flow, name, call, notes, problems), fallback=_fallback(flow, call))
         for name, call in flow.calls.items()
     )
 
@@ -58,26 +58,30 @@ def _in_turn(flow: RequestFlow) -> Iterator[str]:
             yield f"{caller} calls {', '.join(callees)} one after another"
 
 
-def _of_unknown_share(name: str, call: Call) -> Iterator[Problem]:
+def _of_unknown_share(name: str, call: Call, flow: RequestFlow) -> Iterator[Problem]:
     """Yields the refusal of a call of some cases: how many requests are of a case is not said."""
-    if call.cases and call.place is not None:
+    if call.cases and call.place is not None and flow.ends[name][0] not in flow.cases:
         message = f"{name} ({render_order(call)}) is not run: how many requests make it is not said"
-        remedy = "give each case a workload of its own, or leave the call out of the design that is run"
+        caller = flow.ends[name][0]
+        remedy = f"say how many requests of {caller} are of each: `cases: {{{call.cases[0]}: 20 %, ...}}`"
         yield Problem(call.place, message, remedy)
 
 
-def _route(design: Design, name: str, call: Call, notes: list[str], problems: list[Problem]) -> Route:
+def _route(
+    design: Design, flow: RequestFlow, name: str, call: Call, notes: list[str], problems: list[Problem]
+) -> Route:
     deadline = _duration(call.deadline, f"deadline of {name}", notes)
     per_try = _duration(call.per_try, f"per_try of {name}", notes) if call.per_try is not None else deadline
     if call.timeout_kind is not None and call.timeout_kind.text == "connect":
         notes.append(f"{name}: a time-out on connecting never fires here (connecting takes no time)")
         per_try = math.inf
-    if min(per_try, deadline) < math.inf and call.on_timeout is None and call.place is not None:
+    given_up = min(per_try, deadline) < math.inf or flow.ends[name][0] in _patient(design)
+    if given_up and call.on_timeout is None and call.place is not None:
         remedy = "add `on_timeout: abandon` (the work is done all the same) or `on_timeout: cancel`"
         problems.append(
             Problem(call.place, f"{name} needs on_timeout: what becomes of a try that was given up", remedy)
         )
-    problems += _of_unknown_share(name, call)
+    problems += _of_unknown_share(name, call, flow)
     limits = list(_limits(design, call, notes))
     return Route(
         name,
@@ -91,7 +95,13 @@ def _route(design: Design, name: str, call: Call, notes: list[str], problems: li
         budget=_budget(limits),
         breaker=_cap(limits, retries=False),
         most_retries=_cap(limits, retries=True),
+        hedge_after=_duration(call.hedge_after, f"hedge_after of {name}", notes),
     )
+
+
+def _patient(design: Design) -> frozenset[str]:
+    """Returns the workloads that give up what has not ended by their deadline."""
+    return frozenset(workload.name for workload in design.workload.values() if workload.deadline is not None)
 
 
 def _duration(value: Quantity | Word | None, what: str, notes: list[str]) -> float:

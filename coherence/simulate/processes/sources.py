@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from coherence.base.errors import Problem
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Word
@@ -27,7 +29,12 @@ def _source(workload: Workload, flow: RequestFlow, notes: list[str], problems: l
     if rate <= 0:
         problems.append(Problem(workload.rate.place, f"{workload.name} has no arrivals", "state a rate above 0 req/s"))
     bursts = _bursts(workload, notes, first)
-    return Source(workload.name, _arrivals(workload, rate, bursts, notes), flow.plans[workload.name])
+    priority = int(lower(workload.priority, f"priority of {workload.name}", notes)) if workload.priority else 0
+    patience = lower(workload.deadline, f"deadline of {workload.name}", notes) if workload.deadline else math.inf
+    return Source(
+        workload.name, _arrivals(workload, rate, bursts, notes), flow.plans[workload.name], priority=priority,
+        deadline=patience, cases=flow.cases.get(workload.name, ()),
+    )  # fmt: skip
 
 
 def _arrivals(workload: Workload, rate: float, bursts: tuple[RateBurst, ...], notes: list[str]) -> Arrivals:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from coherence.base.errors import Problem
 from coherence.base.graphs import reached
 from coherence.base.places import Place
-from coherence.language.design import Component, Design
+from coherence.language.design import Component, Design, Limit
+from coherence.language.distributions import quantile_points
 from coherence.language.expressions.tree import Name
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.workloads import Spread2, Workload
 from coherence.simulate.processes.agents import is_agent
 from coherence.simulate.processes.flow import RequestFlow
+from coherence.simulate.processes.gates import is_bucket
 from coherence.simulate.processes.numbers import lower
 from coherence.simulate.requests.program import BatchRule, Service, Station
+from coherence.simulate.requests.service_means import mean_of, mean_of_quantiles, scaled
 
 READY = ("ready", "desired", "replicas", "copies")  # signals that say how many serve, best first
 RATES_EACH = ("rate_per_replica", "rate_per_copy")
@@ -30,7 +35,7 @@ Found = tuple[tuple[Station, ...], Mapping[str, str]]
 
 def stations_of(design: Design, flow: RequestFlow, notes: list[str], problems: list[Problem]) -> Found:
     """Returns every station that requests reach, and which signals scale them."""
-    stations, scaled = [], {}
+    stations, signals = [], {}
     for name in flow.stations:
         component = design.components.get(name)
         if component is None:
@@ -43,8 +48,8 @@ def stations_of(design: Design, flow: RequestFlow, notes: list[str], problems: l
         stations.append(_station(design, flow, component, pool, notes, problems))
         signal = _scaling(design, pool)
         if signal is not None:
-            scaled[name] = signal
-    return tuple(stations), scaled
+            signals[name] = signal
+    return tuple(stations), signals
 
 
 def _undeclared(design: Design, flow: RequestFlow, name: str) -> Problem:
@@ -80,32 +85,53 @@ def _station(
     if component.part is not None and component.part.text == "batcher":
         return Station(name, 1, Service(0.0, "constant"), batch=_batch(component, notes), plan=onward)
     servers = _servers(design, pool, notes)
+    if is_bucket(component):
+        return Station(name, FOR_ALL, Service(0.0, "constant", 0.0), plan=onward, cases=flow.cases.get(name, ()))
     service = _service(design, flow, component, pool, servers, notes)
     if service is None and onward:
         notes.append(f"{name} only passes requests on: it takes no time and has room for all")
-        return Station(name, servers or FOR_ALL, Service(0.0, "constant"), plan=onward)
+        return Station(
+            name, servers or FOR_ALL, Service(0.0, "constant"), plan=onward, cases=flow.cases.get(name, ()),
+            **_discipline(component),
+        )  # fmt: skip
     if service is None:
         remedy = f"state `rate_per_copy: 25 req/s` of {pool.name}, or `service: {{mean: 40 ms, cv: 1}}` of the workload"
         problems.append(Problem(component.place, f"nothing says how long a service of {name} takes", remedy))
         service = Service(1.0)
     own = _by_source(design, flow, component, service)
     if servers is None:
-        servers, scaled = _of_capacity(pool, service, notes)
-        factor = scaled.mean / service.mean if service.mean else 1.0
-        service, own = scaled, {name: replace(one, mean=one.mean * factor) for name, one in own.items()}
-    return Station(component.name, servers, service, room=_room(design, name), plan=onward, by_source=own)
+        servers, factor = _of_capacity(pool, service, notes)
+        service, own = scaled(service, factor), {name: scaled(one, factor) for name, one in own.items()}
+    return Station(
+        component.name, servers, service, room=_room(design, name), plan=onward, by_source=own,
+        shed_above=_shed(design, name, notes), cases=flow.cases.get(name, ()), **_discipline(component),
+    )  # fmt: skip
 
 
-def _of_capacity(pool: Component, service: Service, notes: list[str]) -> tuple[int, Service]:
-    """As many servers as make the stated capacity with services of this mean; else one."""
+def _discipline(component: Component) -> dict[str, Any]:
+    """Returns whose turn it is at a station, and whether who loses a server begins again."""
+    word = component.discipline.text if component.discipline is not None else "fifo"
+    return {"discipline": word.removesuffix(" repeat"), "redo": word.endswith(" repeat")}
+
+
+def _shed(design: Design, name: str, notes: list[str]) -> float:
+    """Returns the least wait beyond which a limit turns requests away."""
+    waits = [limit for limit in design.limits.values() if _counts(limit) == f"{name}.wait" and rejects(limit)]
+    notes += [f"{limit.name} turns away what would wait longer by the queue and the mean service" for limit in waits]
+    return min((float(limit.at_most.low) for limit in waits if isinstance(limit.at_most, Quantity)), default=math.inf)
+
+
+def _of_capacity(pool: Component, service: Service, notes: list[str]) -> tuple[int, float]:
+    """Returns as many servers as make the stated capacity, and by what their services are longer; else one server."""
     stated = next((pool.constants[key] for key in RATES if key in pool.constants), None)
-    if not isinstance(stated, Quantity) or stated.low <= 0 or not service.mean:
+    mean = mean_of(service)
+    if not isinstance(stated, Quantity) or stated.low <= 0 or not mean:
         notes.append(f"{pool.name} is one server (no copies are stated)")
-        return 1, service
+        return 1, 1.0
     capacity = lower(stated, f"capacity of {pool.name}", notes)
-    servers = max(1, round(capacity * service.mean))
+    servers = max(1, round(capacity * mean))
     notes.append(f"{pool.name} is so many servers as together serve {capacity:g} req/s: {servers}")
-    return servers, replace(service, mean=servers / capacity)
+    return servers, servers / capacity / mean
 
 
 def _servers(design: Design, pool: Component, notes: list[str]) -> int | None:
@@ -160,6 +186,8 @@ def _mixed(design: Design, flow: RequestFlow, component: Component, notes: list[
     total = sum(rate for rate, _, _ in parts)
     if not parts or total <= 0:
         return None
+    if len(users) == 1:
+        return _own_service(users[0], notes)
     mean = sum(rate * mean for rate, mean, _ in parts) / total
     second = sum(rate * square for rate, _, square in parts) / total
     return _by_moments(mean, math.sqrt(max(0.0, second / mean**2 - 1)) if mean else 0.0)
@@ -177,22 +205,42 @@ def _by_source(design: Design, flow: RequestFlow, component: Component, service:
     users = _users(design, flow, component)
     if len(users) < 2 or service != _mixed(design, flow, component, []):
         return {}
-    moments = {workload.name: _moments(workload, []) for workload in users}
-    return {
-        name: _by_moments(mean, math.sqrt(max(0.0, square / mean**2 - 1)) if mean else 0.0)
-        for name, (mean, square) in moments.items()
-    }
+    return {workload.name: _own_service(workload, []) for workload in users}
 
 
 def _moments(workload: Workload, notes: list[str]) -> tuple[float, float]:
-    service = workload.service
-    if isinstance(service, Spread2) and isinstance(service.mean, Quantity):
-        mean = lower(service.mean, f"service of {workload.name}", notes)
-        cv = float(service.cv.low) if service.cv is not None else 1.0
-        return mean, mean**2 * (1 + cv**2)
-    assert isinstance(service, Quantity)
-    mean = lower(service, f"service of {workload.name}", notes)
-    return mean, mean**2
+    """Returns the mean of a workload's service and of its square."""
+    service = _own_service(workload, notes)
+    mean = mean_of(service)
+    return mean, mean**2 * (1 + service.cv**2)
+
+
+def _own_service(workload: Workload, notes: list[str]) -> Service:
+    """Returns the service that a workload brings: by quantiles, by a law, or by mean and cv alone."""
+    stated, what = workload.service, f"service of {workload.name}"
+    if isinstance(stated, Quantity):
+        return Service(lower(stated, what, notes), "constant", 0.0)
+    assert isinstance(stated, Spread2)
+    assert isinstance(stated.mean, Quantity)
+    mean = lower(stated.mean, what, notes)
+    most = lower(stated.max, f"max of {what}", notes) if isinstance(stated.max, Quantity) else math.inf
+    if stated.quantiles:
+        return replace(_measured(stated, what, notes), most=most)
+    cv = lower(stated.cv, f"cv of {what}", notes) if stated.cv is not None else 1.0
+    if stated.law is None:
+        return replace(_by_moments(mean, cv), most=most)
+    law = stated.law.text
+    return Service(mean, law, 0.0 if law == "constant" else 1.0 if law == "exponential" else cv, most=most)
+
+
+def _measured(stated: Spread2, what: str, notes: list[str]) -> Service:
+    """Returns the service of measured quantiles, with their own mean and coefficient of variation."""
+    points = tuple((float(share), lower(time, what, notes)) for share, time in quantile_points(stated))
+    mean = mean_of_quantiles(points)
+    pieces = ((after - before, low, high) for (before, low), (after, high) in itertools.pairwise(points))
+    square = sum(share * (low * low + low * high + high * high) / 3 for share, low, high in pieces)
+    cv = math.sqrt(max(0.0, square / mean**2 - 1)) if mean else 0.0
+    return Service(mean, "quantiles", cv, quantiles=points)
 
 
 def _by_moments(mean: float, cv: float) -> Service:
@@ -211,11 +259,20 @@ def _reach(flow: RequestFlow, workload: str) -> set[str]:
 def _room(design: Design, name: str) -> float:
     """Returns a limit that rejects counts what waits here."""
     for limit in design.limits.values():
-        counted = limit.counts.tree.path if limit.counts is not None and isinstance(limit.counts.tree, Name) else ""
-        rejects = limit.when_full is not None and limit.when_full.text == "reject"
-        if counted in {f"{name}.{word}" for word in WAITING} and rejects and isinstance(limit.at_most, Quantity):
+        waiting = _counts(limit) in {f"{name}.{word}" for word in WAITING}
+        if waiting and rejects(limit) and isinstance(limit.at_most, Quantity):
             return float(limit.at_most.low)
     return math.inf
+
+
+def _counts(limit: Limit) -> str:
+    """Returns the signal that a limit counts; nothing where it is an expression."""
+    return limit.counts.tree.path if limit.counts is not None and isinstance(limit.counts.tree, Name) else ""
+
+
+def rejects(limit: Limit) -> bool:
+    """Decides whether a limit turns away what is beyond it."""
+    return limit.when_full is not None and limit.when_full.text == "reject"
 
 
 def _batch(component: Component, notes: list[str]) -> BatchRule:

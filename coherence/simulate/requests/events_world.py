@@ -136,7 +136,7 @@ class EventWorld:
 
     def _set_registers(self, classes: int, sample_every: float, *, trace: bool) -> None:
         program, memory = self.program, self.memory
-        owners = (*program.sources, *program.stations)
+        owners: tuple[Source | Station, ...] = (*program.sources, *program.stations)
         plans = [plan for owner in owners for plan in (owner.plan, *(share.plan for share in owner.cases))]
         widest = max(len(stage) for plan in plans for stage in (*plan, ()))
         largest = max((s.batch.largest for s in program.stations if s.batch), default=1)

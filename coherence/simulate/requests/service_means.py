@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 from coherence.simulate.requests.program import Service
 
@@ -15,6 +16,15 @@ def mean_of(service: Service) -> float:
     if service.mean == 0 or not math.isfinite(service.most):
         return service.mean
     return service.mean * _cut(service, service.most / service.mean)
+
+
+def scaled(service: Service, factor: float) -> Service:
+    """Returns the service whose every time is so many times as long."""
+    return replace(
+        service, mean=service.mean * factor, most=service.most * factor,
+        values=tuple(value * factor for value in service.values),
+        quantiles=tuple((share, time * factor) for share, time in service.quantiles),
+    )  # fmt: skip
 
 
 def _cut(service: Service, most: float) -> float:

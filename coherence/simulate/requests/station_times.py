@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from coherence.simulate.requests.program import Plan, Program
+from coherence.simulate.requests.program import Plan, Program, Source, Station
+from coherence.simulate.requests.service_means import mean_of
 
 if TYPE_CHECKING:
     from coherence.simulate.requests.engine import Array, RequestResult, RequestTrace
@@ -39,6 +40,9 @@ def stamps(result: RequestResult) -> tuple[Stamp, ...]:
     names = {tuple(_station(result.program, route) for route in chain or ()) for chain in chains}
     if result.trace is None or len(names) != 1 or not (path := next(iter(names))):
         return ()
+    owners: tuple[Source | Station, ...] = (*result.program.sources, *result.program.stations)
+    if any(owner.cases for owner in owners):
+        return ()
     if len(set(path)) < len(path) or any(source.turns != (1, 1) for source in result.program.sources):
         return ()
     depth = {route: place for chain in chains for place, route in enumerate(chain or ())}
@@ -46,7 +50,7 @@ def stamps(result: RequestResult) -> tuple[Stamp, ...]:
     rows = _rows(result, result.trace)
     ends = np.where(result.requests.completed, result.requests.end, np.nan)
     left = [*(one[rows] for one in begun), ends]
-    means = {station.name: station.service.mean for station in result.program.stations}
+    means = {station.name: mean_of(station.service) for station in result.program.stations}
     total = sum(means[name] for name in path) or 1.0
     layers = [Stamp(name, left[place + 1], means[name] / total) for place, name in enumerate(path)]
     again = any(route.tries > 1 for route in result.program.routes if depth.get(route.name) == 0)

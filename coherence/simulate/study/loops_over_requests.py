@@ -23,6 +23,7 @@ from coherence.simulate.execute.exact import Choices, Execution, Instant, View
 from coherence.simulate.execute.slices import sliced
 from coherence.simulate.processes import Processes
 from coherence.simulate.requests.program import Program
+from coherence.simulate.requests.service_means import mean_of
 
 if TYPE_CHECKING:
     from coherence.simulate.requests.engine import RequestRun
@@ -75,7 +76,7 @@ class Meter:
 
     def capacity(self, station: str) -> float:
         """Services a second of all its servers."""
-        mean = self.stations[station].service.mean
+        mean = mean_of(self.stations[station].service)
         return self.levels.get(f"{station}.servers", 0.0) / mean if mean else 0.0
 
 

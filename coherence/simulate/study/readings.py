@@ -149,9 +149,12 @@ def _of_source(index: int, name: str, result: RequestResult, setting: Setting) -
 
 
 def _of_route(name: str, result: RequestResult) -> Rows:
-    tries, retries = result.counters[f"{name}.tries"], result.counters[f"{name}.retries"]
-    if tries > retries:
-        yield (name, "sends per call", ""), tries / (tries - retries)
+    tries, again = (
+        result.counters[f"{name}.tries"],
+        sum(result.counters[f"{name}.{of}"] for of in ("retries", "hedges")),
+    )
+    if tries > again:
+        yield (name, "sends per call", ""), tries / (tries - again)
         yield (name, "time out", "%"), 100.0 * result.counters[f"{name}.timeouts"] / tries
 
 

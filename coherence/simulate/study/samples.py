@@ -175,7 +175,7 @@ def with_setting(requests: Processes, setting: Setting) -> Processes:
         for s in program.sources
     )
     outages = tuple(Outage(*pause) for pause in setting.pauses)
-    return replace(requests, program=Program(replayed, program.stations, program.routes, (*program.outages, *outages)))
+    return replace(requests, program=replace(program, sources=replayed, outages=(*program.outages, *outages)))
 
 
 def _shown(model: Model) -> Model:

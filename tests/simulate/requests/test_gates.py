@@ -1,4 +1,4 @@
-"""Limits on tries, deadlines of requests and cases of owners in the request-level engine, by hand and by closed forms."""
+"""Limits on tries, deadlines of requests and cases in the request-level engine, by hand and by closed forms."""
 
 from __future__ import annotations
 

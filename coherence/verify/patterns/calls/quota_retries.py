@@ -53,11 +53,8 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
-from coherence.language.design import Design, Limit
-from coherence.language.expressions.tree import Call as Function
-from coherence.language.expressions.tree import Name, Tree
+from coherence.language.design import Limit
 from coherence.language.schema_kinds import Quantity
-from coherence.language.words import STATES
 from coherence.language.workloads import Workload
 from coherence.verify.calls.call_graph import CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, open_share, ways
@@ -68,7 +65,6 @@ from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak
 
 QUESTION = Question("COH247", "quota-retries", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
-SENT = STATES["sent"]  # of a callee: every send to it counts
 
 
 @dataclass(frozen=True)
@@ -110,35 +106,19 @@ def ask(subject: Subject) -> Iterator[Finding]:
 def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
     most, window = limit.at_most, limit.window
     refuses = limit.when_full is not None and limit.when_full.text == "reject"
-    counted = limit.counts.tree if limit.counts is not None else None
     if not refuses or not isinstance(most, Quantity) or not isinstance(window, Quantity) or limit.per is not None:
         return None
     if window.low <= 0:
         return None
-    callee, caller = _counted(subject.design, counted)
+    from coherence.language.counted_sends import counted_sends
+
+    callee, caller = counted_sends(subject.design, limit.counts.tree if limit.counts is not None else None)
     if callee is None:
         return None
     coming = _flows(subject, tree, callee, caller)
     flows = tuple((workload, way) for workload, sizes in coming for way in heaviest(tree, sizes))
     share = next((share for _, sizes in coming if (share := open_share(tree, sizes))), "")
     return Quota(limit, callee, most.low, window.high, flows, share) if flows else None
-
-
-def _counted(design: Design, counted: Tree | None) -> tuple[str | None, str | None]:
-    """(what is sent to, the one workload whose sends are counted): `attempts(api)`, `api.requests`, `jobs.attempts`."""
-    match counted:
-        case Function(function="attempts", arguments=(Name(path=callee),)):
-            return callee, None
-        case Name(path=path):
-            thing, _, signal = path.partition(".")
-            called = {call.callee.text for call in design.calls if call.callee is not None}
-            own = {c.callee.text for c in design.calls if c.caller is not None and c.callee is not None
-                   and c.caller.text == thing}  # fmt: skip
-            if signal in SENT and thing in called:
-                return thing, None
-            if signal == "attempts" and thing in design.workload and len(own) == 1:
-                return next(iter(own)), thing
-    return None, None
 
 
 def _flows(

@@ -68,7 +68,8 @@ from coherence.verify.queues.offered_load import (
 )
 from coherence.verify.timers.removals import departures, paths
 
-QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence", regardless=frozenset({"time", "members"}))
+REGARDLESS = frozenset({"time", "members", "order", "law"})
+QUESTION = Question("COH245", "overload", "ai.04 runtime control coherence", regardless=REGARDLESS)
 QUESTIONS = (QUESTION,)
 WAITING = STATES["waiting"]
 

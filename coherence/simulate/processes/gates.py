@@ -1,0 +1,67 @@
+"""Converts limits in windows and buckets of tokens into gates of routes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.language.counted_sends import counted_sends
+from coherence.language.design import Component, Design, Limit
+from coherence.language.schema_kinds import Quantity
+from coherence.simulate.processes.flow import RequestFlow
+from coherence.simulate.processes.numbers import lower
+from coherence.simulate.requests.program import Gate
+
+
+def gates_of(design: Design, flow: RequestFlow, notes: list[str]) -> tuple[Gate, ...]:
+    """Returns a gate for each limit on sends in a window, and for each bucket of tokens that requests pass."""
+    limits = (gate for limit in design.limits.values() for gate in _of_limit(design, flow, limit, notes))
+    return (*limits, *_buckets(design, flow, notes))
+
+
+def _of_limit(design: Design, flow: RequestFlow, limit: Limit, notes: list[str]) -> Iterator[Gate]:
+    callee, caller = counted_sends(design, limit.counts.tree if limit.counts is not None else None)
+    if callee is None or limit.window is None:
+        return
+    routes = tuple(route for route, (by, to) in flow.ends.items() if to == callee and (caller is None or by == caller))
+    why = _not_run(limit, routes)
+    if why:
+        notes.append(f"{limit.name} is not run: {why}")
+        return
+    assert isinstance(limit.at_most, Quantity)
+    assert isinstance(limit.window, Quantity)
+    most, window = (lower(value, f"{key} of {limit.name}", notes) for key, value in
+                    (("at_most", limit.at_most), ("window", limit.window)))  # fmt: skip
+    waits = limit.when_full is None or limit.when_full.text == "wait"
+    beyond = "what is beyond waits for the next that has room" if waits else "refused sends count too"
+    notes.append(f"windows of {limit.name} follow one another from the start of a run; {beyond}")
+    yield Gate(limit.name, routes, most, window=window, waits=waits)
+
+
+def _not_run(limit: Limit, routes: tuple[str, ...]) -> str:
+    """Returns why a limit in a window cannot be kept; nothing where it can."""
+    if not routes:
+        return "no request that is run sends there"
+    if not isinstance(limit.at_most, Quantity) or not isinstance(limit.window, Quantity) or limit.window.low <= 0:
+        return "it needs `at_most` as a number and `window` as a time above 0 s"
+    if limit.per is not None or limit.during is not None:
+        return f"there is one of it per {limit.per.text}" if limit.per is not None else "it does not hold at all times"
+    if limit.when_full is not None and limit.when_full.text not in ("wait", "reject"):
+        return f"what it does when full ({limit.when_full.text}) is neither waiting nor rejecting"
+    if limit.at_most.low < 1 and (limit.when_full is None or limit.when_full.text == "wait"):
+        return "nothing would ever be sent"
+    return ""
+
+
+def is_bucket(component: Component) -> bool:
+    """Decides whether a component uses the part `token_bucket`."""
+    return component.part is not None and component.part.text == "token_bucket"
+
+
+def _buckets(design: Design, flow: RequestFlow, notes: list[str]) -> Iterator[Gate]:
+    """Yields a gate on the routes to each bucket of tokens."""
+    for component in design.components.values():
+        routes = tuple(route for route, (_, to) in flow.ends.items() if to == component.name)
+        numbers = {key: value for key, value in component.constants.items() if isinstance(value, Quantity)}
+        if is_bucket(component) and routes and {"rate", "burst"} <= numbers.keys():
+            rate, burst = (lower(numbers[key], f"{key} of {component.name}", notes) for key in ("rate", "burst"))
+            yield Gate(component.name, routes, burst, rate=rate)

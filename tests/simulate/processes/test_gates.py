@@ -1,0 +1,78 @@
+"""Limits on sends in a window and buckets of tokens: which gates they are, and what they let through."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from coherence.language.reading import read_text
+from coherence.simulate.processes import processes
+from coherence.simulate.requests.engine import RequestResult, RequestRun
+from coherence.simulate.requests.program import Gate, Program
+
+PLAIN = """\
+coherence: 1
+workload: {web: {rate: 10 req/s, service: {mean: 40 ms, cv: 1}}}
+components: {s: {copies: 1}}
+calls: [{from: web, to: s}]
+"""
+
+
+def program(text: str) -> Program:
+    return processes(read_text(text, "d.yaml")).program
+
+
+def run(text: str, *, until: float) -> RequestResult:
+    running = RequestRun(program(text), seed=3)
+    running.advance(until)
+    return running.result()
+
+
+@pytest.mark.parametrize("counts", ["attempts(s)", "s.requests", "web.attempts", "web.requests"])
+def test_a_limit_on_sends_in_a_window_is_a_gate(counts: str) -> None:
+    text = PLAIN + f"limits: {{rl: {{counts: {counts}, at_most: 5, window: 1 s, when_full: reject}}}}\n"
+    assert program(text).gates == (Gate("rl", ("web -> s",), 5.0, window=1.0),)
+    result = run(text, until=2000)
+    assert float(result.requests.completed.mean()) == pytest.approx(expected_share(10.0, 5), abs=0.01)
+
+
+def expected_share(mean: float, most: int) -> float:
+    """Returns E[min(N, most)] / E[N] of Poisson numbers N of a window."""
+    share = [math.exp(-mean) * mean**k / math.factorial(k) for k in range(most)]
+    return (sum(k * p for k, p in enumerate(share)) + most * (1 - sum(share))) / mean
+
+
+def test_a_limit_that_makes_wait_delays_sends_to_the_next_window() -> None:
+    text = PLAIN.replace("10 req/s", "3 req/s").replace("copies: 1", "copies: 100")
+    result = run(text + "limits: {rl: {counts: attempts(s), at_most: 5, window: 1 s}}\n", until=2000)
+    assert result.requests.completed.all()
+    assert result.counters["web.arrivals"] - result.counters["web.completed"] < 10
+    assert result.requests.latency.max() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("limit", "why"),
+    [
+        ("at_most: 5, window: 1 s, when_full: evict and redo", "is neither waiting nor rejecting"),
+        ("at_most: 5, window: 1 s, per: web", "there is one of it per web"),
+        ("at_most: 5, window: unlimited", "it needs `at_most` as a number"),
+    ],
+)
+def test_a_limit_in_a_window_that_is_not_run_is_named(limit: str, why: str) -> None:
+    made = processes(read_text(PLAIN + f"limits: {{rl: {{counts: attempts(s), {limit}}}}}\n", "d.yaml"))
+    assert not made.program.gates
+    assert any(why in note for note in made.assumptions)
+
+
+def test_a_bucket_of_tokens_lets_its_rate_through() -> None:
+    text = """coherence: 1
+workload: {web: {rate: 20 req/s, service: {mean: 1 ms, cv: 0}}}
+components:
+  bucket: {uses: token_bucket, rate: 5 req/s, burst: 40 req, arrivals: web.attempts}
+  s: {copies: 100}
+calls: [{from: web, to: bucket}, {from: bucket, to: s}]
+"""
+    assert program(text).gates == (Gate("bucket", ("web -> bucket",), 40.0, rate=5.0),)
+    result = run(text, until=2000)
+    assert result.counters["bucket -> s.calls"] == pytest.approx(5 * 2000 + 40, abs=2)
