@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from coherence.language import names
 from coherence.language.design import Design
 
 if TYPE_CHECKING:
+    from coherence.checking.alike import Spelling
     from coherence.findings.edited_designs import Rebuild
 
 
@@ -48,6 +49,7 @@ class Options:
     """What is asked: prefixes of codes, seconds for one question, and whether repairs are re-checked.
 
     `thorough`: repairs and blame are searched with questions that execute loops as well, which takes longer.
+    `share`: of pieces that are alike two are asked, and the readings of the others are not known.
     """
 
     select: tuple[str, ...] = ()
@@ -55,6 +57,7 @@ class Options:
     time_limit: float = 20.0
     verify_repairs: bool = True
     thorough: bool = False
+    share: bool = True
 
     def modules(self) -> list[QuestionModule]:
         """Returns the modules that own a chosen code, those first whose answers are cheap."""
@@ -142,11 +145,15 @@ def _joined(
     design: Design, sources: Mapping[str, str], rebuild: Rebuild, options: Options, parts: Sequence[Piece], known: Known
 ) -> Analysis:
     fresh = [part for part in parts if part.names not in known or not same_entries(known[part.names].piece, part)]
-    fresh_answers = ask_pieces(fresh, known, sources, options)
     taken = frozenset(names.things(design)) if fresh else frozenset()
-    end = min(current_run().end, time.monotonic() + WHOLE * options.time_limit)
-    repaired = (_repaired(answers, sources, (design, rebuild), options, taken, end) for answers in fresh_answers)
-    every = {**known, **{answers.piece.names: answers for answers in repaired}}
+
+    def ask(chosen: Sequence[Piece]) -> list[PieceAnswers]:
+        asked = ask_pieces(chosen, known, sources, options)
+        end = min(current_run().end, time.monotonic() + WHOLE * options.time_limit)
+        return [_repaired(answers, sources, (design, rebuild), options, taken, end) for answers in asked]
+
+    fresh_answers = _shared(fresh, Subject(design, sources), ask, taken) if options.share else ask(fresh)
+    every = {**known, **{answers.piece.names: answers for answers in fresh_answers}}
     answered = {part.names: every[part.names] for part in parts}
     findings = tuple(_unique(f for answers in answered.values() for f in answers.findings))
     with recorded() as reads:
@@ -161,6 +168,44 @@ def _joined(
     counted = counted if options.everything else replace(counted, unanswered=0)
     answers = Answers(ordered, counted, outside, cut_short, unread)
     return Analysis(design, answers, options, answered)
+
+
+def _shared(
+    parts: Sequence[Piece], subject: Subject, ask: Callable[[Sequence[Piece]], list[PieceAnswers]], taken: frozenset[str]
+) -> list[PieceAnswers]:  # fmt: skip
+    """Returns the answers about each piece: of those that are alike the first and the last are asked.
+
+    Where these answer alike, what they answer is written with the names and places of the others.
+    """
+    groups: list[list[Spelling]] = []
+    if sum(bool(part.objects) for part in parts) > 2:
+        from coherence.checking.alike import alike
+
+        groups = alike(parts, subject)
+    between = {spelling.number for group in groups for spelling in group[1:-1]}
+    numbers = [number for number in range(len(parts)) if number not in between]
+    answers = dict(zip(numbers, ask([parts[number] for number in numbers]), strict=True))
+    for group in groups:
+        answers |= _written(group, answers, parts, taken)
+    left = [number for number in range(len(parts)) if number not in answers]
+    return list((answers | dict(zip(left, ask([parts[number] for number in left]), strict=True))).values())
+
+
+def _written(
+    group: Sequence[Spelling], answers: Mapping[int, PieceAnswers], parts: Sequence[Piece], taken: frozenset[str]
+) -> dict[int, PieceAnswers]:  # fmt: skip
+    """Returns the answers about pieces that are alike, but the first and the last, which are known."""
+    first, *others, last = group
+    told = [(one, answers[one.number]) for one in (first, last)]
+    known, same = (spelling.stripped((own.findings, own.not_read)) for spelling, own in told)
+    if known != same or any(own.cut_short for _, own in told):
+        return {}
+    written = {}
+    for spelling in others:
+        findings, unread = spelling.written(known)
+        if not any(clashes(repair, taken) for finding in findings for repair in finding.repairs):
+            written[spelling.number] = PieceAnswers(parts[spelling.number], (), findings, not_read=unread)
+    return written
 
 
 def answered_from(answered: Known, options: Options) -> list[Basis]:

@@ -92,7 +92,7 @@ def slice_of(sources: Mapping[str, str], objects: frozenset[Object]) -> dict[str
 
 
 def _own_lines(text: str, numbers: Iterable[int]) -> str:
-    lines = _lines_by_object(text)
+    lines = lines_by_object(text)
     own = [pair for number in numbers for pair in lines.get(number, ())]
     behind = max((line for line, _ in own), default=0) + 2  # with the end of the last line
     sliced = [""] * min(behind, text.count("\n") + 1)
@@ -102,7 +102,7 @@ def _own_lines(text: str, numbers: Iterable[int]) -> str:
 
 
 @lru_cache(maxsize=8)
-def _lines_by_object(text: str) -> Mapping[int, Sequence[tuple[int, str]]]:
+def lines_by_object(text: str) -> Mapping[int, Sequence[tuple[int, str]]]:
     """Returns the lines of each object of a file, with their numbers from 0."""
     lines: dict[int, list[tuple[int, str]]] = {}
     for number, (line, owner) in enumerate(zip(text.split("\n"), owners(text), strict=True)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 # What an activity is to a caller of its component.  `apart`: it goes on beside calls and answers none.
 ACTIVITIES: Mapping[str, tuple[str, ...]] = {
@@ -99,6 +100,15 @@ EVENTS: Mapping[str, tuple[str, ...]] = {
     "starts": ("starts", "start", "started", "begins", "begin", "began"),
     "ends": ("ends", "end", "ended", "finishes", "finish", "finished", "completes", "complete", "completed"),
 }
+
+TABLES = (ACTIVITIES, CAUSES, COUNTS, STATES, MEMBERS, ACTIONS, MARKING, MARKED, STATED, CONDITIONS, EVENTS)
+
+
+@cache
+def understood() -> tuple[str, ...]:
+    """Returns every word that is understood by name."""
+    words = (word for table in TABLES for word in (table.values() if isinstance(table, Mapping) else [table]))
+    return tuple(sorted({word for several in words for word in several}))
 
 
 # When a call is made, for editors that read the schema.
