@@ -24,6 +24,7 @@ from coherence.checking.independent_parts import SECTIONS
 from coherence.checking.manifest_slices import SHARED, Object, lines_by_object
 from coherence.checking.slicing import Piece
 from coherence.findings.question_input import Subject
+from coherence.language.schema_kinds import Formula
 from coherence.language.words import understood
 
 FEWEST = 3  # of which two are asked
@@ -186,6 +187,8 @@ class Form:
             return self.spelling.without_names(value)
         if kind is Place:
             return self._of_place(value)
+        if kind is Formula:
+            return (kind, self.of(value.text), self.of(value.place))  # its tree is that of the text
         if isinstance(value, Record):
             return (kind, *(self.of(getattr(value, name)) for name in kind.fields))
         if kind is dict:
