@@ -2,9 +2,9 @@
 
 A piece is written without its names and places: each stem of its names, and each file, becomes a number, and a place
 becomes a line of the piece's own objects and a column counted beside those numbers.  Two pieces are alike where that
-gives the same text and the same entries, and where whatever may look at names sees the same: the order of all words,
-which words of the language stand in a name, and on which side of other files and lines the own ones stand.  A value
-about one piece, written without its names and places, is a value about each piece that is alike.
+gives the same text and the same entries, and where whatever may look at names sees the same: the order of all that
+begins with a name, which words of the language stand in a name, and on which side of other files and lines the own ones
+stand.  An answer about one piece, written without its names and places, is an answer about each that is alike.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bisect import bisect
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any, NamedTuple
 
 from coherence.base.places import Place
@@ -24,6 +24,7 @@ from coherence.checking.independent_parts import SECTIONS
 from coherence.checking.manifest_slices import SHARED, Object, lines_by_object
 from coherence.checking.slicing import Piece
 from coherence.findings.question_input import Subject
+from coherence.language import names
 from coherence.language.schema_kinds import Formula
 from coherence.language.words import understood
 
@@ -31,7 +32,7 @@ FEWEST = 3  # of which two are asked
 _NUMBERED = re.compile("\0([0-9]+)([-._]?)\1")
 
 
-class Line(NamedTuple):
+class OwnLine(NamedTuple):
     """A line of a file, counted from 1."""
 
     file: str
@@ -62,7 +63,7 @@ class Spelling:
 
     number: int  # of the piece
     stems: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[OwnLine, ...]
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -171,20 +172,19 @@ def _fields(kind: Any) -> tuple[str, ...]:
     return names
 
 
-class Form:
-    """The entries of a piece without names and places, and the words and other places that were met in them."""
+class EntryForm:
+    """The entries of a piece without names and places, the texts that begin with a name, and other places."""
 
     def __init__(self, spelling: Spelling) -> None:
         self.spelling = spelling
-        self.words: set[str] = set()
+        self.named: set[str] = set()
         self.elsewhere: dict[Place, None] = {}
 
     def of(self, value: Any) -> Hashable:
         """Returns a value of an entry as nested tuples."""
         kind = type(value)
         if kind is str:
-            self.words.add(value)
-            return self.spelling.without_names(value)
+            return self._of_text(value)
         if kind is Place:
             return self._of_place(value)
         if kind is Formula:
@@ -200,16 +200,22 @@ class Form:
         known: Hashable = value
         return known
 
+    def _of_text(self, text: str) -> Hashable:
+        plain = self.spelling.without_names(text)
+        if plain.startswith("\0"):
+            self.named.add(text)
+        return plain
+
     def _of_place(self, place: Place) -> Hashable:
         own = self.spelling.own_place(place)
         if own is place and self.spelling.position(place) is None:
             self.elsewhere[place] = None
         return own
 
-    def order(self) -> Hashable:
-        """Returns the order of all words, and on which side of the other places the own lines stand."""
+    def order(self, outside: Iterable[str]) -> Hashable:
+        """Returns the order of texts that begin with a name and of outside things, and the sides of other places."""
         sides = tuple((place, self.spelling.before(place)) for place in self.elsewhere)
-        return (*map(self.spelling.without_names, sorted(self.words)), *sides)
+        return (*map(self.spelling.without_names, sorted({*self.named, *outside})), *sides)
 
 
 @unnoted()
@@ -232,26 +238,32 @@ def _together(formed: Iterable[tuple[Hashable, Spelling]]) -> Iterator[list[Spel
 
 def _spelling(number: int, part: Piece, common: frozenset[Object], subject: Subject) -> Spelling | None:
     """Returns how a piece is written; None where its names can be taken for one another, or its lines are not known."""
-    stems = _stems(dict.fromkeys(str(unit.name) for unit in part.members if unit.section != "calls"))
     own = [
-        Line(file, line + 1, text)
+        OwnLine(file, line + 1, text)
         for file, owner in part.objects - common
         for line, text in lines_by_object(subject.sources[file]).get(owner, ())
     ]
+    text = "\n".join(line.text for line in own)
+    stems = _stems(dict.fromkeys(str(unit.name) for unit in part.members if unit.section != "calls"), text)
     ambiguous = any(other.startswith(stem) for stem, other in pairwise(sorted(stems)))
-    unclear = ambiguous or not own or not stems or any("\0" in line.text for line in own)
+    unclear = ambiguous or not stems or not own or "\0" in text
     return None if unclear else Spelling(number, stems, tuple(sorted(own)))
 
 
-def _stems(names: Iterable[str]) -> tuple[str, ...]:
-    """Returns the names of which the others are made: `web` of `web` and `web_budget`."""
-    ordered = list(names)
-    last, stems = "\0", set[str]()
-    for name in sorted(ordered, key=lambda name: name.split("_")):
-        if not f"{name}_".startswith(f"{last}_"):
-            last = name
-            stems.add(name)
-    return tuple(name for name in ordered if name in stems)
+def _stems(names: Iterable[str], text: str) -> tuple[str, ...]:
+    """Returns what names are made of, as the text has it: `shop` of `shop_web` and `shop_budget`; else each name."""
+    written = re.sub("[^a-z0-9]+", "_", f" {text.lower()} ")
+    stems = list(dict.fromkeys(_longest(name, written) for name in names))
+    ranks = zip(*(stem.split("_") for stem in stems), strict=False)
+    shared = [words[0] for words in takewhile(lambda words: len(set(words)) == 1, ranks)]
+    return ("_".join(shared),) if shared else tuple(stems)
+
+
+def _longest(name: str, written: str) -> str:
+    """Returns as many of the first words of a name as stand in a text beside each other; the name where none do."""
+    words = name.split("_")
+    first = ("_".join(words[:number]) for number in range(len(words), 0, -1))
+    return next((stem for stem in first if f"_{stem}_" in written), name)
 
 
 def _form_of_lines(spelling: Spelling) -> Hashable:
@@ -264,9 +276,9 @@ def _form_of_lines(spelling: Spelling) -> Hashable:
 
 
 def _form_of_entries(part: Piece, spelling: Spelling) -> Hashable:
-    form = Form(spelling)
+    form = EntryForm(spelling)
     entries = tuple(form.of(getattr(part.design, section)) for section in SECTIONS)
-    return (entries, part.design.order is None, form.order())
+    return (entries, part.design.order is None, form.order(names.outside(part.design)))
 
 
 def _texts(value: Any) -> Iterator[str]:

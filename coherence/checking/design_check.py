@@ -171,7 +171,8 @@ def _joined(
 
 
 def _shared(
-    parts: Sequence[Piece], subject: Subject, ask: Callable[[Sequence[Piece]], list[PieceAnswers]], taken: frozenset[str]
+    parts: Sequence[Piece], subject: Subject, ask: Callable[[Sequence[Piece]], list[PieceAnswers]],
+    taken: frozenset[str],
 ) -> list[PieceAnswers]:  # fmt: skip
     """Returns the answers about each piece: of those that are alike the first and the last are asked.
 
@@ -196,9 +197,9 @@ def _written(
 ) -> dict[int, PieceAnswers]:  # fmt: skip
     """Returns the answers about pieces that are alike, but the first and the last, which are known."""
     first, *others, last = group
-    told = [(one, answers[one.number]) for one in (first, last)]
-    known, same = (spelling.stripped((own.findings, own.not_read)) for spelling, own in told)
-    if known != same or any(own.cut_short for _, own in told):
+    both = [(one, answers[one.number]) for one in (first, last)]
+    known, same = (spelling.stripped((own.findings, own.not_read)) for spelling, own in both)
+    if known != same or any(own.cut_short for _, own in both):
         return {}
     written = {}
     for spelling in others:

@@ -38,7 +38,8 @@ def command(paths: Sequence[Path], form: str) -> int:
     rows: list[dict[str, str]] = []
     promised: list[tuple[DefaultPromise, str]] = []
     for entry in open_workspace(paths).entries:
-        answers = analysis(entry.design, entry.sources, entry.rebuild, options=Options(verify_repairs=False, share=False))
+        options = Options(verify_repairs=False, share=False)
+        answers = analysis(entry.design, entry.sources, entry.rebuild, options=options)
         pairs = zip(inventory(entry.design), _read_by(entry.design, answers), strict=True)
         rows += [{**row, "read by": read_by} for row, read_by in pairs]
         findings = answers.answers.findings
