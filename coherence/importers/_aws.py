@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from coherence.importers import _aws_balancing, _aws_gateways, _aws_queues, _aws_scaling, _aws_steps
-from coherence.importers._cloud import Cloud, list_others
-from coherence.importers._kubernetes import Manifest
+from coherence.importers._cloud import Cloud
 from coherence.importers._sketch import Sketch
 
 SPELLING = {"after": "visibility_timeout_seconds", "setpoint": "target_value"}
@@ -27,7 +26,7 @@ KINDS = {
 }  # kind of resource: in a plan, in a template
 
 
-def add_resources(cloud: Cloud, manifest: Manifest, sketch: Sketch) -> None:
+def add_resources(cloud: Cloud, sketch: Sketch) -> None:
     """Adds the functions and groups first: others are about them."""
     things: dict[str, str] = {}
     _aws_queues.functions(cloud, things, sketch)
@@ -37,6 +36,3 @@ def add_resources(cloud: Cloud, manifest: Manifest, sketch: Sketch) -> None:
     _aws_scaling.policies(cloud, things, sketch)
     _aws_gateways.integrations(cloud, things, sketch)
     _aws_balancing.balancers(cloud, things, sketch)
-    manifest.used |= {resource.view.path for resource in cloud.resources if resource.kind not in KINDS}
-    for resource, words in list_others(cloud, KINDS):
-        manifest.remarks.append((resource.name.place, f"{manifest.title}: {words}"))

@@ -10,7 +10,7 @@ PutScalingPolicy.  Defaults are in the part aws_target_tracking.
 from __future__ import annotations
 
 from coherence.importers._aws_steps import SHARES, add_steps
-from coherence.importers._cloud import Cloud, Resource
+from coherence.importers._cloud import SIZE, Cloud, Resource
 from coherence.importers._names import sanitised
 from coherence.importers._quantities import between, integer, respelled
 from coherence.importers._sketch import Scaling, Sketch, entry, listed
@@ -19,7 +19,6 @@ from coherence.language.document import Node, Scalar
 GROUP, POLICY = "aws_autoscaling_group", "aws_autoscaling_policy"
 TARGET, TARGET_POLICY = "aws_appautoscaling_target", "aws_appautoscaling_policy"
 PART = "aws_target_tracking"
-DESIRED = "whether each apply writes it is not in the file (lifecycle.ignore_changes)"
 STEPS = "no alarm among these files acts by it, or not by a number of members"
 
 
@@ -34,11 +33,8 @@ def groups(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:
         copies = between(low, high) if varies and low is not None and high is not None else None
         note = Scalar(f"group {thing}", group.name.place)
         sketch.put("components", thing, group.name.place, {"copies": copies, "note": note})
-        for name in ("desired_capacity", "default_cooldown"):
-            if (key := group.key(name)) is not None:
-                group.view.remark(
-                    key, DESIRED if name == "desired_capacity" else "of policies without a cooldown of their own"
-                )
+        group.remark("desired_capacity", SIZE)
+        group.remark("default_cooldown", "of policies without a cooldown of their own")
         _grace(group, thing, sketch)
 
 
@@ -102,8 +98,7 @@ def _loop(policy: Resource, tracking: Resource, group: Resource, thing: str, ske
     text = f"{setpoint.text} %" if is_share else setpoint.text
     times = {"cooldown": cooldowns[0] if _same(cooldowns) else None, "lands": warm}
     for name in ("scale_in_cooldown", "scale_out_cooldown") if not _same(cooldowns) else ():
-        if (key := tracking.key(name)) is not None:
-            tracking.view.remark(key, "a cooldown of its own for each way is not modelled")
+        tracking.remark(name, "a cooldown of its own for each way is not modelled")
     place = policy.name.place
     actuation: dict[str, Node | None] = {
         "signal": respelled(setpoint, f"{thing}.replicas"),

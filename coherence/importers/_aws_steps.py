@@ -77,8 +77,7 @@ def _trigger(alarm: Resource, thing: str) -> tuple[Scalar, Scalar] | None:
     metric, operator = alarm.scalar("metric_name"), alarm.scalar("comparison_operator")
     threshold, period, periods = alarm.number("threshold"), alarm.whole("period"), alarm.whole("evaluation_periods")
     alarm.pass_over("alarm_name", "namespace", "statistic", "dimensions", "alarm_description", "unit")
-    if (key := alarm.key("datapoints_to_alarm")) is not None:
-        alarm.view.remark(key, "how many of the periods are enough: all are taken")
+    alarm.remark("datapoints_to_alarm", "how many of the periods are enough: all are taken")
     sign = SIGNS.get(operator.text) if operator is not None else None
     if metric is None or sign is None or threshold is None or period is None or periods is None:
         return None

@@ -6,14 +6,15 @@ when it is applied is listed and never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from coherence.importers._kubernetes import FieldView
+from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import amount, exact, integer, respelled
 from coherence.language.document import Items, Node, Scalar, Table
 
 UNKNOWN = "known when it is applied"
+SIZE = "whether each apply writes it is not in the file (lifecycle.ignore_changes)"
 ELSEWHERE = "what it names does not stand in this file"
 
 
@@ -83,6 +84,16 @@ class Resource:
         stated = self.scalar(*names)
         return stated is not None and stated.text.lower() == "true"
 
+    def remark(self, name: str, why: str) -> None:
+        """Says why an attribute, if it is there, is not modelled."""
+        if (key := self.key(name)) is not None:
+            self.view.remark(key, why)
+
+    def remark_all(self, reasons: Mapping[str, str]) -> None:
+        """Says of each of these attributes that is there why it is not modelled."""
+        for name, why in reasons.items():
+            self.remark(name, why)
+
     def pass_over(self, *names: str) -> None:
         """Lists attributes, if they are there, among the names and wiring."""
         self.view.pass_over(*(key for name in names if (key := self.key(name)) is not None))
@@ -142,11 +153,13 @@ def pascal(name: str) -> str:
     return "".join(word[:1].upper() + word[1:] for word in name.split("_"))
 
 
-def list_others(cloud: Cloud, known: Mapping[str, object]) -> Iterator[tuple[Resource, str]]:
-    """Yields the first resource of each kind that is not known, with how many there are."""
+def list_others(cloud: Cloud, known: Collection[str], manifest: Manifest) -> None:
+    """Lists how many resources there are of each kind that is not known."""
     counts: dict[str, list[Resource]] = {}
     for resource in cloud.resources:
         if resource.kind not in known:
             counts.setdefault(resource.kind, []).append(resource)
+            manifest.used.add(resource.view.path)
     for kind, several in counts.items():
-        yield several[0], f"{len(several)} {kind} (this kind is not modelled)"
+        words = f"{manifest.title}: {len(several)} {kind} (this kind is not modelled)"
+        manifest.remarks.append((several[0].name.place, words))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from coherence.importers._aws import KINDS, SPELLING, add_resources
 from coherence.importers._aws_gateways import HTTP, REST
 from coherence.importers._aws_queues import FUNCTION, MAPPING
-from coherence.importers._cloud import Cloud, Resource
+from coherence.importers._cloud import Cloud, Resource, list_others
 from coherence.importers._kubernetes import FieldView, Manifest, word
 from coherence.importers._sketch import Sketch
 from coherence.language.document import Items, Node, Scalar, Table
@@ -48,7 +48,9 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds what the resources of the template are."""
     manifest.top.pass_over(*WIRING)
     template = Template(manifest)
-    add_resources(Cloud(list(template.resources())), manifest, sketch)
+    cloud = Cloud(list(template.resources()))
+    add_resources(cloud, sketch)
+    list_others(cloud, KINDS, manifest)
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from coherence.importers import _aws, _azure_scaling, _google_scaling
 from coherence.importers import _hcl_objects as objects
-from coherence.importers._aws import SPELLING, add_resources
-from coherence.importers._cloud import Cloud, Resource
+from coherence.importers._cloud import Cloud, Resource, list_others
 from coherence.importers._kubernetes import FieldView, Manifest, word
 from coherence.importers._sketch import Sketch
 from coherence.language.document import Items, Node, Scalar, Table
 
 KIND = "Terraform"
 VARIANTS = True
+SPELLING = _aws.SPELLING
+PROVIDERS = (_aws, _azure_scaling, _google_scaling)
 VALUES = ("planned_values", "values")
-IDENTIFIERS = ("arn", "id", "url", "name", "function_name", "resource_id")
+IDENTIFIERS = ("arn", "id", "self_link", "instance_group", "url", "name", "function_name", "resource_id")
 IGNORED = "whether each apply writes them is not in a plan: lifecycle.ignore_changes"
 INDEX = re.compile(r"\[[^\]]*\]$")
 WIRING = (
@@ -34,7 +36,6 @@ OF_RESOURCE = (
     "mode", "name", "index", "provider_name", "schema_version", "sensitive_values", "depends_on", "identity",
     "identity_schema_version", "tainted", "deposed_key",
 )  # fmt: skip
-__all__ = ["KIND", "SPELLING", "VARIANTS", "add", "recognises", "states"]
 Expressions = Mapping[str, Table]
 
 
@@ -48,7 +49,10 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds what the resources are."""
     manifest.top.pass_over(*WIRING)
     resources = [_resource(item) for item in _planned(manifest) if not objects.is_object(item.type)]
-    add_resources(Cloud(resources), manifest, sketch)
+    cloud = Cloud(resources)
+    for provider in PROVIDERS:
+        provider.add_resources(cloud, sketch)
+    list_others(cloud, {kind for provider in PROVIDERS for kind in provider.KINDS}, manifest)
 
 
 def states(manifest: Manifest) -> Iterator[Node]:
