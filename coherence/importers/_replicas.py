@@ -5,11 +5,13 @@ SOURCE: Kubernetes API, apps/v1 DeploymentSpec, StatefulSetSpec: replicas.
 
 from __future__ import annotations
 
-from coherence.importers._kubernetes import FieldView, Manifest
+from coherence.importers._kubernetes import FieldView, Manifest, word
 from coherence.importers._names import agree
 from coherence.importers._quantities import between, integer
 from coherence.importers._sketch import Sketch, Sync, entry
-from coherence.language.document import Node, Scalar
+from coherence.language.document import Node, Scalar, Table
+
+RELEASE = "meta.helm.sh/release-name"
 
 
 def replicas(spec: FieldView) -> Scalar:
@@ -34,7 +36,9 @@ def link_scaling(manifest: Manifest, sketch: Sketch) -> None:
 
 def _apply(stated: Scalar, thing: str, manifest: Manifest, sketch: Sketch) -> None:
     """Adds the loop that writes the stated number: when it changes, or wherever a sync undoes what others write."""
-    syncs = [sync for sync in sketch.syncs if agree(sync.namespace, manifest.namespace)]
+    release = _release(manifest)
+    near = [sync for sync in sketch.syncs if agree(sync.namespace, manifest.namespace)]
+    syncs = [sync for sync in near if sync.release in ("", release)]
     if syncs and all(sync.respects and _ignores(sync, manifest) for sync in syncs):
         return
     heals = next((sync for sync in syncs if sync.heals is not None and not _ignores(sync, manifest)), None)
@@ -53,3 +57,9 @@ def _apply(stated: Scalar, thing: str, manifest: Manifest, sketch: Sketch) -> No
 def _ignores(sync: Sync, manifest: Manifest) -> bool:
     """Returns whether a sync leaves alone what others make of the replicas of a workload."""
     return any(agree(kind, manifest.kind) and agree(name, manifest.name.text) for kind, name in sync.ignored)
+
+
+def _release(manifest: Manifest) -> str:
+    """Returns the release of Helm that a workload says it belongs to; empty where it says none."""
+    annotations = manifest.metadata.get("annotations")
+    return word(annotations, RELEASE) if isinstance(annotations, Table) else ""

@@ -74,7 +74,7 @@ class Sync:
 
     `heals`: where it is said that what others change is undone; `period`: how often, where that is not at once.
     `ignored`: kind and name (empty: any) of workloads whose replicas others may change; `respects`: a sync for another
-    reason does not write them either.
+    reason does not write them either.  `release`: of Helm, whose workloads alone are written (empty: any).
     """
 
     namespace: str
@@ -82,6 +82,7 @@ class Sync:
     period: Scalar | None = None
     ignored: tuple[tuple[str, str], ...] = ()
     respects: bool = False
+    release: str = ""
 
 
 @dataclass(frozen=True)

@@ -12,21 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coherence.importers import _envoy_words as envoy
+from coherence.importers._envoy_resources import add_cluster_limits, route_policy
 from coherence.importers._kubernetes import FieldView, Manifest
-from coherence.importers._quantities import respelled, with_first
-from coherence.importers._sketch import Sketch, default_scalar, entry, listed
+from coherence.importers._quantities import respelled
+from coherence.importers._sketch import Sketch, entry
 from coherence.language.document import Items, Node, Scalar, Table
 
 KIND = "Envoy"
 VARIANTS = True  # each proxy is one of its own
 SPELLING = {"deadline": "timeout", "per_try": "per_try_timeout", "tries": "num_retries"}
-RETRY = "envoy_retry"
 SECTIONS = ("listeners", "clusters")
 TYPES = ("envoy.config.route.v3.", "envoy.config.listener.v3.", "envoy.config.cluster.v3.")
-THRESHOLDS = (
-    ("max_connections", "connections"), ("max_pending_requests", "pending_requests"), ("max_requests", "requests"),
-    ("max_retries", "retries"),
-)  # fmt: skip
 
 
 def recognises(root: Table) -> bool:
@@ -90,11 +86,7 @@ def _cluster(cluster: FieldView, name: Scalar, sketch: Sketch) -> str:
     is_name = host is not None and any(letter.isalpha() for letter in host.text) and ":" not in host.text
     thing = sketch.names.host(host.text, "") if host is not None and is_name else sketch.names.thing(name.text, "")
     sketch.mention(thing, name.place, f"cluster {name.text}")
-    for threshold in _default_thresholds(cluster):
-        _limits(threshold, thing, sketch)
-    outlier = cluster.table("outlier_detection")
-    if outlier is not None:
-        envoy.add_ejection_cap(sketch, thing, outlier.node.place, outlier.percent("max_ejection_percent"))
+    add_cluster_limits(cluster, thing, sketch)
     return thing
 
 
@@ -108,27 +100,6 @@ def _addresses(cluster: FieldView) -> Iterator[Scalar]:
                 yield address
 
 
-def _default_thresholds(cluster: FieldView) -> Iterator[FieldView]:
-    """Yields the thresholds of the default priority; others are listed."""
-    breakers = cluster.table("circuit_breakers")
-    for threshold in breakers.tables("thresholds") if breakers else ():
-        priority = threshold.scalar("priority")
-        if priority is None or priority.text == "DEFAULT":
-            yield threshold
-
-
-def _limits(threshold: FieldView, thing: str, sketch: Sketch) -> None:
-    for key, name in THRESHOLDS:
-        stated = threshold.whole(key)
-        if stated is not None:
-            envoy.add_breaker(sketch, thing, name, stated)
-    budget = threshold.table("retry_budget")
-    if budget is not None:
-        percent = budget.table("budget_percent")
-        share, least = percent.quantity("value") if percent else None, budget.whole("min_retry_concurrency")
-        envoy.add_retry_budget(sketch, thing, budget.node.place, share, least)
-
-
 def _calls(
     route: FieldView, inherited: FieldView | None, proxy: Scalar, things: dict[str, str], sketch: Sketch
 ) -> None:  # fmt: skip
@@ -140,37 +111,8 @@ def _calls(
     views = [action, *(weighted.tables("clusters") if weighted else ())]
     named = [cluster for view, key in zip(views, ["cluster", *["name"] * len(views)], strict=False)
              if (cluster := view.scalar(key)) is not None]  # fmt: skip
-    policy = _policy(action, action.table("retry_policy") or inherited) if named else {}
+    policy = route_policy(action, action.table("retry_policy") or inherited) if named else {}
     for cluster in named:
         thing = things.get(cluster.text) or sketch.names.thing(cluster.text, "")
         sketch.mention(thing, cluster.place, f"cluster {cluster.text}: it is not among these")
         sketch.calls.append(entry(action.node.place, {"from": proxy, "to": respelled(cluster, thing), **policy}))
-
-
-def _policy(action: FieldView, retries: FieldView | None) -> dict[str, Node | None]:
-    """Returns the time limit of a route, and its tries."""
-    stated = action.duration("timeout")
-    none = stated is not None and envoy.limit(action, "timeout") is None
-    values: dict[str, Node | None] = {
-        "deadline": respelled(stated, "unlimited") if stated is not None and none else stated,
-    }
-    causes = envoy.retry_causes(retries, "retry_on") if retries else None
-    if retries is None or causes is None:
-        place = action.node.place
-        return {"deadline": values["deadline"] or default_scalar(RETRY, "deadline"), "tries": Scalar("1", place)}
-    number, back_off = retries.whole("num_retries"), retries.table("retry_back_off")
-    base = back_off.duration("base_interval") if back_off else None
-    values["uses"] = Scalar(RETRY, retries.node.place)
-    values["tries"] = with_first(number) if number else None
-    values["per_try"] = envoy.limit(retries, "per_try_timeout")
-    values["pause"] = envoy.pause(base, back_off.duration("max_interval")) if back_off and base else None
-    values["retry_when"] = listed([*causes, *_codes(retries)], causes.place)
-    return values
-
-
-def _codes(retries: FieldView) -> Iterator[Scalar]:
-    """Yields the status codes that are retried where the words say so."""
-    codes, words = retries.scalars("retriable_status_codes"), retries.scalar("retry_on")
-    if words is not None and "retriable-status-codes" in words.text:
-        for code in codes:
-            yield from envoy.of_code(code)

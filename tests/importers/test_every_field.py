@@ -17,7 +17,11 @@ from tests.importers.field_reads import silent
 from tests.importers.test_hostile_manifests import FILES
 from tests.paths import DATA
 
-OWN = {path.name: path for path in sorted((DATA / "every_kind").iterdir()) if path.suffix != ".md"}
+OWN = {
+    str(path.relative_to(DATA / "every_kind")): path
+    for path in sorted((DATA / "every_kind").rglob("*"))
+    if path.is_file() and path.suffix != ".md"
+}
 FOREIGN = {
     str(path.relative_to(DATA / "manifests")): path
     for path in sorted((DATA / "manifests").rglob("*.*"))
