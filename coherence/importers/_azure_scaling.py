@@ -47,7 +47,7 @@ SEVERAL = "of several profiles the first is taken"
 
 
 @dataclass(frozen=True)
-class Step:
+class ScalingStep:
     """A rule: when it holds, by how many it changes the instances (below 0: it removes), and its cooldown."""
 
     signal: str
@@ -124,7 +124,7 @@ def _profile(setting: Resource, profile: Resource, thing: str, sketch: Sketch) -
         _loop(setting, "in", words, least, (low, high), thing, sketch)
 
 
-def _guard(adding: Step, removing: Step, steps: Sequence[Step], thing: str) -> str:
+def _guard(adding: ScalingStep, removing: ScalingStep, steps: Sequence[ScalingStep], thing: str) -> str:
     """Returns that a rule which adds does not hold, nor would when its metric is spread over fewer instances."""
     sign = OPPOSITE[adding.sign]
     if adding.signal not in {step.signal for step in steps} or adding.sign not in (">", ">="):
@@ -134,7 +134,7 @@ def _guard(adding: Step, removing: Step, steps: Sequence[Step], thing: str) -> s
 
 
 def _loop(
-    setting: Resource, way: str, trigger: str, step: Step, bounds: tuple[Scalar, Scalar], thing: str, sketch: Sketch
+    setting: Resource, way: str, trigger: str, step: ScalingStep, bounds: tuple[Scalar, Scalar], thing: str, sketch: Sketch
 ) -> None:  # fmt: skip
     place, (low, high) = step.threshold.place, bounds
     actuation: dict[str, Node | None] = {
@@ -155,7 +155,7 @@ def _loop(
     sketch.scaled.setdefault(thing, []).append(Scaling(name, low, high))
 
 
-def _step(rule: Resource, thing: str, sketch: Sketch) -> Step | None:
+def _step(rule: Resource, thing: str, sketch: Sketch) -> ScalingStep | None:
     """Returns what a rule does; None where that is no number of instances."""
     metric, action = rule.block("metric_trigger"), rule.block("scale_action")
     if metric is None or action is None:
@@ -173,7 +173,7 @@ def _step(rule: Resource, thing: str, sketch: Sketch) -> Step | None:
     unit = " %" if any(word in name.text for word in SHARES) else ""
     number = respelled(count, f"{'-' if way.text == 'Decrease' else ''}{count.text}")
     signal = f"{thing}.{sanitised(sketch.concealed(name.text))}"
-    return Step(signal, sign, respelled(threshold, f"{threshold.text}{unit}"), number, _cooldown(action))
+    return ScalingStep(signal, sign, respelled(threshold, f"{threshold.text}{unit}"), number, _cooldown(action))
 
 
 def _cooldown(action: Resource) -> Scalar | None:

@@ -88,8 +88,9 @@ def _routed_host(patch: FieldView) -> Scalar | None:
     virtual = patch.inner("match", "routeConfiguration", "vhost")
     name = virtual.scalar("name") if virtual is not None else None
     host = name.text.rpartition(":")[0] if name is not None else ""
-    one = virtual is not None and "route" in virtual
-    return respelled(name, host) if name is not None and host and "|" not in host and not one else None
+    if name is None or not host or "|" in host or (virtual is not None and "route" in virtual):
+        return None
+    return respelled(name, host)
 
 
 def _change(host: Scalar, value: FieldView, sketch: Sketch) -> None:
