@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path  # 5 ms of a policy check: os.path serves the hot path
 
 SUFFIXES = (".yaml", ".yml", ".json")
-OTHERS = (".conf", ".cfg", ".pbtxt", ".properties", "celeryconfig.py", ".aws/config")  # endings of files that an importer reads
+# endings of files that an importer reads
+OTHERS = (".conf", ".cfg", ".pbtxt", ".properties", "celeryconfig.py", ".aws/config")
 TEMPLATES = (".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".gotmpl", ".erb", ".mustache")
 EXPECTED = "expected.yaml"
 FOREIGN = "neither a design nor a manifest"

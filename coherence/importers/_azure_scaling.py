@@ -134,8 +134,14 @@ def _guard(adding: ScalingStep, removing: ScalingStep, steps: Sequence[ScalingSt
 
 
 def _loop(
-    setting: Resource, way: str, trigger: str, step: ScalingStep, bounds: tuple[Scalar, Scalar], thing: str, sketch: Sketch
-) -> None:  # fmt: skip
+    setting: Resource,
+    way: str,
+    trigger: str,
+    step: ScalingStep,
+    bounds: tuple[Scalar, Scalar],
+    thing: str,
+    sketch: Sketch,
+) -> None:
     place, (low, high) = step.threshold.place, bounds
     actuation: dict[str, Node | None] = {
         "signal": respelled(step.by, f"{thing}.replicas"),
