@@ -21,6 +21,7 @@ from coherence.base.outside_text import masked
 from coherence.base.places import Place
 from coherence.base.units import shorten
 from coherence.importers._embedded import embedded
+from coherence.importers._envoy_words import put_cluster_limits
 from coherence.importers._identities import Identity, identities_of
 from coherence.importers._jobs import note_other
 from coherence.importers._kubernetes import Manifest, around, objects, word
@@ -172,6 +173,7 @@ def _assembled(
             link(manifest, sketch)
     add_queued_jobs(sketch)
     add_gangs(sketch)
+    put_cluster_limits(sketch)
     separate_totals(sketch)
     derive_sensors(sketch)
     sketch.tell_routes_apart()

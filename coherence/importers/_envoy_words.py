@@ -13,7 +13,7 @@ from coherence.base import units
 from coherence.base.places import Place
 from coherence.importers._kubernetes import FieldView
 from coherence.importers._quantities import duration_text, respelled, value_of
-from coherence.importers._sketch import Sketch, entry, listed
+from coherence.importers._sketch import ClusterLimit, Sketch, entry, listed
 from coherence.language.document import Items, Node, Scalar, Table
 
 WORDS = re.compile(r"[A-Za-z0-9, -]*")
@@ -48,21 +48,36 @@ BREAKERS = {  # name -> what it counts, and what happens when it is full
 def add_breaker(sketch: Sketch, thing: str, name: str, most: Scalar) -> None:
     """Adds the limit of a circuit breaker."""
     counted, full = BREAKERS[name]
-    sketch.put_limit(f"{thing}_{name}", f"{thing}.{counted}", most, full, uses=BREAKER)
+    more = {"uses": Scalar(BREAKER, most.place)}
+    sketch.cluster_limits.append(ClusterLimit(thing, name, f"{thing}.{counted}", most, full, most.place, more))
 
 
 def add_retry_budget(sketch: Sketch, thing: str, place: Place, share: Scalar | None, least: Scalar | None) -> None:
     """Adds a retry budget; 20 % where no share is written.  SOURCE: Envoy API v3, Thresholds.RetryBudget."""
     stated = share or Scalar("20", place)
     most, counted = respelled(stated, f"{stated.text} % of {thing} in flight"), f"{thing}.retries in flight"
-    sketch.put_limit(f"{thing}_retry_budget", counted, most, place=place, uses=BUDGET, but_at_least=least)
+    more = {"uses": Scalar(BUDGET, place), "but_at_least": least}
+    sketch.cluster_limits.append(ClusterLimit(thing, "retry_budget", counted, most, "", place, more))
 
 
 def add_ejection_cap(sketch: Sketch, thing: str, place: Place, stated: Scalar | None) -> None:
     """Adds the cap on ejected hosts; 10 % where none is written."""
     share = stated or Scalar("10 %", place)
     most, counted = respelled(share, f"{share.text} of {thing}.copies"), Scalar(f"{thing}.ejected", place)
-    sketch.put_limit(f"{thing}_ejection", counted, most, uses=Scalar(EJECTION, place))
+    more = {"uses": Scalar(EJECTION, place)}
+    sketch.cluster_limits.append(ClusterLimit(thing, "ejection", counted, most, "", most.place, more))
+
+
+def put_cluster_limits(sketch: Sketch) -> None:
+    """Adds the limits of things to which one cluster goes; of several each counts by itself, and is listed."""
+    for limit in sketch.cluster_limits:
+        ways = len(sketch.ways.get(limit.thing, ()))
+        if ways > 1:
+            words = f"{limit.thing} {limit.name}: {ways} clusters go to it, and each counts by itself"
+            sketch.not_modelled.append((limit.most.place, words))
+            continue
+        name = f"{limit.thing}_{limit.name}"
+        sketch.put_limit(name, limit.counted, limit.most, limit.full, limit.place, **limit.more)
 
 
 def snake_case(table: Table) -> Table:

@@ -97,6 +97,19 @@ class Routed:
     states_retry: bool
 
 
+@dataclass(frozen=True)
+class ClusterLimit:
+    """A limit of a cluster of a proxy on what that sends to a thing: what it counts, and its other values."""
+
+    thing: str
+    name: str
+    counted: str | Scalar
+    most: Scalar
+    full: str
+    place: Place
+    more: Values
+
+
 class Sketch:
     """What all manifests together make."""
 
@@ -107,6 +120,8 @@ class Sketch:
         self.calls: list[Table] = []
         self.routed: list[Routed] = []
         self.routers: set[str] = set()  # things that make one of their calls for each request
+        self.ways: dict[str, set[str]] = {}  # the clusters of proxies that go to a thing
+        self.cluster_limits: list[ClusterLimit] = []
         self.scaled: dict[str, list[Scaling]] = {}
         self.aims: list[Aim] = []
         self.pods: list[Pods] = []

@@ -46,6 +46,8 @@ def link(manifest: Manifest, sketch: Sketch) -> None:
         for key, node in policy.items():
             if node is not None and (key not in routed.call.entries or (key == "tries" and not routed.states_retry)):
                 routed.call.entries[key], routed.call.keys[key] = node, node.place
+    for routed in sketch.routed:
+        sketch.ways.setdefault(routed.backend, set()).add(f"{routed.call.place} {routed.route}")
     for backend in dict.fromkeys(routed.backend for routed in meant):
         _breakers(manifest.spec, backend, sketch)
     if not meant:

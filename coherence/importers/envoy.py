@@ -86,6 +86,7 @@ def _cluster(cluster: FieldView, name: Scalar, sketch: Sketch) -> str:
     is_name = host is not None and any(letter.isalpha() for letter in host.text) and ":" not in host.text
     thing = sketch.names.host(host.text, "") if host is not None and is_name else sketch.names.thing(name.text, "")
     sketch.mention(thing, name.place, f"cluster {name.text}")
+    sketch.ways.setdefault(thing, set()).add(f"{name.place} {name.text}")
     add_cluster_limits(cluster, thing, sketch)
     return thing
 

@@ -76,6 +76,17 @@ def test_breakers_are_limits_of_the_backend() -> None:
     }  # fmt: skip
 
 
+def test_breakers_of_two_routes_to_one_backend_count_by_themselves_and_are_listed(tmp_path: Path) -> None:
+    other = ROUTE.replace("%s", "").replace("name: shop", "name: cart")
+    more = policy("circuitBreaker: {maxConnections: 5}", target="targetRefs: [{kind: HTTPRoute, name: cart}]")
+    text = f"{other}{policy('circuitBreaker: {maxConnections: 500}')}---\n{more.replace('name: p,', 'name: q,')}"
+    design = read(text)
+    assert not design.limits
+    assert sum("each counts by itself" in words for _, words in design.not_modelled) == 2
+    (tmp_path / "a.yaml").write_text(ROUTE.replace("%s", "") + text)
+    assert not [f for f in check(tmp_path).findings if f.code == "COH209"]
+
+
 def test_a_policy_of_no_route_is_listed() -> None:
     listed = read(policy(RETRY, target="targetRefs: [{kind: HTTPRoute, name: other}]")).not_modelled
     assert any("no route of these is among the files" in words for _, words in listed)

@@ -157,3 +157,16 @@ def test_keys_may_be_written_in_camel_case() -> None:
 def test_a_name_shows_no_credential() -> None:
     design = read(config("").replace("web", "'https://u:hunter2@web/x'"))
     assert "hunter2" not in f"{design.components} {design.calls[0].name}".replace("calls", "")
+
+
+def test_clusters_of_one_host_count_by_themselves(tmp_path: Path) -> None:
+    """Two clusters of a proxy, or of two proxies, have breakers of their own: neither hides the other."""
+    host = "{endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: web}}}}]}]}"
+    cluster = f"{{name: NAME, load_assignment: {host}, circuit_breakers: {{thresholds: [{{max_connections: MOST}}]}}}}"
+    for file, limits in (("a", (10, 100)), ("b", (20,))):
+        items = [cluster.replace("NAME", f"{file}{most}").replace("MOST", str(most)) for most in limits]
+        (tmp_path / f"{file}.yaml").write_text(f"static_resources: {{clusters: [{', '.join(items)}]}}\n")
+    result = check(tmp_path)
+    assert not [f for f in result.findings if f.code == "COH209"]
+    listed = importers.design_from_sources({"a.yaml": (tmp_path / "a.yaml").read_text()}).not_modelled
+    assert sum("2 clusters go to it" in words for _, words in listed) == 2
