@@ -2,7 +2,8 @@
 
 `--name=value` and `--name value`; a flag without a value is true, and `_` in a name is `-`.  A program is known by the
 last part of its command, else of its image; `python -m` runs its module, and of the commands of a shell the one that is
-known counts.  What is no flag that its reader asks for is listed by its name, without its value.
+known counts.  What its reader does not ask for is listed by its name, without its value: flags one by one, other words
+as names and wiring.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from coherence.base import units
 from coherence.base.places import Place
@@ -36,9 +37,12 @@ class Flags:
         self.container, self.thing = container, thing
         self.place: Place = container.node.place
         self.stated: dict[str, list[Scalar]] = {}
-        self.read: set[str] = set()
+        self.read: dict[str, bool] = {}  # flag -> whether all of its values count, or the last
+        self.names: set[str] = set()
+        self.words: list[tuple[Scalar, str]] = []  # each word with the flag that it belongs to
         last = ""
         for word in words:
+            before = last
             name, equals, value = word.text.partition("=")
             if name.startswith("-") and not amount(name[1:]):
                 flag = name.lstrip("-").replace("_", "-")
@@ -46,15 +50,21 @@ class Flags:
                 last = "" if equals else flag
             elif last:
                 self.stated[last][-1], last = word, ""
+            self.words.append((word, name.lstrip("-").replace("_", "-") if name.startswith("-") else before))
 
     def all(self, name: str) -> list[Scalar]:
         """Returns the values of a flag."""
-        self.read.add(name)
+        self.read[name] = True
         return self.stated.get(name, [])
 
     def last(self, name: str) -> Scalar | None:
         """Returns the last value of a flag, which counts."""
-        return next(reversed(self.all(name)), None)
+        self.read.setdefault(name, False)
+        return next(reversed(self.stated.get(name, [])), None)
+
+    def pass_over(self, *names: str) -> None:
+        """Lists flags, if they are there, among the names and wiring."""
+        self.names.update(names)
 
     def whole(self, name: str, *, least: int = 1) -> Scalar | None:
         """Returns a whole number of at least `least`."""
@@ -71,10 +81,9 @@ class Flags:
 
     def remark(self, why: str, *names: str) -> None:
         """Says why flags, if they are there, are not modelled."""
-        manifest = self.container.manifest
         for name in names:
             if (stated := self.last(name)) is not None:
-                manifest.remarks.append((stated.place, f"{manifest.title}: --{name} of {self.container.path} ({why})"))
+                self._list(stated, name, why)
 
     def duration(self, name: str) -> Scalar | None:
         """Returns a Go duration, in the language's spelling."""
@@ -88,13 +97,32 @@ class Flags:
             return None
 
     def list_others(self) -> None:
-        """Lists the flags that nobody asked for."""
-        others = [name for name in self.stated if name not in self.read]
-        for key in WORDS:
-            self.container.use(key)
-        if others:
-            words = f"{self.container.manifest.title}: flags {', '.join(others)} of {self.container.path}"
-            self.container.manifest.remarks.append((self.place, units.shorten(words, 200)))
+        """Lists the flags that nobody asked for, values that a later one replaces, and the words that are no flags."""
+        for name, values in self.stated.items():
+            if name not in self.read and name not in self.names:
+                self._list(values[0], name, "not modelled")
+            for value in values[:-1] if self.read.get(name) is False else ():
+                self._list(value, name, "written again further on, which counts")
+        paths = dict(_paths(self.container))
+        if not any(id(word) in paths for word, _ in self.words):
+            self.container.use(*WORDS)  # the text of a shell
+        for word, flag in self.words:
+            if path := paths.get(id(word)):
+                known = flag in self.stated and flag not in self.names
+                (self.container.manifest.used if known else self.container.manifest.wiring).add(path)
+
+    def _list(self, value: Scalar, name: str, why: str) -> None:
+        manifest = self.container.manifest
+        words = f"{manifest.title}: --{units.shorten(name)} of {self.container.path} ({why})"
+        manifest.remarks.append((value.place, words))
+
+
+def _paths(container: FieldView) -> Iterator[tuple[int, str]]:
+    """Yields the path of each word of a command by what it is."""
+    for key in WORDS:
+        node = container.node.get(key)
+        for number, word in enumerate(node) if isinstance(node, Items) else ():
+            yield id(word), f"{container.at(key)}[{number}]"
 
 
 Reader = Callable[[Flags, Sketch], None]
@@ -102,12 +130,16 @@ Reader = Callable[[Flags, Sketch], None]
 
 def read_flags(container: FieldView, thing: str, readers: Mapping[str, Reader], sketch: Sketch) -> None:
     """Reads the flags of a container whose program has a reader."""
-    for words in _commands(container):
+    commands = _commands(container)
+    for words in commands:
         reader = readers.get(_program(words))
         if reader is not None:
             flags = Flags(container, words, thing)
             reader(flags, sketch)
             flags.list_others()
+            if sum(map(bool, commands)) > 1:
+                title = f"{container.manifest.title}: {container.path}"
+                container.manifest.remarks.append((words[0].place, f"{title} (what else its shell runs is not read)"))
             return
 
 

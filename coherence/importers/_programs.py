@@ -12,8 +12,7 @@ def _adapter(flags: Flags, sketch: Sketch) -> None:
     age, relist = flags.duration("metrics-max-age"), flags.duration("metrics-relist-interval")
     longest = age if age is not None and not age.text.startswith("0 ") else relist
     sketch.telemetry.relists += [longest] if longest is not None else []
-    flags.all("config")
-    flags.all("prometheus-url")
+    flags.pass_over("config", "prometheus-url")
 
 
 READERS: dict[str, Reader] = {

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
+from coherence.base import units
 from coherence.importers._kubernetes import FieldView, word
 from coherence.importers._quantities import amount, duration_text, integer, respelled
 from coherence.importers._sketch import Sketch
@@ -27,9 +28,10 @@ BEAT, MONITORED = "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC", "TORCH_NCCL_ENABLE_MONITOR
 LATE = Fraction(2)  # s, by which both looks of the monitor may be late
 RUNS = re.compile(r"(?:^|[\s/])(?:torchrun|torch\.distributed\.run)(?:\s|$)")
 OTHERS = {
-    "max_restarts": "after so many restarts it is given up",
-    "monitor_interval": "how often members are looked at",
+    "max_restarts": "after so many restarts it is given up; how often its members fail is not known",
+    "monitor_interval": "how often members are looked at; how often they fail is not known",
 }
+READ = ("rdzv_backend", "rdzv_conf", "nnodes")
 ACCELERATOR = "/gpu"
 
 
@@ -38,12 +40,11 @@ def training(container: FieldView, thing: str, sketch: Sketch) -> None:
     flags = _flags(container)
     if flags is None:
         return
-    for key in ("command", "args"):
-        container.use(key)
+    container.pass_over("command", "args")
     _meeting(flags, container, thing, sketch)
-    for key, why in OTHERS.items():
-        if key in flags:
-            words = f"{container.manifest.title}: --{key} ({why}; how often its members fail is not known)"
+    for key in flags:
+        if key not in READ:
+            words = f"{container.manifest.title}: --{units.shorten(key)} ({OTHERS.get(key, 'not modelled')})"
             container.manifest.remarks.append((flags[key].place, words))
     if any(ACCELERATOR in key for resources in _resources(container) for key in resources.entries):
         _collective(container, thing, sketch)

@@ -11,6 +11,7 @@ from coherence.base.errors import InputError
 from coherence.checking.workspace import check
 from coherence.findings.finding import Verdict
 from coherence.language.design import Design
+from tests.importers.value_texts import text
 
 SCALER = """---
 apiVersion: autoscaling/v2
@@ -77,8 +78,27 @@ def test_a_variable_and_what_is_not_modelled_are_listed_without_values() -> None
     )
     assert "--max-num-seqs of spec.template.spec.containers[0] (known at run time)" in listed
     assert "--max-model-len" in listed
-    assert "flags api-key" in listed
+    assert "--api-key of spec.template.spec.containers[0] (not modelled)" in listed
     assert "hunter22" not in listed
+
+
+def test_every_word_of_a_command_is_read_or_listed() -> None:
+    words = "command: [vllm, serve, model], args: [--max-num-seqs, '8', --max-num-seqs=16, --seed, '7', last]"
+    design = read(words)
+    (limit,) = design.limits.values()
+    assert text(limit.at_most) == "16"
+    listed = [line.partition("Deployment web: ")[2] for _, line in design.not_modelled]
+    inside = "spec.template.spec.containers"
+    assert f"--max-num-seqs of {inside}[0] (written again further on, which counts)" in listed
+    assert f"--seed of {inside}[0] (not modelled)" in listed
+    assert any(f"{inside}.command, {inside}.args" in line and "wiring" in line for line in listed)
+
+
+def test_what_else_a_shell_runs_is_listed() -> None:
+    listed = read("command: [sh, -c, 'sleep 100; vllm serve m --max-num-seqs 8']").not_modelled
+    assert any("what else its shell runs is not read" in words for _, words in listed)
+    alone = read("command: [sh, -c, 'exec vllm serve m --max-num-seqs 8']").not_modelled
+    assert not any("shell" in words for _, words in alone)
 
 
 def test_a_number_that_is_none_is_refused() -> None:
