@@ -49,6 +49,7 @@ from coherence.language.value_kinds import (  # fmt: skip
     DURATION,
     FORMULA,
     NAME_KIND,
+    NEEDS,
     PERIOD,
     TEXT,
     VALUE,
@@ -278,7 +279,7 @@ class Component(Record):
     part: Word | None = key(NAME_KIND, "uses")
     copies: Quantity | Formula | None = key(VALUE)
     count: Quantity | None = key(ANY_QUANTITY)
-    needs: dict[str, Quantity] | Quantity | None = key(either(mapping(ANY_QUANTITY), ANY_QUANTITY))
+    needs: dict[str, Quantity] | Quantity | None = key(NEEDS)
     returns: Word | None = key(TEXT)
     takes: dict[str, Quantity] | None = key(mapping(DURATION))
     roles: dict[str, Word] | None = key(mapping(ROLE))
@@ -301,7 +302,7 @@ class Job(Record):
     name: str
     place: Place = plain(compare=False)
     queue: Word | None = key(NAME_KIND)
-    needs: dict[str, Quantity] | Quantity | None = key(either(mapping(ANY_QUANTITY), ANY_QUANTITY))
+    needs: dict[str, Quantity] | Quantity | None = key(NEEDS)
     priority: Quantity | None = key(ANY_QUANTITY)
     age: Quantity | None = key(DURATION)
     comes: Word | None = key(word("once", "again"))
@@ -310,7 +311,7 @@ class Job(Record):
 
 
 def needed(owner: Component | Job) -> Mapping[str, Quantity]:
-    """Returns resource -> how much one member holds; `needs: 4 cpu` names its resource by the unit."""
+    """Returns resource -> how much one member holds; `needs: 4 cpu` names its resource."""
     needs = owner.needs
     if isinstance(needs, Quantity):
         tags = [tag for tag, _ in needs.dimension.tags.powers]

@@ -8,11 +8,12 @@ from fractions import Fraction
 
 from coherence.base import number_text, units
 from coherence.base.errors import did_you_mean
+from coherence.base.places import Place
 from coherence.base.units import ONE, SECOND, Dimension, UnitError
 from coherence.language.document import Node, Scalar, Table
 from coherence.language.expressions import ExpressionError, parse
 from coherence.language.expressions.tree import Number
-from coherence.language.schema_kinds import Formula, Kind, Quantity, Reading, Word, scalar
+from coherence.language.schema_kinds import Formula, Kind, Quantity, Reading, Word, mapping, scalar
 
 
 def _read_text(node: Node, reading: Reading) -> Word | None:
@@ -132,6 +133,35 @@ def quantity(
     return Kind(read, {"type": ["string", "number", "object"]})
 
 
+ANY_QUANTITY = quantity()
+_TABLE_OF_NEEDS = mapping(ANY_QUANTITY)
+_NAMED_NEED = re.compile(rf"({units.NUMBER}(?:\s*\.\.\s*{units.NUMBER})?)\s+([a-z][a-z0-9_]*)")
+
+
+def _read_needs(node: Node, reading: Reading) -> dict[str, Quantity] | Quantity | None:
+    """Returns how much of each resource is held: a table, an amount in a unit, or of a name that is no unit's."""
+    if isinstance(node, Table):
+        return _TABLE_OF_NEEDS.read(node, reading)
+    match = _NAMED_NEED.fullmatch(node.text.strip()) if isinstance(node, Scalar) else None
+    if match is None or match[2] in units.UNITS or not isinstance(node, Scalar):
+        return ANY_QUANTITY.read(node, reading)
+    meant = did_you_mean(match[2], units.UNITS) if match[2].isalpha() else ""
+    if meant:
+        remedy = f"{meant}, or write `needs: {{{match[2]}: {match[1]}}}` where it is a resource"
+        reading.problem(node.place, f"unknown unit '{match[2]}'", remedy)
+        return None
+    at = node.place
+    end = at.column + len(match[1]) if at.line == at.end_line and not node.quoted else at.end_column
+    amount = Scalar(match[1], Place(at.file, at.line, at.column, at.end_line, end))
+    value = parse_quantity(amount, reading, None)
+    return {match[2]: value} if value is not None else None
+
+
+NEEDS: Kind[dict[str, Quantity] | Quantity] = Kind(
+    _read_needs, {"anyOf": [dict(_TABLE_OF_NEEDS.schema), dict(ANY_QUANTITY.schema)]}
+)
+
+
 def formula_of(leaf: Scalar, reading: Reading) -> Formula | None:
     """Returns the expression in a scalar."""
     try:
@@ -150,7 +180,6 @@ def _read_formula(node: Node, reading: Reading) -> Formula | None:
 FORMULA: Kind[Formula] = Kind(_read_formula, {"type": ["string", "number"]})
 DURATION = quantity(SECOND, low=0)
 PERIOD = quantity(SECOND, positive=True)
-ANY_QUANTITY = quantity()
 COUNT = quantity(ONE, low=0)
 WHOLE = quantity(ONE, low=0, whole=True)
 

@@ -13,7 +13,17 @@ from coherence.base.places import Place
 from coherence.base.units import ONE, SECOND
 from coherence.language.document import Scalar
 from coherence.language.schema_kinds import Formula, Kind, Quantity, Reading, Word
-from coherence.language.value_kinds import DURATION, FORMULA, NAME_KIND, PERIOD, VALUE, WHOLE, parse_quantity, word
+from coherence.language.value_kinds import (
+    DURATION,
+    FORMULA,
+    NAME_KIND,
+    NEEDS,
+    PERIOD,
+    VALUE,
+    WHOLE,
+    parse_quantity,
+    word,
+)
 
 
 def leaf(text: str) -> Scalar:
@@ -82,6 +92,24 @@ def test_a_value_is_a_word_a_quantity_or_a_formula() -> None:
     assert isinstance(formula, Formula)
     assert formula.text == "pool.size + 1"
     assert not problems
+
+
+@pytest.mark.parametrize(
+    ("text", "resource", "low", "high"), [("4 h100", "h100", 4, 4), ("1 .. 2 a100_80", "a100_80", 1, 2)]
+)
+def test_a_need_may_name_a_resource_that_is_no_unit(text: str, resource: str, low: int, high: int) -> None:
+    value, problems = read(NEEDS, text)
+    assert not problems
+    assert isinstance(value, dict)
+    amount = value[resource]
+    assert (amount.low, amount.high, amount.dimension) == (low, high, ONE)
+    assert amount.place.end_column == 1 + len(text) - len(f" {resource}")
+
+
+def test_a_need_in_a_unit_keeps_it_and_a_near_miss_of_one_is_a_problem() -> None:
+    value, _ = read(NEEDS, "4 gpu")
+    assert isinstance(value, Quantity)
+    assert read(NEEDS, "4 gup") == (None, ["unknown unit 'gup'"])
 
 
 def test_a_formula_that_does_not_parse_is_a_problem_at_its_place() -> None:
