@@ -43,8 +43,9 @@ def standstill(contest: Contest, *, most: int = MOST_STATES) -> Standstill:
     stuck = [state for state in graph.quiet if waits(contest, state)]
     if not stuck:
         return Standstill(NONE, graph)
+    still = set(stuck)
     good = StateGraph(
-        {s: (e if s not in set(stuck) else (StateStep("stay", "", s),)) for s, e in graph.edges.items()},
+        {s: (e if s not in still else (StateStep("stay", "", s),)) for s, e in graph.edges.items()},
         graph.came,
         True,
     )

@@ -8,29 +8,34 @@ from coherence.language.design import Component
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.jobs.capacity import Room
 from coherence.verify.jobs.needs import NeedsError
-from coherence.verify.jobs.placement import CERTAIN, placement
-from coherence.verify.jobs.sites import Cluster, cluster, crowded
+from coherence.verify.jobs.placement import CERTAIN, NONE, placement
+from coherence.verify.jobs.sites import cluster, crowded
 
 MOST_MEMBERS = 300
+PLACES = "places"
 
 
 def room_in_places(facts: DesignFacts, component: Component, count: int) -> Room:
-    """Returns the room in all places for one more, with `count` members there; what is not stated is missing."""
+    """Returns the room in all places for one more, with `count` members there; what is not stated is missing.
+
+    Rules may decide alone: where they let no choice of places reach one more, or leave one in every state.
+    """
     try:
         there = cluster(facts, component.name, soft=False)
         held, _ = crowded(facts, there)
     except NeedsError as error:
         return Room(None, error.needs)
-    if there.full is None or any(site.adder for site in there.sites):
+    rules = bool(there.musts) and count < MOST_MEMBERS
+    if (there.full is None and not rules) or any(site.adder for site in there.sites):
         return Room(None, f"how many of {component.name} the places take")
-    left, where = Fraction(there.full - count), there.sites[0].place
-    if left < 1 or _rules_forbid(there, count + 1):
-        return Room(False, "", "places", Fraction(0), Fraction(1), place=where)
-    if held or there.musts:
+    left, where = Fraction(1 if there.full is None else there.full - count), there.sites[0].place
+    if left < 1 or (rules and placement(there, count + 1, count + 1).verdict == CERTAIN):
+        return Room(False, "", PLACES, Fraction(0), Fraction(1), place=where)
+    if held or (there.musts and not (rules and placement(there, count, count + 1).verdict == NONE)):
         return Room(None, f"which place takes one more of {component.name}")
-    return Room(True, "", "places", left, Fraction(1), place=where)
+    return Room(True, "", PLACES, left, Fraction(1), place=where)
 
 
-def _rules_forbid(there: Cluster, members: int) -> bool:
-    """Decides whether no choice of places reaches so many members."""
-    return bool(there.musts) and members <= MOST_MEMBERS and placement(there, members, members).verdict == CERTAIN
+def rules_for(facts: DesignFacts, component: Component) -> bool:
+    """Decides whether rules that must be kept say where members of a thing may lie."""
+    return any(rule.must for rule in facts.design.placement.get(component.name, ()))

@@ -171,13 +171,23 @@ def _case(facts: DesignFacts, rollout: Rollout, surge: Limit, count: int) -> Rol
 def _room(facts: DesignFacts, thing: str, count: int) -> Room:
     """Returns the room for one more copy: of the capacity that it draws on, or where only places have it, of these."""
     component = facts.design.components.get(thing)
-    needs = needed(component) if component is not None else {}
+    if component is None:
+        return room_for_one(facts, thing, count)
+    needs, placed = needed(component), facts.design.placement.get(thing, ())
     offered = any(resource in given for given in facts.design.places.values() for resource in needs)
-    if component is not None and offered and not any(supplies(facts, component, resource) for resource in needs):
-        from coherence.verify.jobs.room_in_places import room_in_places
+    elsewhere = any(supplies(facts, component, resource) for resource in needs)
+    if not (placed or offered) or (elsewhere and not placed):
+        return room_for_one(facts, thing, count)
+    from coherence.verify.jobs.room_in_places import room_in_places, rules_for
 
-        return room_in_places(facts, component, count)
-    return room_for_one(facts, thing, count)
+    ruled = not needs or elsewhere
+    if ruled and not rules_for(facts, component):
+        return room_for_one(facts, thing, count)
+    in_places = room_in_places(facts, component, count)
+    if not elsewhere or in_places.enough is False:
+        return in_places
+    apart = room_for_one(facts, thing, count)
+    return apart if apart.enough is not True or in_places.enough else in_places
 
 
 def _judged(
@@ -200,7 +210,7 @@ def _judged(
 
 def _proved(rollout: Rollout, cases: list[RolloutCase], places: tuple[Place, ...]) -> Finding:
     zero = any(case.both_zero for case in cases)
-    by_room = [case for case in cases if case.away < 1 <= case.extra]
+    by_room = [case for case in cases if case.away < 1 <= case.extra and case.room.what != "places"]
     claims = [f"(or (>= {real(c.away)} 1.0) (< {real(c.extra)} 1.0) {c.room.claim})" for c in cases]
     assumptions = [
         *([FENCEPOST] if zero else []),
