@@ -19,11 +19,19 @@ from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.answer_times import ANSWERS, UNSTATED, AnswerTime, answer_time, as_stated, through
 from coherence.verify.calls.attempts import ZERO, DurationInterval, least
 from coherence.verify.calls.compositions import LONGEST, Algebra, TimeTerm, composed
-from coherence.verify.calls.retry_policies import RetryPolicy, known_end, longest_end, retry_policy_of, serve_time
+from coherence.verify.calls.retry_policies import (
+    RetryPolicy,
+    known_end,
+    known_failures,
+    longest_end,
+    retry_policy_of,
+    serve_time,
+)
 
 T = TypeVar("T")
 IN_TURN = "the calls of {} run one after another"
 NO_OWN_TIME = "the own time of {} is not stated and counts as 0 s"
+CANCELS = "cancelling {} also ends what it waits for"
 NO_WAIT = "{} begins at once: a wait for a free member is not counted"
 
 
@@ -80,6 +88,11 @@ class Work:
     @property
     def own(self) -> Fraction:
         return self.serve.high if self.serve else ZERO
+
+    @property
+    def retrying(self) -> tuple[RetryPolicy, ...]:
+        """Returns the calls it makes that try again, those whose tries have no limit of their own included."""
+        return tuple(plan for plan in (*self.calls, *self.through) if plan.retries)
 
     @property
     def known(self) -> Fraction:
@@ -214,7 +227,9 @@ def end_of_call(plan: RetryPolicy, inside: Work, *, hangs: bool) -> CallsEnd:
         return CallsEnd(known_end(low) or ZERO, TimeTerm(longest_end(high)), (plan,))
     end = inside.hanging if hangs else inside.unhung
     bounded = plan.tries == 1 and inside.answer.bound is not None
-    return CallsEnd(max(end.known, inside.own), inside.spent(end) if bounded else TimeTerm(None), end.path)
+    most, failures = inside.spent(end) if bounded else TimeTerm(None), known_failures(plan)
+    known = max(failures.low + max(end.known, inside.own), failures.high or ZERO)
+    return CallsEnd(known, most, end.path)
 
 
 def _as_stated(plan: RetryPolicy, inside: Work) -> tuple[RetryPolicy, RetryPolicy]:
@@ -230,7 +245,7 @@ def _below(outward: tuple[RetryPolicy, ...], work: Mapping[str, Work]) -> Iterat
     widest: dict[RetryPolicy, Fraction] = {}
     for plan in outward:
         inside, limit = work[plan.callee], plan.limit.high if plan.limit is not None else None
-        direct = [(inner, limit) for inner in inside.calls if limit is not None]
+        direct = [(inner, limit) for inner in dict.fromkeys((*inside.calls, *inside.retrying)) if limit is not None]
         for inner, most in (*direct, *((inner, least(most, limit)) for inner, most in inside.below)):
             if most is not None:
                 widest[inner] = max(most, widest.get(inner, ZERO))

@@ -272,6 +272,15 @@ def known_end(plan: RetryPolicy) -> Fraction | None:
     return _cached_on_call(plan, known_end, lambda: _least_of(_latest(plan, plan.at_least()), plan.deadline))
 
 
+def known_failures(plan: RetryPolicy) -> DurationInterval:
+    """Returns when the last try starts, and ends, in the worst runs of failures of one known cause; 0 without such."""
+    courses = [plan.worst(cause) for cause in plan.known()] if plan.retries else []
+    return DurationInterval(
+        max((at for course in courses if (at := last_start(course)) is not None), default=ZERO),
+        max((at for course in courses if (at := last_end(course)) is not None), default=ZERO),
+    )
+
+
 def longest_end(plan: RetryPolicy) -> Fraction | None:
     """Returns an upper bound of the call's duration, causes of unknown time at their longest; None if there is none."""
     return _cached_on_call(plan, longest_end, lambda: _longest_end(plan))

@@ -7,13 +7,16 @@ before.  A grace runs from a shutdown: it bounds what is in flight then, and not
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from coherence.base.places import Place
 from coherence.language.actions import ENDS, acted_on, action_in, takes_back
 from coherence.language.design import Design, Timer
 from coherence.language.roles import role, unknown_activities
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import DurationInterval
 from coherence.verify.calls.call_graph import CallTree, Enclosure, enclosure_of
+from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.events import graph, orders
 from coherence.verify.events.along_calls import answering
 from coherence.verify.timers import firing
@@ -43,6 +46,46 @@ def enclosures(design: Design, tree: CallTree) -> Iterator[Enclosure]:
             span, ask = DurationInterval(left.earliest, left.latest), _open_role(design, timer, thing)
             text = f"{timer.name} ends {thing} after {_written(timer, left)}"
             yield Enclosure(timer.name, thing, span, graph.values(timer)[0], text, ask=ask)
+
+
+@dataclass(frozen=True)
+class EndOfTries:
+    """What ends the tries of a call, so long after the first began; `stops`: that it does is said.
+
+    `always`: every request of the caller stands under it.  `around`: what encloses the work of the caller, if that is
+    what ends them.
+    """
+
+    span: DurationInterval
+    text: str
+    place: Place
+    stops: bool = True
+    always: bool = True
+    around: Enclosure | None = None
+
+
+def ends_of_tries(design: Design, tree: CallTree, plan: RetryPolicy) -> Iterator[EndOfTries]:
+    """Yields the deadline of a call and what ends the work of its caller; work that is left behind goes on."""
+    if plan.deadline is not None and isinstance(plan.call.deadline, Quantity):
+        yield EndOfTries(plan.deadline, "by its deadline", plan.call.deadline.place)
+    for around in _enclosing(design, tree, plan):
+        outer = around.plan
+        left = outer.call.on_timeout.text if outer is not None and outer.call.on_timeout is not None else ""
+        stops = left == "cancel" if outer is not None else around.inside == plan.caller and not around.ask
+        always = tree.callers.get(plan.caller, ()) in ((), (outer.caller if outer is not None else "",))
+        if left != "abandon":
+            text, place = f"with what encloses it ({around.text})", around.place.labelled("its caller ends here")
+            yield EndOfTries(around.limit, text, place, stops, always, around)
+
+
+def _enclosing(design: Design, tree: CallTree, plan: RetryPolicy) -> Iterator[Enclosure]:
+    """Yields what ends the work in which a call is made, at any depth."""
+    outward, waiting = {plan.caller}, [plan.caller]
+    while waiting:
+        fresh = [name for name in tree.callers.get(waiting.pop(), ()) if name not in outward]
+        outward.update(fresh)
+        waiting += fresh
+    return (around for around in enclosures(design, tree) if around.inside in outward)
 
 
 def _written(timer: Timer, window: FiringWindow) -> str:

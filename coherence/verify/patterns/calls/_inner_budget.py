@@ -26,6 +26,7 @@ from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, En
 from coherence.verify.calls.claims import Numbers, term_fits
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter, shorter_try
 from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy, known_end, longest_end, retry_end
+from coherence.verify.patterns.calls._own_budget import on_cause
 
 _NEVER = Fraction(10**18)
 
@@ -39,9 +40,9 @@ def inner_budget(question: Question, subject: Subject, tree: CallTree, around: E
     further = [
         plan
         for plan, limit in work.below
-        if limit >= around.limit.low and plan not in work.calls and not _outlasts(plan, limit)
+        if limit >= around.limit.low and plan not in (*work.calls, *work.retrying) and not _outlasts(plan, limit)
     ]
-    retrying = [plan for plan in (*work.calls, *further) if plan.retries]
+    retrying = [*work.retrying, *(plan for plan in further if plan.retries)]
     tried_else = any(plan.call.fallback_for is not None for plan in work.calls)
     if not (retrying or tried_else) or around.limit.high is None:
         return
@@ -87,7 +88,7 @@ def _late(question: Question, subject: Subject, plan: RetryPolicy, around: Enclo
     takes = f"may take {render_seconds(end)}" if end is not None else "have no bound"
     finished = "not all" if done is None else str(done)
     tries = f"the {plan.tries or 'unlimited'} tries of {plan.name}"
-    message = f"{tries} {takes} on {cause.name}s, but {around.text}: {finished} of them end in time"
+    message = f"{tries} {takes} {on_cause(cause)}, but {around.text}: {finished} of them end in time"
     numbers: Numbers = {
         "limit around": (limit, "s"),
         "tries started": (begun or 0, ""),

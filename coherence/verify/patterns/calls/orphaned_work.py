@@ -47,7 +47,16 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, RetrySchedule, last_start, least, start, started, timeline
-from coherence.verify.calls.call_graph import NO_OWN_TIME, Enclosure, Work, call_tree, enclosure_of, in_turn, open_time
+from coherence.verify.calls.call_graph import (
+    CANCELS,
+    NO_OWN_TIME,
+    Enclosure,
+    Work,
+    call_tree,
+    enclosure_of,
+    in_turn,
+    open_time,
+)
 from coherence.verify.calls.claims import Numbers, bounded_sum, term_fits
 from coherence.verify.calls.repairs import longer, offered, shorter
 from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy
@@ -62,7 +71,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
     tree = call_tree(subject.design)
     for plan in tree.plans:
         work, around = tree.work[plan.callee], enclosure_of(plan)
-        if around is not None and (work.serve or work.calls or work.answer.stated) and not tree.on_cycle(plan):
+        works = work.serve or work.calls or work.retrying or work.answer.stated
+        if around is not None and works and not tree.on_cycle(plan):
             silent = tuple(name for name in work.answer.silent if name in tree.of_caller)
             yield from _answer(subject, Left(plan, work, around, silent))
 
@@ -101,16 +111,16 @@ class Left:
 def _answer(subject: Subject, left: Left) -> Iterator[Finding]:
     plan, work, limit = left.plan, left.work, left.limit
     on_timeout = plan.call.on_timeout.text if plan.call.on_timeout else ""
-    late = work.behind.low >= limit if work.calls else work.behind.low > limit
+    late = work.behind.low >= limit if work.calls or work.retrying else work.behind.low > limit
     first = _first_byte(subject, left)
     if first is not None and (first.high <= limit or not late):
         return
-    if late and plan.streams and first is None:
+    if late and on_timeout == "cancel":
+        yield _cancelled(left)
+    elif late and plan.streams and first is None:
         yield QUESTION.undecided(f"needs {first_byte_of(plan)}: {plan.name} may wait longer", _places(left), left.of)
     elif late and on_timeout == "abandon":
         yield _orphan(subject, left)
-    elif late and on_timeout == "cancel":
-        yield _cancelled(left)
     elif late:
         need = f"{left.callee} may need {render_seconds(work.behind.low)}, the caller waits {render_seconds(limit)}"
         yield QUESTION.undecided(f"needs on_timeout of {plan.name}: {need}", _places(left), left.of)
@@ -126,11 +136,13 @@ def _first_byte(subject: Subject, left: Left) -> Quantity | None:
 
 
 def _cancelled(left: Left) -> Finding:
-    ends = f"`on_timeout: cancel` of {left.plan.name} ends its work after {render_seconds(left.limit)}"
-    certificate = bounded_sum({"work_until_cancelled": left.limit}, left.limit, "<=")
-    evidence = arithmetic(left.numbers, certificate=certificate)
+    streams = left.plan.streams
+    when = "whenever its caller gives up" if streams else f"after {render_seconds(left.limit)}"
+    ends = f"`on_timeout: cancel` of {left.plan.name} ends its work {when}"
+    name, most = ("work_once_cancelled", ZERO) if streams else ("work_until_cancelled", left.limit)
+    evidence = arithmetic(left.numbers, certificate=bounded_sum({name: most}, most, "<="))
     message = f"{left.callee} may need {render_seconds(left.work.behind.low)}, but {ends}"
-    assumed = [f"cancelling {left.callee} also ends what it waits for"]
+    assumed = [CANCELS.format(left.callee)]
     return QUESTION.proved(message, _places(left), left.of, evidence, assumptions=assumed)
 
 

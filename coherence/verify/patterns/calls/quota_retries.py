@@ -56,7 +56,8 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Limit
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Workload
-from coherence.verify.calls.call_graph import CallTree, call_tree
+from coherence.verify.calls.attempts import least, started
+from coherence.verify.calls.call_graph import CANCELS, CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, open_share, ways
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.patterns.calls._nested_retries import layer_places
@@ -137,14 +138,24 @@ def _flows(
 
 
 def _sends(way: Way) -> Fraction | None:
-    """Returns sends of one first try while all are refused; None: no bound."""
-    total = Fraction(1)
+    """Returns the most sends of one first try while all are refused, within the limits that end tries; None: no bound.
+
+    A try that its caller cancels ends what it has begun.
+    """
+    total, limit = Fraction(1), None
     for plan in way:
-        if any(cause.name != "timeout" for cause in plan.causes):
-            if plan.tries is None:
-                return None
-            total *= plan.tries
+        end = least(limit, plan.deadline.high if plan.deadline is not None else None)
+        refused = [cause for cause in plan.causes if cause.name != "timeout"]
+        counts = [plan.tries if end is None else started(plan.best(cause), end) for cause in refused]
+        if None in counts:
+            return None
+        total *= max((count for count in counts if count is not None), default=1)
+        limit = least(limit, plan.limit.high if _cancels(plan) and plan.limit else None)
     return total
+
+
+def _cancels(plan: RetryPolicy) -> bool:
+    return plan.limit is not None and plan.call.on_timeout is not None and plan.call.on_timeout.text == "cancel"
 
 
 def _total(quota: Quota, *, peak: bool = False, again: bool = False, least: bool = False) -> Fraction | None:
@@ -233,7 +244,11 @@ def _proved(quota: Quota, most: Fraction, when: str) -> Finding:
         f"{when}{quota.limit.name} holds with every try refused: {render_quantity(most)} req/s of "
         f"{render_quantity(quota.rate)} req/s"
     )
-    return QUESTION.proved(message, _places(quota), quota.of, arithmetic(_numbers(quota), certificate=script))
+    cancelling = dict.fromkeys(plan.callee for _, way in quota.flows for plan in way[:-1] if _cancels(plan))
+    return QUESTION.proved(
+        message, _places(quota), quota.of, arithmetic(_numbers(quota), certificate=script),
+        assumptions=[CANCELS.format(name) for name in cancelling],
+    )  # fmt: skip
 
 
 def _conflict(subject: Subject, quota: Quota, course: str, *, certain: bool) -> Finding:

@@ -43,12 +43,13 @@ from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Interval
-from coherence.verify.calls.attempts import ZERO, RetrySchedule, last_end, least, timeline
-from coherence.verify.calls.call_graph import NO_OWN_TIME, call_tree
+from coherence.verify.calls.attempts import ZERO, DurationInterval, RetrySchedule, last_end, least, timeline
+from coherence.verify.calls.call_graph import CANCELS, NO_OWN_TIME, call_tree
 from coherence.verify.calls.claims import Numbers, bounded_sum, call_ends
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter_try
-from coherence.verify.calls.retry_policies import RetryPolicy, longest_end
+from coherence.verify.calls.retry_policies import RetryPolicy, known_failures, longest_end
 from coherence.verify.calls.retry_policies import known_end as known_end_of
+from coherence.verify.events.bounds import ends_of_tries
 from coherence.verify.events.drains import Drain, drains
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.patterns.calls._own_budget import LONGEST_PAUSES
@@ -91,7 +92,10 @@ def _one_member(subject: Subject, plan: RetryPolicy, drain: Drain, members: Inte
     """Answers that all tries go to the thing that is drained."""
     (known_end, longest), delay = _ends(subject, plan), drain.reached
     places, of = _places(plan, drain), (plan.name, drain.name, drain.thing)
-    if plan.limit is None or plan.limit.high is None:
+    if (around := _enclosed(subject, plan)) is not None:
+        known_end = least(known_failures(plan).high if known_end is None else known_end, around.low)
+        longest = least(longest, around.high)
+    elif plan.limit is None or plan.limit.high is None:
         return QUESTION.undecided(f"needs per_try or deadline of {plan.name}: a try has no end", places, of)
     if known_end is None or delay + known_end >= drain.lasts.low:
         alone = members is None or members.high == 1
@@ -100,8 +104,24 @@ def _one_member(subject: Subject, plan: RetryPolicy, drain: Drain, members: Inte
         return QUESTION.undecided(f"needs {_unknown(plan)}", places, of)
     busy = delay + longest
     message = f"the tries of {plan.name} end after {render_seconds(busy)}, {drain.thing} is gone after {drain.text}"
-    evidence = arithmetic(_numbers(drain, busy), certificate=call_ends(plan, longest, drain.lasts.low - delay))
-    return QUESTION.proved(message, places, of, evidence, assumptions=_assumptions(subject, plan, drain))
+    enclosed = around is not None and longest == around.high
+    certificate = (
+        bounded_sum({"until_unlisted": delay, "enclosed": longest}, drain.lasts.low)
+        if enclosed
+        else call_ends(plan, longest, drain.lasts.low - delay)
+    )
+    evidence, assumed = arithmetic(_numbers(drain, busy), certificate=certificate), _assumptions(subject, plan, drain)
+    assumed += [CANCELS.format(plan.caller)] if enclosed else []
+    return QUESTION.proved(message, places, of, evidence, assumptions=assumed)
+
+
+def _enclosed(subject: Subject, plan: RetryPolicy) -> DurationInterval | None:
+    """Returns how long after a call began what encloses its caller has ended it; None where nothing surely does."""
+    around = [
+        end.span for end in ends_of_tries(subject.design, call_tree(subject.design), plan)
+        if end.around is not None and end.stops and end.always and end.span.high is not None
+    ]  # fmt: skip
+    return min(around, key=lambda span: (span.high or ZERO, span.low), default=None)
 
 
 def _unknown(plan: RetryPolicy) -> str:
@@ -176,18 +196,20 @@ def _outlives(subject: Subject, plan: RetryPolicy, drain: Drain, busy: Fraction 
     evidence = arithmetic(_numbers(drain, busy), witness=_witness(plan, drain, busy), replayed=True)
     return QUESTION.conflict(
         f"{what} {how_long}, but {gone}", _places(plan, drain), (plan.name, drain.name, drain.thing), evidence,
-        certain=alone and _surely(plan, drain), assumptions=_assumptions(subject, plan, drain),
+        certain=alone and _surely(subject, plan, drain), assumptions=_assumptions(subject, plan, drain),
         repairs=_repairs(subject, plan, drain, busy),
     )  # fmt: skip
 
 
-def _surely(plan: RetryPolicy, drain: Drain) -> bool:
+def _surely(subject: Subject, plan: RetryPolicy, drain: Drain) -> bool:
     """Returns whether tries that hang, as against a thing that is gone, outlive every value of the drain."""
     hang = next((cause for cause in plan.causes if cause.name == "timeout"), None)
     if hang is None or not plan.retries or drain.lasts.high is None:
         return False
     end = last_end(plan.best(hang))
     bound = least(end, plan.deadline.low if plan.deadline else None)
+    if bound is not None and (around := _enclosed(subject, plan)) is not None:
+        bound = min(bound, around.low)
     return plan.tries is None or (bound is not None and bound > drain.lasts.high)
 
 

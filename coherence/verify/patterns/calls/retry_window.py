@@ -4,7 +4,9 @@
 A promise `cooldown before last try` says that retries are meant to outlast a timer: a cool-down, a lease, a restart.
 The timer runs from the first failure. The last try starts after the sum of the pauses and of the time that the tries
 between consume; under full jitter the pauses may all be zero, and at most they reach the cap. If the last try starts
-first, all of them meet the closed door. `pause: from answer` waits as long as the answer says.
+first, all of them meet the closed door. `pause: from answer` waits as long as the answer says. What ends the tries
+before counts too: the deadline of the call and, where its caller is ended with them (`on_timeout: cancel`, a timer
+that ends it), the limits around it.
 
 ## Why it hurts
 The retries spend tries and time and cannot succeed: the caller sees an immediate failure, in spite of four tries.
@@ -49,10 +51,11 @@ from coherence.language.design import Call, Pause, Timer
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.sentences import Promise
 from coherence.verify.calls.attempts import ZERO, DurationInterval, RetrySchedule, nice_above, pauses, start
-from coherence.verify.calls.call_graph import call_tree
+from coherence.verify.calls.call_graph import CANCELS, call_tree
 from coherence.verify.calls.claims import EACH, Numbers, bounded_below
 from coherence.verify.calls.repairs import fewer_tries, longer, offered, shorter
 from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy
+from coherence.verify.events.bounds import EndOfTries, ends_of_tries
 from coherence.verify.timers.firing import firing
 
 QUESTION = Question("COH210", "retry-window", "ai.04 runtime control coherence")
@@ -160,28 +163,38 @@ def _ask(window: RetryWindow, missing: str) -> Finding:
 
 
 def _compared(subject: Subject, window: RetryWindow) -> Finding:
-    plan, end = window.plan, window.plan.deadline.high if window.plan.deadline else None
-    if end is not None and end - min((cause.takes.low for cause in plan.causes), default=ZERO) <= window.rest.low:
-        return _too_early(
-            subject, window, f"{plan.name} ends after {render_seconds(end)} by its deadline", certain=True
-        )
+    plan, ends = window.plan, tuple(ends_of_tries(subject.design, call_tree(subject.design), window.plan))
+    fails = min((cause.takes.low for cause in plan.causes), default=ZERO)
+    for end in sorted(ends, key=lambda end: end.span.low):
+        if end.stops and end.span.low - fails <= window.rest.low:
+            surely = end.always and end.span.high is not None and end.span.high - fails <= window.rest.low
+            why = f"{plan.name} ends after {render_seconds(end.span.low)} {end.text}"
+            return _too_early(subject, window, why, certain=surely, end=end)
     if plan.backoff.answered:
-        return _as_told(window) if window.starts_by(end, window.needed) else _cut(window)
+        return _cut(window, ends, window.needed) or _as_told(window, ends)
     latest, known = window.latest(plan.causes), plan.known()
     if latest is not None and latest <= window.rest.low:
         return _too_early(
             subject, window, f"{_last(plan)} starts at most {render_seconds(latest)} {AFTER}", certain=True
         )
     if window.earliest(plan.causes) > window.needed:
-        return _proved(window) if window.starts_by(end, latest) else _cut(window)
+        return _cut(window, ends, latest) or _proved(window, ends)
     if known and window.earliest(known) <= window.needed:
         perhaps = f"{_last(plan)} starts perhaps only {render_seconds(window.earliest(known))} {AFTER}"
         return _too_early(subject, window, perhaps, certain=False)
     return _ask(window, str(plan.missing_facts()[0]))
 
 
-def _cut(window: RetryWindow) -> Finding:
-    return _ask(window, f"a longer deadline of {window.plan.name}: the last try may not start")
+def _cut(window: RetryWindow, ends: tuple[EndOfTries, ...], latest: Fraction | None) -> Finding | None:
+    """Returns the question that stays where something may end the tries before the last one starts."""
+    cut = next((end for end in ends if not window.starts_by(end.span.low, latest)), None)
+    if cut is None:
+        return None
+    if cut.around is None:
+        return _ask(window, f"a longer deadline of {window.plan.name}: the last try may not start")
+    if not cut.stops and cut.around.plan is not None:
+        return _ask(window, f"on_timeout of {cut.around.plan.name}: it may end the tries before the last one starts")
+    return _ask(window, f"a longer limit around {window.plan.name} ({cut.around.text}): the last try may not start")
 
 
 def _last(plan: RetryPolicy) -> str:
@@ -223,23 +236,29 @@ def _numbers(window: RetryWindow) -> Numbers:
     return {**numbers, "wait that is needed": (window.rest.low, "s")}
 
 
-def _assumptions(window: RetryWindow) -> list[str]:
+def _assumptions(window: RetryWindow, ends: tuple[EndOfTries, ...]) -> list[str]:
     begins = window.timer.start.text if window.timer.start else "the first failure"
-    return [f"{window.timer.name} runs from the end of the first try of {window.plan.name} ({begins})"]
+    enclosed = any(end.around is not None for end in ends)
+    cancelled = any(end.around is not None and end.around.plan is not None for end in ends)
+    return [
+        f"{window.timer.name} runs from the end of the first try of {window.plan.name} ({begins})",
+        *([f"{window.plan.caller} starts the call at once"] if enclosed else []),
+        *([CANCELS.format(window.plan.caller)] if cancelled else []),
+    ]
 
 
-def _as_told(window: RetryWindow) -> Finding:
+def _as_told(window: RetryWindow, ends: tuple[EndOfTries, ...]) -> Finding:
     need = rational(window.needed)
     facts = (f"(>= answer {need})", "(>= tries_between 0.0)")
     names = {"answer": "Real", "tries_between": "Real"}
     certificate = Certificate(names, facts, f"(>= (+ answer tries_between) {need})").script()
     evidence = arithmetic({"wait that is needed": (window.needed, "s")}, certificate=certificate)
     message = f"{window.plan.name} waits as long as the answer says, so a try follows {window.timer.name}"
-    assumed = [*_assumptions(window), _ANSWERED]
+    assumed = [*_assumptions(window, ends), _ANSWERED]
     return QUESTION.proved(message, _places(window), window.of, evidence, assumptions=assumed)
 
 
-def _proved(window: RetryWindow) -> Finding:
+def _proved(window: RetryWindow, ends: tuple[EndOfTries, ...]) -> Finding:
     plan, earliest = window.plan, window.earliest(window.plan.causes)
     count = product(plan.fewest) or 1
     sums = [_waits(plan, k, longest=False) or ZERO for k in range(1, min(count, EACH) + 1)]
@@ -248,32 +267,43 @@ def _proved(window: RetryWindow) -> Finding:
     starts = f"{_last(plan)} starts {render_seconds(earliest)} {AFTER} at the earliest"
     evidence = arithmetic(_numbers(window), certificate=bounded_below(parts, window.needed))
     message = f"{starts}, {window.timer.name} ends after {render_seconds(window.needed)}"
-    return QUESTION.proved(message, _places(window), window.of, evidence, assumptions=_assumptions(window))
+    return QUESTION.proved(message, _places(window), window.of, evidence, assumptions=_assumptions(window, ends))
 
 
-def _too_early(subject: Subject, window: RetryWindow, why: str, *, certain: bool) -> Finding:
-    evidence = arithmetic(_numbers(window), witness=_witness(window, longest=certain))
+def _too_early(
+    subject: Subject, window: RetryWindow, why: str, *, certain: bool, end: EndOfTries | None = None
+) -> Finding:
+    evidence = arithmetic(_numbers(window), witness=_witness(window, end, longest=certain))
+    around, assumed = end.around if end else None, _assumptions(window, (end,) if end else ())
     return QUESTION.conflict(
-        f"{why}, but {window.timer.name} lasts {render_seconds(window.rest.low)}", _places(window), window.of, evidence,
-        certain=certain, assumptions=_assumptions(window), repairs=_repairs(subject, window),
+        f"{why}, but {window.timer.name} lasts {render_seconds(window.rest.low)}",
+        [*_places(window), *([end.place] if end and around else [])], (*window.of, *([around.name] if around else [])),
+        evidence, certain=certain, assumptions=assumed, repairs=_repairs(subject, window, end),
     )  # fmt: skip
 
 
-def _witness(window: RetryWindow, *, longest: bool) -> Iterator[Step]:
+def _witness(window: RetryWindow, end: EndOfTries | None, *, longest: bool) -> Iterator[Step]:
+    """Yields the tries; where something ends them, at times since the first failure at its soonest."""
     plan, name = window.plan, window.timer.name
     takes = [cause.takes.high if longest else cause.takes.low for cause in plan.causes]
     each, count = max((t for t in takes if t is not None), default=ZERO), plan.tries or 1
+    stop = end.span.low - min((cause.takes.low for cause in plan.causes), default=ZERO) if end else None
     yield Step(ZERO, f"try 1 fails: {name} begins")
     for k in dict.fromkeys((*range(2, min(count, 6)), count)):
         waited = _waits(plan, k, longest=longest)
-        if waited is not None:
+        if waited is not None and (stop is None or waited + (k - 2) * each < stop):
             yield Step(waited + (k - 2) * each, f"try {k} starts" + (", the last one" if k == count else ""))
+    if end is not None and stop is not None:
+        yield Step(stop, f"{plan.name} ends {end.text}: no further try starts")
     yield Step(window.rest.low, f"{name} ends")
 
 
-def _repairs(subject: Subject, window: RetryWindow) -> tuple[Repair, ...]:
-    """Returns a longer pause, more tries, or a shorter wait."""
+def _repairs(subject: Subject, window: RetryWindow, end: EndOfTries | None) -> tuple[Repair, ...]:
+    """Returns a longer pause, more tries, a shorter wait, or a longer limit around."""
     plan, after = window.plan, window.timer.after
+    latest, fails = window.latest(plan.causes), max((c.takes.high or ZERO for c in plan.causes), default=ZERO)
+    if end is not None and latest is not None and latest > window.needed:
+        return offered(longer(subject, end.place, latest + fails))
     more = fewer_tries(subject, plan, _enough(plan, window.needed))
     earliest = window.earliest(plan.causes)
     sooner = shorter(subject, after.place, earliest) if isinstance(after, Quantity) else None
