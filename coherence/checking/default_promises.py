@@ -52,7 +52,9 @@ DRAIN = PromiseKind("drain", "a budget lets a drain go on", ("COH209",), "a numb
 ANSWER = PromiseKind(
     "answer", "the answer of a call can still be used", ("COH201",), "the time of an answer", silence_counts=True
 )
-WORK = PromiseKind("work", "a timer waits until the work that it is about has ended", ("COH207",), "the time of work")
+WORK = PromiseKind(
+    "work", "a timer waits until the work that it is about has ended", ("COH207", "COH246"), "the time of work"
+)
 UPDATE = PromiseKind("update", "a roll-out can go on", ("COH212",), "room for a copy")
 REST = PromiseKind("rest", "what is left when some are taken out carries the load", ("COH240",), "a load")
 OF_FINDINGS = (WORK, UPDATE, REST)  # listed where a question answers about them

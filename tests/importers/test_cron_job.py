@@ -70,6 +70,13 @@ def test_a_job_that_runs_longer_than_its_period_overlaps_itself(longest: str, ve
     assert not any("schedule" in edit.old or "* *" in edit.old for repair in finding.repairs for edit in repair.edits)
 
 
+def test_schedules_whose_work_has_no_time_are_counted_once(tmp_path: Path) -> None:
+    (tmp_path / "jobs.yaml").write_text(JOB + "---\n" + JOB.replace("report", "other"))
+    report = check(tmp_path)
+    assert not [finding for finding in report.findings if finding.code == "COH246"]
+    assert [(it.kind, it.number) for it in report.open_promises] == [("work", 2)]
+
+
 def test_a_deadline_below_its_time_kills_it(tmp_path: Path) -> None:
     (tmp_path / "job.yaml").write_text(JOB.replace("spec: {template", "spec: {activeDeadlineSeconds: 60, template"))
     overlay = "coherence: 1\noverlays: manifests\ncomponents: {report: {takes: {run: 2 min .. 4 min}}}\n"

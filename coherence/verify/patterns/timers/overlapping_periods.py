@@ -71,7 +71,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             )
             stated = values(timer)[0].labelled("started this often")
             places = (stated, then.place.labelled("for a time that is not stated"))
-            yield QUESTION.undecided(needs, places, (timer.name, then.thing))
+            yield QUESTION.undecided(needs, places, (timer.name, then.thing), lacks_number=True)
         else:
             yield _answer(subject, timer, shortest, takes, lasting(subject.design, then.subject))
 
