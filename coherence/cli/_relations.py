@@ -53,4 +53,6 @@ def _own_study(
             raise InputError([Problem(place, text, REMEDY) for text in refused]) from None
         if alone:
             raise
-        return Study(setting, ({},) * len(setting.seeds))
+        from coherence.simulate.study.promises import judged
+
+        return Study(setting, ({},) * len(setting.seeds), promises=judged(design, None, {}))

@@ -46,7 +46,7 @@ OF_A_RUN = ("against", "span", "warm_up", "runs", "seed", "values", "arrivals", 
 @click.option("--telemetry", metavar="FOLDER", help="Write series, requests and true causes of the first run here.")
 @click.option("--observed", metavar="FOLDER", help="Logs of a real autoscaler: did it what the design predicts?")
 @strict_option()
-@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--output", "-o", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, against: str | None, span: str, warm_up: str, runs: int, seed: int, values: Sequence[str],
     arrivals: Sequence[str], pauses: Sequence[str], telemetry: str | None, observed: str | None, strict: bool,
@@ -56,10 +56,12 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
     Requests arrive and are served one by one; loops read what is measured and act on it. The interval beside a number
     is that of its mean over independent runs (95 %).
+    Exits 1 where a run breaks a promise of the design.
     """
     if observed is not None:
         refuse_given(OF_A_RUN, "with --observed nothing is run, and logs are compared with the design")
         return _replay(path, observed, strict=strict)
+    from coherence.cli._promises import is_broken, is_open
     from coherence.simulate.study.recording import prepare
     from coherence.simulate.study.repeated_runs import difference
     from coherence.simulate.study.setting import Setting
@@ -78,14 +80,25 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if telemetry is not None and not stopped:
         _write(one_entry(path).design, setting, telemetry)
     changed = difference(*studies) if against is not None and not stopped else ()
-    if output == "json":
-        click.echo(_json(names, studies, changed, unread_lines), nl=False)
-    else:
-        unread = (f"{line}\n" for lines in unread_lines for line in unread_text(lines))
-        click.echo(_text(names, studies, changed) + "".join(unread), nl=False)
+    click.echo(_rendered(output, names, studies, changed, unread_lines), nl=False)
     if stopped:
         click.echo(f"stopped after run {len(studies[-1].setting.seeds)} of {runs}: what is shown is of those", err=True)
-    return STOPPED_CODE if stopped else strict_code(0, sum(unread_lines, ()), strict=strict)
+    code = strict_code(int(is_broken(studies)), sum(unread_lines, ()), strict=strict, left_open=is_open(studies))
+    return STOPPED_CODE if stopped else code
+
+
+def _rendered(
+    output: str, names: Sequence[str], studies: Sequence[Study], changed: Sequence[StudyReading],
+    unread_lines: Sequence[tuple[NotRead, ...]],
+) -> str:  # fmt: skip
+    if output == "junit":
+        from coherence.cli._promises import promises_junit
+
+        return promises_junit(names, studies)
+    if output == "json":
+        return _json(names, studies, changed, unread_lines)
+    unread = (f"{line}\n" for lines in unread_lines for line in unread_text(lines))
+    return _text(names, studies, changed) + "".join(unread)
 
 
 def _span(span: str, warm_up: str) -> tuple[float, float]:
@@ -177,6 +190,7 @@ def _json(
     unread_lines: Sequence[Sequence[NotRead]],
 ) -> str:  # fmt: skip
     from coherence.base.version import VERSION
+    from coherence.cli._promises import promises_json
     from coherence.cli._unread import unread_json
 
     setting = studies[0].setting
@@ -190,7 +204,7 @@ def _json(
         "stopped": any(study.stopped for study in studies),
         "designs": [
             {"path": name, "readings": [_row(r) for r in study.readings], "assumptions": list(study.assumptions),
-             "notes": list(study.notes), "not_read": unread_json(lines)}
+             "notes": list(study.notes), "promises": promises_json(study.promises), "not_read": unread_json(lines)}
             for name, study, lines in zip(names, studies, unread_lines, strict=True)
         ],
         "difference": [_row(reading) for reading in changed],
@@ -205,6 +219,7 @@ def _row(reading: StudyReading) -> Mapping[str, object]:
 
 def _text(names: Sequence[str], studies: Sequence[Study], changed: Sequence[StudyReading]) -> str:
     from coherence.base.number_text import render_seconds
+    from coherence.cli._promises import promise_lines
     from coherence.cli._tables import readings_table
 
     setting = studies[0].setting
@@ -212,6 +227,7 @@ def _text(names: Sequence[str], studies: Sequence[Study], changed: Sequence[Stud
     runs = f"{len(setting.seeds)} runs (seeds {setting.seeds[0]} to {setting.seeds[-1]})" if chance else "one exact run"
     lines = [f"{' against '.join(names)}: {render_seconds(setting.until)}, {runs}", ""]
     lines += readings_table([study.readings for study in studies], changed)
+    lines += promise_lines(names, studies)
     for run in studies:
         lines += ["", *(f"{note}" for note in run.notes)] if run.notes else []
     assumed = dict.fromkeys(note for study in studies for note in study.assumptions)

@@ -152,7 +152,7 @@ def test_a_comparison_with_logs_names_what_it_does_not_depend_on(path: str, caps
 RECORD = Path(__file__).parents[1] / "data" / "k8s_failure_reproduction"
 
 
-@pytest.mark.parametrize("command", ["simulate", "analyze", "bound"])
+@pytest.mark.parametrize("command", ["analyze", "bound"])
 def test_a_promise_that_only_a_check_judges_is_named(
     command: str, path: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -323,13 +323,19 @@ def _lower(path: str, low: Fraction | None) -> Fraction:
 
 
 def execute(
-    model: Model, choices: Choices | None = None, *, until: Fraction | None = None, instants: int | None = None
-) -> list[Instant]:
-    """The instants of one run, up to a time (inclusive) or a number.  Raises NotExactError, MissingValueError."""
+    model: Model, choices: Choices | None = None, *, until: Fraction | None = None, instants: int | None = None,
+    see: Callable[[Fraction, View], None] | None = None,
+) -> list[Instant]:  # fmt: skip
+    """Returns the instants of one run, up to a time (inclusive) or a number; `see` is shown each as it was sampled.
+
+    Raises NotExactError, MissingValueError.
+    """
     run = Execution(model, choices)
     passed: list[Instant] = []
     while (instants is None or len(passed) < instants) and (until is None or run.next_time() <= until):
         passed.append(run.advance())
+        if see is not None:
+            see(run.time, View(run, run.time, run.seen))
     return passed
 
 

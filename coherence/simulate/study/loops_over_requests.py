@@ -8,7 +8,7 @@ signal that scales a station is given back as that station's number of servers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from coherence.simulate.requests.service_means import mean_of
 
 if TYPE_CHECKING:
     from coherence.simulate.requests.engine import RequestRun
+    from coherence.simulate.study.promises import PromiseWatch
 
 TICK = Fraction(1)  # s: how often loops can see something new
 _GRAIN = 10**6  # measured values are rounded to a millionth, so that exact arithmetic stays short
@@ -80,15 +81,19 @@ class Meter:
         return self.levels.get(f"{station}.servers", 0.0) / mean if mean else 0.0
 
 
-def cut(model: Model, program: Program) -> LoopCut:
-    """Replace in the model everything that the program carries out."""
+def cut(model: Model, program: Program, given: Collection[str] = (), wanted: Collection[str] = frozenset()) -> LoopCut:
+    """Replace in the model everything that the program carries out, but inputs that are given.
+
+    `wanted`: signals that are measured though nothing of the model reads them.
+    """
     measured: dict[str, Callable[[Meter], float]] = {}
     for station in program.stations:
         measured |= {f"{station.name}.{word}": _reading(read, station.name) for word, read in _READINGS.items()}
     for source in program.sources:
         first = source.plan[0][0] if source.plan and source.plan[0] else ""
         measured[f"{source.name}.attempts"] = _rate(f"{first}.tries")
-    taken = {path: read for path, read in measured.items() if path in model.outputs or path in model.states}
+    known = {*model.outputs, *model.states, *(path for path in (*model.inputs, *wanted) if path not in given)}
+    taken = {path: read for path, read in measured.items() if path in known}
     return LoopCut(
         replace(
             model,
@@ -133,25 +138,36 @@ def _exact(number: float) -> Fraction:
 
 
 def run_model(design: Design) -> Model:
-    """Returns the model of a design as it is run: without promises, which no run judges.  Raises InputError."""
+    """Returns the model of a design as it is run, without promises: a watch adds those that it judges.
+
+    Raises InputError.
+    """
     return replace(elaborate(design), promises={})
 
 
-def _shown(whole: LoopCut, scaled: Iterable[str]) -> LoopCut:
-    """Returns the cut with only the constants and outputs on which loops, servers and what is shown depend."""
+def _shown(whole: LoopCut, scaled: Iterable[str], promised: Iterable[str]) -> LoopCut:
+    """Returns the cut with only what loops, servers, promises and what is shown depend on."""
     model = whole.model
     loops = (loop.name for loop in model.loops)
-    return replace(whole, model=sliced(model, [*loops, *model.states, *model.commands, *model.inputs, *scaled]))
+    needed = [*loops, *model.states, *model.commands, *model.inputs, *scaled, *promised]
+    return replace(whole, model=replace(sliced(model, needed), promises=model.promises))
 
 
 class Coupled:
     """A run of requests under the design's loops.  `instants` are those of the executor."""
 
     def __init__(
-        self, design: Design, processes: Processes, run: RequestRun, values: Mapping[str, Fraction] | None = None
-    ) -> None:
-        self.processes, self.run = processes, run
-        self.cut = _shown(cut(run_model(design), processes.program), processes.scaled.values())
+        self, design: Design, processes: Processes, run: RequestRun, values: Mapping[str, Fraction] | None = None,
+        watch: PromiseWatch | None = None,
+    ) -> None:  # fmt: skip
+        self.processes, self.run, self.watch = processes, run, watch
+        model = run_model(design)
+        wanted = watch.wanted(model) if watch is not None else frozenset[str]()
+        whole = cut(model, processes.program, values or (), wanted)
+        if watch is not None:
+            given = {*whole.measured, *(values or ())}
+            whole = replace(whole, model=watch.begin(whole.model, given, run.seed))
+        self.cut = _shown(whole, processes.scaled.values(), watch.targets() if watch is not None else ())
         start: dict[str, Any] = {path: Fraction(0) for path in self.cut.measured}
         self.execution = Execution(self.cut.model, Choices({**(values or {}), **start}))
         self.meter = Meter(processes.program)
@@ -175,5 +191,7 @@ class Coupled:
         self.execution.values.update({path: _exact(read(self.meter)) for path, read in self.cut.measured.items()})
         self.instants.append(self.execution.advance())
         world = View(self.execution, self.execution.time, {**self.execution.values, **self.execution.modes})
+        if self.watch is not None:
+            self.watch.see(time, View(self.execution, time, self.execution.seen))
         for station, path in self.processes.scaled.items():
             self.run.set_servers(station, max(0, int(world.value(path))))

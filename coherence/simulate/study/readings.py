@@ -35,13 +35,14 @@ def of_signals(model: Model, instants: Sequence[Instant], setting: Setting) -> R
         values = [float(plain(i.after[path])) for i in shown]
         spans = [end - float(i.time) for i, end in zip(shown, ends, strict=True)]
         total = sum(spans)
-        unit = _unit(unit_of(model, path))
+        unit = unit_text(unit_of(model, path))
         mean = sum(v * s for v, s in zip(values, spans, strict=True)) / total if total else values[-1]
         for what, number in (("mean", mean), ("least", min(values)), ("most", max(values)), ("last", values[-1])):
             yield (path, what, unit), number
 
 
-def _unit(dimension: Dimension) -> str:
+def unit_text(dimension: Dimension) -> str:
+    """Returns a dimension as the text of a unit: `req/s`."""
     above = "*".join(base if power == 1 else f"{base}^{power}" for base, power in dimension.powers if power > 0)
     below = "".join(f"/{base}" if power == -1 else f"/{base}^{-power}" for base, power in dimension.powers if power < 0)
     return above + below

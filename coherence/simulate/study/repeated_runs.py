@@ -11,7 +11,9 @@ import math
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
+from coherence.language.sentences import Promise
 from coherence.simulate.study.readings import Key, Sample
 from coherence.simulate.study.setting import Setting
 
@@ -34,6 +36,29 @@ class StudyReading:
         return self.of, self.what, self.unit
 
 
+class PromiseVerdict(StrEnum):
+    """What runs say of a promise."""
+
+    BROKEN = "broken"
+    HELD = "held"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class JudgedPromise:
+    """A promise with what the runs say of it; `reading`: the figure that it is about, with its interval.
+
+    `seed` and `seconds`: the run and the time of a breach.
+    """
+
+    promise: Promise
+    verdict: PromiseVerdict
+    message: str
+    reading: StudyReading | None = None
+    seed: int | None = None
+    seconds: float | None = None
+
+
 @dataclass(frozen=True)
 class Study:
     """What was run, and what each run showed.  `notes` tell what holds for all of them.
@@ -46,6 +71,7 @@ class Study:
     assumptions: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     stopped: bool = False
+    promises: tuple[JudgedPromise, ...] = ()
 
     @property
     def readings(self) -> tuple[StudyReading, ...]:

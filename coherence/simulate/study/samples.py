@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
@@ -24,6 +24,7 @@ from coherence.simulate.processes.sources import poisson
 from coherence.simulate.requests.program import Arrivals, Outage, Program
 from coherence.simulate.serving.of_design import Engine, engines_of, load_of
 from coherence.simulate.study.loops_over_requests import Coupled, run_model
+from coherence.simulate.study.promises import PromiseWatch, judged
 from coherence.simulate.study.readings import OF_WHOM, Sample, of_engine, of_job, of_loops, of_requests, of_signals
 from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.setting import Setting
@@ -36,17 +37,25 @@ Progress = Callable[[float], None]
 
 
 def study(design: Design, setting: Setting, progress: Progress | None = None) -> Study:
-    """Run the design under every seed.  Raises InputError and UsageError with what is missing."""
+    """Runs the design under every seed, and judges its promises.  Raises InputError and UsageError."""
+    watch = PromiseWatch(design, setting.until, setting.warmup)
+    own = _study(design, setting, watch, progress)
+    readings = {reading.key: reading for reading in own.readings}
+    return replace(own, promises=judged(design, watch, readings))
+
+
+def _study(design: Design, setting: Setting, watch: PromiseWatch, progress: Progress | None) -> Study:
+    """Runs the design under every seed.  Raises InputError and UsageError with what is missing."""
     requests, engines = has_requests(design), engines_of(design, first_burst=FIRST_BURST)
     program = processes(design) if requests else Processes(Program((), (), ()))
     _known(design, setting, program.program, engines)
     if not requests and not engines and not jobs_of(design):
-        return _loops(_shown(run_model(design)), setting)
+        return _loops(run_model(design), setting, watch)
     program = with_setting(program, setting)
     samples = []
     stopped = False
     try:
-        for sample in _runs(design, program, setting, progress):
+        for sample in _runs(design, program, setting, watch, progress):
             samples.append(sample)  # noqa: PERF402  (what is there when the next run is stopped is kept)
     except KeyboardInterrupt:
         if not samples:
@@ -61,12 +70,12 @@ def study(design: Design, setting: Setting, progress: Progress | None = None) ->
 
 
 def _runs(
-    design: Design, program: Processes, setting: Setting, progress: Progress | None
+    design: Design, program: Processes, setting: Setting, watch: PromiseWatch, progress: Progress | None
 ) -> Iterator[dict[tuple[str, str, str], float]]:
     """Yields what each run shows, one after the other."""
     for count, seed in enumerate(setting.seeds):
         sample: dict[tuple[str, str, str], float] = {}
-        for share, part in _parts(design, program, setting, seed):
+        for share, part in _parts(design, program, setting, seed, watch):
             sample |= part
             if progress:
                 progress((count + share) / len(setting.seeds))
@@ -114,13 +123,15 @@ def _open(design: Design, setting: Setting) -> None:
             raise UsageError(f"{path} of requests is what the design states: change it there")
 
 
-def _parts(design: Design, program: Processes, setting: Setting, seed: int) -> Iterator[tuple[float, Sample]]:
+def _parts(
+    design: Design, program: Processes, setting: Setting, seed: int, watch: PromiseWatch
+) -> Iterator[tuple[float, Sample]]:
     """One run: (share done, what it has shown)."""
     from coherence.simulate.jobs.run import simulate
     from coherence.simulate.serving.engine import serve
 
     if program.program.sources:
-        run = RequestsUnderLoops(design, program, setting, seed)
+        run = RequestsUnderLoops(design, program, setting, seed, watch=watch)
         if setting.warmup:
             run.advance(setting.warmup)
             run.run.begin_measuring()
@@ -140,8 +151,9 @@ class RequestsUnderLoops:
     """A run of a design's requests, under its loops if it has any."""
 
     def __init__(
-        self, design: Design, requests: Processes, setting: Setting, seed: int, *, trace: bool = False
-    ) -> None:
+        self, design: Design, requests: Processes, setting: Setting, seed: int, *, trace: bool = False,
+        watch: PromiseWatch | None = None,
+    ) -> None:  # fmt: skip
         from coherence.simulate.requests.engine import Limits, RequestRun
 
         self.made, self.setting, self.file = requests, setting, design.file
@@ -150,7 +162,11 @@ class RequestsUnderLoops:
         if design.loops:
             _bounded(run_model(design), setting)
         with _answered(self.file):
-            self.loops = Coupled(design, requests, self.run, setting.values) if design.loops else None
+            coupled = bool(design.loops) or (watch is not None and bool(watch.conditions()))
+            if watch is not None and not coupled:
+                watch.start(seed)
+            self.loops = Coupled(design, requests, self.run, setting.values, watch) if coupled else None
+        self.watch = watch
 
     def advance(self, until: float) -> None:
         """Go on to a time (s).  Raises InputError for what loops need, UsageError for more than a run may use."""
@@ -161,6 +177,9 @@ class RequestsUnderLoops:
 
     def sample(self) -> Sample:
         """Returns what it has shown."""
+        if self.watch is not None:
+            self.watch.see_requests(self.made.program, self.run.result())
+            self.watch.end()
         measured = dict(of_requests(self.made.program, self.run.result(), self.setting))
         if self.loops is None:
             return measured
@@ -178,27 +197,31 @@ def with_setting(requests: Processes, setting: Setting) -> Processes:
     return replace(requests, program=replace(program, sources=replayed, outages=(*program.outages, *outages)))
 
 
-def _shown(model: Model) -> Model:
+def _shown(model: Model, promised: Iterable[str] = ()) -> Model:
     """Returns the model with what the figures of a run depend on: loops, states and commands, not every output."""
-    return sliced(model, [*(loop.name for loop in model.loops), *model.states, *model.commands])
+    needed = [*(loop.name for loop in model.loops), *model.states, *model.commands, *promised]
+    return replace(sliced(model, needed), promises=model.promises)
 
 
-def _loops(model: Model, setting: Setting) -> Study:
+def _loops(whole: Model, setting: Setting, watch: PromiseWatch) -> Study:
     """Loops alone know no chance: one run, exactly."""
+    model = _shown(watch.begin(whole, setting.values, None), watch.targets())
     if not model.loops and not model.states:
         raise _nothing(model)
-    instants = exactly(model, setting)
+    instants = exactly(model, setting, watch)
+    watch.end()
     sample = dict(of_signals(model, instants, setting)) | dict(of_loops(model, instants, setting))
-    return Study(replace(setting, seeds=()), (sample,), model.abstractions, _for_ever(model, setting))
+    notes, watch.repeats = _for_ever(model, setting)
+    return Study(replace(setting, seeds=()), (sample,), model.abstractions, notes)
 
 
-def exactly(model: Model, setting: Setting) -> list[Instant]:
-    """Returns the one exact run of a model without chance.  Raises InputError."""
+def exactly(model: Model, setting: Setting, watch: PromiseWatch | None = None) -> list[Instant]:
+    """Returns the one exact run of a model without chance, which a watch sees.  Raises InputError."""
     until = Fraction(setting.until)
     _bounded(model, setting)
     with _answered(model.design.file):
         choices = Choices(setting.values, schedule=bursts(model, until, values=setting.values))
-        return execute(model, choices, until=until)
+        return execute(model, choices, until=until, see=watch.see if watch is not None else None)
 
 
 def _bounded(model: Model, setting: Setting) -> None:
@@ -225,21 +248,25 @@ def _answered(file: str) -> Iterator[None]:
         raise InputError([Problem(here, str(error), "state a smaller model")]) from None
 
 
-def _for_ever(model: Model, setting: Setting) -> tuple[str, ...]:
-    """Returns what becomes of the run in the long run, where that can be shown."""
+def _for_ever(model: Model, setting: Setting) -> tuple[tuple[str, ...], tuple[Fraction, Fraction] | None]:
+    """Returns what becomes of the run in the long run, where that can be shown; from when on, and how often (0: still).
+
+    Without the times where the run has bursts, or only closes in.
+    """
     try:
         orbit = long_run(model, Choices(setting.values)).orbit
     except NotExactError:
         orbit = None
     bare = "without its bursts: " if any(w.burst is not None for w in model.design.workload.values()) else ""
     if orbit is None:
-        return ("whether it settles or repeats was not found out",)
+        return ("whether it settles or repeats was not found out",), None
     if orbit.still:
-        return (f"{bare}settled for ever from {render_seconds(orbit.start)} on",)
+        rests = (orbit.start, Fraction(0)) if orbit.exact and not bare else None
+        return (f"{bare}settled for ever from {render_seconds(orbit.start)} on",), rests
     how = "exactly" if orbit.exact else f"closing in by {float(orbit.contraction):.2g} a lap"
-    return (
-        f"{bare}repeats every {render_seconds(orbit.period)} for ever, from {render_seconds(orbit.start)} on, {how}",
-    )
+    repeats = (orbit.start, orbit.period) if orbit.exact and not bare else None
+    words = f"{bare}repeats every {render_seconds(orbit.period)} for ever, from {render_seconds(orbit.start)} on, {how}"
+    return (words,), repeats
 
 
 class NothingRunsError(InputError):

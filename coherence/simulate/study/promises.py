@@ -1,0 +1,250 @@
+"""Judges the promises of a design in its runs: conditions at every instant, figures by their intervals.
+
+A run that breaks `always` or `never` is a witness, and names its seed and time.  That no run breaks them is no proof:
+the promise held in these runs.  An exact run that is known to repeat for ever also breaks what is to come to be, or to
+hold in the end.  A figure (a percentile, a mean, a share) breaks a promise where its whole interval does, and keeps it
+where its whole interval does; else the runs cannot tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from coherence.base.number_text import render_measured, render_seconds
+from coherence.language.expressions import names as names_in
+from coherence.language.expressions.evaluate import NotExactError, evaluate
+from coherence.language.expressions.tree import Tree, rename
+from coherence.language.sentences import Promise
+from coherence.model.model import Model, unit_of
+from coherence.simulate.execute.affine import plain
+from coherence.simulate.execute.instants import MissingValueError
+from coherence.simulate.execute.slices import influences
+from coherence.simulate.study.answers_in_time import answer_promise, first_late
+from coherence.simulate.study.readings import unit_text
+from coherence.simulate.study.repeated_runs import JudgedPromise, PromiseVerdict, StudyReading
+from coherence.simulate.study.thresholds import FigureLimit, judged_threshold, threshold_of
+
+if TYPE_CHECKING:
+    from coherence.language.design import Design
+    from coherence.simulate.execute.views import View
+    from coherence.simulate.requests.engine import RequestResult
+    from coherence.simulate.requests.program import Program
+
+CONDITIONS = ("always", "never", "eventually", "eventually_always")
+MEASURED = {"wait": "s", "arrivals": "/s", "served": "/s", "attempts": "/s"}
+LAST = Fraction(1, 10)  # of a run: where what is to hold for ever has to hold
+NOT_RUN = {
+    "response": "what ties two events together is decided by `coherence check`; a run judges conditions and figures",
+    "before": "the order of two events is decided by `coherence check`",
+    "sends": "the most sends that one call can cause are decided by `coherence check`",
+}
+
+
+@dataclass
+class ConditionNotes:
+    """What the runs have shown of one condition: where it was first broken, and in how many runs it came to hold."""
+
+    broken: tuple[int | None, Fraction] | None = None
+    values: str = ""  # of the signals of the condition, where it was first broken
+    reached: int = 0
+    open: str = ""
+    latest: Fraction | None = None  # when it last did not hold, in the run that goes on
+    late: tuple[int | None, Fraction] | None = None  # a run in whose last tenth it did not hold
+
+
+@dataclass
+class PromiseWatch:
+    """Notes, instant by instant, whether the conditions of a design's promises hold."""
+
+    design: Design
+    until: float
+    warmup: float = 0.0
+    notes: dict[str, ConditionNotes] = field(default_factory=dict)
+    runs: int = 0
+    seed: int | None = None
+    model: Model | None = None
+    repeats: tuple[Fraction, Fraction] | None = None  # from when on, and how often, an exact run repeats for ever
+    trees: dict[str, Tree] = field(default_factory=dict)
+    held: set[str] = field(default_factory=set)
+
+    def conditions(self) -> dict[str, Promise]:
+        """Returns the promises on conditions that hold or do not at an instant."""
+        return {
+            name: promise
+            for name, promise in self.design.promises.items()
+            if promise.kind in CONDITIONS and promise.condition and threshold_of(self.design, promise) is None
+        }
+
+    def begin(self, model: Model, given: Collection[str], seed: int | None) -> Model:
+        """Begins a run; returns the model with the conditions that it can judge, which it then reads as its own."""
+        self.start(seed)
+        self.model = model
+        judged_here = {}
+        for name, promise in self.conditions().items():
+            notes = self.notes.setdefault(name, ConditionNotes())
+            notes.latest = None
+            assert promise.condition is not None
+            tree = rename(promise.condition.tree, model.resolve)
+            missing = next(_missing(model, tree, given), None)
+            notes.open = f"needs what {missing} is in a run: state it, or give it by --set" if missing else ""
+            if missing is None:
+                self.trees[name] = tree
+                judged_here[name] = replace(promise, condition=replace(promise.condition, tree=tree))
+        return replace(model, promises=judged_here)
+
+    def start(self, seed: int | None) -> None:
+        """Begins a run of which no instants are seen."""
+        self.seed, self.runs, self.held, self.trees, self.model = seed, self.runs + 1, set(), {}, None
+
+    def wanted(self, model: Model) -> frozenset[str]:
+        """Returns the signals that the conditions name, whether or not a run has them."""
+        trees = (promise.condition.tree for promise in self.conditions().values() if promise.condition is not None)
+        return frozenset(model.resolve(path) for tree in trees for path in names_in(tree))
+
+    def targets(self) -> tuple[str, ...]:
+        """Returns the signals that the conditions of this run read."""
+        return tuple(dict.fromkeys(path for tree in self.trees.values() for path in names_in(tree)))
+
+    def see(self, time: Fraction, world: View) -> None:
+        """Notes which conditions hold at an instant."""
+        if time < self.warmup:
+            return
+        for name, tree in list(self.trees.items()):
+            try:
+                holds = bool(evaluate(tree, world))
+            except (MissingValueError, NotExactError) as error:
+                self.notes[name].open = f"needs {error}"
+                del self.trees[name]
+            else:
+                self._note(name, time, world, holds=holds)
+
+    def _note(self, name: str, time: Fraction, world: View, *, holds: bool) -> None:
+        notes, kind = self.notes[name], self.design.promises[name].kind
+        if holds:
+            self.held.add(name)
+        else:
+            notes.latest = time
+        if holds is (kind == "never") and kind in ("always", "never") and notes.broken is None:
+            notes.broken, notes.values = (self.seed, time), self._values(name, world)
+
+    def _values(self, name: str, world: View) -> str:
+        """Returns the values of the signals of a condition, in their units."""
+        assert self.model is not None
+        values = {path: world.value(path) for path in names_in(self.trees[name])}
+        return ", ".join(
+            f"{path} = {render_measured(float(plain(value)), self._unit(path))}"
+            for path, value in values.items()
+            if not isinstance(value, bool)
+        )
+
+    def _unit(self, path: str) -> str:
+        assert self.model is not None
+        known = self.model.kind(path) != "input"
+        return unit_text(unit_of(self.model, path)) if known else MEASURED.get(path.rpartition(".")[2], "")
+
+    def see_requests(self, program: Program, result: RequestResult) -> None:
+        """Notes which promises of answers within a time the requests of this run have broken."""
+        for name, promise in self.design.promises.items():
+            answer = answer_promise(self.design, promise)
+            if answer is not None and any(source.name == answer.workload for source in program.sources):
+                notes = self.notes.setdefault(name, ConditionNotes())
+                late = first_late(answer, program, result, self.warmup)
+                if late is not None and notes.broken is None:
+                    notes.broken = (self.seed, Fraction(late))
+
+    def end(self) -> None:
+        """Ends a run."""
+        for name in self.trees:
+            notes = self.notes[name]
+            notes.reached += name in self.held
+            if notes.latest is not None and notes.latest >= Fraction(self.until) * (1 - LAST) and notes.late is None:
+                notes.late = (self.seed, notes.latest)
+
+
+def _missing(model: Model, tree: Tree, given: Collection[str]) -> Iterator[str]:
+    """Yields the signals of which a run has no value."""
+    for path in sorted(influences(model, names_in(tree))):
+        kind = model.kind(path)
+        if path in given or kind in ("loop", "output"):
+            continue
+        starts = [table[path].initial for table in (model.states, model.commands) if path in table]
+        starts += [model.constants[path].range] if path in model.constants else []
+        if not any(start.low is not None for start in starts):
+            yield path
+
+
+def judged(
+    design: Design, watch: PromiseWatch | None, readings: Mapping[tuple[str, str, str], StudyReading]
+) -> tuple[JudgedPromise, ...]:
+    """Returns what the runs say of each promise of a design, in the order of the design."""
+    return tuple(_judged(design, promise, watch, readings) for promise in design.promises.values())
+
+
+def _judged(
+    design: Design, promise: Promise, watch: PromiseWatch | None,
+    readings: Mapping[tuple[str, str, str], StudyReading],
+) -> JudgedPromise:  # fmt: skip
+    threshold = threshold_of(design, promise)
+    if isinstance(threshold, FigureLimit):
+        holds, message, reading = judged_threshold(threshold, readings)
+        verdict = {True: PromiseVerdict.HELD, False: PromiseVerdict.BROKEN, None: PromiseVerdict.UNDECIDED}[holds]
+        return JudgedPromise(promise, verdict, message, reading)
+    if isinstance(threshold, str):
+        return JudgedPromise(promise, PromiseVerdict.UNDECIDED, threshold)
+    notes = watch.notes.get(promise.name) if watch is not None else None
+    if watch is None or notes is None or not watch.runs:
+        why = NOT_RUN.get(promise.kind, "no run has what it speaks of")
+        return JudgedPromise(promise, PromiseVerdict.UNDECIDED, why)
+    return _by_notes(promise, notes, watch)
+
+
+def _by_notes(promise: Promise, notes: ConditionNotes, watch: PromiseWatch) -> JudgedPromise:
+    runs = f"all {watch.runs} runs" if watch.runs > 1 else "this run"
+    if notes.broken is not None:
+        seed, time = notes.broken
+        what = {"never": "so", "response": "not answered"}.get(promise.kind, "not so")
+        where = f"{what} at {render_seconds(time)}" + (f" of the run with seed {seed}" if seed is not None else "")
+        where += f": {notes.values}" if notes.values else ""
+        return JudgedPromise(promise, PromiseVerdict.BROKEN, where, seed=seed, seconds=float(time))
+    if notes.open:
+        return JudgedPromise(promise, PromiseVerdict.UNDECIDED, notes.open)
+    if promise.kind == "response":
+        return JudgedPromise(promise, PromiseVerdict.HELD, f"of every request of {runs}")
+    if promise.kind in ("always", "never"):
+        return JudgedPromise(promise, PromiseVerdict.HELD, f"at every instant of {runs}")
+    for_ever = _for_ever(promise, notes, watch)
+    if for_ever is not None:
+        return for_ever
+    if promise.kind == "eventually":
+        short = f"came to be in {notes.reached} of {watch.runs} runs, which end after {render_seconds(watch.until)}"
+        came = notes.reached == watch.runs
+        return JudgedPromise(
+            promise, PromiseVerdict.HELD if came else PromiseVerdict.UNDECIDED, f"in {runs}" if came else short
+        )
+    return _in_the_end(promise, notes, runs)
+
+
+def _for_ever(promise: Promise, notes: ConditionNotes, watch: PromiseWatch) -> JudgedPromise | None:
+    """Returns the breach of what is to come to be, or to hold in the end, by a run that repeats for ever."""
+    if watch.repeats is None or notes.latest is None:
+        return None
+    start, period = watch.repeats
+    never_came = promise.kind == "eventually" and not notes.reached
+    comes_again = promise.kind == "eventually_always" and notes.latest >= start
+    if watch.until < start + period or not (never_came or comes_again):
+        return None
+    how = f"repeats every {render_seconds(period)} for ever" if period else "rests for ever"
+    message = f"not so at {render_seconds(notes.latest)}, and the run {how} from {render_seconds(start)} on"
+    return JudgedPromise(promise, PromiseVerdict.BROKEN, message, seconds=float(notes.latest))
+
+
+def _in_the_end(promise: Promise, notes: ConditionNotes, runs: str) -> JudgedPromise:
+    if notes.late is None:
+        return JudgedPromise(promise, PromiseVerdict.HELD, f"throughout the last tenth of {runs}")
+    seed, time = notes.late
+    which = f" of the run with seed {seed}" if seed is not None else ""
+    why = f"still not so at {render_seconds(time)}{which}; a run that ends cannot tell what comes later"
+    return JudgedPromise(promise, PromiseVerdict.UNDECIDED, why)

@@ -1,0 +1,118 @@
+"""Reads promises on figures of runs (percentiles, means, shares of requests) and judges them by their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from coherence.base.number_text import render_measured
+from coherence.language.expressions.tree import MIRRORED, Call, Compare, Name, Number, Tree
+from coherence.simulate.study.readings import QUANTILES
+
+if TYPE_CHECKING:
+    from coherence.language.design import Design
+    from coherence.language.sentences import Promise
+    from coherence.simulate.study.repeated_runs import StudyReading
+
+Key = tuple[str, str, str]
+LATENCY = ("latency", "response_time", "sojourn", "duration")
+SHARES = ("success", "succeed", "availability", "success_rate")
+FIGURES = ("quantile", "mean", "tail")
+
+
+@dataclass(frozen=True)
+class FigureLimit:
+    """A figure of runs, by its key, compared with a number in the unit of the figure."""
+
+    key: Key
+    op: str
+    limit: float
+
+
+def threshold_of(design: Design, promise: Promise) -> FigureLimit | str | None:
+    """Returns the threshold that a promise is, why runs have no such figure, or None where it is about no figure."""
+    tree = promise.condition.tree if promise.condition is not None and promise.kind == "always" else None
+    if not isinstance(tree, Compare):
+        return None
+    left, op, right = tree.left, tree.op, tree.right
+    if isinstance(left, Number):
+        left, op, right = right, MIRRORED.get(op, op), left
+    of = _figure(left)
+    if of is None:
+        return None
+    if not isinstance(right, Number) or op not in ("<", "<=", ">", ">="):
+        return "a figure of runs is compared with a number, by <= or >="
+    path, kind, share = of
+    thing, _, signal = path.partition(".")
+    source = _source(design, thing)
+    if source is None:
+        return f"runs have the latency of the requests of a workload: write it of one that calls {thing}"
+    return _threshold(source, (signal, kind, share), op, right.value)
+
+
+def _figure(tree: Tree) -> tuple[str, str, Fraction] | None:
+    """Returns the signal, the figure of it, and the share or time that the figure is for."""
+    match tree:
+        case Call(function="quantile" | "tail" as kind, arguments=(Name(path=path), Number(value=share))):
+            return path, kind, share
+        case Call(function="mean", arguments=(Name(path=path),)):
+            return path, "mean", Fraction(0)
+        case Name(path=path) if path.partition(".")[2] in SHARES:
+            return path, "share", Fraction(0)
+    return None
+
+
+def _source(design: Design, thing: str) -> str | None:
+    """Returns the workload whose requests a thing's latency is that of: itself, or the one that calls nothing else."""
+    if thing in design.workload:
+        return thing
+    callers = {call.caller.text for call in design.calls if call.caller and call.callee and call.callee.text == thing}
+    own = next(iter(callers)) if len(callers) == 1 else ""
+    calls = [call for call in design.calls if call.caller and call.caller.text == own]
+    alone = len(calls) == 1 and not calls[0].tries and calls[0].hedge_after is None
+    return own if own in design.workload and alone else None
+
+
+def _threshold(source: str, figure: tuple[str, str, Fraction], op: str, limit: Fraction) -> FigureLimit | str:
+    signal, kind, share = figure
+    if kind == "share":
+        return FigureLimit((source, "succeed", "%"), op, 100 * float(limit))
+    if signal not in LATENCY:
+        return f"runs have no distribution of {source}.{signal}: their figures are of its latency"
+    if kind == "tail":  # P(T > t) <= 1 - q where the quantile q is at most t
+        kind, share, limit, op = "quantile", 1 - limit, share, {"<": "<=", ">": ">="}.get(op, op)
+    if kind == "mean":
+        return FigureLimit((source, "mean", "s"), op, float(limit))
+    percent = 100 * share
+    if percent not in QUANTILES:
+        known = ", ".join(f"{q} %" for q in QUANTILES)
+        return f"runs have the percentiles {known}, and not that of {float(percent):g} %"
+    return FigureLimit((source, f"P{percent}", "s"), op, float(limit))
+
+
+def judged_threshold(
+    threshold: FigureLimit, readings: Mapping[Key, StudyReading]
+) -> tuple[bool | None, str, StudyReading | None]:
+    """Returns whether a threshold is kept (None: the runs cannot tell), why, and the figure with its interval."""
+    reading, (of, what, unit) = readings.get(threshold.key), threshold.key
+    if reading is None:
+        return None, f"the runs do not have {what} of {of}: too few of its requests were answered", None
+    words = f"{what} of {of} is {render_measured(reading.value, unit)}"
+    upper = threshold.op in ("<", "<=")
+    if getattr(reading, "more_than", False):
+        broken = upper and reading.value > threshold.limit
+        return (False if broken else None), f"{words} or more: requests were not answered", reading
+    if reading.low is None or reading.high is None:
+        return None, f"{words}; one run has no interval: make several (--runs)", reading
+    words += f" [{render_measured(reading.low, unit)}, {render_measured(reading.high, unit)}]"
+    low, high = _holds(threshold, reading.low), _holds(threshold, reading.high)
+    if low != high:
+        return None, f"{words}, and the limit lies inside the interval: make more or longer runs", reading
+    return low, words, reading
+
+
+def _holds(threshold: FigureLimit, value: float) -> bool:
+    limit = threshold.limit
+    return {"<": value < limit, "<=": value <= limit, ">": value > limit, ">=": value >= limit}[threshold.op]
