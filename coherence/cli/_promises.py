@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from coherence.simulate.study.promises import JudgedPromise
-    from coherence.simulate.study.repeated_runs import Study
+    from coherence.simulate.study.repeated_runs import JudgedPromise, Study
 
 WORDS = {"broken": "broken", "held": "held", "undecided": "not decided"}
 
