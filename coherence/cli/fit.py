@@ -65,6 +65,8 @@ class TelemetryInput:
 @click.option("--do", "do", multiple=True, metavar="SIGNAL=VALUE", help="What would the loss be at this value?")
 @click.option("--requests", metavar="CSV", help="A log of requests, for the indices CI, DI, WPI.")
 @click.option("--ledger", metavar="CSV", help="A log of what each device did, for the ledger of losses.")
+@click.option("--serving", "servers", multiple=True, metavar="SERVER=FOLDER",
+              help="Logs of an inference server: the times of its steps.")  # fmt: skip
 @click.option("--rank", metavar="SIGNAL", help="Rank the root causes of an incident at this signal.")
 @click.option("--bootstrap", "bootstraps", type=click.IntRange(0, 100_000), default=0, metavar="N",
               help="Also a block bootstrap of N draws.")  # fmt: skip
@@ -77,19 +79,17 @@ class TelemetryInput:
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, stream: bool, window: str | None, against: str | None, reference: Sequence[str],
-    do: Sequence[str], picture: str | None, time_limit: float, strict: bool, output: str, **more: Any,
+    do: Sequence[str], servers: Sequence[str], picture: str | None, time_limit: float, strict: bool, output: str,
+    **more: Any,
 ) -> int:  # fmt: skip
     """Fit the design at PATH to telemetry.
 
     Every influence that the design declares is fitted; a loss is split over its causes so that the shares and what
     is unexplained sum to it exactly, and what the data cannot tell is refused, with what to measure instead.
     """
-    from coherence.base.reads import recorded
-    from coherence.base.watchdog import interruptible, run_limit
-    from coherence.causal.sections import answers
+    if servers:
+        return _servers(path, servers, as_json=output == "json")
     from coherence.causal.session.context import FitSettings
-    from coherence.cli._progress import Progress
-    from coherence.cli._unread import left_out, unread
 
     reading = TelemetryInput(**{name: more.pop(name) for name in READING})
     named: dict[str, Any] = {
@@ -102,6 +102,21 @@ def command(  # noqa: PLR0913  (one parameter per option)
     )  # fmt: skip
     _refuse_ignored(reading, settings)
     _check_kind(picture)
+    return _fit(path, reading, settings, stream=stream, picture=picture, time_limit=time_limit, strict=strict,
+                output=output)  # fmt: skip
+
+
+def _fit(  # noqa: PLR0913  (one parameter per option)
+    path: str, reading: TelemetryInput, settings: FitSettings, *, stream: bool, picture: str | None,
+    time_limit: float, strict: bool, output: str,
+) -> int:  # fmt: skip
+    """Fits a design to telemetry and prints what that answers.  Returns the exit code."""
+    from coherence.base.reads import recorded
+    from coherence.base.watchdog import interruptible, run_limit
+    from coherence.causal.sections import answers
+    from coherence.cli._progress import Progress
+    from coherence.cli._unread import left_out, unread
+
     entry = one_entry(path)
     design, sources = entry.design, entry.sources
     with recorded() as reads, Progress("fitting") as bar, interruptible(bar), run_limit(time_limit) as run:
@@ -114,6 +129,17 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if run.stopped:
         return STOPPED_CODE
     return strict_code(_code(sections), lines, strict=strict, left_open=_left_open(sections))
+
+
+def _servers(path: str, servers: Sequence[str], *, as_json: bool) -> int:
+    """Prints the times of steps of inference servers, fitted to what they counted."""
+    from coherence.cli._given import refuse_given
+    from coherence.cli._serving_fit import fitted_step_times
+
+    names = [p.name for p in click.get_current_context().command.params if p.name not in {"path", "servers", "output"}]
+    refuse_given([name for name in names if name], "--serving fits the times of steps and reads no telemetry")
+    click.echo(fitted_step_times(path, servers, as_json=as_json), nl=False)
+    return 0
 
 
 def _check_kind(picture: str | None) -> None:

@@ -39,7 +39,7 @@ OF_A_RUN = ("against", "span", "warm_up", "runs", "seed", "values", "arrivals", 
     "--seed", default=1, show_default=True, type=click.IntRange(0), help="Of the first run; then one more each."
 )
 @click.option("--set", "values", multiple=True, metavar="PATH=VALUE", help="Fix what the design leaves open.")
-@click.option("--arrivals", multiple=True, metavar="WORKLOAD=CSV", help="Replay arrival times instead of chance.")
+@click.option("--arrivals", multiple=True, metavar="WORKLOAD=FILE", help="Replay the arrivals of a file.")
 @click.option(
     "--pause", "pauses", multiple=True, metavar="THING=3s@60s", help="It stands still for so long, from then on."
 )
@@ -171,12 +171,12 @@ def _pause(text: str) -> tuple[str, float, float]:
 
 
 def _trace(text: str) -> tuple[str, ArrivalTrace]:
-    from coherence.simulate.serving.trace import replayed_from_csv
+    from coherence.simulate.serving.trace import replayed_from_file
 
     workload, _, file = text.partition("=")
     if not file:
         raise UsageError(f"--arrivals {text!r}: write WORKLOAD=FILE, for example clients=trace.csv")
-    return workload.strip(), replayed_from_csv(file)
+    return workload.strip(), replayed_from_file(file)
 
 
 def _write(design: Design, setting: Setting, folder: str) -> None:

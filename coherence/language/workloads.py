@@ -68,7 +68,7 @@ class Randomness(Record):
 
 
 class Workload(Record):
-    """Arrivals: a rate, how irregular it is, bursts, a service demand, tokens (of prompt and answer).
+    """Arrivals: a rate, how irregular it is, bursts, a service demand, tokens (of prompt, shared prefix, answer).
 
     A request that has not ended by its `deadline` is given up.  `priority`: where what serves it has an order by
     priority, higher ones come first.  `cases`: how many of its requests are of each case, relative to each other.
@@ -83,6 +83,7 @@ class Workload(Record):
     tokens: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
     prompt: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
     answer: Spread2 | Quantity | None = key(either(record(Spread2), ANY_QUANTITY))
+    prefix: Quantity | None = key(ANY_QUANTITY)
     residence: Spread2 | Quantity | None = key(either(record(Spread2), DURATION))
     deadline: Quantity | None = key(DURATION)
     priority: Quantity | None = key(quantity(ONE, whole=True))

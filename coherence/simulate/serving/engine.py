@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import UsageError
-from coherence.simulate.serving.server import CHUNKED, InferenceServer, StepTime, TokenLoad
+from coherence.simulate.serving.begin import cost_of, fleet_of, rules_of
+from coherence.simulate.serving.server import CHUNKED, InferenceServer, StepTime, TokenLoad, chosen
 
 if TYPE_CHECKING:
-    from coherence.simulate.serving.kernel import KernelState
+    from coherence.simulate.serving.state import Copies
 
 Array = Any  # numpy arrays
-SAMPLES = 4096  # rows of one piece of the series
+ROWS = 4096  # rows of one piece of the series
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Served:
 
     `rejected`: requests that can never fit (their tokens exceed the cache, or a step where prompts go whole).
     `recomputed`: tokens that were in the cache when the request was preempted, and had to be computed again.
+    `cached`: prompt tokens that were in the cache when the request was first scheduled.
     `series`: "time", "running", "waiting", "blocks" (in use), and since the start "prefilled", "written"
     (tokens), sampled at the end of the first step after each sampling instant and whenever the server idles.
     """
@@ -34,6 +36,7 @@ class Served:
     written: Array
     preemptions: Array
     recomputed: Array
+    cached: Array
     rejected: Array
     series: Mapping[str, Array]
     steps: int
@@ -46,13 +49,13 @@ class Served:
 
     @property
     def ttft(self) -> Array:
-        """Time to first token: seconds from arrival."""
-        return self.first_token - self.load.arrival
+        """Time to first token: seconds since the user asked."""
+        return self.first_token - self.load.since
 
     @property
     def latency(self) -> Array:
-        """Seconds from arrival to the last token."""
-        return self.last_token - self.load.arrival
+        """Seconds from when the user asked to the last token."""
+        return self.last_token - self.load.since
 
     @property
     def tpot(self) -> Array:
@@ -72,10 +75,17 @@ class Served:
 
 
 def serve(
-    server: InferenceServer, step: StepTime, load: TokenLoad, *, until: float = math.inf, sample_every: float = 1.0
+    server: InferenceServer,
+    step: StepTime,
+    load: TokenLoad,
+    *,
+    until: float = math.inf,
+    sample_every: float = 1.0,
+    pauses: Sequence[tuple[float, float]] = (),
 ) -> Served:
-    """Serve a load first come, first served.  Steps that begin before `until` (seconds) are carried out.
+    """Serves a load first come, first served.  Steps that begin before `until` (seconds) are carried out.
 
+    `pauses`: (begin, end) of times in which no step begins.
     Raises UsageError for a sampling interval that is not positive.  Deterministic: nothing is drawn.
     """
     import numpy as np
@@ -84,11 +94,9 @@ def serve(
         raise UsageError(f"sample_every(={sample_every!r}) must be > 0 s")
     rejected = oversized(server, load)
     accepted = np.flatnonzero(~rejected)
-    state = _state(
-        server, TokenLoad(load.arrival[accepted], load.prompt[accepted], load.output[accepted]), sample_every
-    )
-    samples = _advance(server, step, state, until)
-    return _served(load, accepted, rejected, state, samples)
+    fleet = fleet_of(server, chosen(load, accepted), sample_every, sorted(pauses))
+    samples = _advance(server, step, fleet, until)
+    return _served(load, accepted, rejected, fleet, samples)
 
 
 def oversized(server: InferenceServer, load: TokenLoad) -> Array:
@@ -98,66 +106,44 @@ def oversized(server: InferenceServer, load: TokenLoad) -> Array:
     return tokens > (limit if server.prefill == CHUNKED else min(limit, server.max_num_batched_tokens))
 
 
-def _state(server: InferenceServer, load: TokenLoad, sample_every: float) -> KernelState:
+def _advance(server: InferenceServer, step: StepTime, fleet: Copies, until: float) -> Array:
     import numpy as np
 
-    from coherence.simulate.serving import kernel
+    from coherence.simulate.serving import fleet as kernel
+    from coherence.simulate.serving.state import COLUMNS, SAMPLES
 
-    n, batch = len(load), server.max_num_seqs
-    count = np.zeros(kernel.COUNTS, np.int64)
-    count[kernel.FREE] = server.blocks
-    begin = float(load.arrival[0]) if n else 0.0
-    whole = ("computed", "written", "held", "preempted", "repeated", "put_back")
-    return kernel.KernelState(
-        arrival=load.arrival,
-        prompt=load.prompt,
-        output=load.output,
-        **{name: np.zeros(n, np.int64) for name in whole},
-        **{name: np.full(n, np.nan) for name in ("scheduled", "first", "last")},
-        **{name: np.zeros(batch, np.int64) for name in ("running", "planned")},
-        count=count,
-        clock=np.array([begin, begin, sample_every]),
-    )
-
-
-def _advance(server: InferenceServer, step: StepTime, state: KernelState, until: float) -> Array:
-    import numpy as np
-
-    from coherence.simulate.serving import kernel
-
-    mixed = server.prefill == CHUNKED
-    rules = kernel.Rules(server.max_num_seqs, server.max_num_batched_tokens, server.block_size, server.blocks, mixed)
-    seconds = (step.fixed, step.per_prefill_token, step.per_sequence, step.per_context_token)
-    cost = kernel.Cost(*map(float, seconds))
+    rules, cost = rules_of(server), cost_of(server, step)
     pieces, done = [], False
     while not done:
-        piece = np.zeros((SAMPLES, len(kernel.COLUMNS)))
-        state.count[kernel.SAMPLES] = 0
-        done = kernel.advance(rules, cost, state, float(until), piece)
-        pieces.append(piece[: state.count[kernel.SAMPLES]])
+        piece = np.zeros((ROWS, len(COLUMNS)))
+        fleet.turn[SAMPLES] = 0
+        done = kernel.advance(rules, cost, fleet, float(until), piece)
+        pieces.append(piece[: fleet.turn[SAMPLES]])
     return np.concatenate(pieces)
 
 
-def _served(load: TokenLoad, accepted: Array, rejected: Array, state: KernelState, samples: Array) -> Served:
+def _served(load: TokenLoad, accepted: Array, rejected: Array, fleet: Copies, samples: Array) -> Served:
     import numpy as np
 
-    from coherence.simulate.serving import kernel
+    from coherence.simulate.serving.state import COLUMNS, STEPS
 
     def spread(values: Array, empty: float) -> Array:
         whole = np.full(len(load), empty, values.dtype)
         whole[accepted] = values
         return whole
 
+    requests = fleet.of
     return Served(
         load=load,
-        scheduled=spread(state.scheduled, np.nan),
-        first_token=spread(state.first, np.nan),
-        last_token=spread(state.last, np.nan),
-        written=spread(state.written, 0),
-        preemptions=spread(state.preempted, 0),
-        recomputed=spread(state.repeated, 0),
+        scheduled=spread(requests.scheduled, np.nan),
+        first_token=spread(requests.first, np.nan),
+        last_token=spread(requests.last, np.nan),
+        written=spread(requests.written, 0),
+        preemptions=spread(requests.preempted, 0),
+        recomputed=spread(requests.repeated, 0),
+        cached=spread(requests.cached, 0),
         rejected=rejected,
-        series={name: samples[:, column] for column, name in enumerate(kernel.COLUMNS)},
-        steps=int(state.count[kernel.STEPS]),
-        end=float(state.clock[0]),
+        series={name: samples[:, column] for column, name in enumerate(COLUMNS)},
+        steps=int(fleet.count[:, STEPS].sum()),
+        end=float(fleet.clock.max()),
     )

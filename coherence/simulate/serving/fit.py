@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import UsageError
-from coherence.simulate.serving.server import StepTime
+from coherence.simulate.serving.server import Experts, InferenceServer, StepTime
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+FULL = 0.9  # of the cache: beyond it requests may have been preempted
+ENOUGH = 8  # stretches that suffice without those in which the cache was nearly full
 LEAST_STEPS = 50  # a step cut by the edge of a stretch is then at most a fiftieth of it
 
 
@@ -73,40 +75,79 @@ def written_by(counters: Counters) -> NDArray[Any]:
     return np.maximum(np.round(between + 1), 1).astype(np.int64)  # type: ignore[no-any-return]
 
 
-def stretches(counters: Counters, *, least_steps: float = LEAST_STEPS) -> tuple[NDArray[Any], NDArray[Any]]:
-    """(work, seconds) of successive intervals that were busy throughout, joined until they hold `least_steps` steps.
+@dataclass(frozen=True)
+class BusyTime:
+    """Stretches of time that were busy throughout, in each of its copies: `done` has their steps, prefill tokens,
+    tokens written, context tokens times steps and, of a mixture of experts, shares of experts times steps."""
 
-    Columns of work: steps, prefill tokens, tokens written, context tokens times steps.
+    done: NDArray[Any]
+    seconds: NDArray[Any]
+
+
+def stretches(
+    counters: Counters, *, least_steps: float = LEAST_STEPS, server: InferenceServer | None = None,
+    experts: Experts | None = None,
+) -> BusyTime:  # fmt: skip
+    """Returns successive intervals that were busy throughout, joined until they hold `least_steps` steps.
+
+    `server`: how many copies share the work; intervals in which its cache was nearly full are left out if enough
+    others remain, because what is computed again after a preemption is in no counter.
     """
     import numpy as np
 
+    copies = server.copies if server is not None else 1
     count = steps(counters)
     held = (counters.held[:-1] + counters.held[1:]) / 2
     busy = (count > 0) & (counters.held[:-1] > 0) & (counters.held[1:] > 0)
-    work = np.column_stack((count, counters.prefilled, counters.written, count * held))[busy]
-    seconds = np.diff(counters.edges)[busy]
+    if server is not None:
+        room = FULL * server.blocks * server.block_size * copies
+        roomy = busy & (np.maximum(counters.held[:-1], counters.held[1:]) <= room)
+        busy = roomy if np.nansum(count[roomy]) >= ENOUGH * least_steps else busy
+    columns = [count, counters.prefilled / copies, counters.written / copies, count * held / copies]
+    if experts is not None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            tokens = (counters.prefilled + counters.written) / count / (1 if _together(server) else copies)
+        columns.append(np.nan_to_num(count * experts.share(tokens)))
+    work, seconds = np.column_stack(columns)[busy], np.diff(counters.edges)[busy]
     if not len(work):
-        return work, seconds
+        return BusyTime(work, seconds)
     stretch = np.floor((np.cumsum(work[:, 0]) - work[:, 0]) / least_steps).astype(int)
     first = np.flatnonzero(np.diff(stretch, prepend=-1))
-    return np.add.reduceat(work, first), np.add.reduceat(seconds, first)
+    return BusyTime(np.add.reduceat(work, first), np.add.reduceat(seconds, first))
 
 
-def fit_step_time(*runs: Counters, least_steps: float = LEAST_STEPS) -> tuple[StepTime, float]:
+def _together(server: InferenceServer | None) -> bool:
+    return server is not None and server.together
+
+
+def fit_step_time(
+    *runs: Counters, least_steps: float = LEAST_STEPS, server: InferenceServer | None = None,
+    experts: Experts | None = None,
+) -> tuple[StepTime, float]:  # fmt: skip
     """(step time, relative root mean square of its residuals) that explains the runs best, no coefficient negative.
 
     Least squares on the mean seconds of a step of each stretch, so that long steps weigh most: queues form there.
-    Raises UsageError when the runs hold fewer than four stretches.  SOURCE: Lawson and Hanson (1974), NNLS.
+    Raises UsageError when the runs hold too few stretches.  SOURCE: Lawson and Hanson (1974), NNLS.
     """
     import numpy as np
     from scipy.optimize import nnls
 
-    parts = [stretches(run, least_steps=least_steps) for run in runs]
-    work, seconds = np.concatenate([w for w, _ in parts]), np.concatenate([s for _, s in parts])
-    if len(work) < 4:
-        raise UsageError(f"{len(work)} stretches of {least_steps:g} steps cannot determine four coefficients of a step")
+    parts = [stretches(run, least_steps=least_steps, server=server, experts=experts) for run in runs]
+    work, seconds = np.concatenate([part.done for part in parts]), np.concatenate([part.seconds for part in parts])
+    if len(work) < work.shape[1]:
+        few = f"{len(work)} stretches of {least_steps:g} steps"
+        raise UsageError(f"{few} cannot determine {work.shape[1]} coefficients of a step: give a longer run")
     per_step, target = work / work[:, :1], seconds / work[:, 0]
     scale = np.where(per_step.max(axis=0) > 0, per_step.max(axis=0), 1.0)
     coefficients = nnls(per_step / scale, target)[0] / scale
     error = float(np.sqrt(np.mean((per_step @ coefficients / target - 1) ** 2)))
-    return StepTime(*map(float, coefficients)), error
+    fixed, prefill, sequence, context = map(float, coefficients[:4])
+    return StepTime(fixed, prefill, sequence, context, _timed(experts, coefficients, server)), error
+
+
+def _timed(experts: Experts | None, coefficients: NDArray[Any], server: InferenceServer | None) -> Experts | None:
+    """Returns the experts with the seconds that reading all of them takes one rank of them alone."""
+    if experts is None:
+        return None
+    ranks = server.copies if server is not None and server.together else 1
+    return Experts(experts.count, experts.chosen, float(coefficients[4]) * ranks)

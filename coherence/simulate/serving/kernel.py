@@ -1,122 +1,95 @@
-"""Schedules the server, one step at a time; compiled where numba is installed.
+"""Schedules one copy of a server, one step at a time; compiled where numba is installed.
 
-Each step: running requests in order of arrival get their tokens (one to decode, more to prefill), then
+Each step: running requests in order of admission get their tokens (one to decode, more to prefill), then
 waiting ones are admitted while sequences, tokens and blocks allow; the step takes its time; every request
 whose tokens are all computed writes one more.  When blocks run out the request that came last gives up
-its blocks and goes back to the head of the queue, to compute its prompt and what it wrote again.
+its blocks and goes back to the head of the queue, to compute its prompt and what it wrote again, as far as
+the cache does not hold it any more.
 
-SOURCE: vLLM 0.6 to 0.19, `core/scheduler.py` and `v1/core/sched/scheduler.py` (behaviour, not text).
+SOURCE: vLLM 0.6 to 0.19, `core/scheduler.py` and `v1/core/sched/scheduler.py` (behaviour, not text);
+admission by the whole request: vllm-project/vllm pull request 37307, `scheduler_reserve_full_isl`.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
-from coherence.simulate.requests.compiled import compiled, entry
-
-Array = Any  # numpy arrays of float64 or int64
-
-# places in KernelState.count
-RUNNING, NEXT, ARRIVED, PUT_BACK, FREE, SAMPLES, STEPS, PREFILLED, WRITTEN = range(9)
-COUNTS = 9
-# columns of a sample
-COLUMNS = ("time", "running", "waiting", "blocks", "prefilled", "written")
-
-
-class Rules(NamedTuple):
-    """`Server` as numbers."""
-
-    sequences: int
-    tokens: int
-    block: int
-    blocks: int
-    mixed: bool
-
-
-class Cost(NamedTuple):
-    """`StepTime` as numbers."""
-
-    fixed: float
-    prefill: float
-    sequence: float
-    context: float
-
-
-class KernelState(NamedTuple):
-    """Everything that changes.  By request, then by place in the running batch, then single numbers."""
-
-    arrival: Array
-    prompt: Array
-    output: Array
-    computed: Array  # tokens in the cache
-    written: Array  # tokens written so far
-    held: Array  # blocks
-    scheduled: Array  # times; not a number before
-    first: Array
-    last: Array
-    preempted: Array  # how often
-    repeated: Array  # tokens computed again
-    put_back: Array  # stack of preempted requests, the earliest on top
-    running: Array  # requests in order of arrival
-    planned: Array  # tokens of this step
-    count: Array
-    clock: Array  # now, time of the next sample, time between samples
+from coherence.simulate.requests.compiled import compiled
+from coherence.simulate.serving.blocks import blocks_for, claim, hits, release, remember, reuse, unused
+from coherence.simulate.serving.state import (
+    FREE,
+    HEAD,
+    NONE,
+    PREFILLED,
+    RUNNING,
+    STEPS,
+    TAIL,
+    WAITING,
+    WRITTEN,
+    CopyState,
+    Cost,
+    Rules,
+)
 
 
 @compiled
-def write(state: KernelState, slot: int, end: float) -> bool:
-    """Account one computed request: a new token if all its tokens are in the cache.  Whether it goes on."""
-    request, count = state.running[slot], state.count
-    state.computed[request] += state.planned[slot]
-    if state.computed[request] < state.prompt[request] + state.written[request]:
-        return True
-    state.written[request] += 1
-    count[WRITTEN] += 1
-    if state.written[request] == 1:
-        state.first[request] = end
-    if state.written[request] < state.output[request]:
-        return True
-    state.last[request] = end
-    count[FREE] += state.held[request]
-    state.held[request] = 0
-    return False
-
-
-@compiled
-def preempt_last(state: KernelState) -> int:
-    """Take the blocks of the running request that came last; it waits at the head of the queue.  Which it was."""
+def enqueue(state: CopyState, request: int) -> None:
+    """Puts a request at the end of the queue."""
     count = state.count
-    count[RUNNING] -= 1
-    victim = state.running[count[RUNNING]]
-    state.preempted[victim] += 1
-    state.repeated[victim] += state.computed[victim]
-    state.computed[victim] = 0
-    count[FREE] += state.held[victim]
-    state.held[victim] = 0
-    state.put_back[count[PUT_BACK]] = victim
-    count[PUT_BACK] += 1
+    state.of.behind[request] = NONE
+    if count[WAITING] == 0:
+        count[HEAD] = request
+    else:
+        state.of.behind[count[TAIL]] = request
+    count[TAIL] = request
+    count[WAITING] += 1
+
+
+@compiled
+def put_back(state: CopyState, request: int) -> None:
+    """Puts a request at the head of the queue."""
+    count = state.count
+    state.of.behind[request] = count[HEAD] if count[WAITING] > 0 else NONE
+    if count[WAITING] == 0:
+        count[TAIL] = request
+    count[HEAD] = request
+    count[WAITING] += 1
+
+
+@compiled
+def preempt_last(rules: Rules, state: CopyState) -> int:
+    """Takes the blocks of the running request that came last; it waits at the head of the queue.  Returns which."""
+    of = state.of
+    state.count[RUNNING] -= 1
+    victim = state.running[state.count[RUNNING]]
+    of.preempted[victim] += 1
+    of.repeated[victim] += of.computed[victim]
+    of.lost[victim] = of.computed[victim]
+    of.computed[victim] = 0
+    release(rules, state, victim)
+    put_back(state, victim)
     return int(victim)
 
 
 @compiled
-def hold(rules: Rules, state: KernelState, request: int, tokens: int) -> bool:
-    """Give a running request the blocks for so many tokens more.  False: it was preempted itself."""
-    total = (state.computed[request] + tokens + rules.block - 1) // rules.block
-    while total - state.held[request] > state.count[FREE]:
-        if preempt_last(state) == request:
+def hold(rules: Rules, state: CopyState, request: int, tokens: int) -> bool:
+    """Gives a running request the blocks for so many tokens more.  False: it was preempted itself."""
+    before = state.of.computed[request]
+    total = blocks_for(rules, before + tokens)
+    while total - state.of.held[request] > state.count[FREE]:
+        if preempt_last(rules, state) == request:
             return False
-    state.count[FREE] -= total - state.held[request]
-    state.held[request] = total
+    claim(rules, state, request, total)
+    if rules.caching:
+        remember(rules, state, request, before, before + tokens)
     return True
 
 
 @compiled
-def plan_running(rules: Rules, state: KernelState) -> int:
-    """Tokens for the requests that run already, in order of arrival.  Returns the tokens left of the step."""
-    left, slot = rules.tokens, 0
+def plan_running(rules: Rules, state: CopyState) -> int:
+    """Plans tokens for the requests that run already, in order.  Returns the tokens left of the step."""
+    of, left, slot = state.of, rules.tokens, 0
     while slot < state.count[RUNNING]:
         request = state.running[slot]
-        tokens = min(state.prompt[request] + state.written[request] - state.computed[request], left)
+        tokens = min(of.prompt[request] + of.written[request] - of.computed[request], left)
         if tokens > 0 and not hold(rules, state, request, tokens):
             break
         state.planned[slot] = tokens
@@ -126,50 +99,64 @@ def plan_running(rules: Rules, state: KernelState) -> int:
 
 
 @compiled
-def admit(rules: Rules, state: KernelState, left: int) -> int:
-    """Admit waiting requests while sequences, tokens and blocks allow.  Returns how many."""
-    count = state.count
+def fits(rules: Rules, state: CopyState, request: int, places: int, tokens: int) -> bool:
+    """Are there free blocks for so many tokens, of which the first `places` blocks are in the cache?"""
+    return bool(blocks_for(rules, tokens) - places + unused(state, request, places) <= state.count[FREE])
+
+
+@compiled
+def admit(rules: Rules, state: CopyState, left: int) -> int:
+    """Admits waiting requests while sequences, tokens and blocks allow.  Returns how many."""
+    of, count = state.of, state.count
     before = count[RUNNING]
-    while count[RUNNING] < rules.sequences and left > 0:
-        again = count[PUT_BACK] > 0
-        if not again and count[NEXT] == count[ARRIVED]:
-            break
-        request = state.put_back[count[PUT_BACK] - 1] if again else count[NEXT]
-        tokens = state.prompt[request] + state.written[request]
+    while count[RUNNING] < rules.sequences and left > 0 and count[WAITING] > 0:
+        request = count[HEAD]
+        total = of.prompt[request] + of.written[request]
+        places = hits(rules, state, request, total) if rules.caching else 0
+        ready = places * rules.block
+        if of.preempted[request] == 0:
+            ready = max(ready, min(of.given[request], total - 1))
+        tokens = total - ready
         if tokens > left and not rules.mixed:
             break
         tokens = min(tokens, left)
-        blocks = (tokens + rules.block - 1) // rules.block
-        if blocks > count[FREE]:
+        if not fits(rules, state, request, places, total if rules.whole else ready + tokens):
             break
-        count[PUT_BACK if again else NEXT] += -1 if again else 1
-        start(state, request, tokens, blocks)
+        count[HEAD] = of.behind[request]
+        count[WAITING] -= 1
+        start(rules, state, request, places, ready, tokens)
         left -= tokens
     return int(count[RUNNING] - before)
 
 
 @compiled
-def start(state: KernelState, request: int, tokens: int, blocks: int) -> None:
-    """Put a request at the end of the running batch with its first tokens and blocks."""
-    count = state.count
+def start(rules: Rules, state: CopyState, request: int, places: int, ready: int, tokens: int) -> None:
+    """Puts a request at the end of the running batch with what is ready of it, its first tokens and blocks."""
+    of, count = state.of, state.count
     state.running[count[RUNNING]], state.planned[count[RUNNING]] = request, tokens
     count[RUNNING] += 1
-    count[FREE] -= blocks
-    state.held[request] = blocks
-    if state.scheduled[request] != state.scheduled[request]:  # not a number: never before
-        state.scheduled[request] = state.clock[0]
+    if rules.caching:
+        reuse(state, request, places)
+    claim(rules, state, request, blocks_for(rules, ready + tokens))
+    if rules.caching:
+        remember(rules, state, request, places * rules.block, ready + tokens)
+    of.computed[request] = ready
+    if of.preempted[request] > 0:
+        of.repeated[request] -= min(ready, of.lost[request])
+    elif places > 0:
+        of.cached[request] = places * rules.block
+    if of.scheduled[request] != of.scheduled[request]:  # not a number: never before
+        of.scheduled[request] = state.clock[0]
 
 
 @compiled
-def plan(rules: Rules, state: KernelState) -> int:
-    """Decide the tokens of the next step.  Returns the number of requests that run."""
+def plan(rules: Rules, state: CopyState) -> int:
+    """Decides the tokens of the next step.  Returns the number of requests that run."""
     count = state.count
-    while count[ARRIVED] < len(state.arrival) and state.arrival[count[ARRIVED]] <= state.clock[0]:
-        count[ARRIVED] += 1
     if rules.mixed:
-        back = count[PUT_BACK]
+        waited = count[WAITING]
         left = plan_running(rules, state)
-        if count[PUT_BACK] == back:  # nobody is admitted in a step that had to preempt
+        if count[WAITING] == waited:  # nobody is admitted in a step that had to preempt
             admit(rules, state, left)
     else:
         state.planned[: count[RUNNING]] = 0
@@ -179,62 +166,49 @@ def plan(rules: Rules, state: KernelState) -> int:
 
 
 @compiled
-def duration(cost: Cost, state: KernelState) -> float:
-    """Seconds of the planned step."""
-    prefill, sequences, context = 0, 0, 0
+def duration(cost: Cost, state: CopyState) -> float:
+    """Returns the seconds of the planned step."""
+    of, prefill, sequences, context, tokens = state.of, 0, 0, 0, 0
     for slot in range(state.count[RUNNING]):
         if state.planned[slot] == 0:
             continue
         request = state.running[slot]
         sequences += 1
-        context += state.computed[request]
-        if state.written[request] == 0 or state.computed[request] + 1 < state.prompt[request] + state.written[request]:
+        tokens += state.planned[slot]
+        context += of.computed[request]
+        if of.written[request] == 0 or of.computed[request] + 1 < of.prompt[request] + of.written[request]:
             prefill += state.planned[slot]
     state.count[PREFILLED] += prefill
-    return cost.fixed + cost.prefill * prefill + cost.sequence * sequences + cost.context * context
+    seconds = cost.fixed + cost.prefill * prefill + cost.sequence * sequences + cost.context * context
+    return float(seconds + cost.experts[tokens])
 
 
 @compiled
-def finish(state: KernelState, end: float) -> None:
-    """The step is over: tokens are written, the requests that have all theirs leave."""
+def write(rules: Rules, state: CopyState, slot: int, end: float) -> bool:
+    """Accounts for one computed request: a new token if all before are in the cache.  Returns whether it goes on."""
+    of, request = state.of, state.running[slot]
+    of.computed[request] += state.planned[slot]
+    if of.computed[request] < of.prompt[request] + of.written[request]:
+        return True
+    of.written[request] += 1
+    state.count[WRITTEN] += 1
+    if of.written[request] == 1:
+        of.first[request] = end
+    if of.written[request] < of.output[request]:
+        return True
+    of.last[request] = end
+    release(rules, state, request)
+    return False
+
+
+@compiled
+def finish(rules: Rules, state: CopyState, end: float) -> None:
+    """Ends the step: tokens are written, the requests that have all theirs leave."""
     running = 0
     for slot in range(state.count[RUNNING]):
-        if write(state, slot, end):
+        if write(rules, state, slot, end):
             state.running[running] = state.running[slot]
             running += 1
     state.count[RUNNING] = running
     state.count[STEPS] += 1
     state.clock[0] = end
-
-
-@compiled
-def observe(rules: Rules, state: KernelState, samples: Array) -> None:
-    """Write a sample if one is due, and always when the server falls idle."""
-    count, clock = state.count, state.clock
-    while count[ARRIVED] < len(state.arrival) and state.arrival[count[ARRIVED]] <= clock[0]:
-        count[ARRIVED] += 1
-    if clock[0] < clock[1] and count[RUNNING] > 0:
-        return
-    row = samples[count[SAMPLES]]
-    row[0], row[1], row[2] = clock[0], count[RUNNING], count[ARRIVED] - count[NEXT] + count[PUT_BACK]
-    row[3], row[4], row[5] = rules.blocks - count[FREE], count[PREFILLED], count[WRITTEN]
-    count[SAMPLES] += 1
-    if clock[0] >= clock[1]:
-        clock[1] = (clock[0] // clock[2] + 1) * clock[2]
-
-
-@entry
-def advance(rules: Rules, cost: Cost, state: KernelState, until: float, samples: Array) -> bool:
-    """Take steps that begin before `until`.  True when there is nothing more to do, False when `samples` is full."""
-    count, clock = state.count, state.clock
-    while clock[0] < until:
-        if count[SAMPLES] == len(samples):
-            return False
-        if plan(rules, state) > 0:
-            finish(state, clock[0] + duration(cost, state))
-            observe(rules, state, samples)
-        elif count[NEXT] < len(state.arrival):
-            clock[0] = min(state.arrival[count[NEXT]], until)
-        else:
-            return True
-    return True

@@ -7,7 +7,7 @@ lognormal, rounded to whole tokens (at least one), one by one from streams of th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,9 +16,10 @@ from coherence.language.design import Component, Design
 from coherence.language.schema_kinds import Quantity
 from coherence.language.workloads import Spread2, Workload
 from coherence.simulate.processes.flow import flow_of
-from coherence.simulate.processes.numbers import lower
 from coherence.simulate.processes.sources import sources_of
 from coherence.simulate.requests.program import Source
+from coherence.simulate.serving.machine import machine, numbers_of
+from coherence.simulate.serving.prefixes import prefixes_of
 from coherence.simulate.serving.server import InferenceServer, StepTime, TokenLoad, load
 from coherence.simulate.serving.trace import ArrivalTrace
 
@@ -31,13 +32,19 @@ PART = "inference_server"
 
 @dataclass(frozen=True)
 class Engine:
-    """A server, the time of its steps, and the workloads that call it with the lengths that they bring."""
+    """A server, the time of its steps, and the workloads that call it with the lengths that they bring.
+
+    `upstream`: servers that compute prompts for it; `transfer`: seconds, and seconds a token, that the cache of a
+    prompt takes from there.
+    """
 
     name: str
     server: InferenceServer
     step: StepTime
     sources: tuple[tuple[Source, Workload], ...]
     notes: tuple[str, ...] = ()
+    upstream: tuple[str, ...] = ()
+    transfer: tuple[float, float] = (0.0, 0.0)
 
 
 def is_engine(component: Component) -> bool:
@@ -46,43 +53,58 @@ def is_engine(component: Component) -> bool:
 
 
 def engines_of(design: Design, *, first_burst: float) -> tuple[Engine, ...]:
-    """Returns every inference server that a workload calls.  Raises InputError with everything that is missing."""
+    """Returns every inference server that requests reach, those that compute prompts for others first.
+
+    Raises InputError with everything that is missing.
+    """
     problems: list[Problem] = []
     engines = [_engine(design, c, problems, first_burst) for c in design.components.values() if is_engine(c)]
     if problems:
         raise InputError(problems)
-    return tuple(engine for engine in engines if engine.sources)
+    reached = [engine for engine in engines if engine is not None and (engine.sources or engine.upstream)]
+    return tuple(sorted(reached, key=lambda engine: bool(engine.upstream)))
 
 
-def _engine(design: Design, component: Component, problems: list[Problem], first_burst: float) -> Engine:
+def _engine(design: Design, component: Component, problems: list[Problem], first_burst: float) -> Engine | None:
     notes: list[str] = []
     flow, name = flow_of(design), component.name
     routes = [route for route, (_, callee) in flow.ends.items() if callee == name]
     callers = [design.workload[flow.ends[route][0]] for route in routes if flow.ends[route][0] in design.workload]
-    problems += _copies(component)
+    upstream = tuple(flow.ends[route][0] for route in routes if flow.ends[route][0] not in design.workload)
+    problems += _not_run(design, component, upstream, callers)
     problems += [problem for workload in callers for problem in _lengths_missing(name, workload)]
     if any(call.per_try or call.deadline for call in (flow.calls[route] for route in routes) if call is not None):
         notes.append(f"limits of calls to {name} are not run: every request waits for its answer")
     sources = {s.name: s for s in sources_of(design, flow, notes, problems, first_burst=first_burst)}
+    built = machine(component, fed=bool(upstream), notes=notes, problems=problems)
+    if built is None:
+        return None
+    numbers = numbers_of(component, notes)
     pairs = tuple((sources[w.name], w) for w in callers)
-    return Engine(name, *_machine(component, notes), pairs, tuple(notes))
+    notes += [f"a prefix of {w.name} is not found again: {name} has no prefix cache"
+              for w in callers if w.prefix is not None and not built[0].prefix_cache]  # fmt: skip
+    transfer = numbers["transfer_time"], numbers["transfer_per_token"]
+    return Engine(name, *built, pairs, tuple(dict.fromkeys(notes)), upstream, transfer)
 
 
-def _copies(component: Component) -> Iterator[Problem]:
-    if isinstance(component.copies, Quantity) and component.copies.low != 1:
-        message = f"{component.copies.text} copies of {component.name} are not run: simulate runs one inference server"
-        remedy = "leave `copies` out, and state the rate that comes to one copy"
-        yield Problem(component.copies.place, message, remedy)
-
-
-def _machine(component: Component, notes: list[str]) -> tuple[InferenceServer, StepTime]:
-    stated = {key: constant for key, constant in component.constants.items() if isinstance(constant, Quantity)}
-    number = {key: lower(found, f"{key} of {component.name}", notes) for key, found in stated.items()}
-    seqs, tokens, blocks, size = (
-        int(number[key]) for key in ("max_num_seqs", "max_num_batched_tokens", "blocks", "block_size")
-    )
-    times = [number[key] for key in ("step_time", "per_prompt_token", "per_request", "per_cached_token")]
-    return InferenceServer(seqs, tokens, blocks, size), StepTime(*times)
+def _not_run(
+    design: Design, component: Component, upstream: Sequence[str], callers: Sequence[Workload]
+) -> Iterator[Problem]:
+    """Yields what stands before a server and is not run: other components, a second chain, a mixture of both."""
+    name = component.name
+    for caller in upstream:
+        if not is_engine(design.components[caller]):
+            message = (
+                f"{caller} calls {name}: simulate runs requests that workloads send to an inference server directly"
+            )
+            yield Problem(component.place, message, f"write a call from the workload to {name}")
+        elif any(caller == other.callee.text and other.caller.text not in design.workload
+                 for other in design.calls if other.callee is not None and other.caller is not None):  # fmt: skip
+            message = f"{caller} and {name}: simulate runs one server that computes prompts before one that answers"
+            yield Problem(component.place, message, "leave out the one in the middle")
+    if upstream and callers:
+        message = f"{name} is called by a workload and by {upstream[0]}, which computes prompts for it"
+        yield Problem(component.place, message, "let one of the two call it")
 
 
 def _lengths_missing(name: str, workload: Workload) -> Iterator[Problem]:
@@ -99,8 +121,8 @@ def load_of(engine: Engine, *, seed: int, until: float, traces: Mapping[str, Arr
     """
     import numpy as np
 
-    parts = []
-    for source, workload in engine.sources:
+    parts, heads = [], list[tuple[int, ...]]()
+    for number, (source, workload) in enumerate(engine.sources):
         trace = (traces or {}).get(workload.name)
         times = _arrivals(source if trace is None else replace(source, arrivals=trace.arrivals), seed, until)
         prompt, answer = (
@@ -110,9 +132,11 @@ def load_of(engine: Engine, *, seed: int, until: float, traces: Mapping[str, Arr
             for key, recorded in (("prompt", trace.prompt if trace else ()), ("answer", trace.output if trace else ()))
         )
         parts.append(np.column_stack([times, prompt, answer]))
+        heads += prefixes_of(engine.server.block_size, workload, trace, len(times), number)
     rows = np.concatenate([np.zeros((0, 3)), *parts])
-    rows = rows[np.argsort(rows[:, 0], kind="stable")]
-    return load(rows[:, 0], rows[:, 1], rows[:, 2])
+    order = np.argsort(rows[:, 0], kind="stable")
+    whole = load(*rows[order].T)
+    return replace(whole, prefixes=tuple(heads[i] for i in order)) if any(heads) else whole
 
 
 def _arrivals(source: Source, seed: int, until: float) -> NDArray[np.float64]:

@@ -27,6 +27,10 @@ class InferenceServer:
     `blocks` of `block_size` tokens hold the keys and values of running requests.
     `prefill`: "chunked" (decodes first, prompts in pieces fill the rest of the step) or "prefill-first"
     (whole prompts in steps of their own, before any decode).
+    `admits_whole`: a waiting request is admitted when blocks for all its tokens are free, not only for its first
+    piece (vLLM: scheduler_reserve_full_isl).  `prefix_cache`: full blocks that nobody uses are found again.
+    `copies`: servers behind one front, each with its own queue and cache; `together`: they take steps in step, each
+    as long as the slowest (expert parallelism).
     """
 
     max_num_seqs: int
@@ -34,9 +38,13 @@ class InferenceServer:
     blocks: int
     block_size: int = 16
     prefill: str = CHUNKED
+    admits_whole: bool = False
+    prefix_cache: bool = False
+    copies: int = 1
+    together: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("max_num_seqs", "max_num_batched_tokens", "blocks", "block_size"):
+        for name in ("max_num_seqs", "max_num_batched_tokens", "blocks", "block_size", "copies"):
             _positive(name, getattr(self, name))
         if self.max_num_batched_tokens < self.max_num_seqs:
             limits = (
@@ -48,8 +56,30 @@ class InferenceServer:
 
 
 @dataclass(frozen=True)
+class Experts:
+    """A mixture of experts: `chosen` of `count` for each token, and the seconds that reading all of them takes."""
+
+    count: int
+    chosen: int
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.chosen <= self.count:
+            raise UsageError(f"experts of a token (={self.chosen}) must be at least 1 and at most all {self.count}")
+        if not (math.isfinite(self.seconds) and self.seconds >= 0):
+            raise UsageError(f"the time of all experts (={self.seconds!r}) must be a number of seconds >= 0")
+
+    def share(self, tokens: Any) -> Any:
+        """Returns the expected share of experts that so many tokens reach, each choosing evenly and on its own.
+
+        tokens: a number or an array.
+        """
+        return 1.0 - (1.0 - self.chosen / self.count) ** tokens
+
+
+@dataclass(frozen=True)
 class StepTime:
-    """Seconds of a step: fixed + per_prefill_token p + per_sequence n + per_context_token c.
+    """Seconds of a step: fixed + per_prefill_token p + per_sequence n + per_context_token c, and of its experts.
 
     p: prompt tokens computed in the step; n: requests in it; c: tokens that those requests already hold
     in the cache, read by attention.
@@ -59,6 +89,7 @@ class StepTime:
     per_prefill_token: float
     per_sequence: float
     per_context_token: float
+    experts: Experts | None = None
 
     def __post_init__(self) -> None:
         for name in ("fixed", "per_prefill_token", "per_sequence", "per_context_token"):
@@ -71,11 +102,24 @@ class StepTime:
 
 @dataclass(frozen=True)
 class TokenLoad:
-    """Requests in order of arrival: when each comes, tokens of its prompt, tokens that it will write."""
+    """Requests in order of arrival: when each comes, tokens of its prompt, tokens that it will write.
+
+    `prefixes`: names of the blocks at the head of each prompt; equal names hold equal tokens behind equal tokens.
+    `given`: tokens of each prompt that were computed elsewhere and come with it (None: none).
+    `origin`: when the user asked, where another server was first (None: on arrival).
+    """
 
     arrival: NDArray[Any]
     prompt: NDArray[Any]
     output: NDArray[Any]
+    prefixes: tuple[tuple[int, ...], ...] = ()
+    given: NDArray[Any] | None = None
+    origin: NDArray[Any] | None = None
+
+    @property
+    def since(self) -> NDArray[Any]:
+        """When users asked."""
+        return self.arrival if self.origin is None else self.origin
 
     def __len__(self) -> int:
         return len(self.arrival)
@@ -98,9 +142,11 @@ def load(arrival: Iterable[float], prompt: Iterable[float], output: Iterable[flo
     return checked
 
 
-def first(made: TokenLoad, count: int) -> TokenLoad:
-    """Returns the first `count` requests of a load."""
-    return TokenLoad(made.arrival[:count], made.prompt[:count], made.output[:count])
+def chosen(whole: TokenLoad, which: NDArray[Any]) -> TokenLoad:
+    """Returns some requests of a load, by their numbers."""
+    prefixes = tuple(whole.prefixes[i] for i in which) if whole.prefixes else ()
+    given, origin = (None if column is None else column[which] for column in (whole.given, whole.origin))
+    return TokenLoad(whole.arrival[which], whole.prompt[which], whole.output[which], prefixes, given, origin)
 
 
 def _whole(name: str, counts: Iterable[float]) -> NDArray[Any]:

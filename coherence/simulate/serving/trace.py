@@ -1,4 +1,8 @@
-"""Reads arrivals from a CSV file with a time column, ISO or numeric, and token counts if it has them."""
+"""Reads arrivals from a file with a time column, ISO or numeric, and token counts and prefixes if it has them.
+
+CSV, or one JSON object a line (.jsonl).  Known without being told: the Azure LLM inference traces, Mooncake's traces
+(times in ms, `hash_ids` of the blocks of a prompt), BurstGPT, and request logs of vLLM benchmarks (`queued_ts`).
+"""
 
 from __future__ import annotations
 
@@ -11,15 +15,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coherence.base.csv_records import csv_records
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.base.places import Place
 from coherence.simulate.requests.program import Arrivals
 from coherence.simulate.serving.server import TokenLoad, load
+from coherence.simulate.serving.trace_records import (
+    OUTPUT_NAMES,
+    PREFIX_NAMES,
+    PROMPT_NAMES,
+    TIME_NAMES,
+    column_among,
+    plain,
+    records,
+)
 
-PROMPT_NAMES = ("prompt", "prompt_tokens", "contexttokens", "context_tokens", "input_tokens", "input_length")
-OUTPUT_NAMES = ("answer", "output", "generatedtokens", "generated_tokens", "output_tokens", "output_length")
-TIME_NAMES = ("time", "timestamp", "arrival", "arrival_time", "arrived_at", "date", "t")
+COLUMNS = ("time", "prompt", "output", "prefix")
 UNITS = {"s": "1", "ms": "1e-3", "us": "1e-6", "ns": "1e-9"}
 MOST_PROBLEMS = 20
 _ISO = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(\.\d+)?\s*(Z|[+-]\d\d:?\d\d)?")
@@ -27,11 +37,18 @@ _ISO = re.compile(r"(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d)(\.\d+)?\s*(Z|[+-]\d\d:?\
 
 @dataclass(frozen=True)
 class ArrivalTrace:
-    """Requests of a file.  `times`: seconds after the first; prompt and output tokens, empty if the file has none."""
+    """Requests of a file.  `times`: seconds after the first; prompt and output tokens, empty if the file has none.
+
+    `prefixes`: names of the pieces of each prompt, `prefix_block` tokens each but the last; equal names are equal
+    tokens behind equal ones.  `left_out`: requests of the file without an answer (0 tokens).
+    """
 
     times: tuple[float, ...]
     prompt: tuple[int, ...] = ()
     output: tuple[int, ...] = ()
+    prefixes: tuple[tuple[int, ...], ...] = ()
+    prefix_block: int = 0
+    left_out: int = 0
 
     @property
     def arrivals(self) -> Arrivals:
@@ -52,14 +69,15 @@ def arrivals_from_azure(path: str | os.PathLike[str]) -> ArrivalTrace:
     return arrivals_from_csv(path, time="TIMESTAMP", prompt="ContextTokens", output="GeneratedTokens")
 
 
-def replayed_from_csv(path: str | os.PathLike[str]) -> ArrivalTrace:
-    """Returns arrivals of a CSV file, with tokens where its header names columns of both prompts and answers."""
-    header = next((row for _, row in csv_records(Path(path))), [])
-    names = {name.strip().lower(): name.strip() for name in header}
-    prompt, output = (
-        next((names[name] for name in known if name in names), "") for known in (PROMPT_NAMES, OUTPUT_NAMES)
-    )
-    return arrivals_from_csv(path, prompt=prompt, output=output) if prompt and output else arrivals_from_csv(path)
+def replayed_from_file(path: str | os.PathLike[str]) -> ArrivalTrace:
+    """Returns the arrivals of a file, with tokens where it names columns of both prompts and answers, and prefixes."""
+    header = next((row for _, row in records(Path(path))), [])
+    prompt, output, prefix = (column_among(header, known) for known in (PROMPT_NAMES, OUTPUT_NAMES, PREFIX_NAMES))
+    unit = "ms" if "hash_ids" in header else "ns" if "arrival_time_ns" in header else "s"
+    reader = _Reader(os.fspath(path), unit, failed=True)
+    if not (prompt and output):
+        return reader.read("", "", "")
+    return reader.read("", prompt, output, prefix)
 
 
 def arrivals_from_csv(
@@ -76,26 +94,61 @@ def arrivals_from_csv(
 
 
 class _Reader:
-    """One reading of one file: collects problems, then gives the trace or raises them all."""
+    """One reading of one file: collects problems, then gives the trace or raises them all.
 
-    def __init__(self, path: str, unit: str) -> None:
-        self.path, self.unit = path, decimal.Decimal(UNITS[unit])
+    `failed`: requests without an answer (0 tokens of output) are left out.
+    """
+
+    def __init__(self, path: str, unit: str, *, failed: bool = False) -> None:
+        self.path, self.unit, self.failed = path, decimal.Decimal(UNITS[unit]), failed
         self.problems: list[Problem] = []
 
-    def read(self, time: str, prompt: str, output: str) -> ArrivalTrace:
-        rows = csv_records(Path(self.path))
+    def read(self, time: str, prompt: str, output: str, prefix: str = "") -> ArrivalTrace:
+        rows = records(Path(self.path))
         header = [name.strip() for name in next(rows, (1, [""]))[1]]
-        columns = [self._column(header, name) for name in (time or _time_name(header), prompt, output) if name]
+        names = (time or column_among(header, TIME_NAMES) or "time", prompt, output, prefix)
+        place = {what: self._column(header, name) for what, name in zip(COLUMNS, names, strict=True) if name}
         self._raise()
-        records = [(line, [row[c] if c < len(row) else "" for c in columns]) for line, row in rows if any(row)]
-        if not records:
+        cells = [(line, [row[c] if c < len(row) else "" for c in place.values()]) for line, row in rows if any(row)]
+        if not cells:
             self._problem(1, "the file has no arrivals", "give one line for each request below the header")
-        times = self._times([(line, cells[0]) for line, cells in records], header[columns[0]])
-        names = [header[c] for c in columns[1:]]
-        counts = [tuple(self._count(line, cells[i + 1], n) for line, cells in records) for i, n in enumerate(names)]
+        column = dict(zip(place, ([(line, row[i]) for line, row in cells] for i in range(len(place))), strict=True))
+        times = tuple(self._times(column["time"], header[place["time"]]))
+        counts = {
+            what: tuple(self._count(line, cell, header[place[what]]) for line, cell in column[what])
+            for what in ("prompt", "output")
+            if what in column
+        }
+        prefixes = tuple(self._names(line, cell, prefix) for line, cell in column.get("prefix", ()))
         self._raise()
-        tokens = dict(zip([n for n, given in (("prompt", prompt), ("output", output)) if given], counts, strict=True))
-        return ArrivalTrace(tuple(times), **tokens)
+        size = self._block(prefixes, counts.get("prompt", ()), column.get("prefix", ()))
+        self._raise()
+        prompts, outputs = counts.get("prompt", ()), counts.get("output", ())
+        return _answered(ArrivalTrace(times, prompts, outputs, prefixes, size))
+
+    def _names(self, line: int, text: str, name: str) -> tuple[int, ...]:
+        words = text.strip().strip("[]").replace(",", " ").split()
+        if all(word.isascii() and word.isdigit() and len(word) <= 18 for word in words):
+            return tuple(map(int, words))
+        self._problem(line, f"'{text[:40]}' in column '{name}' is not a list of whole numbers", "write them as 3 17 4")
+        return ()
+
+    def _block(
+        self, prefixes: Sequence[Sequence[int]], prompts: Sequence[int], column: Sequence[tuple[int, str]]
+    ) -> int:
+        """Returns the tokens of one name: the power of two that so many names and so many tokens allow."""
+        if not prefixes:
+            return 0
+        least, most, size = 1, 2**62, 1
+        for names, prompt, (line, _) in zip(prefixes, prompts, column, strict=True):
+            least = max(least, -(-prompt // len(names))) if names else least
+            most = min(most, (prompt - 1) // (len(names) - 1)) if len(names) > 1 else most
+            size = 2 ** (least - 1).bit_length()
+            if size > most:
+                message = f"{len(names)} names for {prompt} tokens do not fit those above"
+                self._problem(line, message, "name pieces of one size, a power of two in tokens; the last may be short")
+                return 0
+        return size if any(prefixes) else 0
 
     def _column(self, header: Sequence[str], name: str) -> int:
         if name not in header:
@@ -130,7 +183,9 @@ class _Reader:
 
     def _count(self, line: int, text: str, name: str) -> int:
         text = text.strip()
-        if text.isascii() and text.isdigit() and len(text) <= 12 and int(text) >= 1:
+        text = text.removesuffix(".0")
+        least = 0 if self.failed and plain(name) in OUTPUT_NAMES else 1
+        if text.isascii() and text.isdigit() and len(text) <= 12 and int(text) >= least:
             return int(text)
         message = f"'{text[:40]}' in column '{name}' is not a number of tokens"
         self._problem(line, message, "give a whole number >= 1, or delete the line")
@@ -148,8 +203,19 @@ class _Reader:
             raise InputError(self.problems)
 
 
-def _time_name(header: Sequence[str]) -> str:
-    return next((name for name in header if name.lower() in TIME_NAMES), TIME_NAMES[0])
+def _answered(trace: ArrivalTrace) -> ArrivalTrace:
+    """Returns the trace without the requests that wrote nothing."""
+    answered = [i for i, tokens in enumerate(trace.output) if tokens > 0]
+    if not trace.output or len(answered) == len(trace.times):
+        return trace
+    return ArrivalTrace(
+        tuple(trace.times[i] for i in answered),
+        tuple(trace.prompt[i] for i in answered),
+        tuple(trace.output[i] for i in answered),
+        tuple(trace.prefixes[i] for i in answered) if trace.prefixes else (),
+        trace.prefix_block,
+        len(trace.times) - len(answered),
+    )
 
 
 def _iso(text: str) -> tuple[str, decimal.Decimal] | None:

@@ -22,7 +22,7 @@ from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.processes import FIRST_BURST, Processes, has_requests, processes, requested
 from coherence.simulate.processes.sources import poisson
 from coherence.simulate.requests.program import Arrivals, Outage, Program
-from coherence.simulate.serving.of_design import Engine, engines_of, load_of
+from coherence.simulate.serving.of_design import Engine, engines_of
 from coherence.simulate.study.loops_over_requests import Coupled, run_model
 from coherence.simulate.study.promises import PromiseWatch, judged
 from coherence.simulate.study.readings import OF_WHOM, Sample, of_engine, of_job, of_loops, of_requests, of_signals
@@ -90,15 +90,16 @@ def _replayed(notes: Sequence[str], setting: Setting, engines: Sequence[Engine])
     for name, trace in setting.trace.items():
         tokens = ("those of the file" if trace.prompt else "drawn by chance") if name in served else ""
         yield f"requests of {name} arrive as in the file" + (f"; their tokens are {tokens}" if tokens else "")
+        if trace.left_out:
+            yield f"{trace.left_out} requests of {name} in the file have no answer and are left out"
 
 
 def _known(design: Design, setting: Setting, program: Program, engines: Sequence[Engine]) -> None:
     """Raises UsageError for what stands in the setting and no run would read."""
     served = {workload.name: engine.name for engine in engines for _, workload in engine.sources}
-    stations, sources = [s.name for s in program.stations], [*(s.name for s in program.sources), *served]
+    stations = [*(s.name for s in program.stations), *(engine.name for engine in engines)]
+    sources = [*(s.name for s in program.sources), *served]
     for name in (pause[0] for pause in setting.pauses):
-        if name in served.values():
-            raise UsageError(f"{name} cannot pause: an inference server runs without outages")
         _among(name, stations, "go to")
     for name in setting.trace:
         _among(name, sources, "come from")
@@ -128,7 +129,7 @@ def _parts(
 ) -> Iterator[tuple[float, Sample]]:
     """One run: (share done, what it has shown)."""
     from coherence.simulate.jobs.run import simulate
-    from coherence.simulate.serving.engine import serve
+    from coherence.simulate.serving.chain import serve_engines
 
     if program.program.sources:
         run = RequestsUnderLoops(design, program, setting, seed, watch=watch)
@@ -139,10 +140,12 @@ def _parts(
             run.advance(max(setting.warmup, setting.until * step / PARTS))
             yield step / PARTS, {}
         yield 1.0, run.sample()
-    for engine in engines_of(design, first_burst=FIRST_BURST):
-        load = load_of(engine, seed=seed, until=setting.until, traces=setting.trace)
-        served = serve(engine.server, engine.step, load, until=setting.until)
-        yield 1.0, dict(of_engine(engine.name, served, engine.server.blocks, setting))
+    engines = engines_of(design, first_burst=FIRST_BURST)
+    for engine, served in serve_engines(
+        engines, seed=seed, until=setting.until, traces=setting.trace, pauses=setting.pauses
+    ):
+        blocks = engine.server.blocks * engine.server.copies
+        yield 1.0, dict(of_engine(engine.name, served, blocks, setting))
     for job in jobs_of(design):
         yield 1.0, dict(of_job(simulate(job, seed=seed, until=setting.until)))
 
@@ -193,7 +196,8 @@ def with_setting(requests: Processes, setting: Setting) -> Processes:
         replace(s, arrivals=Arrivals("trace", times=setting.trace[s.name].times)) if s.name in setting.trace else s
         for s in program.sources
     )
-    outages = tuple(Outage(*pause) for pause in setting.pauses)
+    stations = {station.name for station in program.stations}
+    outages = tuple(Outage(*pause) for pause in setting.pauses if pause[0] in stations)
     return replace(requests, program=replace(program, sources=replayed, outages=(*program.outages, *outages)))
 
 

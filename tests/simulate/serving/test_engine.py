@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from coherence.base.errors import UsageError
 from coherence.simulate import serving
 from coherence.simulate.requests import compiled as compiling
-from coherence.simulate.serving import kernel
 from coherence.simulate.serving.engine import Served, serve
 from coherence.simulate.serving.server import CHUNKED, PREFILL_FIRST, InferenceServer, StepTime, TokenLoad, load
 
@@ -281,17 +280,22 @@ def test_what_happened_by_a_time_does_not_depend_on_what_comes_later(
     assert (whole.last_token[~seen & ~whole.rejected] >= until).all()
 
 
+MODULES = ("state", "blocks", "kernel", "fleet")  # each before those that import it
+
+
 @pytest.fixture
 def plain_kernel(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The kernel as it runs where numba is not installed."""
     monkeypatch.setattr(compiling, "COMPILES", False)
-    spec = importlib.util.spec_from_file_location("plain_kernel", kernel.__file__)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(serving, "kernel", module)
-    monkeypatch.setitem(sys.modules, "coherence.simulate.serving.kernel", module)
+    module = compiling
+    for name in MODULES:
+        spec = importlib.util.find_spec(f"coherence.simulate.serving.{name}")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, spec.name, module)
+        monkeypatch.setattr(serving, name, module, raising=False)
+        spec.loader.exec_module(module)
     return module
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from coherence.simulate.serving.accelerator import Accelerator, Shape, cache_blo
 from coherence.simulate.serving.curve import burst_curve, faster, knee
 from coherence.simulate.serving.engine import Served, serve
 from coherence.simulate.serving.fit import Counters, fit_step_time, steps, stretches, until, written_by
-from coherence.simulate.serving.server import InferenceServer, StepTime, TokenLoad, load
+from coherence.simulate.serving.server import Experts, InferenceServer, StepTime, TokenLoad, load
 
 SHAPE = Shape(parameters=1000, layers=2, kv_heads=1, head_size=5)
 CHIP = Accelerator(memory=10_000, bandwidth=100, flops=4000)
@@ -63,6 +64,34 @@ def test_the_counters_of_a_server_give_back_its_step_time() -> None:
         assert again.percentiles(what) == pytest.approx(served.percentiles(what), rel=0.05, abs=0.002)
 
 
+def test_copies_share_the_work_that_is_counted() -> None:
+    server = InferenceServer(64, 1024, 20_000, copies=2)
+    served = serve(server, TRUTH, crowd(800))
+    step, residual = fit_step_time(counters(served), server=server)
+    assert residual < 0.06
+    assert (step.fixed, step.per_prefill_token) == pytest.approx((TRUTH.fixed, TRUTH.per_prefill_token), rel=0.06)
+
+
+def test_experts_are_fitted_by_the_share_of_them_that_a_step_reads() -> None:
+    truth = replace(TRUTH, experts=Experts(64, 4, 0.020))
+    served = serve(InferenceServer(64, 1024, 20_000), truth, crowd(800))
+    step, residual = fit_step_time(counters(served), experts=Experts(64, 4, 0.0))
+    assert residual < 0.03
+    assert step.experts is not None
+    for requests in (8, 60):  # what many requests share cannot be told from what is fixed, the step as a whole can
+        fitted, true = (s.fixed + s.per_sequence * requests + s.experts.seconds * s.experts.share(requests)
+                        for s in (step, truth) if s.experts is not None)  # fmt: skip
+        assert fitted == pytest.approx(true, rel=0.05)
+
+
+def test_what_is_computed_again_is_not_charged_to_steps() -> None:
+    server = InferenceServer(64, 1024, 3000)
+    served = serve(server, TRUTH, crowd(800))
+    assert served.recomputed.sum() > 0
+    step, _ = fit_step_time(counters(served), server=server)
+    assert (step.fixed, step.per_prefill_token) == pytest.approx((TRUTH.fixed, TRUTH.per_prefill_token), rel=0.06)
+
+
 def test_tokens_written_are_found_from_steps_alone() -> None:
     served = serve(InferenceServer(64, 1024, 20_000), TRUTH, crowd(), sample_every=0.25)
     found = written_by(counters(served))
@@ -83,14 +112,15 @@ def test_idle_intervals_are_no_steps_and_stretches_hold_enough_of_them() -> None
     zeros = np.zeros(4)
     nobody = Counters(times, zeros, zeros, np.zeros(5), np.array([]), np.array([]))
     assert np.isnan(steps(nobody)).all()
-    assert len(stretches(nobody)[0]) == 0
-    work, seconds = stretches(counters(serve(InferenceServer(64, 1024, 20_000), TRUTH, crowd())), least_steps=100)
+    assert len(stretches(nobody).done) == 0
+    busy = stretches(counters(serve(InferenceServer(64, 1024, 20_000), TRUTH, crowd())), least_steps=100)
+    work, seconds = busy.done, busy.seconds
     assert (work[:-1, 0] >= 50).all()
     assert len(work) == len(seconds)
 
 
 def test_too_little_cannot_be_fitted() -> None:
-    with pytest.raises(UsageError, match="cannot determine four coefficients"):
+    with pytest.raises(UsageError, match="cannot determine 4 coefficients"):
         fit_step_time(until(counters(serve(InferenceServer(64, 1024, 20_000), TRUTH, crowd())), 3.0))
 
 
