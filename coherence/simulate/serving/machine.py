@@ -15,6 +15,10 @@ WHOLE = (
     "max_num_seqs", "max_num_batched_tokens", "blocks", "block_size", "admits_whole", "prefix_cache", "tensor_parallel",
     "all_reduces", "experts", "experts_per_token", "expert_parallel", "copies",
 )  # fmt: skip
+TIMES = (
+    "step_time", "per_prompt_token", "per_request", "per_cached_token", "all_reduce_time", "all_reduce_per_token",
+    "experts_time", "transfer_time", "transfer_per_token",
+)  # fmt: skip
 Numbers = Mapping[str, float]
 
 
@@ -40,7 +44,8 @@ def machine(
 
 def numbers_of(component: Component, notes: list[str]) -> Numbers:
     """Returns the numbers of a server, in SI."""
-    stated = {key: constant for key, constant in component.constants.items() if isinstance(constant, Quantity)}
+    values = {key: component.constants.get(key) for key in (*WHOLE, *TIMES)}
+    stated = {key: value for key, value in values.items() if isinstance(value, Quantity)}
     if isinstance(component.copies, Quantity):
         stated["copies"] = component.copies
     return {"copies": 1.0} | {key: lower(value, f"{key} of {component.name}", notes) for key, value in stated.items()}

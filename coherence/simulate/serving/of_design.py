@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PART = "inference_server"
+UNREAD = ("deadline", "priority", "cases")  # of workloads
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ def _engine(design: Design, component: Component, problems: list[Problem], first
     problems += [problem for workload in callers for problem in _lengths_missing(name, workload)]
     if any(call.per_try or call.deadline for call in (flow.calls[route] for route in routes) if call is not None):
         notes.append(f"limits of calls to {name} are not run: every request waits for its answer")
+    notes += [f"{key} of {workload.name} is not run: {name} serves in order, to the end"
+              for workload in callers for key in UNREAD if getattr(workload, key)]  # fmt: skip
     sources = {s.name: s for s in sources_of(design, flow, notes, problems, first_burst=first_burst)}
     built = machine(component, fed=bool(upstream), notes=notes, problems=problems)
     if built is None:
