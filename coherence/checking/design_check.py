@@ -183,13 +183,16 @@ def _shared(
         from coherence.checking.alike import alike
 
         groups = alike(parts, subject)
+    if not groups:
+        return ask(parts)
     between = {spelling.number for group in groups for spelling in group[1:-1]}
     numbers = [number for number in range(len(parts)) if number not in between]
     answers = dict(zip(numbers, ask([parts[number] for number in numbers]), strict=True))
     for group in groups:
         answers |= _written(group, answers, parts, taken)
     left = [number for number in range(len(parts)) if number not in answers]
-    return list((answers | dict(zip(left, ask([parts[number] for number in left]), strict=True))).values())
+    asked = ask([parts[number] for number in left]) if left else []
+    return list((answers | dict(zip(left, asked, strict=True))).values())
 
 
 def _written(
