@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 
 import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy, as the command line does it
+gc.disable()  # while tests are collected: nearly all of that lasts to the end
+
+
+def pytest_collection_finish() -> None:
+    """Has no look for garbage walk through what was collected."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

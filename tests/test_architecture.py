@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-import functools
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 import coherence
+from tests.syntax_trees import nodes_below, trees_below
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "coherence"
@@ -46,9 +46,9 @@ SPINE = (
 )
 
 
-def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def imports(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """(line, library) of every absolute import in any scope."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name.split(".")[0]) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -68,7 +68,7 @@ def eager_imports(tree: ast.Module) -> Iterator[tuple[int, str]]:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 continue
             case _:
-                yield from imports(node)
+                yield from imports(ast.walk(node))
 
 
 def called(node: ast.Call) -> str:
@@ -80,23 +80,18 @@ def called(node: ast.Call) -> str:
             return ""
 
 
-def runs_text(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def runs_text(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """(line, name) of every call that runs text as code.
 
     A method named `eval` is not the builtin (z3's models have one), but pandas' and numexpr's run text;
     they cannot be told apart here, so z3's is written `evaluate` or stands in the one module that imports z3.
     """
-    for node in ast.walk(tree):
+    for node in nodes:
         if not isinstance(node, ast.Call):
             continue
         name = called(node)
         if name in {"eval", "exec", "sympify", "parse_expr"} or (name == "compile" and isinstance(node.func, ast.Name)):
             yield node.lineno, name
-
-
-@functools.cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
 def inside(path: Path, homes: tuple[str, ...]) -> bool:
@@ -112,12 +107,12 @@ def shown(found: list[tuple[Path, int, str]]) -> str:
     "text", ["eval('1')", "exec(code)", "import sympy\nsympy.sympify(t)", "compile(t, '', 'eval')", "frame.eval(t)"]
 )
 def test_running_text_is_recognised(text: str) -> None:
-    assert list(runs_text(ast.parse(text)))
+    assert list(runs_text(ast.walk(ast.parse(text))))
 
 
 @pytest.mark.parametrize("text", ["re.compile(t)", "model.evaluate(x)", "x.evalf()", "'eval(1)'"])
 def test_harmless_calls_are_not_running_text(text: str) -> None:
-    assert not list(runs_text(ast.parse(text)))
+    assert not list(runs_text(ast.walk(ast.parse(text))))
 
 
 @pytest.mark.parametrize(
@@ -131,7 +126,7 @@ def test_harmless_calls_are_not_running_text(text: str) -> None:
     ],
 )
 def test_an_import_is_seen_in_every_form(text: str) -> None:
-    assert "z3" in {library for _, library in imports(ast.parse(text))}
+    assert "z3" in {library for _, library in imports(ast.walk(ast.parse(text)))}
 
 
 def test_an_import_inside_a_function_is_lazy() -> None:
@@ -170,13 +165,13 @@ def test_nothing_runs_text() -> None:
         (path, line, name)
         for path in MODULES
         if not inside(path, HOMES["z3"])
-        for line, name in runs_text(parsed(path))
+        for line, name in runs_text(nodes_below(PACKAGE)[path])
     ]
     assert not found, shown(found)
 
 
 def test_the_builtins_that_run_text_are_not_called_in_the_solver_either() -> None:
-    tree = parsed(PACKAGE / "base" / "solver.py")
+    tree = trees_below(PACKAGE)[PACKAGE / "base" / "solver.py"]
     names = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     assert not names & {"eval", "exec", "compile"}
 
@@ -187,7 +182,7 @@ def test_each_heavy_library_has_one_home(library: str) -> None:
         (path, line, name)
         for path in MODULES
         if not inside(path, HOMES[library])
-        for line, name in imports(parsed(path))
+        for line, name in imports(nodes_below(PACKAGE)[path])
         if name == library
     ]
     assert not found, shown(found)
@@ -195,5 +190,6 @@ def test_each_heavy_library_has_one_home(library: str) -> None:
 
 def test_the_way_of_a_policy_check_imports_nothing_heavy() -> None:
     way = [path for path in MODULES if path.name != "solver.py" and (path.parent == PACKAGE or inside(path, SPINE))]
-    found = [(path, line, name) for path in way for line, name in eager_imports(parsed(path)) if name in LAZY]
+    trees = trees_below(PACKAGE)
+    found = [(path, line, name) for path in way for line, name in eager_imports(trees[path]) if name in LAZY]
     assert not found, shown(found)

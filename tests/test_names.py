@@ -18,6 +18,8 @@ from typing import TypeAlias
 import pytest
 import yaml
 
+from tests.syntax_trees import nodes_below, trees_below
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "coherence"
 TESTS = ROOT / "tests"
@@ -42,17 +44,12 @@ Counts: TypeAlias = Mapping[str, int]
 @cache
 def package_trees() -> Mapping[str, ast.Module]:
     """Returns the tree of each file of the package, by its path under coherence/."""
-    return {path.relative_to(PACKAGE).as_posix(): parsed(path) for path in sorted(PACKAGE.rglob("*.py"))}
+    return {path.relative_to(PACKAGE).as_posix(): tree for path, tree in trees_below(PACKAGE).items()}
 
 
-@cache
 def nodes(path: str) -> Sequence[ast.AST]:
     """Returns all nodes of a file of the package."""
-    return list(ast.walk(package_trees()[path]))
-
-
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+    return nodes_below(PACKAGE)[PACKAGE / path]
 
 
 def shared_class_names() -> Counts:
@@ -144,8 +141,7 @@ def crowded_folders() -> Counts:
 
 def modules_without_a_test() -> Counts:
     """Returns the public modules without a test or case file of their name, that no test imports or runs by name."""
-    trees = [parsed(path) for path in TESTS.rglob("*.py")]
-    imported = {name for tree in trees for name in (*imports(tree), *run_by_name(tree))}
+    imported = {name for own in nodes_below(TESTS).values() for name in (*imports(own), *run_by_name(own))}
     cases = {path.relative_to(TESTS).with_suffix("").as_posix() for path in TESTS.rglob("*.md")}
     return {
         path: 1
@@ -163,9 +159,9 @@ def mirrored(path: str) -> Path:
     return TESTS / Path(path).parent / f"test_{Path(path).name}"
 
 
-def run_by_name(tree: ast.AST) -> Iterator[str]:
+def run_by_name(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Yields the modules behind names that tests call: `run(["check", ...])` of a command, `render("junit", ...)`."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Call(func=ast.Name(id="run"), args=[ast.List(elts=[ast.Constant(value=str(name)), *_]), *_]):
                 yield f"coherence.cli.{name if name != 'import' else 'import_'}"
@@ -183,9 +179,9 @@ def folder_of(path: str) -> str:
     return Path(path).parent.as_posix()
 
 
-def imports(tree: ast.AST) -> Iterator[str]:
+def imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Yields what a module imports in any scope: each module named, and each name taken from one."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -357,7 +353,7 @@ def test_the_tests_mirror_the_package() -> None:
 
 def test_a_command_and_a_format_are_run_by_their_names() -> None:
     text = "run(['check', path])\nrun(['import', 'all'])\nrender('junit', report)\nrun(x)\nrender(report)\nask('junit')"
-    found = set(run_by_name(ast.parse(text)))
+    found = set(run_by_name(ast.walk(ast.parse(text))))
     assert found == {"coherence.cli.check", "coherence.cli.import_", "coherence.reporting.junit"}
 
 

@@ -191,8 +191,8 @@ def _shared(
     for group in groups:
         answers |= _written(group, answers, parts, taken)
     left = [number for number in range(len(parts)) if number not in answers]
-    asked = ask([parts[number] for number in left]) if left else []
-    return list((answers | dict(zip(left, asked, strict=True))).values())
+    rest = ask([parts[number] for number in left]) if left else []
+    return list((answers | dict(zip(left, rest, strict=True))).values())
 
 
 def _written(
