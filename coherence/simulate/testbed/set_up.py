@@ -173,6 +173,12 @@ def _source_problems(setup: SetUp, *, pause: float) -> Iterator[Problem]:
         yield Problem(
             place, "without a pause a burst must be the trigger, and there is none", "add `burst`, or --pause"
         )
+    if setup.source.deadline < math.inf:
+        message = f"a deadline of {setup.source.name} is not reproduced: the load waits for every answer"
+        yield Problem(place, message, "state it as the deadline of the call")
+    for gate in setup.program.gates:
+        message = f"{gate.name} limits the sends in a window: none of the proxies is set up for it here"
+        yield Problem(setup.places["breaker"], message, "leave it out of a copy of the design")
     most = setup.highest_rate * setup.route.tries
     if setup.route.tries > MOST_PER_REQUEST:
         message = f"more than {MOST_PER_REQUEST} tries of a request are not reproduced"
@@ -187,6 +193,8 @@ def _station_problems(setup: SetUp) -> Iterator[Problem]:
     if station.service.family not in FAMILIES:
         message = f"service times of the family {station.service.family} are not reproduced"
         yield Problem(place, message, f"known: {', '.join(FAMILIES)}")
+    if station.service.most < math.inf:
+        yield Problem(place, "service times that are cut at a longest one are not reproduced", "leave `max` out")
     plain = (station.discipline, station.batch, station.plan) == ("fifo", None, ())
     if not plain or station.room < math.inf or station.shed_above < math.inf or station.servers < 1:
         remedy = "leave out what bounds, reorders or batches the queue in a copy of the design"

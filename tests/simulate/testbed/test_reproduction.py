@@ -61,6 +61,9 @@ def test_a_dry_run_writes_and_starts_nothing(
     assert "README.txt" in capsys.readouterr().out
 
 
+WINDOW = "{counts: attempts(workers), at_most: 9, window: 1 s, when_full: reject}"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -71,6 +74,9 @@ def test_a_dry_run_writes_and_starts_nothing(
         ("rate: 50 req/s", "rate: 5000 req/s", "15000 tries per second"),
         ("tries: 3", "tries: unlimited", "more than 100 tries"),
         ("calls:\n", "calls:\n  - {from: workers, to: store}\n", "2 calls"),
+        ("cv: 1}", "cv: 1, max: 50 ms}", "cut at a longest one"),
+        ("service: {mean", "deadline: 1 s, service: {mean", "a deadline of clients is not reproduced"),
+        ("calls:\n", f"limits: {{rl: {WINDOW}}}\ncalls:\n", "rl limits the sends in a window"),
     ],
 )
 def test_a_design_that_cannot_be_reproduced_says_why(old: str, new: str, message: str) -> None:
