@@ -282,8 +282,8 @@ def _json(path: str, sections: Sequence[Section], lines: Iterable[NotRead], assu
 
 
 def _draw(sections: Iterable[Section], file: str) -> None:
+    from coherence.reporting.pictures.figure import Figure
     from coherence.reporting.pictures.files import write
-    from coherence.reporting.pictures.svg import Figure
 
     panels = tuple(panel for section in sections for panel in section.panels)
     if not panels:

@@ -10,7 +10,7 @@ from typing import Any
 from coherence.base.number_text import render_seconds
 from coherence.exploring.sweeps import MARKS, Cell, points
 from coherence.exploring.swept_numbers import Axis
-from coherence.reporting.pictures.svg import Dots, Figure, Line, Panel
+from coherence.reporting.pictures.figure import Dots, Figure, Line, Panel
 
 WIDEST = 100  # columns of the map
 FILLS = {"settles": "#d5ead9", "oscillates": "#f6d3c4", "undecided": "#ececec", "refused": "#ffffff"}

@@ -13,7 +13,7 @@ from coherence.findings.finding import Finding
 
 if TYPE_CHECKING:
     from coherence.causal.answers.intervals import Estimate
-    from coherence.reporting.pictures.svg import Panel
+    from coherence.reporting.pictures.figure import Panel
 
 
 @dataclass(frozen=True)

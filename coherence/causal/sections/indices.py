@@ -12,7 +12,7 @@ from coherence.causal.indices import IndexPart, IndexRefusal, MeasuredIndex, ind
 from coherence.causal.session.context import Context
 from coherence.causal.session.figures import AmountBar, bars
 from coherence.causal.session.request_inputs import HIGH, LOW
-from coherence.reporting.pictures.svg import Panel
+from coherence.reporting.pictures.figure import Panel
 
 ORDER = 80
 TITLE = "Indices of coordination"

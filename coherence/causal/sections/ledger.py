@@ -19,7 +19,7 @@ from coherence.causal.ledger.report import waterfall as steps
 from coherence.causal.ledger.states import SLACK, UNLABELLED
 from coherence.causal.session.context import Context
 from coherence.causal.session.figures import AmountBar, waterfall
-from coherence.reporting.pictures.svg import Panel
+from coherence.reporting.pictures.figure import Panel
 
 ORDER = 70
 TITLE = "Where device time went"

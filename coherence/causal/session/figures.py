@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from coherence.base.number_text import render_number
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.fitting.fit import Fitted, FittedNode
-from coherence.reporting.pictures.svg import COLOURS, Arrow, Dots, Line, Panel
+from coherence.reporting.pictures.figure import COLOURS, Arrow, Dots, Line, Panel
 
 MOST_BARS, MOST_NODES, MOST_LETTERS = 9, 14, 34
 RISE, FALL, WHOLE = COLOURS[1], COLOURS[2], COLOURS[5]

@@ -10,7 +10,7 @@ from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalys
 from coherence.loops.designs.lap_roots import LapResponse
 from coherence.loops.networks.network import Network
 from coherence.model.model import unit_of
-from coherence.reporting.pictures.svg import Dots, Figure, Line, Panel
+from coherence.reporting.pictures.figure import Dots, Figure, Line, Panel
 from coherence.simulate.execute.affine import plain
 
 if TYPE_CHECKING:

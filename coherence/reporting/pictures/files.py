@@ -9,8 +9,9 @@ from typing import Any
 from coherence.base.errors import UsageError
 from coherence.base.output_files import write_output
 from coherence.base.outside_text import visible
+from coherence.reporting.pictures.figure import Figure
 from coherence.reporting.pictures.png import png
-from coherence.reporting.pictures.svg import Figure, svg
+from coherence.reporting.pictures.svg import svg
 
 MARK = b"drawn by coherence"
 

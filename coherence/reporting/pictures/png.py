@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coherence.reporting.pictures.svg import COLOURS, HEIGHT, WIDTH, Arrow, Figure, Panel, layout
+from coherence.reporting.pictures.figure import COLOURS, HEIGHT, SHADED, WIDTH, Arrow, Figure, Panel, layout, look
 
 STYLES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (1, 2)))
 
@@ -45,21 +45,29 @@ def _panel(axes: Any, panel: Panel) -> None:
 
 
 def _draw_data(axes: Any, panel: Panel) -> None:
-    """Draws cells, lines and dots."""
+    """Draws cells, bands, discs, lines and dots."""
+    from matplotlib.collections import EllipseCollection
     from matplotlib.patches import Rectangle
 
     for x0, y0, x1, y1, colour in panel.cells:
         axes.add_patch(Rectangle((x0, y0), x1 - x0, y1 - y0, facecolor=colour, edgecolor="none"))
+    for band in panel.bands:
+        axes.fill_between(*zip(*band.points, strict=True), color=COLOURS[look(band.style)[0]], alpha=0.25, linewidth=0)
+    for discs in panel.discs:
+        sizes, centres = [2 * r for *_, r in discs.points], [(x, y) for x, y, _ in discs.points]
+        colour = COLOURS[look(discs.style)[0]]
+        axes.add_collection(EllipseCollection(sizes, sizes, 0, units="xy", offsets=centres, facecolors=colour,
+                                              alpha=0.25, offset_transform=axes.transData), autolim=False)  # fmt: skip
     for line in panel.lines:
         places = zip(*line.points, strict=True) if line.points else ([], [])
-        colour, label, how = COLOURS[line.style % 6], line.name or None, "steps-post" if line.steps else "default"
-        axes.plot(*places, color=colour, linestyle=STYLES[line.style % 6], drawstyle=how, label=label, linewidth=1.4)
+        (hue, dash), label, how = look(line.style), line.name or None, "steps-post" if line.steps else "default"
+        axes.plot(*places, color=COLOURS[hue], linestyle=STYLES[dash], drawstyle=how, label=label, linewidth=1.4)
     for dots in panel.dots:
         kind = "_" if dots.mark == "-" else dots.mark
         places = zip(*dots.points, strict=True) if dots.points else ([], [])
-        colour, label = COLOURS[dots.style % 6], dots.name or None
-        paint = {"c": [colour]} if kind in "x_" else {"facecolors": "none", "edgecolors": colour}
-        axes.scatter(*places, marker=kind, s=26, label=label, **paint)
+        colour, label = COLOURS[look(dots.style)[0]], dots.name or None
+        paint = {"c": [colour]} if kind in "x_." else {"facecolors": "none", "edgecolors": colour}
+        axes.scatter(*places, marker=kind, s=6 if kind == "." else 26, label=label, **paint)
 
 
 def _draw_marks(axes: Any, panel: Panel) -> None:
@@ -73,8 +81,11 @@ def _draw_marks(axes: Any, panel: Panel) -> None:
         axes.text(x, y, words, ha=side, va="center", fontsize=8, clip_on=True)
     for level in panel.levels:
         axes.axhline(level, color="#777777", linestyle="--", linewidth=0.8)
+    if panel.shade == "outside":
+        axes.set_facecolor(SHADED)
     if panel.circle is not None:
-        axes.add_patch(Circle((0, 0), panel.circle, fill=False, edgecolor="#777777", linestyle="--"))
+        inner = {"facecolor": "#fbfbfb", "zorder": 0.5} if panel.shade == "outside" else {"fill": False}
+        axes.add_patch(Circle((0, 0), panel.circle, edgecolor="#777777", linestyle="--", **inner))
 
 
 def _scale(axes: Any, panel: Panel) -> None:
@@ -90,6 +101,10 @@ def _scale(axes: Any, panel: Panel) -> None:
     if points:
         axes.update_datalim(points)
         axes.autoscale_view()
+    if panel.shade == "right":
+        low, high = axes.get_xlim()
+        axes.axvspan(max(low, 0.0), max(high, 0.0), facecolor=SHADED, zorder=0)
+        axes.set_xlim(low, high)
     if panel.low is not None or panel.high is not None:
         axes.set_ylim(panel.low, panel.high)
 

@@ -1,87 +1,32 @@
-"""Small figures written as SVG: panels with axes, lines, marks and cells; colour is never the only difference.
-
-A figure is data.  `write` draws it as SVG by itself, and as PNG through matplotlib where that is installed.
-"""
+"""Writes figures as SVG, without a library."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from html import escape
 
 from coherence.base.number_text import render_tick
-
-WIDTH, HEIGHT = 400, 286  # of a panel with its margins
-LEFT, RIGHT, TOP, BOTTOM = 62, 14, 50, 46
-COLOURS = ("#0b5fa5", "#c8501e", "#2e7d4f", "#7b3f98", "#8a6d00", "#4a4a4a")
-DASHES = ("", "6 3", "2 3", "8 3 2 3", "10 4", "1 2")
-
-
-@dataclass(frozen=True)
-class Line:
-    """A curve; `steps`: the value holds until the next point."""
-
-    name: str
-    points: tuple[tuple[float, float], ...]
-    style: int = 0
-    steps: bool = False
-
-
-@dataclass(frozen=True)
-class Dots:
-    """Marks without a line: o circle, s square, x cross, ^ and v triangle, d diamond."""
-
-    name: str
-    points: tuple[tuple[float, float], ...]
-    mark: str = "o"
-    style: int = 0
-
-
-@dataclass(frozen=True)
-class Arrow:
-    """From one point to another; `style` 1 and more is dashed.  `text` stands at its middle."""
-
-    start: tuple[float, float]
-    end: tuple[float, float]
-    text: str = ""
-    style: int = 0
-
-
-@dataclass(frozen=True)
-class Panel:
-    """Axes with what is drawn on them.  `log`: which axes (x, y, xy or empty); `square`: equal units on both.
-
-    `texts`: (x, y, start | middle | end, words); `ticks`: the axes that have numbers; `large`: a row of its own, and
-    half as high again.
-    """
-
-    title: str
-    x: str
-    y: str
-    lines: tuple[Line, ...] = ()
-    dots: tuple[Dots, ...] = ()
-    log: str = ""
-    square: bool = False
-    levels: tuple[float, ...] = ()  # horizontal guides
-    circle: float | None = None  # radius of a guide around 0
-    low: float | None = None  # least upper and lower end of y
-    high: float | None = None
-    cells: tuple[tuple[float, float, float, float, str], ...] = ()  # x0, y0, x1, y1, colour
-    arrows: tuple[Arrow, ...] = ()
-    texts: tuple[tuple[float, float, str, str], ...] = ()
-    ticks: str = "xy"
-    large: bool = False
-
-
-@dataclass(frozen=True)
-class Figure:
-    """Panels in rows, read like text."""
-
-    title: str
-    panels: tuple[Panel, ...]
-    columns: int = 3
-    notes: tuple[str, ...] = field(default=())
+from coherence.reporting.pictures.figure import (
+    BOTTOM,
+    COLOURS,
+    DASHES,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    ROW,
+    SHADED,
+    TOP,
+    WIDTH,
+    Arrow,
+    Band,
+    Discs,
+    Figure,
+    Line,
+    Panel,
+    layout,
+    look,
+)
 
 
 def svg(figure: Figure) -> str:
@@ -104,20 +49,6 @@ def svg(figure: Figure) -> str:
     for index, note in enumerate(figure.notes):
         parts.append(_text(14, 34 + bottom + 12 + 18 * index, note, fill="#444444"))
     return "\n".join([*parts, "</svg>"]) + "\n"
-
-
-def layout(figure: Figure) -> tuple[int, list[tuple[int, int, int, int]]]:
-    """Returns (columns, (left, top, width, height) of each panel), in rows; a large panel has its own row."""
-    columns = max(1, min(figure.columns, len(figure.panels)))
-    boxes: list[tuple[int, int, int, int]] = []
-    left = top = 0
-    for panel in figure.panels:
-        if left and (panel.large or left == columns):
-            left, top = 0, top + HEIGHT
-        width, height = (columns * WIDTH, HEIGHT * 3 // 2) if panel.large else (WIDTH, HEIGHT)
-        boxes.append((left * WIDTH, top, width, height))
-        left, top = (0, top + height) if panel.large else (left + 1, top)
-    return columns, boxes
 
 
 def _text(  # noqa: PLR0913  (the attributes of a text)
@@ -169,6 +100,8 @@ def _nice(step: float) -> float:
 def _numbers(panel: Panel) -> tuple[list[float], list[float]]:
     points = [p for line in panel.lines for p in line.points] + [p for dots in panel.dots for p in dots.points]
     points += [p for arrow in panel.arrows for p in (arrow.start, arrow.end)] + [(x, y) for x, y, *_ in panel.texts]
+    points += [(x, end) for band in panel.bands for x, *ends in band.points for end in ends]
+    points = [p for p in points if math.isfinite(p[0]) and math.isfinite(p[1])]
     xs, ys = [p[0] for p in points], [p[1] for p in points]
     for x0, y0, x1, y1, _ in panel.cells:
         xs += [x0, x1]
@@ -190,15 +123,19 @@ def _numbers(panel: Panel) -> tuple[list[float], list[float]]:
 
 def _panel(panel: Panel, clip: str, across: int, down: int) -> list[str]:
     xs, ys = _numbers(panel)
+    named = legend_rows(panel, across)
+    top = TOP + ROW * max(0, len(named) - 1)
     x = _Axis(xs, LEFT, across - RIGHT, log="x" in panel.log)
-    y = _Axis(ys, down - BOTTOM, TOP, log="y" in panel.log)
+    y = _Axis(ys, down - BOTTOM, top, log="y" in panel.log)
     if panel.square:
         _squared(x, y)
     parts = [_text(LEFT, 22, panel.title, weight="600"), *_frame(panel, x, y)]
-    width, height = across - LEFT - RIGHT, down - TOP - BOTTOM
-    parts.append(f'<clipPath id="{clip}"><rect x="{LEFT}" y="{TOP}" width="{width}" height="{height}"/></clipPath>')
+    width, height = across - LEFT - RIGHT, down - top - BOTTOM
+    parts.append(f'<clipPath id="{clip}"><rect x="{LEFT}" y="{top}" width="{width}" height="{height}"/></clipPath>')
     parts.append(f'<g clip-path="url(#{clip})">')
+    parts += _shade(panel, x, y)
     parts += [_cell(x, y, cell) for cell in panel.cells]
+    parts += [_band(x, y, band) for band in panel.bands] + [_discs(x, y, discs) for discs in panel.discs]
     parts += [_guide(x, y.at(level)) for level in panel.levels]
     if panel.circle is not None:
         rx, ry = abs(x.at(panel.circle) - x.at(0)), abs(y.at(panel.circle) - y.at(0))
@@ -207,10 +144,12 @@ def _panel(panel: Panel, clip: str, across: int, down: int) -> list[str]:
             f'stroke="#777777" stroke-dasharray="4 3"/>'
         )
     parts += [_line(x, y, line) for line in panel.lines]
-    parts += [mark(dots.mark, x.at(a), y.at(b), COLOURS[dots.style % 6]) for dots in panel.dots for a, b in dots.points]
+    parts += [
+        mark(dots.mark, x.at(a), y.at(b), COLOURS[look(dots.style)[0]]) for dots in panel.dots for a, b in dots.points
+    ]
     parts += [part for arrow in panel.arrows for part in _arrow(x, y, arrow)]
     parts += [_text(x.at(a), y.at(b) + 4, words, size=11, anchor=anchor) for a, b, anchor, words in panel.texts]
-    return [*parts, "</g>", *_legend(panel)]
+    return [*parts, "</g>", *_legend(named)]
 
 
 def _arrow(x: _Axis, y: _Axis, arrow: Arrow) -> list[str]:
@@ -240,20 +179,20 @@ def _squared(x: _Axis, y: _Axis) -> None:
 
 
 def _frame(panel: Panel, x: _Axis, y: _Axis) -> list[str]:
-    bottom, right = round(y.start), round(x.end)
+    top, bottom, right = round(y.end), round(y.start), round(x.end)
     parts = [
-        f'<rect x="{LEFT}" y="{TOP}" width="{right - LEFT}" height="{bottom - TOP}" fill="#fbfbfb" stroke="#999"/>'
+        f'<rect x="{LEFT}" y="{top}" width="{right - LEFT}" height="{bottom - top}" fill="#fbfbfb" stroke="#999"/>'
     ]
     for tick in x.ticks() if "x" in panel.ticks else ():
         at = x.at(tick)
-        parts.append(f'<path d="M{at:.1f} {TOP}V{bottom + 4}" stroke="#dddddd" fill="none"/>')
+        parts.append(f'<path d="M{at:.1f} {top}V{bottom + 4}" stroke="#dddddd" fill="none"/>')
         parts.append(_text(at, bottom + 17, render_tick(tick), size=11, anchor="middle"))
     for tick in y.ticks() if "y" in panel.ticks else ():
         at = y.at(tick)
         parts.append(f'<path d="M{LEFT - 4} {at:.1f}H{right}" stroke="#dddddd" fill="none"/>')
         parts.append(_text(LEFT - 7, at + 4, render_tick(tick), size=11, anchor="end"))
     parts.append(_text((LEFT + right) / 2, bottom + 34, panel.x, anchor="middle", fill="#444444"))
-    parts.append(_text(14, (TOP + bottom) / 2, panel.y, anchor="middle", fill="#444444", turn=-90))
+    parts.append(_text(14, (top + bottom) / 2, panel.y, anchor="middle", fill="#444444", turn=-90))
     return parts
 
 
@@ -283,8 +222,45 @@ def _line(x: _Axis, y: _Axis, line: Line) -> str:
             parts.append(f"H{px:.1f}")
         parts.append(f"{'M' if last is None else 'L'}{px:.1f} {py:.1f}")
         last = py
-    dash = f' stroke-dasharray="{DASHES[line.style % 6]}"' if DASHES[line.style % 6] else ""
-    return f'<path d="{"".join(parts)}" fill="none" stroke="{COLOURS[line.style % 6]}" stroke-width="1.8"{dash}/>'
+    return f'<path d="{"".join(parts)}" fill="none" {_stroke(line.style)}/>'
+
+
+def _stroke(style: int) -> str:
+    """Returns colour, width and dash of a line."""
+    colour, dash = look(style)
+    dashed = f' stroke-dasharray="{DASHES[dash]}"' if dash else ""
+    return f'stroke="{COLOURS[colour]}" stroke-width="1.8"{dashed}'
+
+
+def _band(x: _Axis, y: _Axis, band: Band) -> str:
+    upper = [(a, high) for a, _, high in band.points]
+    lower = [(a, low) for a, low, _ in reversed(band.points)]
+    places = " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in (*upper, *lower))
+    return f'<polygon points="{places}" fill="{COLOURS[look(band.style)[0]]}" fill-opacity="0.25"/>'
+
+
+def _discs(x: _Axis, y: _Axis, discs: Discs) -> str:
+    """Returns the discs as one shape, so that they do not darken where they overlap."""
+    parts = []
+    for a, b, size in discs.points:
+        r, left, middle = max(abs(x.at(a + size) - x.at(a)), 0.5), x.at(a), y.at(b)
+        parts.append(
+            f"M{left - r:.1f} {middle:.1f}a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
+        )
+    return f'<path d="{"".join(parts)}" fill="{COLOURS[look(discs.style)[0]]}" fill-opacity="0.25"/>'
+
+
+def _shade(panel: Panel, x: _Axis, y: _Axis) -> list[str]:
+    """Returns the side that is shaded."""
+    across, down = x.end - x.start, y.start - y.end
+    if panel.shade == "right":
+        left = min(max(x.at(0.0), x.start), x.end)
+        return [f'<rect x="{left:.1f}" y="{y.end}" width="{x.end - left:.1f}" height="{down}" fill="{SHADED}"/>']
+    if panel.shade == "outside" and panel.circle is not None:
+        rx, ry = abs(x.at(panel.circle) - x.at(0)), abs(y.at(panel.circle) - y.at(0))
+        whole = f'<rect x="{x.start}" y="{y.end}" width="{across}" height="{down}" fill="{SHADED}"/>'
+        return [whole, f'<ellipse cx="{x.at(0):.1f}" cy="{y.at(0):.1f}" rx="{rx:.1f}" ry="{ry:.1f}" fill="#fbfbfb"/>']
+    return []
 
 
 def mark(kind: str, x: float, y: float, colour: str, size: float = 4.0) -> str:
@@ -297,27 +273,43 @@ def mark(kind: str, x: float, y: float, colour: str, size: float = 4.0) -> str:
         "d": f"M{x:.1f} {y - size:.1f}l{size} {size}l{-size} {size}l{-size} {-size}z",
         "-": f"M{x - size:.1f} {y:.1f}h{2 * size}",
     }
+    if kind == ".":
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="1.3" fill="{colour}"/>'
     if kind == "o":
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}" fill="none" stroke="{colour}" stroke-width="1.8"/>'
     return f'<path d="{shapes[kind]}" fill="none" stroke="{colour}" stroke-width="1.8"/>'
 
 
-def _legend(panel: Panel) -> list[str]:
-    """Returns the names in a row between title and axes."""
-    entries: list[tuple[str, str, int]] = [(line.name, "", line.style) for line in panel.lines if line.name]
+Named = tuple[str, str, int]  # name, mark (none: a line), style
+
+
+def legend_rows(panel: Panel, across: float) -> list[list[tuple[float, Named]]]:
+    """Returns the names of curves and marks with where they begin, in as many rows as they need."""
+    entries: list[Named] = [(line.name, "", line.style) for line in panel.lines if line.name]
     entries += [(dots.name, dots.mark, dots.style) for dots in panel.dots if dots.name]
-    room = (WIDTH - LEFT) / max(1, len(entries))
-    most = max(4, int((room - 34) / 6.2))
-    parts, left = [], float(LEFT)
+    rows: list[list[tuple[float, Named]]] = []
+    left, room = across, across - RIGHT
     for name, kind, style in entries:
+        most = int((room - LEFT - 41) / 6.2)
         text = name if len(name) <= most else f"{name[: most - 1]}…"
-        if kind:
-            parts.append(mark(kind, left + 11, 38, COLOURS[style % 6]))
-        else:
-            dash = f' stroke-dasharray="{DASHES[style % 6]}"' if DASHES[style % 6] else ""
-            parts.append(
-                f'<path d="M{left:.1f} 38h22" fill="none" stroke="{COLOURS[style % 6]}" stroke-width="1.8"{dash}/>'
-            )
-        parts.append(_text(left + 27, 42, text, size=11))
-        left += min(room, 27 + 6.2 * len(text) + 14)
+        length = 27 + 6.2 * len(text) + 14
+        if left + length > room + 14:
+            rows.append([])
+            left = LEFT
+        rows[-1].append((left, (text, kind, style)))
+        left += length
+    return rows
+
+
+def _legend(rows: list[list[tuple[float, Named]]]) -> list[str]:
+    """Returns the names between title and axes."""
+    parts = []
+    for number, row in enumerate(rows):
+        down = 38 + ROW * number
+        for left, (text, kind, style) in row:
+            if kind:
+                parts.append(mark(kind, left + 11, down, COLOURS[look(style)[0]]))
+            else:
+                parts.append(f'<path d="M{left:.1f} {down}h22" fill="none" {_stroke(style)}/>')
+            parts.append(_text(left + 27, down + 4, text, size=11))
     return parts

@@ -12,7 +12,8 @@ import pytest
 from coherence.cli._run import run
 from coherence.language.reading import read_text
 from coherence.loops.analysis.retry_products import amplified
-from coherence.reporting.pictures.svg import Dots, Figure, Line, Panel, svg
+from coherence.reporting.pictures.figure import Dots, Figure, Line, Panel
+from coherence.reporting.pictures.svg import svg
 from tests.paths import SPECS
 
 NETWORK = """

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from coherence.reporting.pictures.figure import Dots, Figure, Line, Panel
 from coherence.reporting.pictures.files import write
-from coherence.reporting.pictures.svg import Dots, Figure, Line, Panel
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 

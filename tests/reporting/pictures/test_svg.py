@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from coherence.reporting.pictures.svg import Dots, Figure, Panel, svg
+from coherence.reporting.pictures.figure import Dots, Figure, Panel
+from coherence.reporting.pictures.svg import svg
 
 
 @pytest.mark.parametrize(("circle", "drawn"), [(1.0, 1), (None, 0)])
