@@ -15,6 +15,7 @@ from coherence.cli._cross_check import CrossChecks, cross_checked
 from coherence.cli._unread import strict_code
 
 if TYPE_CHECKING:
+    from coherence.cli._picture import Picture
     from coherence.loops.analysis.network_analysis import NetworkAnalysis
     from coherence.loops.analysis.network_answers import Answer, NetworkQuestion
     from coherence.loops.multirate.sampled_system import Multirate
@@ -71,13 +72,12 @@ def _peak(ends: str) -> NetworkQuestion:
 
 
 def analyze_network(
-    file: str, questions: list[NetworkQuestion], picture: str | None, time_limit: float, *, strict: bool,
+    file: str, questions: list[NetworkQuestion], picture: Picture | None, time_limit: float, *, strict: bool,
     cross_check: bool = False,
 ) -> tuple[str, dict[str, Any], int]:  # fmt: skip
     """Returns text, JSON and exit code: 1 where it is unstable or opinions differ, 4 where --strict and one is open."""
-    from coherence.loops.analysis import render_network, render_network_questions, render_pictures
+    from coherence.loops.analysis import render_network, render_network_questions
     from coherence.loops.analysis.network_reading import read_network
-    from coherence.reporting.pictures import files
 
     with run_limit(time_limit):
         network = read_network(Path(file))
@@ -85,13 +85,21 @@ def analyze_network(
         answers = _answers(network, questions)
     second = cross_checked(judged, file, None, time_limit) if cross_check else CrossChecks()
     if picture is not None:
-        files.write(render_pictures.of_network(file, judged), picture)
+        _draw(judged, file, picture, time_limit)
     text = render_network.text(file, judged) + render_network_questions.text(answers) + second.render()
     more = {"answers": render_network_questions.as_json(answers), **second.to_dict()}
     document = {**render_network.as_json(file, judged), **more}
     left_open = judged.verdict == "undecided" or any(answer.open for answer in answers)
     bad = judged.verdict == "unstable" or second.differ
     return text, document, strict_code(int(bad), (), strict=strict, left_open=left_open)
+
+
+def _draw(judged: NetworkAnalysis, file: str, picture: Picture, time_limit: float) -> None:
+    from coherence.loops.pictures.analysis_figure import of_network, system_name
+    from coherence.reporting.pictures import files
+
+    figure = of_network(system_name(file), judged, seconds=time_limit, decay=picture.decay, kinds=picture.kinds)
+    files.write(figure, picture.file)
 
 
 def _judged(network: Network | Multirate, time_limit: float, *, whole: bool) -> NetworkAnalysis:

@@ -14,6 +14,7 @@ from coherence.cli._cross_check import CrossChecks, cross_checked
 from coherence.cli._designs import one_entry
 from coherence.cli._given import refuse_given
 from coherence.cli._network import NAMES, analyze_network, network_options, questions_of
+from coherence.cli._picture import Picture, picture_of, picture_options
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._series import NAMES as OF_SERIES
 from coherence.cli._series import analyze_series, series_options
@@ -40,7 +41,7 @@ LOADS, CYCLES = 0.2, 0.7  # of it for operating points of retries, and of what i
 @click.option("--network", metavar="FILE", help="Analyze blocks and couplings stated in YAML instead of a design.")
 @network_options
 @series_options
-@click.option("--picture", metavar="FILE", help="Draw runs, sensitivity and roots: FILE.svg, or FILE.png.")
+@picture_options
 @click.option("--retune/--no-retune", default=True, show_default=True, help="Search for settings that are safe.")
 @time_limit_option(0.5, 30.0, "Of the whole analysis; what is not reached is undecided.")
 @click.option("--cross-check", is_flag=True, help="Lay verdicts beside python-control's; exit 1 where they differ.")
@@ -48,8 +49,7 @@ LOADS, CYCLES = 0.2, 0.7  # of it for operating points of retries, and of what i
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str | None, network: str | None, series: str | None, transient: bool, response: tuple[str, ...],
-    picture: str | None, retune: bool, time_limit: float, strict: bool, output: str, cross_check: bool,
-    **asked_of_network: Any,
+    retune: bool, time_limit: float, strict: bool, output: str, cross_check: bool, **asked_of_network: Any,
 ) -> int:  # fmt: skip
     """Analyze the loops of the design at PATH.
 
@@ -65,10 +65,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     refuse_given((*OF_SERIES, "series"), "it is asked of telemetry (--series FILE), beside a design or alone")
     if (path is None) == (network is None):
         raise UsageError("name a design, a network of blocks with --network FILE, or telemetry with --series FILE")
-    from coherence.reporting.pictures import files
-
-    if picture is not None:
-        files.check_kind(picture)
+    picture = picture_of(asked_of_network)
     if network is not None:
         refuse_given(("retune",), "a network of blocks has no settings to search")
         questions = questions_of(asked_of_network)
@@ -83,7 +80,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
 
 def _design(
-    path: str, picture: str | None, output: str, time_limit: float, *, retune: bool, strict: bool, cross_check: bool
+    path: str, picture: Picture | None, output: str, time_limit: float, *, retune: bool, strict: bool, cross_check: bool
 ) -> int:
     """Prints the analysis of a design; returns the exit code: 1 where its answers contradict each other."""
     from coherence.base.reads import answered, recorded
@@ -91,8 +88,9 @@ def _design(
     from coherence.cli._progress import Progress
     from coherence.cli._unread import unread, unread_json, unread_text
     from coherence.findings.question_input import Subject
-    from coherence.loops.analysis import cycle_comparison, render_json, render_pictures, render_text
+    from coherence.loops.analysis import cycle_comparison, render_json, render_text
     from coherence.loops.analysis.second_opinions import render_disagreements
+    from coherence.loops.pictures.analysis_figure import of_design, system_name
     from coherence.reporting.pictures import files
 
     entry = one_entry(path)
@@ -105,7 +103,8 @@ def _design(
     lines, analysis = unread("analyze", entry.design, reads), _with_parts(analysis, entry.design, reads)
     second = cross_checked(analysis, path, subject.model, time_limit) if cross_check else CrossChecks()
     if picture is not None:
-        files.write(render_pictures.of_design(path, analysis), picture)
+        named, kinds = system_name(path), picture.kinds
+        files.write(of_design(named, analysis, subject.model, cycles, seconds=time_limit, kinds=kinds), picture.file)
     if output == "json":
         document = render_json.as_json(path, analysis, calls, tunings)
         more = {"operating_points_of_retries": _operating_points.as_json(loads), "not_read": unread_json(lines)}

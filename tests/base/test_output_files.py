@@ -12,7 +12,7 @@ from coherence.__main__ import main
 from coherence.base.errors import UsageError
 from coherence.base.output_files import MARKER, output_folder, write_output, write_outputs
 from coherence.reporting.pictures import files
-from coherence.reporting.pictures.svg import Figure
+from coherence.reporting.pictures.figure import Figure
 from tests.paths import ROOT
 
 SPEC = ROOT / "specs" / "shutdown-retry" / "design.yaml"

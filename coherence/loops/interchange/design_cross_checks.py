@@ -8,13 +8,15 @@ from dataclasses import replace
 from coherence.base.errors import UsageError
 from coherence.base.graphs import components
 from coherence.loops.analysis.design_analysis import DesignAnalysis
-from coherence.loops.analysis.network_analysis import NetworkAnalysis
+from coherence.loops.analysis.network_analysis import NetworkAnalysis, judged
 from coherence.loops.designs.feedback_groups import is_smooth
 from coherence.loops.interchange.cross_check import CrossCheck, cross_checked
 from coherence.loops.interchange.design_systems import whole_system
 from coherence.loops.interchange.loop_analysis import LinearPart, LoopAnalysis
 from coherence.loops.multirate.sampled_system import Multirate
 from coherence.loops.networks.network import Network
+
+MOST_SIDES = 8  # branches of a kink that are checked
 
 
 def cross_checks(analysis: LoopAnalysis) -> Iterator[CrossCheck]:
@@ -25,10 +27,25 @@ def cross_checks(analysis: LoopAnalysis) -> Iterator[CrossCheck]:
     for names, point, verdict in _verdicts(analysis.analysis):
         name = f"{' and '.join(names)} at operating point {point}"
         try:
-            part = analysis.linear_part(names[0], point=point)
-            yield cross_checked(name, _system(part, names), verdict)
+            yield from _of_sides(analysis, names, point, name, verdict)
         except UsageError as error:
             yield CrossCheck(name, verdict, (), str(error))
+
+
+def _of_sides(
+    analysis: LoopAnalysis, names: tuple[str, ...], point: int, name: str, verdict: str
+) -> Iterator[CrossCheck]:
+    """Yields the check of a point, or one for each side of the kinks there, whose verdict is that of its network."""
+    first = analysis.linear_part(names[0], point=point, branch=0)
+    if len(first.sides) == 1:
+        yield cross_checked(name, _system(first, names), verdict)
+        return
+    for number, words in enumerate(first.sides[:MOST_SIDES]):
+        system = _system(analysis.linear_part(names[0], point=point, branch=number), names)
+        yield cross_checked(f"{name}, branch {number + 1} ({words})", system, judged(system).verdict)
+    if len(first.sides) > MOST_SIDES:
+        left = f"the first {MOST_SIDES} of {len(first.sides)} branches are laid beside it"
+        yield CrossCheck(name, verdict, (), left)
 
 
 def _verdicts(analysis: DesignAnalysis) -> Iterator[tuple[tuple[str, ...], int, str]]:

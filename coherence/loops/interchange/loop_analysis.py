@@ -36,12 +36,16 @@ WORST_FIRST = ("oscillates", "unstable", "undecided", "marginal", "settles", "st
 
 @dataclass(frozen=True)
 class LinearPart:
-    """A design near one operating point and on one side of its kinks: its network, and what is beside it (`notes`)."""
+    """A design near one operating point and on one side of its kinks: its network, and what is beside it (`notes`).
+
+    `sides`: the kinks of each branch at that point, in words.
+    """
 
     network: DesignNetwork
     point: Mapping[str, Fraction]
     flows: tuple[str, ...]  # states that feed back without a loop; none: the part is sampled
     notes: tuple[str, ...]
+    sides: tuple[str, ...] = ("",)
 
 
 @dataclass(frozen=True)
@@ -165,9 +169,9 @@ def _of_group(group: GroupAnalysis, loop: str, point: int, branch: int | None) -
     chosen = _point(loop, [each for each in group.points if each.point.real], group.notes, point)
     model, dropped = smooth_part(group.group.model, chosen.point.values)
     start = {path: chosen.point.values[path] for path in (*model.states, *model.commands)}
-    side, notes = _side(model, start, branch)
+    side, notes, sides = _side(model, start, branch)
     left_out = (f"not in the linear loop: {', '.join(dropped)}",) if dropped else ()
-    return LinearPart(network_of(side.model, start), start, (), (*left_out, *notes))
+    return LinearPart(network_of(side.model, start), start, (), (*left_out, *notes), sides)
 
 
 def _point(loop: str, points: list[PointFigures], notes: tuple[str, ...], point: int) -> PointFigures:
@@ -182,13 +186,18 @@ def _of_flow(model: Model, flow: FlowAnswer, point: int, branch: int | None) -> 
         reason = flow.reason or f"there are {len(flow.points)}, counted from 0"
         raise UsageError(f"no equilibrium {point} of {' and '.join(flow.paths)}: {reason}")
     values = dict(flow.points[point].values)
-    side, notes = _side(model, values, branch)
+    side, notes, sides = _side(model, values, branch)
     free = tuple(path for path in flow.paths if path not in stopped(model, values))
-    return LinearPart(network_of(side.model, values), values, free, notes)
+    return LinearPart(network_of(side.model, values), values, free, notes, sides)
 
 
-def _side(model: Model, point: dict[str, Fraction], branch: int | None) -> tuple[Branch, tuple[str, ...]]:
-    """Returns the side of the kinks at a point.  Raises UsageError where there are several and none is named."""
+def _side(
+    model: Model, point: dict[str, Fraction], branch: int | None
+) -> tuple[Branch, tuple[str, ...], tuple[str, ...]]:
+    """Returns the side of the kinks at a point, remarks about it, and all sides in words.
+
+    Raises UsageError where there are several and none is named.
+    """
     sides = branches(model, point)
     count = len(sides.branches)
     if branch is None and count > 1:
@@ -198,7 +207,8 @@ def _side(model: Model, point: dict[str, Fraction], branch: int | None) -> tuple
         )
     if not 0 <= (branch or 0) < count:
         raise UsageError(f"there is no branch {branch}: there are {count}, counted from 0")
-    return sides.branches[branch or 0], tuple(_remarks(sides.branches, branch or 0, sides.jumps))
+    words = tuple(each.render_sides(sides.branches) for each in sides.branches)
+    return sides.branches[branch or 0], tuple(_remarks(sides.branches, branch or 0, sides.jumps)), words
 
 
 def _remarks(sides: tuple[Branch, ...], chosen: int, jumps: tuple[str, ...]) -> Iterator[str]:

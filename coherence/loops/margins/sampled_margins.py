@@ -237,6 +237,14 @@ def _climbed(whole: OpenedLap, shift: Array, where: float, width: float) -> tupl
 
 def _bounded(whole: OpenedLap, shift: Array, middle: Array, half: float) -> tuple[Array, Array]:
     """Returns norms at the middles of arcs, and bounds of them on the arcs."""
+    value, slope, bend = _arcs(whole, shift, middle, np.full(len(middle), half))
+    with np.errstate(all="ignore"):
+        ends = np.maximum(_norms(value + half * slope), _norms(value - half * slope))
+        return _norms(value), np.where(np.isfinite(bend), ends + bend * half**2 / 2, np.inf)
+
+
+def _arcs(whole: OpenedLap, shift: Array, middle: Array, half: Array) -> tuple[Array, Array, Array]:
+    """Returns value and slope at the middles of arcs, and what the second derivative cannot exceed on each."""
     z = np.exp(1j * middle)[:, None, None]
     resolvent = np.linalg.inv(z * np.eye(len(whole.a)) - whole.a)
     left, right = whole.c @ resolvent, resolvent @ whole.b
@@ -244,8 +252,14 @@ def _bounded(whole: OpenedLap, shift: Array, middle: Array, half: float) -> tupl
     size, reach = _norms(resolvent), half * _norms(resolvent)
     with np.errstate(all="ignore"):
         bend = (1 + 2 * size / (1 - reach)) * _norms(left) * _norms(right) / (1 - reach) ** 2
-        ends = np.maximum(_norms(value + half * slope), _norms(value - half * slope))
-        return _norms(value), np.where(reach < 1, ends + bend * half**2 / 2, np.inf)
+        return value, slope, np.where(reach < 1, bend, np.inf)
+
+
+def enclosed_loop(lap: OpenedLap, middle: Array, half: Array) -> tuple[Array, Array]:
+    """Returns L of a loop of one decision a lap at some angles, and how far from there it is within `half` of each."""
+    lap = balanced(lap)
+    value, slope, bend = _arcs(lap, np.zeros(lap.d.shape), middle, half)
+    return -value[:, 0, 0], half * _norms(slope) + bend * half**2 / 2
 
 
 def _norms(matrices: Array) -> Array:

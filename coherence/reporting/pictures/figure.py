@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from textwrap import wrap
 
 WIDTH, HEIGHT = 400, 286  # of a panel with its margins
-LEFT, RIGHT, TOP, BOTTOM = 62, 14, 50, 46
+LEFT, RIGHT, TOP, BOTTOM = 72, 20, 50, 46
 COLOURS = ("#0b5fa5", "#c8501e", "#2e7d4f", "#7b3f98", "#8a6d00", "#4a4a4a")
 DASHES = ("", "6 3", "2 3", "8 3 2 3", "10 4", "1 2")
 SHADED = "#f3dcd6"
-ROW = 16  # of names below a title
+ROW, LETTER = 16, 6.6  # height of names below a title, width of a letter of a note
 
 
 def look(style: int) -> tuple[int, int]:
@@ -117,3 +118,9 @@ def layout(figure: Figure) -> tuple[int, list[tuple[int, int, int, int]]]:
         boxes.append((left * WIDTH, top, width, height))
         left, top = (0, top + height) if panel.large else (left + 1, top)
     return columns, boxes
+
+
+def wrapped_notes(figure: Figure) -> list[str]:
+    """Returns the notes in lines that fit the width of a figure."""
+    columns = max(1, min(figure.columns, len(figure.panels)))
+    return [line for note in figure.notes for line in wrap(note, int(columns * WIDTH / LETTER)) or [""]]

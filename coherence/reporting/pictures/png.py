@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from coherence.reporting.pictures.figure import COLOURS, HEIGHT, SHADED, WIDTH, Arrow, Figure, Panel, layout, look
+from coherence.reporting.pictures.figure import (
+    COLOURS,
+    HEIGHT,
+    SHADED,
+    WIDTH,
+    Arrow,
+    Figure,
+    Panel,
+    layout,
+    look,
+    wrapped_notes,
+)
 
 STYLES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (1, 2)))
 
@@ -26,7 +37,7 @@ def png(figure: Figure) -> bytes:
         first = left // WIDTH
         place = grid[top // half : (top + down) // half, first : first + across // WIDTH]
         _panel(sheet.add_subplot(place), panel)
-    sheet.suptitle("\n".join((figure.title, *figure.notes)), fontsize=11)
+    sheet.suptitle("\n".join((figure.title, *wrapped_notes(figure))), fontsize=11)
     file = BytesIO()
     sheet.savefig(file, dpi=150, format="png", metadata={"Software": "drawn by coherence"})
     return file.getvalue()

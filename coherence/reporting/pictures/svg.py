@@ -26,6 +26,7 @@ from coherence.reporting.pictures.figure import (
     Panel,
     layout,
     look,
+    wrapped_notes,
 )
 
 
@@ -33,7 +34,8 @@ def svg(figure: Figure) -> str:
     """Returns the figure as a text of SVG, with a title and a description for readers."""
     columns, boxes = layout(figure)
     bottom = max((box[1] + box[3] for box in boxes), default=HEIGHT)
-    width, height = columns * WIDTH, bottom + 34 + 18 * len(figure.notes)
+    notes = wrapped_notes(figure)
+    width, height = columns * WIDTH, bottom + 34 + 18 * len(notes)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
     parts = [
         head + 'role="img" font-family="system-ui, Helvetica, Arial, sans-serif" font-size="12">',
@@ -46,7 +48,7 @@ def svg(figure: Figure) -> str:
     for index, (panel, (left, top, across, down)) in enumerate(zip(figure.panels, boxes, strict=True)):
         parts.append(f'<g transform="translate({left} {34 + top})">')
         parts += [*_panel(panel, f"clip{index}", across, down), "</g>"]
-    for index, note in enumerate(figure.notes):
+    for index, note in enumerate(notes):
         parts.append(_text(14, 34 + bottom + 12 + 18 * index, note, fill="#444444"))
     return "\n".join([*parts, "</svg>"]) + "\n"
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from coherence.base.errors import InputError, UsageError
-from coherence.loops.analysis import render_pictures
 from coherence.loops.analysis.network_analysis import NetworkAnalysis, analysed, judged, undecided
 from coherence.loops.analysis.network_reading import read_network
 from coherence.loops.analysis.render_network import as_json, text
@@ -135,18 +134,6 @@ def test_the_verdict_alone_is_the_same_and_is_taken_over() -> None:
     before = judged(net)
     assert (before.verdict, before.margins) == ("stable", ())
     assert analysed(net, before).margins == analysed(net).margins
-
-
-def test_the_roots_and_the_sensitivity_of_a_network_are_drawn(tmp_path: Path) -> None:
-    figure = render_pictures.of_network("net.yaml", analysis_of(tmp_path, "0.05"))
-    assert [panel.title for panel in figure.panels] == ["rightmost roots", "sensitivity"]
-    curve = dict(figure.panels[1].lines[0].points)
-    assert max(curve.values()) == pytest.approx(1.59, abs=0.005)  # Ms of k T = 0.5 (SIMC)
-    sampled = render_pictures.of_network("net.yaml", analysis_of(tmp_path, "0.05", ", rate: 15 s"))
-    assert [panel.title for panel in sampled.panels] == ["multipliers of one lap"]
-    assert [(dots.name, dots.mark) for dots in sampled.panels[0].dots] == [("stable", "o")]
-    swinging = render_pictures.of_network("net.yaml", analysis_of(tmp_path, "0.5", ", rate: 15 s"))
-    assert [(dots.name, dots.mark) for dots in swinging.panels[0].dots] == [("unstable", "x")]
 
 
 def test_a_root_that_is_not_shown_to_be_the_rightmost_and_a_search_that_was_cut_are_told(tmp_path: Path) -> None:

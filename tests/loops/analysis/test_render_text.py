@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from coherence.language.reading import read_text
-from coherence.loops.analysis import cycle_comparison, render_json, render_pictures
+from coherence.loops.analysis import cycle_comparison, render_json
 from coherence.loops.analysis.blame import smallest_swinging, smallest_unstable
 from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis, analysed
 from coherence.loops.analysis.render_text import joined, mode, text
@@ -72,7 +72,6 @@ def test_a_design_without_feedback_says_why_its_loops_are_in_none() -> None:
     data = render_json.as_json("x.yaml", NOTHING, [chain], [])
     assert data["in_no_feedback"] == [{"loop": "cron", "reason": "reads no signal"}]
     assert data["retries"] == [{"path": ["app", "sdk", "api"], "tries": 12.0, "layers": [4, 3], "cause": "timeout"}]
-    assert [panel.title for panel in render_pictures.of_design("x.yaml", NOTHING).panels] == ["no loops in feedback"]
 
 
 def test_a_swing_is_told_with_its_grade_and_period(swinging: DesignAnalysis) -> None:
@@ -90,14 +89,6 @@ def test_a_swing_is_told_with_its_grade_and_period(swinging: DesignAnalysis) -> 
     (point,) = group["operating_points"]
     assert point["at"]["web.desired"] == {"value": 200.0, "exact": "200"}
     assert point["margins"][0]["factor_high"] == pytest.approx(0.618034, rel=1e-5)  # 2 sin(pi / 10)
-
-
-def test_a_swing_is_drawn_with_its_sensitivity_and_roots(swinging: DesignAnalysis) -> None:
-    figure = render_pictures.of_design("x.yaml", swinging)
-    titles = [panel.title for panel in figure.panels]
-    assert titles[0] == "exact run: hpa"
-    assert titles[-1] == "roots of one lap: hpa"
-    assert figure.notes == ("hpa: oscillates by exact execution",)
 
 
 def test_a_prediction_that_repeats_execution_or_decides_nothing_is_left_out(swinging: DesignAnalysis) -> None:

@@ -53,3 +53,16 @@ def test_the_command_prints_them_and_fails_on_none(tmp_path: Path, capsys: pytes
     run(["analyze", "--network", str(file), "--cross-check", "-o", "json"])
     (check,) = json.loads(capsys.readouterr().out)["cross_check"]
     assert [opinion["contradicts"] for opinion in check["opinions"]] == [False, True, True, True]
+
+
+def test_each_branch_of_a_kink_has_its_own_opinions() -> None:
+    """A gain of 0.5 above the rest and of 3 below it: the second one is unstable."""
+    error = "(20 - delayed(room.temp, 60 s))"
+    kinked = LAG.replace(f"5 + 3 * {error}", f"5 + min(0.5 * {error}, 3 * {error})")
+    assert kinked != LAG
+    checks = {check.name: check for check in cross_checks(coherence.analyze(kinked))}
+    assert sorted(check.verdict for check in checks.values()) == ["stable", "unstable"]
+    for name, check in checks.items():
+        assert "branch" in name
+        assert check.opinions[0].verdict == check.verdict
+        assert not check.differs

@@ -1,0 +1,1 @@
+"""Pictures of loops as figures: responses with certified bands, roots, maps, cycles."""

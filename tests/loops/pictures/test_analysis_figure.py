@@ -1,0 +1,78 @@
+"""Figures of whole analyses: which panels there are, what they are called, and what is not drawn."""
+
+from __future__ import annotations
+
+import pytest
+
+from coherence.language.reading import read_text
+from coherence.loops.analysis.design_analysis import DesignAnalysis
+from coherence.loops.analysis.network_analysis import analysed
+from coherence.loops.networks.network import Block, Coupling, Network, network
+from coherence.loops.pictures.analysis_figure import KINDS, of_design, of_network, system_name
+from coherence.model.elaborate import elaborate
+from tests.loops.designs.test_bridged_laps import LAG
+
+
+def queue(gain: float, rate: float | None = None) -> Network:
+    block = Block("queue", (gain,), (1.0, 0.0), 10.0, rate=rate)
+    return network([block], [Coupling("queue", "queue", -1)])
+
+
+def titles(net: Network) -> list[str]:
+    return [panel.title for panel in of_network("net", analysed(net)).panels]
+
+
+def test_a_stable_network_has_every_panel() -> None:
+    assert titles(queue(0.05)) == [
+        "sensitivity", "Bode: gain of L", "Bode: phase of L", "Nyquist: L", "step: answer of T to a step of 1",
+        "all roots to a decay of 0.318/s", "root locus: gain of queue", "stable (blue) by gain and delay of queue",
+    ]  # fmt: skip
+
+
+def test_the_peak_of_the_sensitivity_is_drawn() -> None:
+    (panel,) = of_network("net", analysed(queue(0.05)), kinds=["sensitivity"]).panels
+    assert max(y for _, y in panel.lines[0].points) == pytest.approx(1.59, abs=0.005)  # Ms of k T = 0.5 (SIMC)
+
+
+def test_an_unstable_network_has_neither_sensitivity_nor_step() -> None:
+    drawn = titles(queue(0.5))
+    assert not [title for title in drawn if title.startswith(("sensitivity", "step"))]
+    (roots,) = of_network("net", analysed(queue(0.5)), kinds=["roots"]).panels
+    assert next((dots.name, dots.mark) for dots in roots.dots) == ("unstable root", "x")
+
+
+@pytest.mark.parametrize(("gain", "mark"), [(0.05, "o"), (0.5, "x")])
+def test_a_sampled_network_has_its_multipliers(gain: float, mark: str) -> None:
+    figure = of_network("net", analysed(queue(gain, 15.0)), kinds=["roots"])
+    assert [panel.title for panel in figure.panels] == ["multipliers of one lap"]
+    assert figure.panels[0].dots[0].mark == mark
+    assert figure.notes == ("shaded: unstable",)
+
+
+def test_a_design_is_drawn_with_its_linear_loop() -> None:
+    from coherence.loops.analysis.design_analysis import analysed as of
+
+    model = elaborate(read_text(LAG))
+    figure = of_design("thermostat", of(model), model, kinds=["nyquist", "roots", "locus"])
+    assert [panel.title for panel in figure.panels] == ["Nyquist: L", "roots: ctl", "root locus: gain of ctl"]
+    assert figure.title == "Loops of thermostat"
+
+
+def test_nothing_in_feedback_is_one_empty_panel() -> None:
+    figure = of_design("x", DesignAnalysis((), (("cron", "reads no signal"),), ()))
+    assert [panel.title for panel in figure.panels] == ["no loops in feedback"]
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [("specs/hpa-metric-lag", "hpa-metric-lag"), ("specs/hpa-metric-lag/design.yaml", "hpa-metric-lag"),
+     ("/some/where/net.yaml", "net")],
+)  # fmt: skip
+def test_a_title_names_the_system_and_no_path(path: str, name: str) -> None:
+    assert system_name(path) == name
+
+
+def test_the_command_offers_every_kind() -> None:
+    from coherence.cli import _picture
+
+    assert _picture.KINDS == KINDS
