@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from coherence.loops.pictures.enclosed_curves import EnclosedCurve
-from coherence.reporting.pictures.figure import Band, Discs, Dots, Line, Panel
+from coherence.reporting.pictures.figure import CurveBand, Discs, Dots, Line, Panel
 
 FARTHEST = 3.0  # of |L| in a Nyquist panel
 LEAST, HIGHEST = 1e-2, 1e2  # of |L| in a Bode panel
@@ -19,7 +19,7 @@ OMEGA = "frequency, rad/s"
 def bode_panels(curves: Sequence[EnclosedCurve]) -> Iterator[Panel]:
     """Yields gain and phase of L."""
     gains = [Line(c.name, _clipped(c), style) for style, c in enumerate(curves)]
-    bands = [Band(rows, style) for style, c in enumerate(curves) for rows in (_gain_band(c),) if rows]
+    bands = [CurveBand(rows, style) for style, c in enumerate(curves) for rows in (_gain_band(c),) if rows]
     open_ended = "" if all(c.certified for c in curves) else UNPROVED
     yield Panel(f"Bode: gain of L{open_ended}", OMEGA, "gain (ratio)", tuple(gains), log="xy", levels=(1.0,),
                 bands=tuple(bands))  # fmt: skip
@@ -29,7 +29,7 @@ def bode_panels(curves: Sequence[EnclosedCurve]) -> Iterator[Panel]:
         for style, (c, phase) in enumerate(zip(curves, phases, strict=True))
     ]
     phase_bands = [
-        Band(_phase_band(c, phase), style) for style, (c, phase) in enumerate(zip(curves, phases, strict=True))
+        CurveBand(_phase_band(c, phase), style) for style, (c, phase) in enumerate(zip(curves, phases, strict=True))
     ]
     yield Panel(f"Bode: phase of L{open_ended}", OMEGA, "phase, degrees", tuple(lines), log="x", levels=(-180.0,),
                 bands=tuple(band for band in phase_bands if band.points))  # fmt: skip

@@ -42,7 +42,7 @@ class Dots:
 
 
 @dataclass(frozen=True)
-class Band:
+class CurveBand:
     """What lies between a lower and an upper curve: (x, low, high) from left to right."""
 
     points: tuple[tuple[float, float, float], ...]
@@ -91,7 +91,7 @@ class Panel:
     texts: tuple[tuple[float, float, str, str], ...] = ()
     ticks: str = "xy"
     large: bool = False
-    bands: tuple[Band, ...] = ()
+    bands: tuple[CurveBand, ...] = ()
     discs: tuple[Discs, ...] = ()
     shade: str = ""
 

@@ -19,7 +19,7 @@ from coherence.reporting.pictures.figure import (
     TOP,
     WIDTH,
     Arrow,
-    Band,
+    CurveBand,
     Discs,
     Figure,
     Line,
@@ -234,7 +234,7 @@ def _stroke(style: int) -> str:
     return f'stroke="{COLOURS[colour]}" stroke-width="1.8"{dashed}'
 
 
-def _band(x: _Axis, y: _Axis, band: Band) -> str:
+def _band(x: _Axis, y: _Axis, band: CurveBand) -> str:
     upper = [(a, high) for a, _, high in band.points]
     lower = [(a, low) for a, low, _ in reversed(band.points)]
     places = " ".join(f"{x.at(a):.1f},{y.at(b):.1f}" for a, b in (*upper, *lower))

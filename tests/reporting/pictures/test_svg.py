@@ -9,7 +9,7 @@ import pytest
 from coherence.reporting.pictures.figure import (
     SHADED,
     WIDTH,
-    Band,
+    CurveBand,
     Discs,
     Dots,
     Figure,
@@ -37,7 +37,7 @@ def test_ten_names_stand_in_rows_that_end_inside_and_styles_differ() -> None:
 
 
 def test_bands_discs_and_the_shaded_side_are_drawn() -> None:
-    band, discs = Band(((0.0, 1.0, 2.0), (1.0, 2.0, 3.0))), Discs(((0.0, 0.0, 0.5),))
+    band, discs = CurveBand(((0.0, 1.0, 2.0), (1.0, 2.0, 3.0))), Discs(((0.0, 0.0, 0.5),))
     right = Panel("t", "x", "y", (Line("a", ((-1.0, 0.0), (1.0, 1.0))),), bands=(band,), shade="right")
     plane = Panel("t", "x", "y", (), (Dots("a", ((0.0, 0.5),)),), square=True, circle=1.0)
     outside = replace(plane, discs=(discs,), shade="outside")
