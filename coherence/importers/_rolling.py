@@ -10,6 +10,7 @@ from coherence.base import units
 from coherence.importers._kubernetes import FieldView
 from coherence.importers._quantities import members, respelled
 from coherence.importers._sketch import Sketch, default_scalar
+from coherence.language.document import Scalar
 
 ROLLOUT = (
     ("maxSurge", "surge", "extra", "up", "rolling_update_surge"),
@@ -41,12 +42,13 @@ def progress_deadline(spec: FieldView, thing: str, sketch: Sketch) -> None:
     if stated is None:
         return
     ends = aborts is not None and aborts.text == "true"
+    then = f"{'abort' if ends else 'report'} {thing} update"
+    put_progress(thing, sketch, per="update", after=stated, then=then, objective="tell that an update does not go on")
+
+
+def put_progress(thing: str, sketch: Sketch, *, per: str, after: Scalar, then: str, objective: str) -> None:
+    """Adds the timer that runs until a new pod is ready, once for each update or revision."""
     sketch.put_timer(
-        f"{thing}_progress",
-        layer="orchestration",
-        objective="tell that an update does not go on",
-        during=f"{thing}.load",
-        per="update",
-        after=stated,
-        then=f"{'abort' if ends else 'report'} {thing} update",
-    )
+        f"{thing}_progress", layer="orchestration", objective=objective, during=f"{thing}.load", per=per, after=after,
+        then=then,
+    )  # fmt: skip

@@ -17,6 +17,7 @@ from fractions import Fraction
 from coherence.importers import _pods as pods
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import amount, exact, integer, respelled, value_of
+from coherence.importers._rolling import put_progress
 from coherence.importers._sketch import Scaling, Sketch, entry, listed
 from coherence.language.document import Node, Scalar, Table
 
@@ -93,15 +94,8 @@ def _requests(pod: FieldView, thing: str, sketch: Sketch) -> None:
 def _progress(notes: FieldView, thing: str, manifest: Manifest, sketch: Sketch) -> None:
     """Adds that a revision has failed whose pod is not ready in time."""
     after = notes.duration(f"{SERVING}progress-deadline") or Scalar(PROGRESS, manifest.name.place)
-    sketch.put_timer(
-        f"{thing}_progress",
-        layer="orchestration",
-        objective="give up a revision that does not start",
-        during=f"{thing}.load",
-        per="revision",
-        after=after,
-        then=f"fail {thing}",
-    )
+    objective = "give up a revision that does not start"
+    put_progress(thing, sketch, per="revision", after=after, then=f"fail {thing}", objective=objective)
 
 
 def _loop(

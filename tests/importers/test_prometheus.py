@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coherence import importers
+from tests.importers.scaled_objects import scaled_object
 
 TEXT = """\
 apiVersion: monitoring.coreos.com/v1
@@ -21,14 +22,6 @@ apiVersion: monitoring.coreos.com/v1
 kind: PrometheusRule
 metadata: {name: r}
 spec: {groups: [{name: g, rules: [{record: 'a:b', expr: 'rate(c[5m])'}]}]}
----
-apiVersion: keda.sh/v1alpha1
-kind: ScaledObject
-metadata: {name: web}
-spec:
-  scaleTargetRef: {name: web}
-  minReplicaCount: 1
-  triggers: [{type: prometheus, metadata: {query: "a:b", threshold: '5'}}]
 """
 
 
@@ -40,6 +33,10 @@ spec:
     ],
 )
 def test_its_times_are_those_of_the_chain(spec: str, times: list[str]) -> None:
-    target = importers.design_from_sources({"p.yaml": TEXT.replace("%s", spec)}).loops["web_scaledobject"].target
+    target = (
+        importers.design_from_sources({"p.yaml": TEXT.replace("%s", spec) + scaled_object("a:b")})
+        .loops["web_scaledobject"]
+        .target
+    )
     assert target is not None
     assert [link.duration.text for link in target.sensor if link.duration] == times

@@ -6,24 +6,15 @@ import pytest
 
 from coherence import importers
 from coherence.base.errors import InputError
+from tests.importers.scaled_objects import scaled_object
 
-SCALER = """\
----
-apiVersion: keda.sh/v1alpha1
-kind: ScaledObject
-metadata: {name: web}
-spec:
-  scaleTargetRef: {name: web}
-  minReplicaCount: 1
-  triggers: [{type: prometheus, metadata: {query: "rate(a[5m])", threshold: '5'}}]
-"""
 LISTS = [("ServiceMonitor", "endpoints"), ("PodMonitor", "podMetricsEndpoints")]
 
 
 def first(kind: str, key: str, endpoints: str) -> str:
     """Returns the first link of the sensor of an autoscaler beside a monitor; empty where there is none."""
     head = f"apiVersion: monitoring.coreos.com/v1\nkind: {kind}\nmetadata: {{name: m, namespace: monitoring}}\n"
-    text = f"{head}spec: {{selector: {{}}, {key}: [{endpoints}]}}\n{SCALER}"
+    text = f"{head}spec: {{selector: {{}}, {key}: [{endpoints}]}}\n{scaled_object('rate(a[5m])')}"
     loop = importers.design_from_sources({"m.yaml": text}).loops["web_scaledobject"]
     sensor = loop.target.sensor if loop.target is not None else ()
     return f"{sensor[0].kind} {sensor[0].duration.text}" if sensor and sensor[0].duration else ""

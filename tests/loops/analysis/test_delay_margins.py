@@ -18,29 +18,13 @@ from coherence.loops.designs.lap_matrices import closed
 from coherence.loops.designs.lap_roots import roots
 from coherence.loops.designs.linear import skeleton
 from coherence.model.elaborate import elaborate
+from tests.loops.analysis.tank_designs import tank
 
-TANK = """
-coherence: 1
-components:
-  tank: {{state: "level' = (1 - 0.5 * valve.open - 0.05 * (tank.level - 5)) / 1 s", from: 5}}
-loops:
-  ctl:
-    timescale: {{period: 2 s, phase: 0 s, lands: {lands} s}}
-    trigger: always
-    actuation:
-      signal: valve.open
-      law: {law}
-      {key}: "{rest} + {gain} * ({read} - 5)"
-      bounds: [-100, 100.5]
-      from: 2
-"""
 DELAYED, MEAN = "delayed(tank.level, {late} s)", "mean_over(delayed(tank.level, {late} s), 3 s)"
 
 
 def text(law: str, read: str, gain: str, *, lands: Fraction = Fraction(0), late: Fraction = Fraction(1)) -> str:
-    key, rest = ("to", "2") if law == "set" else ("by", "0")
-    shown = read.format(late=f"{float(late):.12f}")
-    return TANK.format(law=law, key=key, rest=rest, read=shown, gain=gain, lands=f"{float(lands):.12f}")
+    return tank(read.format(late=f"{float(late):.12f}"), gain, law=law, lands=lands)
 
 
 def growth(words: str) -> float:
