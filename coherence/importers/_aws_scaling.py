@@ -9,10 +9,14 @@ PutScalingPolicy.  Defaults are in the part aws_target_tracking.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
 from coherence.importers._aws_steps import SHARES, add_steps
 from coherence.importers._cloud import SIZE, Cloud, Resource
 from coherence.importers._names import sanitised
 from coherence.importers._quantities import between, integer, respelled
+from coherence.importers._scaling import asks_for_most
 from coherence.importers._sketch import Scaling, Sketch, entry, listed
 from coherence.language.document import Node, Scalar
 
@@ -63,56 +67,79 @@ OWNERS = ("autoscaling_group_name", "auto_scaling_group_name", "scaling_target_i
 
 
 def policies(cloud: Cloud, things: dict[str, str], sketch: Sketch) -> None:
-    """Adds a loop for each policy that tracks a target."""
+    """Adds a loop for each group whose policies track a target, and one for each alarm of a policy that steps."""
+    tracking: dict[str, list[Tracking]] = {}
     for policy in cloud.all(POLICY, TARGET_POLICY):
         group = policy.named(cloud, [GROUP, TARGET], *OWNERS)
-        tracking = policy.block("target_tracking_configuration", "target_tracking_scaling_policy_configuration")
+        block = policy.block("target_tracking_configuration", "target_tracking_scaling_policy_configuration")
         policy.pass_over("policy_type", "name", "policy_name", "scalable_dimension", "service_namespace")
         if group is None or group.name.text not in things:
             continue
-        bounds = _bounds(group)
-        if (
-            tracking is None
-            and bounds is not None
-            and add_steps(policy, cloud, bounds, things[group.name.text], sketch)
-        ):
-            continue
-        if tracking is None:
+        thing, bounds = things[group.name.text], _bounds(group)
+        if block is not None and bounds is not None:
+            tracked = _tracking(policy, block, thing, bounds, sketch)
+            tracking.setdefault(thing, []).extend([tracked] if tracked is not None else ())
+        elif block is None and (bounds is None or not add_steps(policy, cloud, bounds, thing, sketch)):
             policy.view.manifest.remarks.append((policy.name.place, f"{policy.name.text} ({STEPS})"))
-        else:
-            _loop(policy, tracking, group, things[group.name.text], sketch)
+    for thing, several in tracking.items():
+        if several:
+            _loop(several, thing, sketch)
 
 
-def _loop(policy: Resource, tracking: Resource, group: Resource, thing: str, sketch: Sketch) -> None:
-    """Adds the loop of a policy, with the bounds of its group."""
-    setpoint, (signal, is_share) = tracking.number("target_value"), _signal(tracking, thing, sketch)
-    bounds = _bounds(group)
-    if setpoint is None or bounds is None or signal is None:
-        return
-    low, high = bounds
-    if tracking.is_true("disable_scale_in"):
+@dataclass(frozen=True)
+class Tracking:
+    """A policy that tracks a target: its metric with the setpoint, the bounds of its group, how long it waits."""
+
+    policy: Resource
+    metric: tuple[Scalar, Scalar]
+    bounds: tuple[Scalar, Scalar]
+    times: Mapping[str, Scalar | None]
+
+
+def _tracking(
+    policy: Resource, block: Resource, thing: str, bounds: tuple[Scalar, Scalar], sketch: Sketch
+) -> Tracking | None:  # fmt: skip
+    """Returns what a policy tracks; None where that is not known, or where it only adds."""
+    setpoint, (signal, is_share) = block.number("target_value"), _signal(block, thing, sketch)
+    if setpoint is None or signal is None:
+        return None
+    if block.is_true("disable_scale_in"):
         policy.view.manifest.remarks.append((policy.name.place, f"{policy.name.text} (it only adds: not modelled)"))
-        return
+        return None
     warm = policy.seconds("estimated_instance_warmup")
-    cooldowns = [tracking.seconds("scale_in_cooldown"), tracking.seconds("scale_out_cooldown")]
-    text = f"{setpoint.text} %" if is_share else setpoint.text
-    times = {"cooldown": cooldowns[0] if _same(cooldowns) else None, "lands": warm}
+    cooldowns = [block.seconds("scale_in_cooldown"), block.seconds("scale_out_cooldown")]
     for name in ("scale_in_cooldown", "scale_out_cooldown") if not _same(cooldowns) else ():
-        tracking.remark(name, "a cooldown of its own for each way is not modelled")
-    place = policy.name.place
+        block.remark(name, "a cooldown of its own for each way is not modelled")
+    target = respelled(setpoint, f"{setpoint.text} %" if is_share else setpoint.text)
+    times = {"cooldown": cooldowns[0] if _same(cooldowns) else None, "lands": warm}
+    return Tracking(policy, (signal, target), bounds, times)
+
+
+def _loop(several: Sequence[Tracking], thing: str, sketch: Sketch) -> None:
+    """Adds the loop of a group, which follows the policy that asks for most and removes only where all agree."""
+    first, place = several[0], several[0].policy.name.place
+    for other in several[1:]:
+        if _texts(other.times) != _texts(first.times):
+            words = f"{other.policy.name.text} (of several policies of a group the times of the first are taken)"
+            other.policy.view.manifest.remarks.append((other.policy.name.place, words))
+    (signal, setpoint), (low, high) = asks_for_most([it.metric for it in several], first.metric[1].place), first.bounds
     actuation: dict[str, Node | None] = {
         "signal": respelled(setpoint, f"{thing}.replicas"),
         "bounds": listed([low, high], high.place),
     }
     values: dict[str, Node | None] = {
         "uses": Scalar(PART, place),
-        "target": entry(setpoint.place, {"signal": signal, "setpoint": respelled(setpoint, text)}),
-        "timescale": entry(place, times) if any(times.values()) else None,
+        "target": entry(setpoint.place, {"signal": signal, "setpoint": setpoint}),
+        "timescale": entry(place, first.times) if any(first.times.values()) else None,
         "actuation": entry(place, actuation),
     }
-    name = sketch.names.policy(policy.name.text, "tracking", "scal", "policy")
+    name = sketch.names.policy(first.policy.name.text, "tracking", "scal", "policy")
     sketch.put("loops", name, place, values)
     sketch.scaled.setdefault(thing, []).append(Scaling(name, low, high))
+
+
+def _texts(times: Mapping[str, Scalar | None]) -> list[str]:
+    return [node.text if node is not None else "" for node in times.values()]
 
 
 def _bounds(group: Resource) -> tuple[Scalar, Scalar] | None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from coherence.importers._cloud import SIZE, Cloud, Resource
 from coherence.importers._names import sanitised
 from coherence.importers._quantities import between, exact, integer, respelled, value_of
+from coherence.importers._scaling import asks_for_most
 from coherence.importers._sketch import Scaling, Sketch, default_scalar, entry, listed
 from coherence.language.document import Node, Scalar
 
@@ -95,7 +96,7 @@ def _times(policy: Resource) -> Node | None:
     return entry(start.place, {"lands": start, "hold_down": start if longer else None})
 
 
-def _metrics(policy: Resource, thing: str, sketch: Sketch) -> Iterator[tuple[str, Scalar]]:
+def _metrics(policy: Resource, thing: str, sketch: Sketch) -> Iterator[tuple[Scalar, Scalar]]:
     """Yields each signal with its setpoint."""
     for name, signal in (("cpu_utilization", "cpu"), ("load_balancing_utilization", "load_balancing_utilization")):
         block = policy.block(name)
@@ -103,26 +104,24 @@ def _metrics(policy: Resource, thing: str, sketch: Sketch) -> Iterator[tuple[str
         if block is not None:
             block.remark("predictive_method", "a load that is foreseen is not modelled")
         if target is not None:
-            yield f"{thing}.{signal}", _percent(target)
+            yield respelled(target, f"{thing}.{signal}"), _percent(target)
     for metric in policy.blocks("metric"):
         series, target = metric.scalar("name"), metric.number("target", "single_instance_assignment")
         metric.pass_over("type", "filter")
         if series is not None and target is not None and value_of(target) > 0:
-            yield f"{thing}.{sanitised(sketch.concealed(series.text))}", target
+            yield respelled(series, f"{thing}.{sanitised(sketch.concealed(series.text))}"), target
 
 
 def _percent(share: Scalar) -> Scalar:
     return respelled(share, f"{exact(value_of(share) * 100)} %")
 
 
-def _target(metrics: list[tuple[str, Scalar]], policy: Resource, thing: str) -> Node:
-    """Returns the signal and its setpoint; of several the one that asks for most, by its share of its own."""
+def _target(metrics: list[tuple[Scalar, Scalar]], policy: Resource, thing: str) -> Node:
+    """Returns the signal and its setpoint; without any metric that of the CPU."""
     place = policy.view.node.place
-    (signal, setpoint), *more = metrics or [(f"{thing}.cpu", _percent(Scalar(CPU, place)))]
-    if more:
-        shares = ", ".join(f"{other} / {most.text}" for other, most in metrics)
-        signal, setpoint = f"max({shares})", Scalar("100 %", place)
-    return entry(place, {"signal": respelled(setpoint, signal), "setpoint": setpoint})
+    own = Scalar(f"{thing}.cpu", place), _percent(Scalar(CPU, place))
+    signal, setpoint = asks_for_most(metrics or [own], place)
+    return entry(place, {"signal": respelled(setpoint, signal.text), "setpoint": setpoint})
 
 
 def _rate(policy: Resource) -> Node | None:

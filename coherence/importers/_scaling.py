@@ -134,8 +134,16 @@ def _target(sketch: Sketch, autoscaler: Autoscaler) -> dict[str, Node | None]:
     for metric in (metric for metric in autoscaler.metrics if metric.averaged):
         words = f"{autoscaler.name}: {metric.signal.text} is divided by the replicas; taken as it is"
         sketch.not_modelled.append((metric.signal.place, words))
-    shares = ", ".join(f"{metric.signal.text} / {metric.setpoint.text}" for metric in autoscaler.metrics)
-    return {"signal": Scalar(f"max({shares})", place), "setpoint": Scalar("100 %", place), "type": _type(autoscaler)}
+    signal, setpoint = asks_for_most([(metric.signal, metric.setpoint) for metric in autoscaler.metrics], place)
+    return {"signal": signal, "setpoint": setpoint, "type": _type(autoscaler)}
+
+
+def asks_for_most(metrics: Sequence[tuple[Scalar, Scalar]], place: Place) -> tuple[Scalar, Scalar]:
+    """Returns the signal and the setpoint of one metric, or of the one of several that is farthest beyond its own."""
+    if len(metrics) == 1:
+        return metrics[0]
+    shares = ", ".join(f"{signal.text} / {setpoint.text}" for signal, setpoint in metrics)
+    return Scalar(f"max({shares})", place), Scalar("100 %", place)
 
 
 def _type(autoscaler: Autoscaler) -> Scalar | None:

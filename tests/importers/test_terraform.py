@@ -246,3 +246,28 @@ def test_a_policy_steps_while_its_alarm_holds() -> None:
 def test_alarms_that_hold_at_once_are_a_conflict(up: int, down: int, conflict: bool, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(stepping(up, down))
     assert any(f.verdict is Verdict.CONFLICT for f in check(tmp_path).findings) is conflict
+
+
+@pytest.mark.parametrize(("warm", "listed"), [(60, False), (90, True)])
+def test_policies_of_one_group_are_one_loop_on_what_asks_for_most(warm: int, listed: bool) -> None:
+    group = resource("aws_autoscaling_group.g", {"min_size": 1, "max_size": 9, "name": "web"})
+    metrics = {"cpu": ("ASGAverageCPUUtilization", 60), "requests": ("ALBRequestCountPerTarget", warm)}
+    several = [
+        resource(
+            f"aws_autoscaling_policy.{name}",
+            {
+                "estimated_instance_warmup": seconds,
+                "target_tracking_configuration": [
+                    {"target_value": 50, "predefined_metric_specification": [{"predefined_metric_type": metric}]}
+                ],
+            },
+        )
+        for name, (metric, seconds) in metrics.items()
+    ]
+    links = {item["address"]: {"autoscaling_group_name": "aws_autoscaling_group.g"} for item in several}
+    design = read(plan(group, *several, links=links))
+    (loop,) = design.loops.values()
+    assert loop.target is not None
+    assert text(loop.target.signal) == "max(web.asgaveragecpuutilization / 50 %, web.albrequestcountpertarget / 50)"
+    assert text(loop.target.setpoint) == "100 %"
+    assert any("the times of the first are taken" in words for _, words in design.not_modelled) is listed
