@@ -39,6 +39,16 @@ def forestaller(design: Design, timer: Timer) -> TimerPair | None:
     return next((pair for pair in pairs(design) if pair.other.name == timer.name and pair.always), None)
 
 
+def never_comes(design: Design, event: str) -> TimerPair | None:
+    """Returns the pair by which an event never comes: the only way to it is through a timer that never fires."""
+    if len(design.timers) < 2 or not any(pair.always for pair in pairs(design)):
+        return None
+    ways = graph.chains(event, graph.event_graph(design))
+    timers = [link.name for link in ways[0] if link.kind == "timer"] if len(ways) == 1 else []
+    dead = (forestaller(design, design.timers[name]) for name in timers if name in design.timers)
+    return next((pair for pair in dead if pair is not None), None)
+
+
 def _pairs(design: Design) -> Iterator[TimerPair]:
     timers = [timer for timer in design.timers.values() if firing(timer) is not None and timer.renew is None]
     for early, other in filter(lambda both: _ends_both(design, *both), itertools.permutations(timers, 2)):

@@ -23,6 +23,11 @@ LEASES = frozenset(ACTIONS["hands out again"])
 PROBES = {"readiness_probe": "takes off the list", "startup_probe": "ends", "liveness_probe": "ends"}
 
 
+def hands_out_again(timer: Timer) -> bool:
+    """Decides whether a timer gives the work to another one: it is there for a worker that dies before."""
+    return timer.then is not None and timer.then.text.split(" ")[0] in LEASES
+
+
 def action_of(timer: Timer) -> str:
     """Returns what a timer does, by its part or else by the first word of `then`; empty where neither says it."""
     part = timer.part.text if timer.part is not None else ""

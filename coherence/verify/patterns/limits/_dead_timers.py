@@ -12,7 +12,7 @@ from coherence.language.actions import acted_on, action_in
 from coherence.language.design import Design, Timer
 from coherence.verify.events import graph, orders
 from coherence.verify.events.orders import EventOrder
-from coherence.verify.timers.firing import LEASES
+from coherence.verify.timers.firing import hands_out_again
 
 
 def answers(ask: Question, subject: Subject) -> Iterator[Finding]:
@@ -52,11 +52,6 @@ def _does_the_same(early: Timer, other: Timer) -> bool:
     return alike or words == others
 
 
-def _hands_out_again(other: Timer) -> bool:
-    """Decides whether the timer gives the work to another one: it is there for a worker that dies before."""
-    return other.then is not None and other.then.text.split(" ")[0] in LEASES
-
-
 def _answer(ask: Question, early: Timer, other: Timer, order: EventOrder) -> Finding:
     first, second = order.windows
     assert first.latest is not None
@@ -78,7 +73,7 @@ def _answer(ask: Question, early: Timer, other: Timer, order: EventOrder) -> Fin
     evidence = arithmetic(numbers, witness=steps, certificate=orders.certificate(order, "<"))
     if _does_the_same(early, other):
         return ask.note(f"{message}; both do the same", places, names, evidence)
-    if _hands_out_again(other):
+    if hands_out_again(other):
         return ask.note(f"{message}; it is there for a worker that dies before", places, names, evidence)
     return ask.conflict(message, places, names, evidence, certain=False)
 

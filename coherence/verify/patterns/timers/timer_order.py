@@ -4,6 +4,8 @@
 A promise `a before b` about timers and activities that one event starts.  The times of both are
 added up from that event: a timer's window (jitter, phase of the ticker), the range of an activity,
 the timer that starts it.  The promise holds when the latest `a` precedes the earliest `b`.
+It says: whenever `b` comes, `a` has come before.  Where another timer always forestalls `b` it is kept, since `b` never
+comes; where one forestalls `a` alone, `b` comes without it.
 
 Two clocks that agree on paper do not agree in the field: equality of two timers is a conflict.  A
 *stated worst case* (a chain with the range of an activity) may touch a timer's limit; that passes
@@ -47,16 +49,19 @@ proposal A8 (client-side keepalive, GOAWAY too_many_pings).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.findings.finding import Evidence, Finding, Repair
+from coherence.findings.finding import Evidence, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Timer
 from coherence.verify.events import orders
+from coherence.verify.events.forestalling import TimerPair
 from coherence.verify.events.orders import EventOrder, between
 from coherence.verify.patterns.timers import _before, _overrun
 from coherence.verify.patterns.timers._before import OrderPromise
 from coherence.verify.timers import repairs
+from coherence.verify.timers.firing import hands_out_again
 
 QUESTION = Question("COH208", "timer-order", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -92,6 +97,8 @@ def _unclear(timer: Timer, other: Timer, word: str) -> Finding:
 
 def _answer(subject: Subject, pair: OrderPromise) -> Finding:
     order, relation = pair.worst
+    if never := _without_one(subject, pair, order, relation):
+        return never
     looks = _looks(subject, order)
     if order.missing and relation == "unknown" and not order.rests:
         return _undecided(pair, order, f"needs {order.missing}")
@@ -107,6 +114,49 @@ def _answer(subject: Subject, pair: OrderPromise) -> Finding:
             )
         return _proved(pair, order, touching=relation == "touches")
     return _conflict(subject, pair, order, certain=relation == "after")
+
+
+def _without_one(subject: Subject, pair: OrderPromise, order: EventOrder, relation: str) -> Finding | None:
+    """Answers where one of the two never comes: without the second the order is kept, without the first alone it is
+    not.
+
+    A lease that a limit forestalls is there for a worker that dies, and comes then.
+    """
+    from coherence.verify.events import forestalling
+
+    early = relation in ("before", "touches")
+    second = forestalling.never_comes(subject.design, pair.second)
+    if second is not None and not early:
+        return None if hands_out_again(second.other) else _never_needed(pair, order, second)
+    first = forestalling.never_comes(subject.design, pair.first) if early and second is None else None
+    return None if first is None else _never_first(pair, order, first)
+
+
+def _never_needed(pair: OrderPromise, order: EventOrder, dead: TimerPair) -> Finding:
+    first, second = dead.order.windows
+    message = (
+        f"{_order_text(pair, 'need not precede')}: {dead.other.name} never fires, {dead.early.name} always fires first "
+        f"({between(first)} against {between(second)} after {dead.order.common})"
+    )
+    evidence = _evidence(dead.order, certificate=orders.certificate(dead.order, "<"))
+    places = (dead.other.place.labelled("never fires"), dead.early.place.labelled("ends what it runs from"))
+    of = (*_names(pair, order), dead.early.name)
+    return QUESTION.proved(message, places, tuple(dict.fromkeys(of)), evidence, assumptions=dead.order.assumptions)
+
+
+def _never_first(pair: OrderPromise, order: EventOrder, dead: TimerPair) -> Finding:
+    message = (
+        f"{_order_text(pair, 'does not come before')}: {dead.other.name} never fires, "
+        f"{dead.early.name} always fires first"
+    )
+    moments = [*orders.moments(dead.order.first, early=False), *orders.moments(order.second, early=False)]
+    run = [Step(Fraction(0), order.common), *(Step(time, link.effect) for time, link in moments)]
+    places = (dead.other.place.labelled("never fires"), *_places(pair, order))
+    evidence = arithmetic({}, witness=orders.sorted_steps(list(dict.fromkeys(run))))
+    of = (*_names(pair, order), dead.early.name)
+    return QUESTION.conflict(
+        message, places, tuple(dict.fromkeys(of)), evidence, certain=False, assumptions=order.assumptions
+    )
 
 
 def _looks(subject: Subject, order: EventOrder) -> str:
