@@ -86,7 +86,7 @@ FIRST = {
     HOLDS_QUEUE: "the first of each queue in the order is admitted where it fits; it holds back those behind it",
     HOLDS_ALL: "the first in the order is admitted where it fits; it holds back all others",
 }
-AT_ONCE = "an eviction takes no time: all that it frees is free at once"
+AT_ONCE = "an eviction{} takes no time: all that it frees is free at once"
 ONE_BY_ONE = "members of victims end one by one, in any order, and the scheduler acts in between"
 QUEUE = "a queue counts no job that is leaving"
 WORST = (CERTAIN, POSSIBLE, UNKNOWN, TIE, NONE)
@@ -191,13 +191,14 @@ def _proved(
 
 def _assumed(jobs: Contest) -> tuple[str, ...]:
     """Returns what an answer about these jobs stands on."""
-    lasting = {jobs.lasts(kind) for kind in jobs.kinds}
+    quick = [kind.name for kind in jobs.kinds if not jobs.lasts(kind)]
+    lasting = len(quick) < len(jobs.kinds)
     first = FIRST.get(jobs.blocked, "the first in the order that fits is admitted")
     return (
         COMING,
         f"{first}; {FITS}",
-        *((ONE_BY_ONE, QUEUE) if True in lasting else ()),
-        *((AT_ONCE,) if False in lasting else ()),
+        *((ONE_BY_ONE, QUEUE) if lasting else ()),
+        *((AT_ONCE.format(f" of {' or '.join(quick)}" if lasting else ""),) if quick else ()),
         *jobs.assumed,
     )
 
