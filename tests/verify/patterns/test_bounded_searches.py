@@ -40,26 +40,26 @@ def capped(count: int) -> str:
 @pytest.mark.parametrize("code", ["COH230", "COH232"])
 @pytest.mark.parametrize(("count", "expected"), [(63, []), (64, ["2000 pairs"])])
 def test_pairs_of_loops_on_one_signal_are_counted(code: str, count: int, expected: list[str]) -> None:
-    assert bounds(findings_of(stepping(count)), code) == expected
+    assert bounds(findings_of(stepping(count), repairs=False), code) == expected
 
 
 @pytest.mark.parametrize(("count", "expected"), [(28, []), (29, ["400 pairs"])])
 def test_pairs_of_limits_of_one_scope_are_counted(count: int, expected: list[str]) -> None:
-    assert bounds(findings_of(capped(count)), "COH213") == expected
+    assert bounds(findings_of(capped(count), repairs=False), "COH213") == expected
 
 
 def test_a_pair_whose_order_was_not_tried_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     text = marked("COH234", "conflict")
-    assert not bounds(findings_of(text), "COH234")
+    assert not bounds(findings_of(text, repairs=False), "COH234")
     monkeypatch.setattr(order_dependent, "MOST_PAIRS", 0)
-    assert bounds(findings_of(text), "COH234") == ["0 pairs"]
+    assert bounds(findings_of(text, repairs=False), "COH234") == ["0 pairs"]
 
 
 def test_demands_that_are_too_many_to_be_searched_together_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     text = marked("COH231", "conflict")
-    assert not bounds(findings_of(text), "COH231")
+    assert not bounds(findings_of(text, repairs=False), "COH231")
     monkeypatch.setattr(unsatisfiable_targets, "MOST", 1)
-    assert bounds(findings_of(text), "COH231") == ["1 demands"]
+    assert bounds(findings_of(text, repairs=False), "COH231") == ["1 demands"]
 
 
 @pytest.mark.parametrize(("cap", "bound"), [("MOST_SETS", "0 sets"), ("MOST_LOOKS", "0 sets")])
@@ -67,7 +67,7 @@ def test_sets_of_demands_that_are_not_reported_or_not_looked_at_are_named(
     monkeypatch: pytest.MonkeyPatch, cap: str, bound: str
 ) -> None:
     monkeypatch.setattr(unsatisfiable_targets, cap, 0)
-    assert bounds(findings_of(marked("COH231", "conflict")), "COH231") == [bound]
+    assert bounds(findings_of(marked("COH231", "conflict"), repairs=False), "COH231") == [bound]
 
 
 WITHHELD = """
@@ -81,9 +81,9 @@ limits: {cap: {counts: web.ejected, at_most: 50 % of web.copies}}
 
 
 def test_a_range_of_members_that_is_cut_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not bounds(findings_of(WITHHELD), "COH240")
+    assert not bounds(findings_of(WITHHELD, repairs=False), "COH240")
     monkeypatch.setattr(_withheld, "MOST_MEMBERS", 5)
-    assert bounds(findings_of(WITHHELD), "COH240") == ["5"]
+    assert bounds(findings_of(WITHHELD, repairs=False), "COH240") == ["5"]
 
 
 @pytest.mark.parametrize(("most", "expected"), [(20, []), (19, ["19 members", "19 members"])])
@@ -93,4 +93,4 @@ def test_a_cap_on_members_of_too_wide_a_range_is_asked_about(
     text = WITHHELD + "workload: {requests: {rate: 300 req/s}}\n"
     text = text.replace("failing: 2", "failing: 2, load: requests.rate, rate_per_replica: 60 req/s")
     monkeypatch.setattr(removal_cascade, "MOST_MEMBERS", most)
-    assert bounds(findings_of(text), "COH240") == expected
+    assert bounds(findings_of(text, repairs=False), "COH240") == expected
