@@ -4,10 +4,10 @@ A mark stands at the end of the line that a finding leads with: `# COH201 proved
 in no line of the case (in a part that it uses) is marked at the first line.  The findings of a case are exactly those
 of its marks, by line, code, verdict and number; `silent` has none.  `# COH201 conflict certain` (or `possible`) states
 the certainty too.  Notes alone need no mark, except those of a code that the case speaks of, by a mark or in the head
-of its fence (`silent COH701`).  A case whose fence says `slow` runs with the slow tests and without a search for
-repairs, which no mark speaks of and which would take most of the time.  One that says `manifests` is read by the
-importers; a design with `overlays: manifests` may be one of its documents, and what stands below a line `=== FILE` is
-a file of that name.
+of its fence (`silent COH701`).  A case whose fence says `slow` runs with the slow tests.  One that says `manifests` is
+read by the importers; a design with `overlays: manifests` may be one of its documents, and what stands below a line
+`=== FILE` is a file of that name.  Repairs, of which no mark speaks, take most of the time of a check: they are
+searched for in a part of the cases, and with the slow tests in all that are not slow themselves.
 """
 
 from __future__ import annotations
