@@ -112,7 +112,7 @@ def verdict_of(model: Model, values: tuple[str, ...], deadline: Deadline) -> Cel
     for group in groups:
         signals = tuple(dict.fromkeys(loop.signal for loop in group.loops if loop.signal))
         try:
-            answer = executed(group.model, signals, deadline, every_start=False)
+            answer = executed(group.model, group.signals, deadline, every_start=False)
             answer = decided_beside_roots(answer, group.model, signals, deadline.check)
         except (NotExactError, MissingValueError, CoherenceError) as error:
             answer = RunVerdict("undecided", str(error), False, None, {}, None, (), 0)

@@ -53,8 +53,18 @@ components:
   a: {state: "x' = b.x / 1 s", from: 0.5}
   b: {state: "x' = (0.1 * (1 - a.x * a.x) * b.x - a.x) / 1 s", from: 0}
 """
+HYSTERESIS = """coherence: 1
+components:
+  a: {state: "x' = 0.05 * (1 - 2 * (1 if relay else 0)) / 1 s", from: 0}
+loops:
+  relay:
+    timescale: {period: 1 s, phase: 0 s}
+    trigger: {enter: "delayed(a.x, 30 s) >= 2", leave: "delayed(a.x, 30 s) <= -2"}
+    actuation: {signal: b.u, law: set, to: 1, bounds: [0, 1], from: 0}
+"""  # whose thresholds are met in samples: its cycle is that of the relay in continuous time
 CYCLES = {
     "B25_relay_integrator_delay": flow(f"-0.05 * {relay('30 s')} / 1 s", 0.5),
+    "B26_relay_hysteresis_integrator": HYSTERESIS,
     "B27_relay_fopdt_1": first_order_lag(1),
     "B27_relay_fopdt_5": first_order_lag(5),
     "B30_khalil_relay": KHALIL,

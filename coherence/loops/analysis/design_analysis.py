@@ -138,7 +138,7 @@ def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -
     missing = blocked(model, signals) or next((f"a value of {path}" for path in model.inputs if path not in values), "")
     if missing:
         return GroupAnalysis(group, lap, _blocked(f"needs {missing}"), (), None, ())
-    executed_answer = executed(model, signals, deadline.share(0.35))
+    executed_answer = executed(model, group.signals, deadline.share(0.35))
     answer = decided_beside_roots(executed_answer, model, signals, deadline.share(0.5).check)
     try:
         first = next(iter(corners(model)))
@@ -150,7 +150,7 @@ def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -
     if executed_answer.verdict == "oscillates":
         levels = _levels(model, first, answer)
         subset = smallest_swinging(group, signals, levels, deadline, laps=_laps(answer, lap))
-    elsewhere = from_bounds(model, signals, deadline.share(0.5)) if executed_answer.verdict == "settles" else None
+    elsewhere = from_bounds(model, group.signals, deadline.share(0.5)) if executed_answer.verdict == "settles" else None
     if never_moved(model, answer) and any(_is_left(point) for point in points):
         answer = replace(answer, verdict="undecided", how=UNSTABLE_REST)
     return GroupAnalysis(group, lap, answer, points, subset, tuple(dict.fromkeys(notes)), elsewhere)

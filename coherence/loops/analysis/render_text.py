@@ -68,8 +68,11 @@ def _group(group: GroupAnalysis) -> Iterator[str]:
         blamed = (loop for loop in group.group.loops if loop.name in group.subset.names)
         rows += [(f"  {loop.name}", str(loop.source.place)) for loop in blamed]
     if answer.ranges:
-        still = [loop.name for loop in group.group.loops if loop.signal and loop.signal not in answer.ranges]
-        lap = answer.run.orbit.lap[-1].after if answer.run and answer.run.orbit else {}
+        orbit = answer.run.orbit if answer.run else None
+        lap = orbit.lap[-1].after if orbit else {}
+        on_and_off = {name for name in group.group.signals if name in group.group.names and orbit and orbit.turns(name)}
+        resting = (loop for loop in group.group.loops if loop.signal and loop.name not in on_and_off)
+        still = [loop.name for loop in resting if loop.signal not in answer.ranges]
         at = {
             loop.name: f" at {shown(model, loop.signal, lap[loop.signal])}"
             for loop in group.group.loops

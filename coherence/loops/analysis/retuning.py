@@ -78,7 +78,7 @@ def settles(model: Model, deadline: Deadline) -> bool | None:
     None: not decided.
     """
     for group in structure(model).groups:
-        signals = tuple(dict.fromkeys(loop.signal for loop in group.loops if loop.signal))
+        signals = group.signals
         try:
             answer = executed(group.model, signals, deadline)
         except (NotExactError, MissingValueError):

@@ -24,7 +24,7 @@ from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import MissingValueError, replay
 from coherence.simulate.execute.orbits import LongRun, long_run
 from coherence.simulate.execute.single_loop_runs import Rests, every, every_rest
-from coherence.simulate.execute.slices import blocked, feedback_groups, sliced
+from coherence.simulate.execute.slices import blocked, feedback_groups, modes_read, sliced
 from coherence.simulate.execute.starts import corner_count, corners
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
 
@@ -48,6 +48,13 @@ class Group:
     @property
     def places(self) -> tuple[Place, ...]:
         return tuple(place(loop) for loop in self.loops)
+
+    @property
+    def signals(self) -> tuple[str, ...]:
+        """Returns the commands that the loops write, and the names of loops whose on and off others read."""
+        modes = modes_read(self.model)
+        written = dict.fromkeys(loop.signal for loop in self.loops if loop.signal)
+        return (*written, *(loop.name for loop in self.loops if loop.name in modes))
 
 
 def place(loop: SampledLoop) -> Place:
@@ -151,8 +158,8 @@ def _swinging(group: Group, deadline: float) -> LongRun | None:
 
 
 def oscillates(group: Group, run: LongRun) -> bool:
-    """Decides whether a command of the group keeps changing direction on the orbit."""
-    return run.orbit is not None and any(run.orbit.turns(loop.signal) for loop in group.loops if loop.signal)
+    """Decides whether a command of the group keeps changing direction on the orbit, or a loop goes on and off."""
+    return run.orbit is not None and any(map(run.orbit.turns, group.signals))
 
 
 def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, *, everywhere: bool) -> Finding:
@@ -160,8 +167,11 @@ def _conflict(question: Question, subject: Subject, group: Group, run: LongRun, 
     assert orbit is not None
     numbers: dict[str, tuple[Fraction | float | int, str]] = {"period": (orbit.period, "s")}
     moves = []
-    for signal in dict.fromkeys(loop.signal for loop in group.loops if loop.signal):
+    for signal in group.signals:
         low, high = orbit.range_of(signal)
+        if signal in group.names:
+            moves += [f"{signal} on and off"] if low != high else []
+            continue
         unit = str(unit_of(group.model, signal)) if unit_of(group.model, signal).powers else ""
         numbers[f"{signal} lowest"], numbers[f"{signal} highest"] = (low, unit), (high, unit)
         if low != high:

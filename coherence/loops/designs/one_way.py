@@ -21,6 +21,7 @@ from coherence.language.sentences import Promise
 from coherence.model.model import Model, SampledLoop
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.orbits import LongRun
+from coherence.simulate.execute.slices import modes_read
 
 UP, DOWN = "up", "down"
 
@@ -37,6 +38,8 @@ class OneWayMove:
 
 def comes_to_rest(model: Model, loops: Sequence[SampledLoop], runs: Sequence[LongRun], limit: float) -> Evidence | None:
     """Returns the proof that each command of these loops is moved one way only; None where that is not shown."""
+    if modes_read(model) & {loop.name for loop in loops}:
+        return None  # a loop may go on and off for ever and write one value: what moves is what reads that
     signals = dict.fromkeys(loop.signal for loop in loops if loop.signal)
     moves = []
     for signal in signals:

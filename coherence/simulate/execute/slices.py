@@ -17,6 +17,16 @@ def reads(loop: SampledLoop) -> frozenset[str]:
     return frozenset(name for tree in loop.trees for name in names_of(tree))
 
 
+def modes_read(model: Model) -> frozenset[str]:
+    """Returns the loops whose being on or off a flow, a step or an output reads: what they do without a command.
+
+    What another loop does because of it shows in that loop's command.
+    """
+    trees = [*model.outputs.values(), *(tree for s in model.states.values() for tree in (s.next, s.flow) if tree)]
+    read = {name for tree in trees for name in names_of(tree)}
+    return frozenset(loop.name for loop in model.loops if loop.relay and loop.name in read)
+
+
 def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:
     """Returns every signal and loop on which the targets depend, themselves included.
 
