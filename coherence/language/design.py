@@ -260,6 +260,7 @@ class Limit(Record):
     scope: Word | None = key(TEXT)
     per: Word | None = key(NAME_KIND)
     when_full: Word | None = key(word("wait", "reject", "evict and redo", "fail and lose"))
+    refused: Word | None = key(word("count", "do not count", note="whether a window counts what it refuses"))
     during: Word | None = key(TEXT)
     actions: tuple[Word, ...] = key(listing(TEXT, or_one=True), many=True)
     layer: Word | None = key(word(*LAYERS), for_people=True)

@@ -9,6 +9,7 @@ from coherence.language.design import Component, Design, Limit
 from coherence.language.schema_kinds import Quantity
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower
+from coherence.simulate.requests.events_checks import MOST_PLACES
 from coherence.simulate.requests.program import Gate
 
 
@@ -32,9 +33,10 @@ def _of_limit(design: Design, flow: RequestFlow, limit: Limit, notes: list[str])
     most, window = (lower(value, f"{key} of {limit.name}", notes) for key, value in
                     (("at_most", limit.at_most), ("window", limit.window)))  # fmt: skip
     waits = limit.when_full is None or limit.when_full.text == "wait"
-    beyond = "what is beyond waits for the next that has room" if waits else "refused sends count too"
-    notes.append(f"windows of {limit.name} follow one another from the start of a run; {beyond}")
-    yield Gate(limit.name, routes, most, window=window, waits=waits)
+    if limit.refused is None and not waits:
+        notes.append(f"what {limit.name} refuses does not count (`refused: count` where it does)")
+    counts = limit.refused is not None and limit.refused.text == "count"
+    yield Gate(limit.name, routes, most, window=window, waits=waits, counts_refused=counts)
 
 
 def _not_run(limit: Limit, routes: tuple[str, ...]) -> str:
@@ -43,6 +45,8 @@ def _not_run(limit: Limit, routes: tuple[str, ...]) -> str:
         return "no request that is run sends there"
     if not isinstance(limit.at_most, Quantity) or not isinstance(limit.window, Quantity) or limit.window.low <= 0:
         return "it needs `at_most` as a number and `window` as a time above 0 s"
+    if limit.at_most.low > MOST_PLACES:
+        return f"more than {MOST_PLACES:,} in a window are not remembered"
     if limit.per is not None or limit.during is not None:
         return f"there is one of it per {limit.per.text}" if limit.per is not None else "it does not hold at all times"
     if limit.when_full is not None and limit.when_full.text not in ("wait", "reject"):

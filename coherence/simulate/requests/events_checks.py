@@ -23,6 +23,7 @@ KINDS = ("poisson", "regular", "gamma", "mmpp", "trace")
 FAMILIES = ("exponential", "constant", "gamma", "lognormal", "uniform", "hyperexponential", "values", "quantiles")
 DISCIPLINES = ("fifo", "lifo", "priority", "preemptive")
 MOST_SERVERS = 1_000_000_000
+MOST_PLACES = 10_000_000  # of a limit in a window: each is remembered
 CAUSES = ("timeout", "rejected", "failed", "refused", "deadline")
 
 
@@ -96,6 +97,8 @@ def _cases(what: str, cases: Sequence[PlanShare], routes: set[str]) -> Iterator[
 def _gate(gate: Gate, routes: set[str]) -> Iterator[str]:
     what = f"limit {gate.name}"
     yield from _least(what, {"most": gate.most, "window": gate.window, "rate": gate.rate}, finite=True)
+    if gate.window > 0 and gate.most > MOST_PLACES:
+        yield f"{what}: most = {gate.most:g} in a window; help: at most {MOST_PLACES:,}"
     if gate.waits and not (gate.window > 0 and gate.most >= 1):
         yield f"{what}: tries would wait for ever; help: give a window, and room for one try in it"
     for name in gate.routes:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from coherence.simulate.requests.compiled import inlined
 from coherence.simulate.requests.events_layout import (
-    GATE_COUNT,
+    GATE_COUNTS,
     GATE_FILLED,
     GATE_MOST,
-    GATE_NUMBER,
+    GATE_NEXT,
+    GATE_PLACES,
     GATE_RATE,
     GATE_SINCE,
     GATE_WAITS,
@@ -26,7 +27,7 @@ WHOLE = 1e-9  # of a token: sums of floats that are a token for people are one h
 def let_through(n: Ints, x: Floats, route: int, hedge: bool) -> float:
     """Returns when all gates of a route let a try through: now, later (no second copy waits), or never.
 
-    Each gate before the one that refuses counts it.
+    What a gate lets through counts there, also where a later one refuses it.
     """
     gates, latest = n[route + GATES], x[NOW]
     if gates == NOTHING:
@@ -42,17 +43,20 @@ def let_through(n: Ints, x: Floats, route: int, hedge: bool) -> float:
 
 @inlined
 def by_window(n: Ints, x: Floats, gate: int, hedge: bool) -> float:
-    """Returns now where the window that runs has room, the start of the next that has where tries wait, else never."""
-    number = int(x[NOW] / x[gate + GATE_WINDOW])
-    if n[gate + GATE_NUMBER] < number:
-        n[gate + GATE_NUMBER], n[gate + GATE_COUNT] = number, 0
-    if n[gate + GATE_COUNT] + 1 > x[gate + GATE_MOST]:
-        if hedge or not n[gate + GATE_WAITS]:
-            return float("inf")
-        n[gate + GATE_NUMBER] += 1
-        n[gate + GATE_COUNT] = 0
-    n[gate + GATE_COUNT] += 1
-    return max(x[NOW], n[gate + GATE_NUMBER] * x[gate + GATE_WINDOW])  # type: ignore[no-any-return]
+    """Returns now where the window up to now has room, when it has where tries wait, else never.
+
+    Each place is taken for the length of a window from when a try passes; places are taken in turn.
+    """
+    places = int(x[gate + GATE_MOST])
+    if places == 0:
+        return float("inf")
+    own = n[gate + GATE_PLACES] + n[gate + GATE_NEXT]
+    passes = max(x[NOW], x[own] + x[gate + GATE_WINDOW])
+    refused = passes > x[NOW] and (hedge or n[gate + GATE_WAITS] == 0)
+    if not refused or n[gate + GATE_COUNTS]:
+        x[own] = x[NOW] if refused else passes
+        n[gate + GATE_NEXT] = (n[gate + GATE_NEXT] + 1) % places
+    return float("inf") if refused else passes
 
 
 @inlined

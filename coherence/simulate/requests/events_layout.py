@@ -96,9 +96,10 @@ ROUTE_WIDTH = PAUSES + DISTINCT_PAUSES
 PLANS_COUNT, PLANS_STREAM, PLANS_FIRST = range(3)
 PLAN_UP_TO, PLAN_ADDRESS, PLAN_WIDTH = range(3)
 # Gates of a route: how many, then their addresses.  A gate: what it lets through in each window (or the size of its
-# bucket), the length of the window (0: a bucket that fills at a rate), whether those beyond wait; then how many were
-# let through in which window, or how full the bucket was when.
-GATE_MOST, GATE_WINDOW, GATE_RATE, GATE_WAITS, GATE_COUNT, GATE_NUMBER, GATE_FILLED, GATE_SINCE, GATE_WIDTH = range(9)
+# bucket), the length of the window (0: a bucket that fills at a rate), whether those beyond wait, or count; then where
+# it says when each of its places was last taken, and whose turn it is, or how full the bucket was when.
+(GATE_MOST, GATE_WINDOW, GATE_RATE, GATE_WAITS, GATE_COUNTS, GATE_PLACES, GATE_NEXT, GATE_FILLED, GATE_SINCE,
+ GATE_WIDTH) = range(10)  # fmt: skip
 # Outages.  Streams of draws: how many were taken, then a block.
 OUTAGE_STATION, OUTAGE_REFUSES, OUTAGE_WIDTH = range(3)
 SLACK = 16  # draws left in a block when it is filled up again

@@ -56,7 +56,12 @@ class EventWorld:
 
     def _gate(self, gate: Gate) -> int:
         address = self.memory.region(at.GATE_WIDTH)
-        self.memory.write(address, {at.GATE_WAITS: int(gate.waits)})
+        places = int(gate.most) if gate.window > 0 else 0
+        own = self.memory.region(places)
+        self.memory.x[own : own + places] = -math.inf
+        self.memory.write(
+            address, {at.GATE_WAITS: int(gate.waits), at.GATE_COUNTS: int(gate.counts_refused), at.GATE_PLACES: own}
+        )
         limits = {at.GATE_MOST: gate.most, at.GATE_WINDOW: gate.window, at.GATE_RATE: gate.rate}
         self.memory.write_floats(address, {**limits, at.GATE_FILLED: gate.most})
         return address

@@ -180,8 +180,8 @@ class Source:
 class Gate:
     """A limit on the tries that some routes send together.
 
-    With a `window` at most `most` in each, one window after another from the start; every try that comes counts, and
-    those beyond are rejected, or, where it `waits`, sent in the next window that has room.  Without one a bucket of
+    With a `window` at most `most` pass in any window of this length; those beyond are rejected (and count as well where
+    it `counts_refused`), or, where it `waits`, they are sent in turn as soon as there is room.  Without one a bucket of
     `most` tokens that fills at `rate` and is full at first: a try takes one, and without one it is rejected.
     """
 
@@ -191,6 +191,7 @@ class Gate:
     window: float = 0.0
     rate: float = 0.0
     waits: bool = False
+    counts_refused: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import gamma, lognorm
 
 from coherence.base.errors import UsageError
+from coherence.base.queueing import erlang_b
 from coherence.simulate.requests.draws import unit_service
 from coherence.simulate.requests.engine import OUTCOMES, RequestResult, simulate
 from coherence.simulate.requests.program import (
@@ -44,17 +45,31 @@ def outcomes(result: RequestResult) -> list[str]:
     return [OUTCOMES[number] for number in result.requests.outcome]
 
 
-def test_a_window_lets_so_many_through_and_then_the_next_begins() -> None:
+def test_any_window_lets_so_many_through() -> None:
     gate = Gate("quota", ("call",), most=2, window=10)
     result = gated(gate, kind="trace", times=(1.0, 2.0, 3.0, 9.9, 10.0, 11.0, 12.0))
-    assert outcomes(result) == ["completed", "completed", "rejected", "rejected", "completed", "completed", "rejected"]
+    assert outcomes(result) == ["completed", "completed", "rejected", "rejected", "rejected", "completed", "completed"]
     assert result.counters["call.rejected"] == 3
 
 
-def test_what_waits_is_sent_in_its_turn_in_the_next_window_that_has_room() -> None:
+def test_a_window_that_counts_what_it_refuses_stays_full() -> None:
+    gate = Gate("quota", ("call",), most=2, window=10, counts_refused=True)
+    result = gated(gate, kind="trace", times=(1.0, 2.0, 9.0, 11.5, 18.0, 28.5, 29.0))
+    assert outcomes(result) == ["completed", "completed", "rejected", "rejected", "rejected", "completed", "completed"]
+
+
+def test_random_arrivals_at_a_window_are_lost_as_at_as_many_servers_of_constant_time() -> None:
+    # a place is taken for one window: Erlang's loss formula, which holds whatever the law of the times
+    result = simulate(
+        replace(one_call(station=QUICK, rate=10.0), gates=(Gate("q", ("call",), 5, 1.0),)), seed=1, until=4000
+    )
+    assert float((result.requests.outcome == 0).mean()) == pytest.approx(1 - erlang_b(5, 10.0), abs=0.005)
+
+
+def test_what_waits_is_sent_in_its_turn_as_soon_as_there_is_room() -> None:
     gate = Gate("quota", ("call",), most=2, window=10, waits=True)
     result = gated(gate, kind="trace", times=(1.0, 2.0, 3.0, 4.0, 5.0, 21.0, 22.0))
-    assert ends(result) == [1, 2, 10, 10, 20, 21, 30]
+    assert ends(result) == [1, 2, 11, 12, 21, 22, 31]
 
 
 def test_a_refusal_of_a_window_is_tried_again() -> None:
@@ -190,6 +205,7 @@ def test_draws_have_the_quantiles_that_were_measured() -> None:
         ({"gates": (Gate("q", ("nowhere",), 1, window=1),)}, "is not known"),
         ({"gates": (Gate("q", ("call",), 0.5, window=1, waits=True),)}, "wait for ever"),
         ({"gates": (Gate("q", ("call",), -1, window=1),)}, "most = -1"),
+        ({"gates": (Gate("q", ("call",), 1e8, window=1),)}, "at most 10,000,000"),
     ],
 )
 def test_gates_that_cannot_be_meant_are_refused(change: dict[str, Any], message: str) -> None:

@@ -10,6 +10,7 @@ of all workloads, and A, the sends that each becomes while every one is refused.
   is for, and only said; where refused requests come back it is a conflict.
 - lambda W <= q < lambda A W: once a burst has filled the quota, the refused come back and keep it full.  A stated burst
   that fills it is shown; without one it is asked for.
+  Where the limit says `refused: do not count`, it empties again, and nothing is claimed.
 - lambda A W <= q: no retries can fill it (with the stated burst as well, where there is one).
 
 Callers that wait as long as the answer says (`pause: from answer`) come back when the window is over; how many of them
@@ -66,6 +67,9 @@ from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak
 
 QUESTION = Question("COH247", "quota-retries", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
+
+
+REFUSED_COUNTS = "what is refused counts against the quota as well"
 
 
 @dataclass(frozen=True)
@@ -214,6 +218,11 @@ def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
     elif again is not None and again <= quota.rate:
         held = peak is not None and peak <= quota.rate
         yield _proved(quota, peak, "") if held and peak is not None else _proved(quota, again, "once a burst is over, ")
+    elif not _refused_counts(quota.limit):
+        needs = (
+            f"needs what {quota.callee} serves: what {quota.limit.name} refuses does not count, and it empties again"
+        )
+        yield QUESTION.undecided(needs, _places(quota), quota.of)
     elif (filled := _filled(quota)) is not None:
         course = f"a burst fills it after {render_seconds(filled)}, and what is refused comes back and keeps it full"
         yield _conflict(subject, quota, course, certain=False)
@@ -221,6 +230,10 @@ def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
         bursts = [w.name for w, _ in quota.flows]
         needs = f"needs a burst of {bursts[0]} that fills {quota.limit.name}: its retries would then keep it full"
         yield QUESTION.undecided(needs, _places(quota), quota.of)
+
+
+def _refused_counts(limit: Limit) -> bool:
+    return limit.refused is None or limit.refused.text == "count"
 
 
 def _places(quota: Quota) -> tuple[Place, ...]:
@@ -268,7 +281,7 @@ def _conflict(subject: Subject, quota: Quota, course: str, *, certain: bool) -> 
     )
     return QUESTION.conflict(
         message, _places(quota), quota.of, arithmetic(_numbers(quota), witness=witness), certain=certain,
-        assumptions=("what is refused counts against the quota as well",), repairs=_repairs(subject, quota),
+        assumptions=() if quota.limit.refused is not None else (REFUSED_COUNTS,), repairs=_repairs(subject, quota),
     )  # fmt: skip
 
 
