@@ -50,18 +50,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import Timer
 from coherence.verify.events import orders
-from coherence.verify.events.forestalling import TimerPair
 from coherence.verify.events.orders import EventOrder, between
 from coherence.verify.patterns.timers import _before, _overrun
 from coherence.verify.patterns.timers._before import OrderPromise
 from coherence.verify.timers import repairs
 from coherence.verify.timers.firing import hands_out_again
+
+if TYPE_CHECKING:
+    from coherence.verify.events.forestalling import TimerPair
 
 QUESTION = Question("COH208", "timer-order", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -122,6 +125,8 @@ def _without_one(subject: Subject, pair: OrderPromise, order: EventOrder, relati
 
     A lease that a limit forestalls is there for a worker that dies, and comes then.
     """
+    if len(subject.design.timers) < 2:
+        return None
     from coherence.verify.events import forestalling
 
     early = relation in ("before", "touches")
