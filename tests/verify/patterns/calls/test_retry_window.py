@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
@@ -46,3 +48,26 @@ def test_a_conflict_is_certain_where_the_latest_last_try_is_early_as_well(after:
     """Between 3 * 10 + 2 * 5 = 40 s and 3 * 12 + 2 * 9 = 54 s."""
     finding = answer(after, pause="10 s .. 12 s", fails="5 s .. 9 s")
     assert (finding.verdict, finding.certainty) == (Verdict.CONFLICT, certainty)
+
+
+@given(st.integers(2, 6), st.integers(0, 9), st.integers(0, 5), st.integers(1, 40), st.integers(1, 60))
+def test_tries_that_a_caller_ends_count_only_while_it_waits(
+    tries: int, pause: int, fails: int, after: int, limit: int
+) -> None:
+    """A run, try by try: the caller begins at 0 s, and cancels what is under way after its limit."""
+    text = f"""coherence: 1
+timers: {{cooldown: {{from: limited, after: {after} s, then: list db}}}}
+calls:
+  - {{from: web, to: a, deadline: {limit} s, on_timeout: cancel}}
+  - {{from: a, to: db, tries: {tries}, pause: {pause} s, retry_when: [limited], fails: {{limited: {fails} s}}}}
+promises: {{useful: cooldown before last try to db}}
+"""
+    (finding,) = retry_window.ask(Subject(read_text(text, "d.yaml")))
+    planned = [k * (pause + fails) for k in range(tries)]
+    begun = [start for start in planned if start < limit]
+    in_time = begun[-1] > fails + after
+    if finding.verdict is Verdict.PROVED:
+        assert in_time
+        assert begun == planned
+    if finding.verdict is Verdict.CONFLICT:
+        assert not in_time
