@@ -99,6 +99,9 @@ def judged_threshold(
     reading, (of, what, unit) = readings.get(threshold.key), threshold.key
     if reading is None:
         return None, f"the runs do not have {what} of {of}: too few of its requests were answered", None
+    unanswered = _unanswered(threshold, readings)
+    if unanswered is not None:
+        return (*unanswered, readings[of, "succeed", "%"])
     words = f"{what} of {of} is {render_measured(reading.value, unit)}"
     upper = threshold.op in ("<", "<=")
     if getattr(reading, "more_than", False):
@@ -111,6 +114,25 @@ def judged_threshold(
     if low != high:
         return None, f"{words}, and the limit lies inside the interval: make more or longer runs", reading
     return low, words, reading
+
+
+def _unanswered(threshold: FigureLimit, readings: Mapping[Key, StudyReading]) -> tuple[bool | None, str] | None:
+    """Returns what is known of a percentile that may lie among requests without an answer; None where it does not.
+
+    Those that fail take longer than every answer.
+    """
+    of, what, _ = threshold.key
+    succeed = readings.get((of, "succeed", "%"))
+    if not what.startswith("P") or threshold.op not in ("<", "<=") or succeed is None:
+        return None
+    percent = float(what[1:])
+    low, high = (succeed.value if end is None else end for end in (succeed.low, succeed.high))
+    message = (
+        f"{render_measured(succeed.value, '%')} of the requests of {of} succeed, so that their {what} is no answer"
+    )
+    if high < percent:
+        return False, message
+    return (None, message) if low < percent else None
 
 
 def _holds(threshold: FigureLimit, value: float) -> bool:

@@ -46,3 +46,12 @@ def test_a_figure_that_no_run_has_is_said() -> None:
     kept, message, reading = judged_threshold(FigureLimit(KEY, "<=", 2.0), {})
     assert (kept, reading) == (None, None)
     assert "too few of its requests were answered" in message
+
+
+@pytest.mark.parametrize(("low", "high", "kept"), [(99.5, 100.0, True), (98.0, 99.9, None), (40.0, 60.0, False)])
+def test_a_percentile_among_requests_that_fail_is_not_one_of_those_that_succeed(
+    low: float, high: float, kept: bool | None
+) -> None:
+    share = ("clients", "succeed", "%")
+    readings = {KEY: StudyReading(*KEY, 0.2, 0.1, 0.3), share: StudyReading(*share, (low + high) / 2, low, high)}
+    assert judged_threshold(FigureLimit(KEY, "<=", 2.0), readings)[0] is kept
