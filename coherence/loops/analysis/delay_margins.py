@@ -15,11 +15,12 @@ from coherence.base.bisection import halved
 from coherence.base.errors import UsageError
 from coherence.base.reads import with_changes
 from coherence.loops.designs.bridged_laps import bridged_lap, opened
-from coherence.loops.designs.design_network import DesignNetwork, network_of
+from coherence.loops.designs.design_network import READ_FOR_ONE, DesignNetwork, network_of
 from coherence.loops.designs.kinks import Branch
 from coherence.loops.designs.lap_matrices import LapError, closed
 from coherence.loops.designs.lap_roots import is_stable
-from coherence.loops.networks.network import Block, Coupling
+from coherence.loops.multirate.late_readings import read_late
+from coherence.loops.networks.network import Coupling
 from coherence.model.model import SampledLoop
 
 LONGEST = 64  # periods of the loop
@@ -99,20 +100,23 @@ def _tried(period: Fraction) -> Iterator[Fraction]:
 def read_later(design: DesignNetwork, loop: str, delay: Fraction) -> DesignNetwork:
     """Returns the design in which the law of a loop reads everything but its own command so many seconds later.
 
-    A mean over a window that is taken for this law is one of the past: what enters it is late.
+    Of the mean over a window and the sample before that are taken for this law, what enters is late.
     """
     law = next((name for name, law in design.laws.items() if law.loop == loop), "")
     command = next((sampler.writes or law for sampler in design.samplers if sampler.name == law), "")
-    means = {c.source for c in design.couplings if c.target == law and c.source.startswith("mean ")}
-    late: dict[str, str] = {}
-    couplings: list[Coupling] = []
-    for coupling in design.couplings:
-        own = coupling.source == command and coupling.target == law
-        if (coupling.target == law or coupling.target in means) and coupling.source not in means and not own:
-            name = late.setdefault(coupling.source, f"later {len(late) + 1}")
-            couplings.append(replace(coupling, source=name))
-        else:
-            couplings.append(coupling)
-    blocks = [Block(name, (1.0,), (1.0,), delay) for name in late.values()]  # type: ignore[arg-type]
-    joins = [Coupling(source, name) for source, name in late.items()]
-    return replace(design, blocks=(*design.blocks, *blocks), couplings=(*couplings, *joins))
+    readers = _readers(design, law)
+
+    def is_late(coupling: Coupling) -> bool:
+        return coupling.target in readers and coupling.source not in readers and coupling.source != command
+
+    blocks, couplings = read_late(design.couplings, is_late, delay)
+    return replace(design, blocks=(*design.blocks, *blocks), couplings=tuple(couplings))
+
+
+def _readers(design: DesignNetwork, law: str) -> set[str]:
+    """Returns a law, and the means and memories that are taken for it."""
+    readers, count = {law}, 0
+    while count < len(readers):
+        count = len(readers)
+        readers |= {c.source for c in design.couplings if c.target in readers and c.source.startswith(READ_FOR_ONE)}
+    return readers

@@ -10,10 +10,10 @@ from fractions import Fraction
 from coherence.loops.analysis.delay_margins import DelayMargin, delay_margin
 from coherence.loops.analysis.law_margins import LoopFigures
 from coherence.loops.margins.sampled_margins import sampled_margins
+from coherence.loops.multirate.late_readings import read_late
 from coherence.loops.multirate.opened_lap import opened_lap
 from coherence.loops.multirate.sampled_system import Multirate, checked, exactly
 from coherence.loops.multirate.verdict import floquet
-from coherence.loops.networks.network import Block, Coupling
 
 
 def sampled_figures(system: Multirate, name: str) -> LoopFigures:
@@ -42,9 +42,5 @@ def _landing_later(system: Multirate, name: str, delay: Fraction) -> Multirate:
 
 
 def _reading_later(system: Multirate, name: str, delay: Fraction) -> Multirate:
-    sources = list(dict.fromkeys(c.source for c in system.couplings if c.target == name))
-    late = {source: f"later {number}" for number, source in enumerate(sources, 1)}
-    blocks = [Block(block, (1.0,), (1.0,), delay) for block in late.values()]  # type: ignore[arg-type]
-    joins = [Coupling(source, block) for source, block in late.items()]
-    couplings = (replace(c, source=late[c.source]) if c.target == name else c for c in system.couplings)
-    return checked(system.samplers, (*system.blocks, *blocks), (*couplings, *joins))
+    blocks, couplings = read_late(system.couplings, lambda coupling: coupling.target == name, delay)
+    return checked(system.samplers, (*system.blocks, *blocks), couplings)

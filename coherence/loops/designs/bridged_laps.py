@@ -12,13 +12,14 @@ from fractions import Fraction
 from typing import Any
 
 from coherence.base.errors import UsageError
-from coherence.loops.designs.design_network import DesignNetwork, OwnShare, network_of
+from coherence.loops.designs.design_network import READ_FOR_ONE, DesignNetwork, OwnShare, network_of
 from coherence.loops.designs.equilibria import is_exact
 from coherence.loops.designs.lap_matrices import ROUNDED, Cut, Lap, LapError, Row
 from coherence.loops.multirate.lifting import LapLifting
 from coherence.model.model import Model
 
 Array = Any
+HELPERS = ("scrape ", *READ_FOR_ONE)  # how names of samplers begin that are no signal of the model
 ROUNDED_POINT = 1e-10  # doubt at a point whose equations leave the residual of `equilibria.rests`
 
 
@@ -97,9 +98,13 @@ class _OpenedLifting(LapLifting):
         return Lap(self.end, end, cuts, doubt=0.0 if self.exact else ROUNDED, helpers=self._helpers())
 
     def _names(self) -> list[str]:
-        """Returns the names of what is remembered: levels, and commands that still act."""
+        """Returns the names of what is remembered: levels, what is shown next, and commands that still act."""
         flows = [f"level of {block.name}" for block in self.system.blocks if block.order]
-        return [*flows, *(name for j in range(len(self.before)) for name in self._commands(j))]
+        return [
+            *flows,
+            *map(_shown_next, self._remembering()),
+            *(name for j in range(len(self.before)) for name in self._commands(j)),
+        ]
 
     def _commands(self, j: int) -> list[str]:
         name = self.system.samplers[j].name
@@ -107,8 +112,17 @@ class _OpenedLifting(LapLifting):
 
     def _helpers(self) -> frozenset[str]:
         """Returns the names of what sensors hold: no signal of the model."""
-        aside = [j for j, s in enumerate(self.system.samplers) if s.name.startswith(("scrape ", "mean "))]
-        return frozenset(name for j in aside for name in self._commands(j))
+        aside = [j for j, s in enumerate(self.system.samplers) if s.name.startswith(HELPERS)]
+        shown = map(_shown_next, self._remembering())
+        return frozenset((*shown, *(name for j in aside for name in self._commands(j))))
+
+    def _remembering(self) -> list[str]:
+        """Returns the names of samplers that show what they read a sample before."""
+        return [sampler.name for sampler in self.system.samplers if len(sampler.denominator) > 1]
+
+
+def _shown_next(sampler: str) -> str:
+    return f"next of {sampler}"
 
 
 def _row(row: Array, names: list[str]) -> Row:

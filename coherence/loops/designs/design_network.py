@@ -2,8 +2,9 @@
 
 A state with a flow is a block 1 / (s - a), a of its own level; what flows and decisions read of the past passes a
 block of that delay; a command, a state that steps and a sensor that scrapes are samplers with their period, phase
-and landing; a mean over a window is a sampler that reads that mean just before its reader decides.  Couplings are
-the derivatives at the point.  Without samplers the network is one of continuous blocks with exact delays.
+and landing; a mean over a window is a sampler that reads that mean just before its reader decides, and `previous(x)`
+one that shows there what it read a sample before.  Couplings are the derivatives at the point.  Without samplers the
+network is one of continuous blocks with exact delays.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from coherence.loops.networks.network import Block, Coupling, Network, network
 from coherence.model.model import Model, SampledLoop
 
 NOTHING = OwnCommand(NOW, NOW)
+READ_FOR_ONE = ("mean ", "memory ")  # how names of samplers begin that read for one other
+RANKS = 16  # between two that decide: room for what is read for the second one, just before it
 
 
 @dataclass(frozen=True)
@@ -69,10 +72,10 @@ def network_of(model: Model, point: Mapping[str, Fraction]) -> DesignNetwork:
             builder.flow(path, builder.gradients.of(state.flow))
     for path, state in model.states.items():
         if path in builder.moving and state.next is not None and state.step is not None:
-            last = 2 * len(model.loops) + 1
+            last = RANKS * (len(model.loops) + 1)
             builder.sampler(Sampler(path, period=state.step, rank=last), builder.gradients.of(state.next))
     for number, loop in enumerate(model.loops):
-        builder.loop(loop, 2 * number + 1)
+        builder.loop(loop, RANKS * (number + 1))
     builder.scrapes()
     return DesignNetwork(tuple(builder.blocks), tuple(builder.samplers), tuple(builder.couplings), builder.laws)
 
@@ -120,11 +123,13 @@ class _Builder:
         count = len(self.gradients.scrapes)
         for number, (name, scrape) in enumerate(self.gradients.scrapes.items()):
             self.moving = self.moving | {name}
-            self.sampler(Sampler(name, period=scrape.period, rank=2 * (number - count)), scrape.gradient)
+            self.sampler(Sampler(name, period=scrape.period, rank=RANKS * (number - count)), scrape.gradient)
 
     def _couple(self, target: str, gradient: Gradient, clock: Sampler | None) -> None:
         for reading, weight in gradient.items():
-            if reading.path in self.moving or reading.path in self.gradients.scrapes:
+            if reading.path in self.gradients.memories:
+                self.couplings.append(Coupling(self._before(reading.path, clock), target, weight))
+            elif reading.path in self.moving or reading.path in self.gradients.scrapes:
                 source = self._past(reading)
                 source = self._mean(source, reading.window, clock) if reading.window else source
                 self.couplings.append(Coupling(source, target, weight))
@@ -143,10 +148,27 @@ class _Builder:
             self.couplings.append(Coupling(reading.path, self._delays[key]))
         return self._delays[key]
 
+    def _before(self, memory: str, clock: Sampler | None) -> str:
+        """Returns the sampler that shows its reader what it would have read a sample ago."""
+        if clock is None:
+            raise NotExactError("previous() inside a flow: it counts samples, and a flow has none")
+        if clock.name in self.moving and clock.name not in self.laws:
+            raise NotExactError(f"previous() in {clock.name}: other readers of its samples change what it shows")
+        name = f"{memory} of {clock.name}"
+        if all(sampler.name != name for sampler in self.samplers):
+            shown = replace(_just_before(clock, name), denominator=(1.0, 0.0))
+            self.sampler(shown, self.gradients.memories[memory])
+        return name
+
     def _mean(self, source: str, window: Fraction, clock: Sampler | None) -> str:
         if clock is None:
             raise NotExactError(f"a mean over {float(window):g} s inside a flow")
         name = f"mean {len(self.samplers)}"
-        self.samplers.append(Sampler(name, period=clock.period, phase=clock.phase, window=window, rank=clock.rank - 1))
+        self.samplers.append(replace(_just_before(clock, name), window=window))
         self.couplings.append(Coupling(source, name))
         return name
+
+
+def _just_before(clock: Sampler, name: str) -> Sampler:
+    """Returns a sampler that reads something for another one, at its instants."""
+    return Sampler(name, period=clock.period, phase=clock.phase, rank=clock.rank - 1)

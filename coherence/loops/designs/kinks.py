@@ -15,7 +15,18 @@ from typing import Any
 
 from coherence.base.reads import rebuilt
 from coherence.language.expressions.evaluate import NotExactError, evaluate
-from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Tree, names, walk
+from coherence.language.expressions.tree import (
+    Arithmetic,
+    Call,
+    Choose,
+    Compare,
+    Held,
+    Logic,
+    Number,
+    Tree,
+    names,
+    walk,
+)
 from coherence.loops.designs.equilibria import AtRest
 from coherence.model.model import Model, SampledLoop, State, changed_outputs
 from coherence.simulate.execute.instants import MissingValueError
@@ -24,6 +35,8 @@ from coherence.simulate.execute.slices import signals_in, sliced
 
 NEAR = Fraction(1, 10**9)  # relative difference below which two branches meet
 MOST = 16
+BENT = ("min", "max", "abs")
+STEPPED = ("floor", "ceil")
 MOST_PIECES = 64
 
 
@@ -76,7 +89,7 @@ def branches(model: Model, point: dict[str, Fraction]) -> Sides:
         taken = {tree: side for (tree, _), side in zip(ties, chosen, strict=True)}
         named_sides = tuple((written(tree), written(side)) for tree, side in taken.items())
         variants.append(Branch(named_sides, mapped(model, lambda tree, taken=taken: taken.get(tree))))  # type: ignore[misc]
-    jumps = tuple(written(t) for t in _kinks(model) if isinstance(t, Choose) and _jumps(t, view, safe))
+    jumps = tuple(written(t) for t in _jumping(model) if _jumps(t, view, safe))
     return Sides(tuple(variants), total <= MOST, jumps)
 
 
@@ -100,7 +113,7 @@ def piece_count(model: Model, of: Collection[str]) -> int:
 def _moved_kinks(part: Model, of: Collection[str]) -> dict[Tree, tuple[Tree, ...]]:
     """Returns the kinks that some states and commands move, and the sides of each."""
     kinks = [kink for kink in _kinks(part) if not signals_in(part, kink).isdisjoint(of)]
-    return {kink: (kink.then, kink.otherwise) if isinstance(kink, Choose) else kink.arguments for kink in kinks}
+    return {kink: (kink.then, kink.otherwise) if isinstance(kink, Choose) else _compared(kink) for kink in kinks}
 
 
 def looks_back_at_kinks(model: Model) -> bool:
@@ -113,8 +126,7 @@ def looks_back_at_kinks(model: Model) -> bool:
 
 def _is_bent(model: Model, tree: Tree) -> bool:
     """Decides whether a tree holds a kink, itself or through the outputs that it reads."""
-    if any(isinstance(node, Choose) or (isinstance(node, Call) and node.function in ("min", "max"))
-           for node in walk(tree)):  # fmt: skip
+    if any(isinstance(node, Choose) or (isinstance(node, Call) and node.function in BENT) for node in walk(tree)):
         return True
     return any(_is_bent(model, model.outputs[path]) for path in names(tree) if path in model.outputs)
 
@@ -126,10 +138,25 @@ def _trees(model: Model) -> list[Tree]:
 
 
 def _kinks(model: Model) -> Iterator[Choose | Call]:
-    """Yields every min, max and choice, once."""
+    """Yields every min, max, absolute value and choice, once."""
     nodes = (node for tree in _trees(model) for node in walk(tree))
-    kinks = (n for n in nodes if isinstance(n, Choose) or (isinstance(n, Call) and n.function in ("min", "max")))
+    kinks = (n for n in nodes if isinstance(n, Choose) or (isinstance(n, Call) and n.function in BENT))
     yield from dict.fromkeys(kinks)
+
+
+def _jumping(model: Model) -> Iterator[Choose | Call]:
+    """Yields every choice and every rounding, once."""
+    nodes = (node for tree in _trees(model) for node in walk(tree))
+    steps = (n for n in nodes if isinstance(n, Choose) or (isinstance(n, Call) and n.function in STEPPED))
+    yield from dict.fromkeys(steps)
+
+
+def _compared(kink: Call) -> tuple[Tree, ...]:
+    """Returns what a kink takes the least or the largest of: of an absolute value the number and its negative."""
+    if kink.function != "abs":
+        return kink.arguments
+    (inner,) = kink.arguments
+    return inner, Arithmetic("-", Number(Fraction(0)), inner)
 
 
 def _sides(tree: Tree, view: AtRest) -> tuple[Tree, ...]:
@@ -138,12 +165,12 @@ def _sides(tree: Tree, view: AtRest) -> tuple[Tree, ...]:
         if isinstance(tree, Choose):
             return _choices(tree, view)
         assert isinstance(tree, Call)
-        values = [Fraction(evaluate(argument, view)) for argument in tree.arguments]
+        values = [Fraction(evaluate(argument, view)) for argument in _compared(tree)]
     except (NotExactError, MissingValueError, TypeError, ValueError):
         return ()
     best = min(values) if tree.function == "min" else max(values)
     scale = max(abs(best), Fraction(1, 10**6))
-    near = [a for a, v in zip(tree.arguments, values, strict=True) if abs(v - best) <= NEAR * scale]
+    near = [a for a, v in zip(_compared(tree), values, strict=True) if abs(v - best) <= NEAR * scale]
     return tuple(dict.fromkeys(near))
 
 
@@ -162,15 +189,23 @@ def _equal(one: Tree, other: Tree, view: AtRest) -> bool:
     return abs(left - right) <= NEAR * max(abs(left), abs(right), Fraction(1, 10**6))
 
 
-def _jumps(tree: Choose, view: AtRest, safe: frozenset[str]) -> bool:
-    """Decides whether its two sides differ at the point, and what it compares can move."""
+def _jumps(tree: Choose | Call, view: AtRest, safe: frozenset[str]) -> bool:
+    """Decides whether its two sides differ at the point, and what it compares or rounds can move."""
     try:
-        if not _undecided(tree, view) or _equal(tree.then, tree.otherwise, view):
+        if not _is_torn(tree, view):
             return False
     except (NotExactError, MissingValueError, TypeError, ValueError):
         return False
-    moving = {name for name in names(tree.condition) if name not in view.model.constants}
-    return not moving <= safe
+    deciding = tree.condition if isinstance(tree, Choose) else tree.arguments[0]
+    model = view.model
+    return not signals_in(model, deciding) - model.constants.keys() - model.outputs.keys() <= safe
+
+
+def _is_torn(tree: Choose | Call, view: AtRest) -> bool:
+    if isinstance(tree, Choose):
+        return _undecided(tree, view) and not _equal(tree.then, tree.otherwise, view)
+    number = Fraction(evaluate(tree.arguments[0], view))
+    return abs(number - round(number)) <= NEAR * max(abs(number), 1)
 
 
 def mapped(model: Model, change: Callable[[Tree], Tree | None]) -> Model:
@@ -228,7 +263,7 @@ def substituted(tree: Tree, change: Callable[[Tree], Tree | None]) -> Tree:
 def written(tree: Tree) -> str:
     """Renders the expression, short."""
     from coherence.base.number_text import render_quantity
-    from coherence.language.expressions.tree import Name, Number, Truth
+    from coherence.language.expressions.tree import Name, Truth
 
     match tree:
         case Number(value=number, dimension=dimension):

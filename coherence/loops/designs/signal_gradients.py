@@ -3,7 +3,8 @@
     d(expression) = sum of weight * signal(t - lag), or of its mean over a window that ends at t - lag
 
 A sensor that samples (`sampled(x, 15 s)`) becomes a scrape: a signal of its own that takes the value of its
-expression at the multiples of its period and holds it.  What has no derivative is refused by name.
+expression at the multiples of its period and holds it; `previous(x)` becomes a memory: a signal that shows x as its
+reader saw it a sample ago.  What has no derivative is refused by name.
 """
 
 from __future__ import annotations
@@ -63,10 +64,12 @@ class Gradients:
         self.model, self.point = model, point
         self.rest = AtRest(model, dict(point))
         self.scrapes: dict[str, Scrape] = {}
+        self.memories: dict[str, Gradient] = {}
         self._names: dict[PastSignal, str] = {}
         self._readings: dict[str, PastSignal] = {}
         self._by_lag: dict[Fraction, _Lagged] = {}
         self._scraped: dict[tuple[Tree, Fraction], str] = {}
+        self._remembered: dict[tuple[Tree, Fraction], str] = {}
 
     def of(self, tree: Tree) -> Gradient:
         """Returns the derivative of an expression.  Raises NotExactError, MissingValueError."""
@@ -118,6 +121,14 @@ class Gradients:
             self.scrapes[self._scraped[key]] = Scrape(period, self.of(tree))
         return self._scraped[key]
 
+    def memory(self, tree: Tree, lag: Fraction) -> str:
+        """Returns the signal that shows an expression, read so late, as it was at its reader's sample before."""
+        key = (tree, lag)
+        if key not in self._remembered:
+            self._remembered[key] = f"memory {len(self._remembered) + 1}"
+            self.memories[self._remembered[key]] = self.gradient(lift(evaluate(tree, self.at(lag))))
+        return self._remembered[key]
+
 
 class _ByName:
     """An environment in which the command of a loop is a variable of its own where the law itself names it."""
@@ -164,6 +175,8 @@ class _Lagged:
         for reading, weight in self.all.gradient(inner).items():
             if reading.window and window:
                 raise NotExactError("the mean of a mean has no linear form here")
+            if reading.path in self.all.memories and window:
+                raise NotExactError("the mean of previous() has no linear form here: it counts samples")
             part = self.all.variable(PastSignal(reading.path, reading.lag, reading.window or window), NOW)
             total = total + part * weight
         return total
@@ -179,5 +192,5 @@ class _Lagged:
         return bool(evaluate(condition, self.all.rest))
 
     def previous(self, tree: Tree) -> Num:
-        del tree
-        raise NotExactError("previous() is of the sample before, which has no delay of its own")
+        value = Fraction(evaluate(tree, self.all.rest))
+        return self.all.variable(PastSignal(self.all.memory(tree, self.lag)), value)

@@ -136,19 +136,67 @@ def levels(model: Model, point: dict[str, Fraction], lap: Lap, count: int) -> li
     return off
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.data())
-def test_an_exact_run_obeys_the_characteristic_polynomial_of_the_lap(data: st.DataObject) -> None:
-    """Cayley and Hamilton: sum of c[i] y[k + i] = 0, in fractions, once everything remembered is of the run."""
-    model, point = smooth_at_rest(drawn_design(data, "set", "step"))
-    lap = bridged_lap(network_of(model, point))
-    assert not lap.doubt
+def obeys(model: Model, point: dict[str, Fraction], lap: Lap) -> bool:
+    """Decides it after Cayley and Hamilton: sum of c[i] y[k + i] = 0, once everything remembered is of the run."""
     polynomial = characteristic_polynomial(closed(lap).a)  # the highest power first
     memory = int(40 / lap.length) + 1
     off = levels(model, point, lap, memory + len(polynomial) + 2)[memory:]
-    for k in range(2):
-        assert sum(c * y for c, y in zip(reversed(polynomial), off[k:], strict=False)) == 0
-    assert any(off)
+    return all(sum(c * y for c, y in zip(reversed(polynomial), off[k:], strict=False)) == 0 for k in range(2))
+
+
+VALVE = """
+coherence: 1
+components:
+  tank: {{state: "level' = (5 - valve.open) / 10 s", from: 4}}
+loops:
+  ctl:
+    timescale: {{period: 2 s, phase: 1 s, lands: {lands} s}}
+    trigger: always
+    actuation: {{signal: valve.open, law: {law}, bounds: [-1000, 1000], from: 5}}
+"""
+OF_SAMPLES_BEFORE = [
+    'set, to: "5 + 2 * (tank.level - 4) + 3 * (tank.level - previous(tank.level))"',
+    'set, to: "valve.open + 2 * (tank.level - previous(tank.level)) + 0.3 * (tank.level - 4)"',
+    'step, by: "2 * (tank.level - 2 * previous(tank.level) + previous(previous(tank.level))) + 0.3 * (tank.level - 4)"',
+    'set, to: "5 + 2 * (tank.level - 4) + 3 * (mean_over(tank.level, 3 s) - previous(mean_over(tank.level, 3 s)))"',
+    'set, to: "5 + 2 * (tank.level - 4) + 0.3 * (previous(valve.open) - 5)"',
+    'set, to: "5 + 2 * (tank.level - 4) + 3 * delayed(tank.level - previous(tank.level), 3 s)"',
+]
+
+
+@pytest.mark.parametrize("lands", [0, 1, 3])
+@pytest.mark.parametrize("law", OF_SAMPLES_BEFORE)
+def test_an_exact_run_of_a_law_with_the_sample_before_obeys_its_lap(law: str, lands: int) -> None:
+    model, point = smooth_at_rest(VALVE.format(law=law, lands=lands))
+    lap = bridged_lap(network_of(model, point))
+    assert not lap.doubt
+    assert obeys(model, point, lap)
+
+
+def test_a_velocity_law_has_the_roots_of_its_positions() -> None:
+    """The change of kp e + ki sum e, added up, is that law: a proportional one with an integral part."""
+    law = OF_SAMPLES_BEFORE[1]
+    verdict = judged(opened(*smooth_at_rest(VALVE.format(law=law, lands=0))))
+    # level+ = level - (2 / 10) u, u+ = u + 2 (level+ - level) + 0.3 level+, read where the valve has acted
+    by_hand = np.array([[1, -0.2], [0.3, 1 - 0.2 * 2.3]])
+    assert verdict.growth == pytest.approx(max(abs(np.linalg.eigvals(by_hand))), rel=1e-12)
+
+
+def test_the_sample_before_is_refused_where_other_readers_count_its_samples() -> None:
+    text = VALVE.format(law='set, to: "5 + memo.x"', lands=0).replace(
+        "loops:", '  memo: {state: "x\' = tank.level - previous(tank.level)", step: 2 s, from: 0}\nloops:'
+    )
+    with pytest.raises(NotExactError, match=r"previous\(\) in memo.x"):
+        network_of(*smooth_at_rest(text))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.data())
+def test_an_exact_run_obeys_the_characteristic_polynomial_of_the_lap(data: st.DataObject) -> None:
+    model, point = smooth_at_rest(drawn_design(data, "set", "step"))
+    lap = bridged_lap(network_of(model, point))
+    assert not lap.doubt
+    assert obeys(model, point, lap)
 
 
 WRITERS = """

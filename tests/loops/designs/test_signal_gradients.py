@@ -63,4 +63,12 @@ def test_what_has_no_linear_form_is_refused_by_name() -> None:
     with pytest.raises(NotExactError, match="max_over"):
         gradients().of(Call("max_over", (Name("a.x"), Number(Fraction(2)))))
     with pytest.raises(NotExactError, match="previous"):
-        gradients().of(parse("previous(a.x)"))
+        gradients().of(parse("mean_over(previous(a.x), 2 s)"))
+
+
+def test_the_sample_before_is_a_memory_of_what_its_reader_saw() -> None:
+    all_of = gradients()
+    assert all_of.of(parse("a.x - previous(2 * b.x)")) == {PastSignal("a.x"): 1, PastSignal("memory 1"): -1}
+    assert all_of.memories["memory 1"] == {PastSignal("b.x"): 2}
+    all_of.of(parse("delayed(previous(a.x), 3 s)"))
+    assert all_of.memories["memory 2"] == {PastSignal("a.x", Fraction(3)): 1}
