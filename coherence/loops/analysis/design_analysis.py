@@ -182,12 +182,14 @@ def _points(
         return ()
     levels = _levels(model, first, answer)
     try:
-        points = operating_points(model, first, levels, deadline.share(0.5))
+        known = operating_points(model, first, levels, deadline.share(0.5))
     except (NotExactError, MissingValueError) as error:
         notes.append(f"no operating point: {error}")
         return ()
-    real = [p for p in points if p.real]
-    shown = real[:MOST_POINTS] or sorted(points, key=lambda p: (bool(p.outside), bool(p.acts)))[:1]
+    if known.left_out:
+        notes.append(f"undecided whether these are all operating points: none was looked for {known.left_out}")
+    real = [p for p in known.points if p.real]
+    shown = real[:MOST_POINTS] or sorted(known.points, key=lambda p: (bool(p.outside), bool(p.acts)))[:1]
     if len(real) > MOST_POINTS:
         notes.append(f"{MOST_POINTS} of {len(real)} operating points are told")
     if not shown:

@@ -98,19 +98,32 @@ def _with(model: Model, name: str, **change: Any) -> Model:
     return replace(model, loops=loops)
 
 
+@dataclass(frozen=True)
+class SafeSetting:
+    """The smallest of the settings that were run from which on the next one is safe as well.
+
+    `undecided`: smaller ones of which runs decided nothing; `last`: no larger one was run.
+    """
+
+    value: Fraction
+    undecided: int
+    last: bool
+
+
 def _first_safe(
     candidates: Sequence[Fraction], safe: Callable[[Fraction], bool | None], deadline: Deadline
-) -> Fraction | None:
-    """Returns the smallest candidate from which on the next one is safe as well."""
-    last = None
+) -> SafeSetting | None:
+    """Returns the first safe setting of rising ones; None where there is none, or the time is over."""
+    before, undecided = None, 0
     for candidate in candidates:
         if deadline.over:
             return None
         good = safe(candidate)
-        if good and last is not None:
-            return last
-        last = candidate if good else None
-    return last
+        if good and before is not None:
+            return SafeSetting(before, undecided, last=False)
+        before = candidate if good else None
+        undecided += good is None
+    return None if before is None else SafeSetting(before, undecided, last=True)
 
 
 def _windows(
@@ -150,16 +163,19 @@ def _shorter(
             return settles(_with(group.group.model, loop.name, **{key: candidate}), share)
 
         shortest = _first_safe([*shorter, now], safe, share)
-        if shortest is not None and shortest < now:
+        if shortest is not None and shortest.value < now:
             yield _offered(loop, key, word, shortest, subject, rebuild, deadline)
 
 
 def _offered(
-    loop: SampledLoop, key: str, word: str, value: Fraction, subject: Subject, rebuild: Rebuild, deadline: Deadline
+    loop: SampledLoop, key: str, word: str, safe: SafeSetting, subject: Subject, rebuild: Rebuild, deadline: Deadline
 ) -> Retuning:
-    repair, verified = _checked(_edit(loop, key, value, subject), subject, rebuild, deadline)
-    text = f"{loop.name}: smallest safe {word} {render_seconds(value)}, and one step more ({verified})"
-    return Retuning(loop.name, key, value, text, verified, repair)
+    repair, verified = _checked(_edit(loop, key, safe.value, subject), subject, rebuild, deadline)
+    steps = "the longest that was run" if safe.last else "and one step more"
+    unknown = f"; {safe.undecided} smaller undecided" if safe.undecided else ""
+    smallest = f"{loop.name}: smallest safe {word} of those that were run {render_seconds(safe.value)}"
+    text = f"{smallest}, {steps}{unknown} ({verified}) [simulated]"
+    return Retuning(loop.name, key, safe.value, text, verified, repair)
 
 
 def _edit(loop: SampledLoop, key: str, duration: Fraction, subject: Subject) -> Edit | None:
@@ -223,7 +239,7 @@ def _nearest(group: GroupAnalysis, subject: Subject, rebuild: Rebuild, deadline:
             if proposal is not None and changed is not None:
                 good = settles(changed.model, deadline)
                 repair = replace(proposal, verified="re-checked: the edited design settles") if good else None
-            text = f"nearest stable point of the declared ranges: {settings} ({verified})"
+            text = f"nearest stable point of the declared ranges: {settings} ({verified}) [simulated]"
             yield Retuning(" and ".join(group.group.names), "constants", None, text, verified, repair)
             return
 

@@ -8,7 +8,7 @@ rests at its bound, or what it wants does not exist.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -45,6 +45,14 @@ class Point:
         return not self.acts and not self.outside
 
 
+@dataclass(frozen=True)
+class Points:
+    """Operating points that were found, and in words where none was looked for; empty: from every start."""
+
+    points: tuple[Point, ...]
+    left_out: str = ""
+
+
 def smooth_part(model: Model, levels: Mapping[str, Fraction]) -> tuple[Model, tuple[str, ...]]:
     """Returns the model with its threshold loops switched off, laws only; and what was dropped."""
     rough = [loop.name for loop in model.loops if not is_smooth(loop)]
@@ -54,22 +62,25 @@ def smooth_part(model: Model, levels: Mapping[str, Fraction]) -> tuple[Model, tu
 
 def operating_points(
     model: Model, choices: Choices, levels: Iterable[Mapping[str, Fraction]], deadline: Deadline
-) -> tuple[Point, ...]:
+) -> Points:
     """Returns points for each set of levels (of every command), each found once."""
     points: list[Point] = []
+    left_out = ""
     for level in levels:
         smooth, _ = smooth_part(model, level)
         if not any(True for _ in smooth.loops):
             continue
-        for start in _starts(model, smooth, choices, level):
+        starts = list(itertools.islice(_starts(model, smooth, choices, level), MOST_STARTS + 1))
+        left_out = f"from starts beyond the first {MOST_STARTS}" if len(starts) > MOST_STARTS else left_out
+        for start in starts[:MOST_STARTS]:
             if deadline.over:
-                return tuple(points)
+                return Points(tuple(points), "in the time limit from every start")
             point = _solved(smooth, start, deadline)
             if point is not None:
                 values = {**{p: level[p] for p in model.commands}, **point}
                 if not any(_same(values, other.values) for other in points):
                     points.append(_point(model, choices, values, deadline))
-    return tuple(points)
+    return Points(tuple(points), left_out)
 
 
 def _solved(smooth: Model, start: dict[str, Fraction], deadline: Deadline) -> dict[str, Fraction] | None:
@@ -98,8 +109,8 @@ def _same(one: Mapping[str, Fraction], other: Mapping[str, Fraction]) -> bool:
 
 def _starts(
     model: Model, smooth: Model, choices: Choices, level: Mapping[str, Fraction]
-) -> Iterable[dict[str, Fraction]]:
-    """Returns a grid over bounds and initial ranges of what is not held."""
+) -> Iterator[dict[str, Fraction]]:
+    """Yields a grid over bounds and initial ranges of what is not held."""
     axes: dict[str, list[Fraction]] = {}
     for path in (*smooth.states, *smooth.commands):
         bounds = [loop.bounds for loop in model.loops if loop.signal == path]
@@ -112,8 +123,9 @@ def _starts(
             finite.insert(2, _middle(positive[0], positive[-1]))
         axes[path] = list(dict.fromkeys(finite)) or [Fraction(0)]
     nominal = {path: ends[0] for path, ends in axes.items()}
+    yield nominal
     grid = (dict(zip(axes, point, strict=True)) for point in itertools.product(*axes.values()))
-    return itertools.islice(itertools.chain([nominal], grid), MOST_STARTS)
+    yield from (start for start in grid if start != nominal)
 
 
 def _middle(low: Fraction, high: Fraction) -> Fraction:

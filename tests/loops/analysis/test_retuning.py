@@ -9,7 +9,7 @@ from coherence.checking.workspace import Entry, open_workspace
 from coherence.findings import repairs
 from coherence.findings.question_input import Subject
 from coherence.loops.analysis.design_analysis import analysed
-from coherence.loops.analysis.retuning import Retuning, retuned, settles
+from coherence.loops.analysis.retuning import Retuning, SafeSetting, _first_safe, retuned, settles
 from coherence.loops.designs.feedback_groups import Deadline
 from coherence.model.elaborate import elaborate
 
@@ -44,6 +44,25 @@ def test_a_hold_down_of_the_delay_mends_the_autoscaler(tmp_path: Path) -> None:
             assert settles(elaborate(entry.rebuild(sources)), Deadline(30.0))
             assert tuning.repair.verified.startswith("re-checked")
     assert by_what["hold_down"].repair is not None
+
+
+def test_a_safe_setting_says_that_runs_confirm_it_and_how_far_they_went(tmp_path: Path) -> None:
+    _, tunings = retunings(tmp_path, LAG.format(load=100, delay=15, tolerance="10 %"))
+    text = next(tuning.text for tuning in tunings if tuning.what == "hold_down")
+    assert text.startswith("hpa: smallest safe hold-down of those that were run 15 s, and one step more (re-checked by")
+    assert text.endswith("[simulated]")
+
+
+def test_of_settings_the_first_safe_one_counts_whose_next_is_safe_too() -> None:
+    answers = {1: None, 2: True, 3: False, 4: None, 5: True, 6: True}
+    settings = [Fraction(number) for number in answers]
+
+    def first(numbers: list[Fraction]) -> SafeSetting | None:
+        return _first_safe(numbers, lambda number: answers[int(number)], Deadline(60.0))
+
+    assert first(settings) == SafeSetting(Fraction(5), 2, last=False)
+    assert first(settings[:5]) == SafeSetting(Fraction(5), 2, last=True)
+    assert first(settings[:4]) is None
 
 
 def test_the_value_before_the_smallest_safe_one_is_not_safe(tmp_path: Path) -> None:
