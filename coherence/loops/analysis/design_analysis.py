@@ -16,7 +16,7 @@ from coherence.base.watchdog import GRACE, STOPPED, TimeOverError, at_most
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.analysis.blame import Subset, smallest_swinging, smallest_unstable
 from coherence.loops.analysis.law_margins import LoopFigures, figures
-from coherence.loops.designs.alternating_branches import is_stable_alternating
+from coherence.loops.designs.bent_verdicts import bent_verdict
 from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError, is_smooth, region, structure
 from coherence.loops.designs.flow_feedback import FlowAnswer, flow_answers
@@ -260,9 +260,9 @@ def _figures(group: Group, point: Point, deadline: Deadline, notes: list[str]) -
         return PointFigures(point, "undecided", why, (), None, tolerant, (), None, None, dropped)
     parts = tuple(part for part, _, _ in judged)
     laps, every = [lap for _, lap, _ in judged], [rows for _, _, rows in judged]
-    verdict, why = _joined(every, complete=complete)
-    if len(every) > 1 and is_stable_alternating(model, sides, start):
-        verdict, why = "stable", f"stable in each of {len(every)} branches, and however they alternate"
+    verdict, why = every[0].verdict, every[0].how
+    if len(sides.branches) > 1:
+        verdict, why = _together(model, start, paths, every, complete, deadline)
     if sides.jumps:
         notes.append(f"the law jumps at an operating point, linear figures are of one side: {'; '.join(sides.jumps)}")
         verdict, why = (verdict, why) if verdict != "stable" else ("undecided", f"stable on one side of a jump: {why}")
@@ -296,16 +296,20 @@ def _distinct(
     return list(distinct.values())
 
 
-def _joined(every: Sequence[Roots], *, complete: bool) -> tuple[str, str]:
-    """Returns the verdict on all branches together: none where branches alternate, which may settle or unsettle."""
-    verdicts = {one.verdict for one in every}
-    if len(every) == 1 and complete:
-        return every[0].verdict, every[0].how
-    if len(verdicts) == 1:
-        return "undecided", f"{every[0].verdict} in each of {len(every)} branches; that they alternate is not covered"
+def _together(
+    model: Model, start: Mapping[str, Fraction], paths: frozenset[str], every: Sequence[Roots], complete: bool,
+    deadline: Deadline,
+) -> tuple[str, str]:  # fmt: skip
+    """Returns the verdict on all branches that meet, however they alternate, and how it was found."""
+    count = f"{len(every)} branches" if complete else f"{len(every)} of the branches"
+    bent = bent_verdict(model, start, paths, deadline.check)
+    if bent.verdict != "undecided":
+        return bent.verdict, f"{bent.how}; {count} with {' or '.join(sorted({one.verdict for one in every}))} roots"
+    if len({one.verdict for one in every}) == 1:
+        return "undecided", f"{every[0].verdict} in each of {count}; how they alternate is not decided: {bent.how}"
     worst = max(range(len(every)), key=lambda k: (ORDER[every[k].verdict], every[k].growth))
-    others = " or ".join(sorted(verdicts - {every[worst].verdict}))
-    return "undecided", f"{every[worst].verdict} in branch {worst + 1}" + (f", {others} in others" if others else "")
+    others = " or ".join(sorted({one.verdict for one in every} - {every[worst].verdict}))
+    return "undecided", f"{every[worst].verdict} in branch {worst + 1}, {others} in others; {bent.how}"
 
 
 def _margins(

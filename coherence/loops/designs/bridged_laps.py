@@ -19,7 +19,7 @@ from coherence.loops.multirate.lifting import LapLifting
 from coherence.model.model import Model
 
 Array = Any
-HELPERS = ("scrape ", *READ_FOR_ONE)  # how names of samplers begin that are no signal of the model
+HELPERS = ("scrape ", "bend ", *READ_FOR_ONE)  # how names of samplers begin that are no signal of the model
 ROUNDED_POINT = 1e-10  # doubt at a point whose equations leave the residual of `equilibria.rests`
 
 
@@ -65,8 +65,10 @@ class _OpenedLifting(LapLifting):
     def __init__(self, design: DesignNetwork, memory: Fraction = Fraction(0)) -> None:
         self.memory = memory
         system = design.sampled
-        self.decided: Mapping[str, OwnShare] = design.laws
-        self.inputs = sum(int(system.period / s.period) for s in system.samplers if s.name in design.laws)
+        bends = {name: OwnShare(name, Fraction(0), landed=False) for name in design.bends}
+        self.decided: Mapping[str, OwnShare] = {**design.laws, **bends}
+        self.landed, self.as_flows = design.landed, False
+        self.inputs = sum(int(system.period / s.period) for s in system.samplers if s.name in self.decided)
         self.cuts: list[tuple[str, Fraction, Array, Array, Array]] = []
         super().__init__(system)
 
@@ -85,6 +87,13 @@ class _OpenedLifting(LapLifting):
         self.cuts.append((law.loop, now, read + own * counted, carried * counted + named * seen, held))
         self.times[j].append(now)
         self.rows[j].append(self.unit[self.size - self.inputs + len(self.cuts) - 1])
+
+    def _read(self, j: int, now: Fraction) -> Array:
+        self.as_flows = self.system.samplers[j].name in self.landed
+        return super()._read(j, now)
+
+    def _seen(self, k: int, at: Fraction, now: Fraction) -> Array:
+        return self._landed(k, at) if self.as_flows else super()._seen(k, at, now)
 
     def lap(self) -> Lap:
         """Returns the lap over the names of its variables."""

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import cast
 
 from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.tree import Tree
 from coherence.loops.designs.kinks import stopped
 from coherence.loops.designs.signal_gradients import NOW, Gradient, Gradients, OwnCommand, PastSignal
 from coherence.loops.multirate.sampled_system import Multirate, Sampler, checked
@@ -41,12 +42,18 @@ class OwnShare:
 
 @dataclass(frozen=True)
 class DesignNetwork:
-    """Blocks, samplers and couplings by the paths of states and commands; `laws` by sampler."""
+    """Blocks, samplers and couplings by the paths of states and commands; `laws` by sampler.
+
+    `bends`: blocks and samplers that show the absolute value of what they read, `landed`: samplers of these that see
+    commands as flows do, from the instant at which they land.
+    """
 
     blocks: tuple[Block, ...]
     samplers: tuple[Sampler, ...]
     couplings: tuple[Coupling, ...]
     laws: Mapping[str, OwnShare]
+    bends: frozenset[str] = frozenset()
+    landed: frozenset[str] = frozenset()
 
     @property
     def sampled(self) -> Multirate:
@@ -61,12 +68,13 @@ class DesignNetwork:
         return network(blocks, (Coupling(c.source, c.target, float(c.gain)) for c in within))
 
 
-def network_of(model: Model, point: Mapping[str, Fraction]) -> DesignNetwork:
+def network_of(model: Model, point: Mapping[str, Fraction], bends: Mapping[str, Tree] | None = None) -> DesignNetwork:
     """Returns the network of a model without thresholds and kinks (see `linear.skeleton`, `kinks.branches`).
 
+    `bends`: names that expressions read as absolute values, and of what (`bends.bent_model`).
     Raises NotExactError, MissingValueError where something has no linear form.
     """
-    builder = _Builder(model, point)
+    builder = _Builder(model, point, bends or {})
     for path, state in model.states.items():
         if path in builder.moving and state.flow is not None:
             builder.flow(path, builder.gradients.of(state.flow))
@@ -77,16 +85,20 @@ def network_of(model: Model, point: Mapping[str, Fraction]) -> DesignNetwork:
     for number, loop in enumerate(model.loops):
         builder.loop(loop, RANKS * (number + 1))
     builder.scrapes()
-    return DesignNetwork(tuple(builder.blocks), tuple(builder.samplers), tuple(builder.couplings), builder.laws)
+    parts = tuple(builder.blocks), tuple(builder.samplers), tuple(builder.couplings)
+    return DesignNetwork(*parts, builder.laws, frozenset(builder.bends), frozenset(builder.landed))
 
 
 class _Builder:
     """A network while it is put together."""
 
-    def __init__(self, model: Model, point: Mapping[str, Fraction]) -> None:
-        self.gradients = Gradients(model, point)
+    def __init__(self, model: Model, point: Mapping[str, Fraction], bends: Mapping[str, Tree]) -> None:
+        self.model = model
+        self.gradients = Gradients(model, point, bends)
         written = {loop.signal for loop in model.loops if loop.signal}
-        self.moving = (model.states.keys() | written) - stopped(model, dict(point))
+        self.moving = (model.states.keys() | written) - stopped(model, {**point, **dict.fromkeys(bends, NOW)})
+        self.bends: set[str] = set()
+        self.landed: set[str] = set()
         self.blocks: list[Block] = []
         self.samplers: list[Sampler] = []
         self.couplings: list[Coupling] = []
@@ -127,7 +139,9 @@ class _Builder:
 
     def _couple(self, target: str, gradient: Gradient, clock: Sampler | None) -> None:
         for reading, weight in gradient.items():
-            if reading.path in self.gradients.memories:
+            if reading.path in self.gradients.bent:
+                self.couplings.append(Coupling(self._bend(reading.path, clock), target, weight))
+            elif reading.path in self.gradients.memories:
                 self.couplings.append(Coupling(self._before(reading.path, clock), target, weight))
             elif reading.path in self.moving or reading.path in self.gradients.scrapes:
                 source = self._past(reading)
@@ -159,6 +173,61 @@ class _Builder:
             shown = replace(_just_before(clock, name), denominator=(1.0, 0.0))
             self.sampler(shown, self.gradients.memories[memory])
         return name
+
+    def _bend(self, bend: str, clock: Sampler | None) -> str:
+        """Returns what shows its reader a bend: a sampler of its instants, and in a flow one of those at which what
+        it compares changes, or a block where that flows.
+        """
+        name = f"{bend} of {clock.name}" if clock else f"{bend} in flows"
+        if name in self.bends:
+            return name
+        self.bends.add(name)
+        compared = self.gradients.bent[bend]
+        if clock is not None:
+            self.landed |= {name} if clock.name in self.landed else set()
+            self.sampler(_just_before(clock, name), compared)
+        elif self._is_held(compared):
+            self._changing(name, compared)
+        else:
+            self.blocks.append(Block(name, (1.0,), (1.0,)))
+            self._couple(name, compared, None)
+        return name
+
+    def _is_held(self, compared: Gradient) -> bool:
+        """Decides whether a reading changes at instants only."""
+        return all(
+            self._is_held(self.gradients.bent[r.path]) if r.path in self.gradients.bent
+            else r.path not in self.model.states or self.model.states[r.path].flow is None
+            for r in compared
+        )  # fmt: skip
+
+    def _changing(self, name: str, compared: Gradient) -> None:
+        """Adds the samplers of a bend inside a flow whose reading is held: one for each clock by which it changes."""
+        for number, (period, phase) in enumerate(sorted(self._changes(compared))):
+            again = f"{name} at clock {number}" if number else name
+            self.bends.add(again)
+            self.landed.add(again)
+            rank = RANKS * (len(self.model.loops) + 2)
+            clock = Sampler(again, period=period, phase=phase, rank=rank, writes=name if number else "")
+            self.sampler(clock, compared)
+
+    def _changes(self, compared: Gradient) -> set[tuple[Fraction, Fraction]]:
+        """Returns (period, phase) of the instants at which a held reading may change in a flow."""
+        clocks: set[tuple[Fraction, Fraction]] = set()
+        for reading in compared:
+            if reading.path in self.gradients.bent:
+                clocks |= self._changes(self.gradients.bent[reading.path])
+            else:
+                late = reading.lag
+                clocks |= {(period, (at + late) % period) for period, at in self._clocks(reading.path)}
+        return clocks
+
+    def _clocks(self, path: str) -> set[tuple[Fraction, Fraction]]:
+        if path in self.gradients.scrapes:
+            return {(self.gradients.scrapes[path].period, NOW)}
+        loops = {(x.period, (x.phase or NOW) + x.lands) for x in self.model.loops if x.signal == path}
+        step = self.model.states[path].step if path in self.model.states else None
+        return loops | ({(step, NOW)} if step is not None else set())
 
     def _mean(self, source: str, window: Fraction, clock: Sampler | None) -> str:
         if clock is None:

@@ -18,6 +18,7 @@ from fractions import Fraction
 from coherence.base.errors import UsageError
 from coherence.base.graphs import cycles
 from coherence.language.expressions.evaluate import NotExactError
+from coherence.loops.designs.bent_verdicts import bent_verdict
 from coherence.loops.designs.design_network import network_of
 from coherence.loops.designs.every_equilibrium import equilibria
 from coherence.loops.designs.kinks import Branch, branches, stopped
@@ -32,11 +33,12 @@ Point = Mapping[str, Fraction]
 
 @dataclass(frozen=True)
 class FlowPoint:
-    """The linear verdict at one equilibrium, of each branch where several meet; that of the worst one decides."""
+    """The linear verdict at one equilibrium: of each branch where several meet, and of all `together`."""
 
     values: Point
     branches: tuple[tuple[str, DelayVerdict], ...]
     jumps: tuple[str, ...] = ()
+    together: str = "undecided"
 
     @property
     def worst(self) -> DelayVerdict:
@@ -44,10 +46,10 @@ class FlowPoint:
 
     @property
     def verdict(self) -> str:
-        """Returns the verdict that all branches share; that they alternate is not covered."""
-        if self.jumps or len({judged.verdict for _, judged in self.branches}) > 1:
+        """Returns the verdict on one branch, or on all however they alternate."""
+        if self.jumps:
             return "undecided"
-        return self.worst.verdict if len(self.branches) == 1 else "undecided"
+        return self.worst.verdict if len(self.branches) == 1 else self.together
 
     @property
     def period(self) -> float | None:
@@ -103,7 +105,7 @@ def flow_answer(model: Model, paths: Sequence[str], check: Callable[[], object] 
         return FlowAnswer(tuple(paths), (), f"needs {missing}")
     try:
         known = equilibria(part, check)
-        points = tuple(_judged(part, paths, point) for point in known.points)
+        points = tuple(_judged(part, paths, point, check) for point in known.points)
     except MissingValueError as error:
         return FlowAnswer(tuple(paths), (), f"needs {error}")
     except (NotExactError, UsageError) as error:
@@ -112,12 +114,14 @@ def flow_answer(model: Model, paths: Sequence[str], check: Callable[[], object] 
     return FlowAnswer(tuple(paths), points, reason, known.left_out)
 
 
-def _judged(model: Model, paths: Sequence[str], point: dict[str, Fraction]) -> FlowPoint:
+def _judged(model: Model, paths: Sequence[str], point: dict[str, Fraction], check: Callable[[], object]) -> FlowPoint:
     sides = branches(model, point)
     still = stopped(model, point)
     free = [path for path in paths if path not in still]
     judged = tuple((branch.render_sides(sides.branches), _verdict(branch, free, point)) for branch in sides.branches)
-    return FlowPoint(point, judged, sides.jumps)
+    several = len(judged) > 1 and not sides.jumps
+    together = bent_verdict(model, point, free, check).verdict if several else "undecided"
+    return FlowPoint(point, judged, sides.jumps, together)
 
 
 def _verdict(branch: Branch, paths: Sequence[str], point: Point) -> DelayVerdict:

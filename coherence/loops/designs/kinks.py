@@ -76,17 +76,21 @@ def stopped(model: Model, point: dict[str, Fraction]) -> frozenset[str]:
     return frozenset(paths)
 
 
+def ties(model: Model, point: dict[str, Fraction]) -> list[tuple[Choose | Call, tuple[Tree, ...]]]:
+    """Returns the kinks of which several sides meet at a point, and these sides."""
+    view = AtRest(model, point)
+    return [(tree, sides) for tree in _kinks(model) if len(sides := _sides(tree, view)) > 1]
+
+
 def branches(model: Model, point: dict[str, Fraction]) -> Sides:
     """Returns one model for each combination of sides, at most MOST."""
     view = AtRest(model, point)
     safe = stopped(model, point)
-    ties = [(tree, sides) for tree in _kinks(model) if len(sides := _sides(tree, view)) > 1]
-    total = 1
-    for _, sides in ties:
-        total *= len(sides)
+    met = ties(model, point)
+    total = math.prod(len(sides) for _, sides in met)
     variants = []
-    for chosen in itertools.islice(itertools.product(*(sides for _, sides in ties)), MOST):
-        taken = {tree: side for (tree, _), side in zip(ties, chosen, strict=True)}
+    for chosen in itertools.islice(itertools.product(*(sides for _, sides in met)), MOST):
+        taken = {tree: side for (tree, _), side in zip(met, chosen, strict=True)}
         named_sides = tuple((written(tree), written(side)) for tree, side in taken.items())
         variants.append(Branch(named_sides, mapped(model, lambda tree, taken=taken: taken.get(tree))))  # type: ignore[misc]
     jumps = tuple(written(t) for t in _jumping(model) if _jumps(t, view, safe))
@@ -205,7 +209,7 @@ def _is_torn(tree: Choose | Call, view: AtRest) -> bool:
     if isinstance(tree, Choose):
         return _undecided(tree, view) and not _equal(tree.then, tree.otherwise, view)
     number = Fraction(evaluate(tree.arguments[0], view))
-    return abs(number - round(number)) <= NEAR * max(abs(number), 1)
+    return abs(number - round(number)) <= NEAR * max(abs(number), Fraction(1))
 
 
 def mapped(model: Model, change: Callable[[Tree], Tree | None]) -> Model:

@@ -60,9 +60,11 @@ class Scrape:
 class Gradients:
     """The derivatives at one point of a model, whose kinks and thresholds were taken out before."""
 
-    def __init__(self, model: Model, point: Mapping[str, Fraction]) -> None:
-        self.model, self.point = model, point
-        self.rest = AtRest(model, dict(point))
+    def __init__(self, model: Model, point: Mapping[str, Fraction], bends: Mapping[str, Tree] | None = None) -> None:
+        self.model, self.point, self.bends = model, point, bends or {}
+        self.rest = AtRest(model, {**point, **dict.fromkeys(self.bends, NOW)})
+        self.bent: dict[str, Gradient] = {}
+        self._absolute: dict[tuple[str, Fraction], Affine] = {}
         self.scrapes: dict[str, Scrape] = {}
         self.memories: dict[str, Gradient] = {}
         self._names: dict[PastSignal, str] = {}
@@ -121,6 +123,28 @@ class Gradients:
             self.scrapes[self._scraped[key]] = Scrape(period, self.of(tree))
         return self._scraped[key]
 
+    def bend(self, path: str, lag: Fraction) -> Affine:
+        """Returns the absolute value of what a bend compares, read so late, as a variable of its own."""
+        if (path, lag) not in self._absolute:
+            compared = self.gradient(lift(evaluate(self.bends[path], self.at(lag))))
+            self._absolute[path, lag] = self._folded(compared)
+        return self._absolute[path, lag]
+
+    def _folded(self, compared: Gradient) -> Affine:
+        """Returns |c t + d |t|| as p t + q |t| where |t| is a bend already; else as a new one."""
+        if not compared:
+            return lift(NOW)
+        for name, inner in self.bent.items():
+            d = compared.get(PastSignal(name), NOW)
+            c = multiple({reading: w for reading, w in compared.items() if reading.path != name}, inner)
+            if c is not None:
+                up, down = abs(c + d), abs(d - c)
+                straight = sum((self.variable(r, NOW) * w for r, w in inner.items()), lift(NOW))
+                return straight * ((up - down) / 2) + self.variable(PastSignal(name), NOW) * ((up + down) / 2)
+        name = f"bend {len(self.bent) + 1}"
+        self.bent[name] = compared
+        return self.variable(PastSignal(name), NOW)
+
     def memory(self, tree: Tree, lag: Fraction) -> str:
         """Returns the signal that shows an expression, read so late, as it was at its reader's sample before."""
         key = (tree, lag)
@@ -128,6 +152,15 @@ class Gradients:
             self._remembered[key] = f"memory {len(self._remembered) + 1}"
             self.memories[self._remembered[key]] = self.gradient(lift(evaluate(tree, self.at(lag))))
         return self._remembered[key]
+
+
+def multiple(gradient: Gradient, of: Gradient) -> Fraction | None:
+    """Returns c where one gradient is c times the other one; None where it is no multiple of it."""
+    if not gradient:
+        return NOW
+    reading = next(iter(gradient))
+    c = gradient[reading] / of[reading] if reading in of else NOW
+    return c if c and gradient == {other: c * weight for other, weight in of.items()} else None
 
 
 class _ByName:
@@ -156,6 +189,8 @@ class _Lagged:
         return self.values[path]
 
     def _read(self, path: str) -> Num:
+        if path in self.all.bends:
+            return self.all.bend(path, self.lag)
         if path in self.all.point:
             return self.all.variable(PastSignal(path, self.lag), self.all.point[path])
         if path in self.all.model.outputs:
@@ -177,6 +212,8 @@ class _Lagged:
                 raise NotExactError("the mean of a mean has no linear form here")
             if reading.path in self.all.memories and window:
                 raise NotExactError("the mean of previous() has no linear form here: it counts samples")
+            if reading.path in self.all.bent and window:
+                raise NotExactError("the mean of what bends at its operating point has no finite form here")
             part = self.all.variable(PastSignal(reading.path, reading.lag, reading.window or window), NOW)
             total = total + part * weight
         return total

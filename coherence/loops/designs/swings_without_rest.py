@@ -4,7 +4,7 @@ A model keeps swinging where every equilibrium that is inside its bounds is unst
 and a run in floats from its own start still swings after many periods, not less than before; where it starts at such
 an equilibrium, and so stays there, the run is one from beside it.  It comes to rest where
 that run ends at an equilibrium that is stable, certified as `lap_roots`, `delayed_verdict` and, where several branches
-meet, `alternating_branches` do.  All else is undecided.
+meet, `bent_verdicts` do.  All else is undecided.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.language.expressions.evaluate import NotExactError
-from coherence.loops.designs.alternating_branches import is_stable_alternating
+from coherence.loops.designs.bent_verdicts import bent_verdict
 from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.every_equilibrium import equilibria
 from coherence.loops.designs.feedback_groups import is_smooth
@@ -124,11 +124,9 @@ def _at_point(smooth: Model, point: dict[str, Fraction], check: Callable[[], obj
     verdicts = [_of_roots(point, roots(closed(lap), lap.length), float(lap.length)) for lap in laps]
     if len(verdicts) == 1 and not sides.jumps:
         return verdicts
-    linear = "undecided"
-    if all(one.linear == "unstable" for one in verdicts):
+    linear = "undecided" if sides.jumps else bent_verdict(smooth, point, check=check).verdict
+    if linear == "undecided" and all(one.linear == "unstable" for one in verdicts):
         linear = UNSTABLE_APART
-    elif len(verdicts) > 1 and is_stable_alternating(smooth, sides, point):
-        linear = "stable"
     return [replace(one, linear=linear) for one in verdicts]
 
 

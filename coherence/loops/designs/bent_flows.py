@@ -1,0 +1,233 @@
+"""Judges flows with delays that bend at an equilibrium, by the response from their bends to what these compare.
+
+    z = G w,    w[j] = |z[j]|
+
+Where some weights D > 0 and Popov's numbers q make
+
+    G* D G - D + Re(i omega q G) < 0 at every frequency,
+
+the flows are as stable as they are without their bends (w = 0): a quadratic functional falls along every run, and it is
+positive exactly where these decay.  Beside that a run along a ray, exp(r t) v with r > 0, keeps the signs of what bends
+compare, so that it is a root of one branch whose own signs agree.
+
+SOURCE: Brockett and Lee 1967, Frequency-domain instability criteria for time-varying and nonlinear systems (Proc. IEEE
+55); Popov 1961.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from coherence.loops.designs.design_network import DesignNetwork
+from coherence.loops.networks.delayed_verdict import verdict
+from coherence.loops.networks.matrix_inequalities import Inequality, solved
+
+Array = Any
+COARSE, FINE, ROUNDS, HALVINGS = 160, 3_000, 4, 12
+LOWEST, HIGHEST = 1e-4, 1e2  # frequencies, times the pace of the flows, between which weights are looked for
+PER_RADIAN, MOST_POINTS = 8, 60_000
+CLEAR = 1e-7  # an eigenvalue below minus this part of the largest coefficient is negative
+MOST_BENDS, RATES = 6, 400
+OPEN = "no form was found that falls along every run, and no ray that grows"
+SURE, TINY = 1e-7, 1e-12
+
+
+class BentFlows:
+    """The blocks of a part: integrators with a leak, delays, and bends (whose outputs are w)."""
+
+    def __init__(self, design: DesignNetwork) -> None:
+        names = [block.name for block in design.blocks]
+        self.design = design
+        self.bends = np.array([k for k, name in enumerate(names) if name in design.bends])
+        self.others = np.array([k for k, name in enumerate(names) if name not in design.bends])
+        self.gains = np.zeros((len(names), len(names)))
+        for coupling in design.couplings:
+            self.gains[names.index(coupling.target), names.index(coupling.source)] += float(coupling.gain)
+        blocks = [design.blocks[k] for k in self.others]
+        self.flows = np.array([block.order > 0 for block in blocks])
+        self.leaks = np.array([float(block.denominator[-1]) if block.order else 1.0 for block in blocks])
+        self.delays = np.array([float(block.delay) for block in blocks])
+
+    @property
+    def pace(self) -> float:
+        """Returns how fast the flows move at most, 1/s."""
+        weights, flows = np.abs(self.gains), self.others[self.flows]
+        passing = np.setdiff1d(np.arange(len(weights)), flows)
+        through = np.linalg.inv(np.eye(len(passing)) - weights[np.ix_(passing, passing)])
+        by_others = weights[np.ix_(flows, passing)] @ through @ weights[np.ix_(passing, flows)]
+        rates = (weights[np.ix_(flows, flows)] + by_others).sum(axis=1) + np.abs(self.leaks[self.flows])
+        return float(max(rates.max(initial=0.0), TINY))
+
+    def responses(self, s: Array) -> Array:
+        """Returns G at each s, (k, m, m).  Raises LinAlgError at a root of the flows without their bends."""
+        others, bends, s = self.others, self.bends, np.asarray(s)[:, None]
+        late = np.exp(-s * self.delays)[:, :, None]
+        left = np.where(self.flows, s + self.leaks, 1.0)[:, :, None] * np.eye(len(others))
+        by_bends = np.linalg.solve(
+            left - late * self.gains[np.ix_(others, others)], late * self.gains[np.ix_(others, bends)]
+        )
+        return self.gains[np.ix_(bends, others)] @ by_bends + self.gains[np.ix_(bends, bends)]
+
+    def bound(self, omega: float) -> Array | None:
+        """Returns what the absolute response is at most at this frequency and beyond; None where it has no bound."""
+        blocks, inner = (
+            np.abs(self.gains[np.ix_(self.others, self.others)]),
+            self.gains[np.ix_(self.bends, self.others)],
+        )
+        left = np.diag(np.where(self.flows, omega, 1.0)) - blocks
+        reached = np.linalg.inv(left)
+        if (reached < -SURE).any():
+            return None  # below the pace of what feeds back
+        through = np.abs(inner) @ reached @ np.abs(self.gains[np.ix_(self.others, self.bends)])
+        return np.asarray(through + np.abs(self.gains[np.ix_(self.bends, self.bends)]))
+
+    def without(self) -> str:
+        """Returns the verdict on the flows without their bends."""
+        blocks = tuple(self.design.blocks[k] for k in self.others)
+        names = {block.name for block in blocks}
+        couplings = tuple(c for c in self.design.couplings if {c.source, c.target} <= names)
+        return verdict(replace(self.design, blocks=blocks, couplings=couplings).continuous(names)).verdict
+
+
+def of_flows(design: DesignNetwork, check: Callable[[], object] = bool) -> tuple[str, str]:
+    """Returns the verdict on a part of flows that bends, and how it was decided."""
+    flows = BentFlows(design)
+    if not len(flows.others) or len(flows.bends) > MOST_BENDS:
+        return "undecided", OPEN
+    try:
+        if _grows_along_a_ray(flows):
+            return "unstable", "a ray that comes back to itself longer"
+        without = flows.without()
+        if without in ("stable", "unstable") and _as_without(flows, check):
+            return without, "a form that falls, by the frequency response"
+    except np.linalg.LinAlgError:
+        pass  # on a root of the flows without their bends
+    return "undecided", OPEN
+
+
+def _as_without(flows: BentFlows, check: Callable[[], object]) -> bool:
+    """Decides whether weights are found with which the inequality holds at every frequency."""
+    omegas = np.append(0.0, np.geomspace(flows.pace * LOWEST, flows.pace * HIGHEST, FINE))
+    forms = _forms(flows, omegas)
+    numbers = np.arange(forms.shape[1])
+    positive = numbers < len(numbers) // 2
+    chosen = list(range(0, len(omegas), len(omegas) // COARSE))
+    for _ in range(ROUNDS):
+        y = solved([Inequality(numbers, forms[chosen])], positive, check)
+        if y is None:
+            return False
+        bad = np.flatnonzero(_largest(forms, y) > -CLEAR * np.abs(forms).max(axis=(1, 2, 3)))
+        if not len(bad):
+            return _holds(flows, y)
+        chosen += bad[:: max(1, len(bad) // COARSE)].tolist()
+    return False
+
+
+def _holds(flows: BentFlows, y: Array) -> bool:
+    """Decides whether the inequality holds at all frequencies: by a bound from one on, below it point by point."""
+    last = next((top for top in flows.pace * 2.0 ** np.arange(25) if _holds_beyond(flows, y, top)), None)
+    count = 0 if last is None else math.ceil(last * (flows.delays.sum() + 1 / flows.pace) * PER_RADIAN)
+    if last is None or count > MOST_POINTS:
+        return False
+    omegas = np.append(np.linspace(0, last, count + 2), np.geomspace(flows.pace * LOWEST, last, FINE))
+    omegas.sort()
+    return _between(flows, y, omegas, _largest(_forms(flows, omegas), y))
+
+
+def _holds_beyond(flows: BentFlows, y: Array, omega: float) -> bool:
+    """Decides whether what the blocks make at most of anything from a frequency on satisfies the inequality."""
+    bound = flows.bound(omega)
+    if bound is None:
+        return False
+    m = len(bound)
+    popov = np.abs(y[m:, None]) * bound * omega / flows.pace if y[m:].any() else 0 * bound
+    form = bound.T @ np.diag(y[:m]) @ bound + popov + popov.T - np.diag(y[:m])
+    return bool(np.linalg.eigvalsh(form)[-1] < 0)
+
+
+def _forms(flows: BentFlows, omegas: Array) -> Array:
+    """Returns the forms of D and q at each frequency, (k, 2 m, 2 m, 2 m), as real symmetric matrices."""
+    g, m = flows.responses(1j * omegas), len(flows.bends)
+    direct = flows.gains[np.ix_(flows.bends, flows.bends)].any()  # then z may jump, which Popov's term does not cover
+    turned = 0 * g if direct else 1j * (omegas / flows.pace)[:, None, None] * g
+    forms = np.zeros((len(omegas), 2 * m, m, m), dtype=complex)
+    for j in range(m):
+        forms[:, j] = g[:, j, :, None].conj() * g[:, j, None, :]
+        forms[:, j, j, j] -= 1
+        forms[:, m + j, j, :] += turned[:, j]
+        forms[:, m + j, :, j] += turned[:, j].conj()
+    return np.concatenate(
+        [np.concatenate([forms.real, -forms.imag], axis=3), np.concatenate([forms.imag, forms.real], axis=3)], axis=2
+    )
+
+
+def _largest(forms: Array, y: Array) -> Array:
+    """Returns the largest eigenvalue at each frequency."""
+    return np.linalg.eigvalsh(np.einsum("a,kaij->kij", y, forms))[:, -1]
+
+
+def _between(flows: BentFlows, y: Array, omegas: Array, margins: Array) -> bool:
+    """Decides whether the margin holds between frequencies too: it changes by little from one to the next."""
+    low, high, left, right = omegas[:-1], omegas[1:], margins[:-1], margins[1:]
+    for _ in range(HALVINGS):
+        far = np.abs(left - right) > 0.25 * np.minimum(-left, -right)
+        if not far.any():
+            return True
+        low, high, left, right = low[far], high[far], left[far], right[far]
+        middle = (low + high) / 2
+        there = _largest(_forms(flows, middle), y)
+        if (there >= 0).any():
+            return False
+        low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
+        left, right = np.concatenate([left, there]), np.concatenate([there, right])
+    return False
+
+
+def _grows_along_a_ray(flows: BentFlows) -> bool:
+    rates = np.geomspace(flows.pace * 1e-5, flows.pace * 2, RATES)
+    responses = flows.responses(rates)
+    return any(
+        _ray(flows, rates[k], rates[k + 1], np.array(signs), responses[k])
+        for signs in itertools.product((1.0, -1.0), repeat=len(flows.bends))
+        for k in _changes(responses, np.array(signs))
+    )
+
+
+def _changes(responses: Array, signs: Array) -> Iterator[int]:
+    """Yields the intervals of rates in which a branch has a root."""
+    unit = np.eye(len(signs))
+    values = np.linalg.slogdet(unit - responses * signs)[0]
+    yield from map(int, np.flatnonzero(values[:-1] * values[1:] < 0))
+
+
+def _ray(flows: BentFlows, low: float, high: float, signs: Array, first: Array) -> bool:
+    """Decides whether a root, and no pole, lies in an interval of rates and has the signs of its branch."""
+    try:
+        return _agrees(*_root(flows, low, high, signs, first), signs)
+    except np.linalg.LinAlgError:
+        return False  # a root of the flows without their bends
+
+
+def _root(flows: BentFlows, low: float, high: float, signs: Array, first: Array) -> tuple[Array, Array]:
+    """Returns the singular values where the branch changes its sign, and what bends compare there."""
+    unit = np.eye(len(signs))
+    begin = np.linalg.slogdet(unit - first * signs)[0]
+    for _ in range(60):
+        middle = (low + high) / 2
+        same = np.linalg.slogdet(unit - flows.responses([middle])[0] * signs)[0] == begin
+        low, high = (middle, high) if same else (low, middle)
+    _, sizes, rows = np.linalg.svd(unit - flows.responses([high])[0] * signs)
+    return sizes, rows[-1].real
+
+
+def _agrees(sizes: Array, z: Array, signs: Array) -> bool:
+    """Decides whether a root is one, and whether what bends compare there has these signs."""
+    clear = np.abs(z) > SURE * np.abs(z).max()
+    agrees = (z * signs > 0).all() or (z * signs < 0).all()
+    return bool(clear.all() and agrees and sizes[-1] < SURE * max(1.0, sizes[0]))

@@ -1,0 +1,52 @@
+"""Flows that bend, by their frequency response and by rays."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from coherence.language.reading import read_text
+from coherence.loops.designs.bends import bent_network, feedbacks
+from coherence.loops.designs.bent_flows import BentFlows, of_flows
+from coherence.loops.designs.design_network import DesignNetwork
+from coherence.model.elaborate import elaborate
+
+
+def part(flow: str) -> DesignNetwork:
+    model = elaborate(read_text(f'coherence: 1\ncomponents:\n  a: {{state: "x\' = {flow} / 1 s", from: 0}}\n'))
+    (only,) = feedbacks(bent_network(model, {"a.x": Fraction(0)}))
+    return only
+
+
+def test_the_response_from_a_bend_to_what_it_compares_is_that_of_the_flow() -> None:
+    """max(x, 3 x) late by 2 s = 2 x + |2 x| / ... : z = -2 x, x' = -2 x(t - 2) - w / 2."""
+    flows = BentFlows(part("(-max(delayed(a.x, 2 s), 3 * delayed(a.x, 2 s)))"))
+    s = np.array([0.3j, 2.0])
+    late = np.exp(-2 * s)
+    assert flows.responses(s)[:, 0, 0] == pytest.approx(-2 * late * -0.5 / (s + 2 * late))
+    assert flows.pace == pytest.approx(3)
+
+
+def test_what_the_response_is_bounded_by_holds_beyond() -> None:
+    flows = BentFlows(part("(-max(delayed(a.x, 2 s), 3 * delayed(a.x, 2 s)) - 0.5 * a.x)"))
+    for omega in (4.0, 10.0):
+        bound = flows.bound(omega)
+        assert bound is not None
+        assert (np.abs(flows.responses(1j * np.linspace(omega, 50 * omega, 5_000)))[:, 0, 0] <= bound[0, 0]).all()
+    assert flows.bound(0.1) is None
+
+
+@pytest.mark.parametrize(
+    ("flow", "verdict"),
+    [
+        ("(-max(0.5 * delayed(a.x, 1 s), 1.2 * delayed(a.x, 1 s)))", "stable"),
+        ("(-max(1.7 * delayed(a.x, 1 s), 2.2 * delayed(a.x, 1 s)))", "unstable"),
+        ("(0.5 * a.x - 0.6 * abs(a.x))", "unstable"),  # 1.1 below, where it falls for ever
+        ("(-0.5 * a.x + 0.4 * abs(a.x))", "stable"),
+        ("(-0.5 * a.x + 0.6 * abs(a.x))", "unstable"),
+    ],
+)
+def test_a_flow_that_bends_is_judged(flow: str, verdict: str) -> None:
+    assert of_flows(part(flow))[0] == verdict
