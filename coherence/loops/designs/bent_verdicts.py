@@ -19,13 +19,13 @@ import numpy as np
 from coherence.base.errors import UsageError
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.bends import bent_lap, bent_network, feedbacks
-from coherence.loops.designs.bent_flows import OPEN, of_flows
 from coherence.loops.designs.bridged_laps import bridged_lap
 from coherence.loops.designs.design_network import DesignNetwork
 from coherence.loops.designs.lap_matrices import ROUNDED, Closed, LapError, closed
 from coherence.loops.designs.lap_roots import roots
 from coherence.loops.multirate.bent_laps import BentLap
 from coherence.loops.multirate.decreasing_forms import proved
+from coherence.loops.networks.bent_flows import OPEN, BentFlows, of_flows
 from coherence.loops.networks.delayed_verdict import verdict
 from coherence.model.model import Model
 
@@ -71,7 +71,7 @@ def _of_part(part: DesignNetwork, check: Callable[[], object]) -> BentVerdict:
         straight = roots(closed(lap), lap.length)
         return BentVerdict(straight.verdict, straight.how)
     if part.bends:
-        return BentVerdict(*of_flows(part, check))
+        return BentVerdict(*of_flows(BentFlows(part.blocks, part.couplings, part.bends), check))
     return BentVerdict(verdict(part.continuous({block.name for block in part.blocks})).verdict, "exact delays")
 
 

@@ -18,15 +18,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from coherence.loops.designs.design_network import DesignNetwork
 from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.matrix_inequalities import Inequality, solved
+from coherence.loops.networks.network import Block, Coupling, network
 
 Array = Any
 COARSE, FINE, ROUNDS, HALVINGS = 160, 3_000, 4, 12
@@ -41,18 +41,19 @@ SURE, TINY = 1e-7, 1e-12
 class BentFlows:
     """The blocks of a part: integrators with a leak, delays, and bends (whose outputs are w)."""
 
-    def __init__(self, design: DesignNetwork) -> None:
-        names = [block.name for block in design.blocks]
-        self.design = design
-        self.bends = np.array([k for k, name in enumerate(names) if name in design.bends])
-        self.others = np.array([k for k, name in enumerate(names) if name not in design.bends])
+    def __init__(self, blocks: Sequence[Block], couplings: Sequence[Coupling], bends: Collection[str]) -> None:
+        names = [block.name for block in blocks]
+        self.bends = np.array([k for k, name in enumerate(names) if name in bends])
+        self.others = np.array([k for k, name in enumerate(names) if name not in bends])
         self.gains = np.zeros((len(names), len(names)))
-        for coupling in design.couplings:
+        for coupling in couplings:
             self.gains[names.index(coupling.target), names.index(coupling.source)] += float(coupling.gain)
-        blocks = [design.blocks[k] for k in self.others]
-        self.flows = np.array([block.order > 0 for block in blocks])
-        self.leaks = np.array([float(block.denominator[-1]) if block.order else 1.0 for block in blocks])
-        self.delays = np.array([float(block.delay) for block in blocks])
+        self.blocks = [replace(blocks[k], delay=float(blocks[k].delay)) for k in self.others]
+        inner = {block.name for block in self.blocks}
+        self.couplings = [replace(c, gain=float(c.gain)) for c in couplings if {c.source, c.target} <= inner]
+        self.flows = np.array([block.order > 0 for block in self.blocks])
+        self.leaks = np.array([float(block.denominator[-1]) if block.order else 1.0 for block in self.blocks])
+        self.delays = np.array([float(block.delay) for block in self.blocks])
 
     @property
     def pace(self) -> float:
@@ -89,15 +90,11 @@ class BentFlows:
 
     def without(self) -> str:
         """Returns the verdict on the flows without their bends."""
-        blocks = tuple(self.design.blocks[k] for k in self.others)
-        names = {block.name for block in blocks}
-        couplings = tuple(c for c in self.design.couplings if {c.source, c.target} <= names)
-        return verdict(replace(self.design, blocks=blocks, couplings=couplings).continuous(names)).verdict
+        return verdict(network(self.blocks, self.couplings)).verdict
 
 
-def of_flows(design: DesignNetwork, check: Callable[[], object] = bool) -> tuple[str, str]:
-    """Returns the verdict on a part of flows that bends, and how it was decided."""
-    flows = BentFlows(design)
+def of_flows(flows: BentFlows, check: Callable[[], object] = bool) -> tuple[str, str]:
+    """Returns the verdict on flows that bend, and how it was decided."""
     if not len(flows.others) or len(flows.bends) > MOST_BENDS:
         return "undecided", OPEN
     try:

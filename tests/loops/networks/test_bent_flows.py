@@ -9,20 +9,19 @@ import pytest
 
 from coherence.language.reading import read_text
 from coherence.loops.designs.bends import bent_network, feedbacks
-from coherence.loops.designs.bent_flows import BentFlows, of_flows
-from coherence.loops.designs.design_network import DesignNetwork
+from coherence.loops.networks.bent_flows import BentFlows, of_flows
 from coherence.model.elaborate import elaborate
 
 
-def part(flow: str) -> DesignNetwork:
+def flowing(flow: str) -> BentFlows:
     model = elaborate(read_text(f'coherence: 1\ncomponents:\n  a: {{state: "x\' = {flow} / 1 s", from: 0}}\n'))
     (only,) = feedbacks(bent_network(model, {"a.x": Fraction(0)}))
-    return only
+    return BentFlows(only.blocks, only.couplings, only.bends)
 
 
 def test_the_response_from_a_bend_to_what_it_compares_is_that_of_the_flow() -> None:
     """max(x, 3 x) late by 2 s = 2 x + |2 x| / ... : z = -2 x, x' = -2 x(t - 2) - w / 2."""
-    flows = BentFlows(part("(-max(delayed(a.x, 2 s), 3 * delayed(a.x, 2 s)))"))
+    flows = flowing("(-max(delayed(a.x, 2 s), 3 * delayed(a.x, 2 s)))")
     s = np.array([0.3j, 2.0])
     late = np.exp(-2 * s)
     assert flows.responses(s)[:, 0, 0] == pytest.approx(-2 * late * -0.5 / (s + 2 * late))
@@ -30,7 +29,7 @@ def test_the_response_from_a_bend_to_what_it_compares_is_that_of_the_flow() -> N
 
 
 def test_what_the_response_is_bounded_by_holds_beyond() -> None:
-    flows = BentFlows(part("(-max(delayed(a.x, 2 s), 3 * delayed(a.x, 2 s)) - 0.5 * a.x)"))
+    flows = flowing("(-max(delayed(a.x, 2 s), 3 * delayed(a.x, 2 s)) - 0.5 * a.x)")
     for omega in (4.0, 10.0):
         bound = flows.bound(omega)
         assert bound is not None
@@ -49,4 +48,4 @@ def test_what_the_response_is_bounded_by_holds_beyond() -> None:
     ],
 )
 def test_a_flow_that_bends_is_judged(flow: str, verdict: str) -> None:
-    assert of_flows(part(flow))[0] == verdict
+    assert of_flows(flowing(flow))[0] == verdict
