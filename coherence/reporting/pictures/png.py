@@ -17,6 +17,7 @@ from coherence.reporting.pictures.figure import (
     wrapped_notes,
 )
 
+NAMES = 4  # in a row
 STYLES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (1, 2)))
 
 
@@ -46,10 +47,13 @@ def png(figure: Figure) -> bytes:
 def _panel(axes: Any, panel: Panel) -> None:
     _draw_data(axes, panel)
     _draw_marks(axes, panel)
-    axes.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
+    names = [part.name for part in (*panel.lines, *panel.dots) if part.name]
+    rows = -(-len(names) // NAMES)
+    axes.set(xlabel=panel.x, ylabel=panel.y)
+    axes.set_title(panel.title, loc="left", fontsize=11, pad=4 + 13 * rows)
     _scale(axes, panel)
-    if any([*(line.name for line in panel.lines), *(dots.name for dots in panel.dots)]):
-        axes.legend(fontsize=8)
+    if names:  # between title and axes, where they hide nothing
+        axes.legend(fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=NAMES, frameon=False, borderpad=0.1)
     for axis, name in ((axes.xaxis, "x"), (axes.yaxis, "y")):
         axis.set_visible(name in panel.ticks)
     axes.grid(visible=True, color="#dddddd")
