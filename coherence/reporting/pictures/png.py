@@ -47,7 +47,7 @@ def png(figure: Figure) -> bytes:
 def _panel(axes: Any, panel: Panel) -> None:
     _draw_data(axes, panel)
     _draw_marks(axes, panel)
-    names = [part.name for part in (*panel.lines, *panel.dots) if part.name]
+    names = [name for name in (*(line.name for line in panel.lines), *(dots.name for dots in panel.dots)) if name]
     rows = -(-len(names) // NAMES)
     axes.set(xlabel=panel.x, ylabel=panel.y)
     axes.set_title(panel.title, loc="left", fontsize=11, pad=4 + 13 * rows)
