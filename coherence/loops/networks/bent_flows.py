@@ -34,6 +34,8 @@ LOWEST, HIGHEST = 1e-4, 1e2  # frequencies, times the pace of the flows, between
 PER_RADIAN, MOST_POINTS = 8, 60_000
 CLEAR = 1e-7  # an eigenvalue below minus this part of the largest coefficient is negative
 MOST_BENDS, RATES = 6, 400
+STEPS, STARTS, LONGEST, RESIZED = (8, 16), 6, 600, 20  # steps in a unit of pace; units of a run; steps
+GROWN, STEADY = math.log(1e3), 0.9  # of a run that is taken as growing: in each half
 OPEN = "no form was found that falls along every run, and no ray that grows"
 SURE, TINY = 1e-7, 1e-12
 
@@ -105,6 +107,8 @@ def of_flows(flows: BentFlows, check: Callable[[], object] = bool) -> tuple[str,
             return without, "a form that falls, by the frequency response"
     except np.linalg.LinAlgError:
         pass  # on a root of the flows without their bends
+    if grows_steadily(flows, check):
+        return "unstable", "a run that grows [simulated]"
     return "undecided", OPEN
 
 
@@ -228,3 +232,36 @@ def _agrees(sizes: Array, z: Array, signs: Array) -> bool:
     clear = np.abs(z) > SURE * np.abs(z).max()
     agrees = (z * signs > 0).all() or (z * signs < 0).all()
     return bool(clear.all() and agrees and sizes[-1] < SURE * max(1.0, sizes[0]))
+
+
+def grows_steadily(flows: BentFlows, check: Callable[[], object]) -> bool:
+    """Decides whether runs of both steps, one half of the other, grow by far and as much in each half."""
+    return all(_grows(flows, 1 / (flows.pace * fine), check) for fine in STEPS)
+
+
+def _grows(flows: BentFlows, step: float, check: Callable[[], object]) -> bool:
+    """Decides it of a run by Heun's method from several directions, each followed by itself."""
+    lags = np.maximum(np.rint(flows.delays[~flows.flows] / step).astype(int), 1)
+    x = np.random.default_rng(1).normal(size=(int(flows.flows.sum()), STARTS))
+    past = np.zeros((int(lags.max(initial=1)) + 1, len(lags), STARTS))
+    logs, half = np.zeros((2, STARTS)), int(LONGEST / (flows.pace * step)) // 2
+    for k in range(2 * half):
+        late, ahead = (past[(k + j - lags) % len(past), np.arange(len(lags))] for j in (0, 1))
+        rate, past[k % len(past)] = _moved(flows, x, late)
+        x = x + step / 2 * (rate + _moved(flows, x + step * rate, ahead)[0])
+        if k % RESIZED == 0:
+            check()
+            size = np.maximum(np.abs(x).max(axis=0), TINY)
+            logs[k // half] += np.log(size)
+            x, past = x / size, past / size
+    return bool(((logs.min(axis=0) > GROWN) & (logs.min(axis=0) > STEADY * logs.max(axis=0))).any())
+
+
+def _moved(flows: BentFlows, x: Array, late: Array) -> tuple[Array, Array]:
+    """Returns the rates of flows, and what enters each delay, where these show `late`."""
+    shown = np.zeros((len(flows.gains), x.shape[1]))
+    shown[flows.others[flows.flows]], shown[flows.others[~flows.flows]] = x, late
+    for _ in flows.bends:  # a bend may compare another one
+        shown[flows.bends] = np.abs(flows.gains[flows.bends] @ shown)
+    entering = flows.gains[flows.others] @ shown
+    return entering[flows.flows] - flows.leaks[flows.flows, None] * x, entering[~flows.flows]

@@ -9,7 +9,7 @@ import pytest
 
 from coherence.language.reading import read_text
 from coherence.loops.designs.bends import bent_network, feedbacks
-from coherence.loops.networks.bent_flows import BentFlows, of_flows
+from coherence.loops.networks.bent_flows import BentFlows, grows_steadily, of_flows
 from coherence.model.elaborate import elaborate
 
 
@@ -49,3 +49,15 @@ def test_what_the_response_is_bounded_by_holds_beyond() -> None:
 )
 def test_a_flow_that_bends_is_judged(flow: str, verdict: str) -> None:
     assert of_flows(flowing(flow))[0] == verdict
+
+
+@pytest.mark.parametrize(("gain", "grows"), [(1.0, False), (1.45, False), (1.7, True), (2.5, True)])
+def test_a_run_of_straight_flows_grows_where_their_roots_do(gain: float, grows: bool) -> None:
+    """x' = -k x(t - 1) is unstable from k = pi / 2 on."""
+    assert grows_steadily(flowing(f"(-{gain} * delayed(a.x, 1 s))"), bool) is grows
+
+
+def test_flows_whose_branches_are_far_apart_are_followed() -> None:
+    """The one branch grows fast and the other one decays slowly: no weights are found, and runs grow."""
+    verdict, how = of_flows(flowing("(-max(0.6 * delayed(a.x, 2 s), 2 * delayed(a.x, 2 s)))"))
+    assert (verdict, how) == ("unstable", "a run that grows [simulated]")
