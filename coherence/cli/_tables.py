@@ -38,6 +38,10 @@ def _mark(reading: StudyReading) -> str:
 def render_reading(reading: StudyReading, *, sign: bool = False) -> str:
     """Returns value and interval as text: `212 ms [208 ms, 216 ms]`."""
     value = _number(reading.value, reading.unit, sign=sign)
+    if reading.more_than:
+        return f"more than {value}"
+    if reading.too_short:
+        return f"{value} (too short to tell: {reading.too_short})"
     if reading.low is None or reading.high is None:
         return value
     return f"{value} [{_number(reading.low, reading.unit)}, {_number(reading.high, reading.unit)}]"

@@ -26,14 +26,28 @@ if TYPE_CHECKING:
     from coherence.simulate.study.repeated_runs import Study, StudyReading
     from coherence.simulate.study.setting import Setting
 
-OF_A_RUN = ("against", "span", "warm_up", "runs", "seed", "values", "arrivals", "pauses", "telemetry", "output")
+OF_A_RUN = (
+    "against",
+    "span",
+    "warm_up",
+    "precision",
+    "runs",
+    "seed",
+    "values",
+    "arrivals",
+    "pauses",
+    "live",
+    "telemetry",
+    "output",
+)
 
 
 @click.command("simulate")
 @click.argument("path", type=click.Path())
 @click.option("--against", metavar="DESIGN", help="A second design, run on the same chances and compared.")
 @click.option("--for", "span", default="10 min", show_default=True, metavar="TIME", help="How long to run.")
-@click.option("--warm-up", default="0 s", show_default=True, metavar="TIME", help="Leave this out of the numbers.")
+@click.option("--warm-up", metavar="TIME", help="Leave this out of the numbers.  [default: what a test finds]")
+@click.option("--precision", metavar="SHARE", help='Run until latencies are known so well, for example "5 %".')
 @click.option("--runs", default=5, show_default=True, type=click.IntRange(1, 1000), help="Independent runs.")
 @click.option(
     "--seed", default=1, show_default=True, type=click.IntRange(0), help="Of the first run; then one more each."
@@ -43,19 +57,26 @@ OF_A_RUN = ("against", "span", "warm_up", "runs", "seed", "values", "arrivals", 
 @click.option(
     "--pause", "pauses", multiple=True, metavar="THING=3s@60s", help="It stands still for so long, from then on."
 )
+@click.option(
+    "--live",
+    default=2_000_000,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Requests alive beyond which a run stops.",
+)
 @click.option("--telemetry", metavar="FOLDER", help="Write series, requests and true causes of the first run here.")
 @click.option("--observed", metavar="FOLDER", help="Logs of a real autoscaler: did it what the design predicts?")
 @strict_option()
 @click.option("--output", "-o", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
-    *, path: str, against: str | None, span: str, warm_up: str, runs: int, seed: int, values: Sequence[str],
-    arrivals: Sequence[str], pauses: Sequence[str], telemetry: str | None, observed: str | None, strict: bool,
-    output: str,
+    *, path: str, against: str | None, span: str, warm_up: str | None, precision: str | None, runs: int, seed: int,
+    values: Sequence[str], arrivals: Sequence[str], pauses: Sequence[str], live: int, telemetry: str | None,
+    observed: str | None, strict: bool, output: str,
 ) -> int:  # fmt: skip
     """Run the design at PATH: percentiles, sends per call, queues and what the loops do.
 
     Requests arrive and are served one by one; loops read what is measured and act on it. The interval beside a number
-    is that of its mean over independent runs (95 %).
+    is that of its mean over independent runs (95 %); of latencies, that of the mean or percentile of all requests.
     Exits 1 where a run breaks a promise of the design.
     """
     if observed is not None:
@@ -66,10 +87,11 @@ def command(  # noqa: PLR0913  (one parameter per option)
     from coherence.simulate.study.repeated_runs import difference
     from coherence.simulate.study.setting import Setting
 
-    until, warmup = _span(span, warm_up)
+    if against is not None and precision is not None:
+        raise UsageError("--precision with --against: designs are compared on the same runs; give --for and --runs")
     setting = Setting(
-        until, warmup, tuple(range(seed, seed + runs)), dict(map(_value, values)), dict(map(_trace, arrivals)),
-        tuple(map(_pause, pauses)),
+        *_span(span, warm_up), tuple(range(seed, seed + runs)), dict(map(_value, values)), dict(map(_trace, arrivals)),
+        tuple(map(_pause, pauses)), warm_up is None, _precision(precision), live,
     )  # fmt: skip
     if telemetry is not None:
         prepare(Path(telemetry))
@@ -79,12 +101,10 @@ def command(  # noqa: PLR0913  (one parameter per option)
     stopped, names = any(study.stopped for study in studies), names[: len(studies)]
     if telemetry is not None and not stopped:
         _write(one_entry(path).design, setting, telemetry)
-    changed = difference(*studies) if against is not None and not stopped else ()
+    changed = difference(*studies) if against is not None and not stopped else ()  # of runs under the same seeds
     click.echo(_rendered(output, names, studies, changed, unread_lines), nl=False)
-    if stopped:
-        click.echo(f"stopped after run {len(studies[-1].setting.seeds)} of {runs}: what is shown is of those", err=True)
     code = strict_code(int(is_broken(studies)), sum(unread_lines, ()), strict=strict, left_open=is_open(studies))
-    return STOPPED_CODE if stopped else code
+    return _ended(studies, runs, code)
 
 
 def _rendered(
@@ -101,9 +121,35 @@ def _rendered(
     return _text(names, studies, changed) + "".join(unread)
 
 
-def _span(span: str, warm_up: str) -> tuple[float, float]:
+def _ended(studies: Sequence[Study], runs: int, code: int) -> int:
+    """Prints what ended runs before their time; returns the exit code."""
+    limits = [study.limit for study in studies if study.limit]
+    for limit in limits:
+        click.echo(f"{limit}; what is shown is of the time before", err=True)
+    if any(study.stopped for study in studies):
+        click.echo(f"stopped after run {len(studies[-1].setting.seeds)} of {runs}: what is shown is of those", err=True)
+        return STOPPED_CODE
+    return 2 if limits else code
+
+
+def _precision(text: str | None) -> float | None:
+    """Returns a share between 0 and 1.  Raises UsageError."""
+    from coherence.base import units
+
+    if text is None:
+        return None
+    try:
+        share, dimension = units.quantity(text)
+    except (ValueError, units.UnitError):
+        share, dimension = Fraction(0), units.ONE
+    if dimension != units.ONE or not 0 < share < 1:
+        raise UsageError(f'--precision {text!r}: write a share between 0 and 1, for example "5 %"')
+    return float(share)
+
+
+def _span(span: str, warm_up: str | None) -> tuple[float, float]:
     """Returns how long to run, and how much of it is left out (s).  Raises UsageError where nothing remains."""
-    until, warmup = seconds_of(span, "--for"), seconds_of(warm_up, "--warm-up")
+    until, warmup = seconds_of(span, "--for"), seconds_of(warm_up, "--warm-up") if warm_up is not None else 0.0
     if not 0 <= warmup < until:
         raise UsageError(f"--warm-up {warm_up} leaves nothing of --for {span}: choose a shorter one")
     return until, warmup
@@ -213,8 +259,14 @@ def _json(
 
 
 def _row(reading: StudyReading) -> Mapping[str, object]:
-    row = {"of": reading.of, "what": reading.what, "unit": reading.unit, "value": reading.value}
-    return row if reading.low is None else {**row, "low": reading.low, "high": reading.high}
+    row: dict[str, object] = {"of": reading.of, "what": reading.what, "unit": reading.unit, "value": reading.value}
+    if reading.low is not None and reading.high is not None:
+        row |= {"low": reading.low, "high": reading.high}
+    if reading.least is not None:
+        row |= {"runs": {"least": reading.least, "most": reading.most}}
+    if reading.more_than:
+        row["more_than"] = True
+    return {**row, "too_short": reading.too_short} if reading.too_short else row
 
 
 def _text(names: Sequence[str], studies: Sequence[Study], changed: Sequence[StudyReading]) -> str:

@@ -113,7 +113,10 @@ class RequestResult:
 
 
 class RequestRun:
-    """A run in progress.  Every `sample_every` seconds all counts are written down (infinite: never)."""
+    """A run in progress.  Every `sample_every` seconds all counts are written down (infinite: never).
+
+    `sink` is given the columns of finished requests as they end; the run then keeps none, and its memory stays flat.
+    """
 
     def __init__(
         self,
@@ -124,6 +127,7 @@ class RequestRun:
         trace: bool = False,
         limits: Limits | None = None,
         loop: Loop = compiled_loop,
+        sink: Callable[[tuple[Array, ...]], None] | None = None,
     ) -> None:
         check(program)
         if not sample_every > 0:
@@ -135,7 +139,7 @@ class RequestRun:
         self._memory.n[at.MOST_AT_ONCE] = self.limits.at_once
         self._memory.n[at.MOST_EVENTS] = min(self.limits.events, 2**62)
         self._coming = Coming(program, seed, self._world)
-        self._kept = Kept(self._world)
+        self._kept = Kept(self._world, sink)
         self._start = 0.0
         self._before, self._work_before = np.zeros_like(self._counts()), np.zeros((len(program.stations), len(at.WORK)))
 
@@ -233,6 +237,10 @@ class RequestRun:
             for row, station in enumerate(self.program.stations)
             for column, name in enumerate(at.WORK)
         }
+
+    def hand_over(self) -> None:
+        """Takes finished requests out of the memory of the loop."""
+        self._kept.empty()
 
     def result(self) -> RequestResult:
         """Returns what the run has shown so far; the run can go on."""

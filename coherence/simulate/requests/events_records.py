@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,13 @@ Array = NDArray[Any]
 
 
 class Kept:
-    """Blocks of records that were taken out of the memory of a run."""
+    """Blocks of records that were taken out of the memory of a run.
 
-    def __init__(self, world: EventWorld) -> None:
-        self.world = world
+    `sink`, if there is one, is given the columns of finished requests in place of their being kept.
+    """
+
+    def __init__(self, world: EventWorld, sink: Callable[[tuple[Array, ...]], None] | None = None) -> None:
+        self.world, self.sink = world, sink
         n = world.memory.n
         self.sampled_before = int(n[at.SAMPLES_BEFORE] - n[at.SAMPLED])
         self.finished: list[tuple[Array, ...]] = [_columns(np.zeros((0, at.F_WIDTH), dtype=np.int64))]
@@ -28,7 +32,7 @@ class Kept:
 
     def fresh(self, since: float) -> Kept:
         """Returns a new start that keeps only the samples since a time."""
-        records = Kept(self.world)
+        records = Kept(self.world, self.sink)
         _, rows = self.samples(since)
         records.sampled.append(rows)
         records.sampled_before -= len(rows)
@@ -36,7 +40,7 @@ class Kept:
 
     def empty(self) -> None:
         """Take the records out of the memory."""
-        self.finished.append(_columns(self._taken(at.FINISHED_AT, at.FINISHED, at.F_WIDTH)))
+        (self.sink or self.finished.append)(_columns(self._taken(at.FINISHED_AT, at.FINISHED, at.F_WIDTH)))
         self.sampled.append(self._taken(at.SAMPLES_AT, at.SAMPLED, int(self.world.memory.n[at.COLUMNS])).copy())
         self.traced.append(self._taken(at.TRACED_AT, at.TRACED, at.L_WIDTH).copy())
 

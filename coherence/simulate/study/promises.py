@@ -95,6 +95,10 @@ class PromiseWatch:
                 judged_here[name] = replace(promise, condition=replace(promise.condition, tree=tree))
         return replace(model, promises=judged_here)
 
+    def restart(self, until: float) -> None:
+        """Forgets all runs: they are made again, or for another time."""
+        self.notes, self.runs, self.until = {}, 0, until
+
     def start(self, seed: int | None) -> None:
         """Begins a run of which no instants are seen."""
         self.seed, self.runs, self.held, self.trees, self.model = seed, self.runs + 1, set(), {}, None

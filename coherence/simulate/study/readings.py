@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coherence.base.units import Dimension
 from coherence.model.model import Model, unit_of
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from coherence.simulate.jobs.record import JobRun
     from coherence.simulate.requests.engine import RequestResult
     from coherence.simulate.serving.engine import Served
+    from coherence.simulate.study.latencies import Latencies
     from coherence.simulate.study.setting import Setting
 
 Key = tuple[str, str, str]
@@ -23,6 +24,7 @@ Sample = Mapping[Key, float]
 Rows = Iterator[tuple[Key, float]]
 QUANTILES = (50, 95, 99)
 LAST = 0.1  # of the time: what it comes to in the end
+LATE = "succeed in the last tenth"
 
 
 def of_signals(model: Model, instants: Sequence[Instant], setting: Setting) -> Rows:
@@ -99,10 +101,10 @@ def of_engine(name: str, served: Served, blocks: int, setting: Setting) -> Rows:
     yield (name, "tokens computed again for each written", ""), again / written if written else 0.0
 
 
-def of_requests(program: Program, result: RequestResult, setting: Setting) -> Rows:
+def of_requests(program: Program, result: RequestResult, latencies: Mapping[str, Latencies], setting: Setting) -> Rows:
     """Returns what users and servers saw."""
-    for index, source in enumerate(program.sources):
-        yield from _of_source(index, source.name, result, setting)
+    for source in program.sources:
+        yield from _of_source(source.name, latencies[source.name], result, setting)
     for route in program.routes:
         yield from _of_route(route.name, result)
     for station in program.stations:
@@ -110,43 +112,50 @@ def of_requests(program: Program, result: RequestResult, setting: Setting) -> Ro
 
 
 OF_WHOM = (
-    "succeed is of the requests that ended; P50 to P99 are of those that succeed, with those that have not ended as "
-    "the longest: a percentile that lies among them is not told"
+    "succeed and P50 to P99 are of all requests that arrive: those that fail or have not ended are longer than every "
+    "answer, and a percentile that lies among them is more than what is known; mean is of those that are answered"
 )
 
 
-def quantile_place(percent: int, ended: int, waiting: int) -> int | None:
-    """Returns where a percentile stands among the sorted times of those that ended, counted from 0.
-
-    Those that still wait take longer than all of them; None where the percentile is one of theirs.
-    """
-    place = -(-percent * (ended + waiting) // 100) - 1
-    return max(place, 0) if place < ended else None
-
-
-def _of_source(index: int, name: str, result: RequestResult, setting: Setting) -> Rows:
+def quantile_of(latencies: Latencies, percent: int) -> float | None:
+    """Returns a percentile of all that arrived in one run (s); None where it lies among those without an answer."""
     import numpy as np
 
-    done: Any = result.requests
-    mine = (done.source == index) & (done.start >= setting.warmup)
-    good = mine & (done.outcome == 0)
-    finished = int(mine.sum())
-    came = result.counters[f"{name}.arrivals"]
-    waiting = max(0, came - finished)
+    within = latencies.counts.sum(axis=0).cumsum()
+    place = int(np.searchsorted(within, max(1, -(-percent * int(latencies.arrived.sum()) // 100))))
+    if place == len(within):
+        return None
+    return float(latencies.bin_sums[place] / latencies.counts[:, place].sum())
+
+
+def _of_source(name: str, latencies: Latencies, result: RequestResult, setting: Setting) -> Rows:
+    came, answered = int(latencies.arrived.sum()), int(latencies.counts.sum())
+    waiting = came - latencies.ended
     yield (name, "arrive", "/s"), came / (setting.until - setting.warmup)
     yield (name, "not ended", "%"), 100.0 * waiting / came if came else 0.0
-    if not finished:
+    if not came:
         return
-    yield (name, "succeed", "%"), 100.0 * int(good.sum()) / finished
-    end = mine & (done.end >= setting.until * (1 - LAST))
-    if int(end.sum()):
-        yield (name, "succeed in the last tenth", "%"), 100.0 * int((good & end).sum()) / int(end.sum())
-    if int(good.sum()):
-        times = np.sort((done.end - done.start)[good])
-        for q in QUANTILES:
-            place = quantile_place(q, len(times), waiting)
-            if place is not None:
-                yield (name, f"P{q}", "s"), float(times[place])
+    yield (name, "succeed", "%"), 100.0 * answered / came
+    late = _late(name, result, setting)
+    if late is not None:
+        yield (name, LATE, "%"), 100.0 * late
+    if answered:
+        yield (name, "mean", "s"), float(latencies.sums.sum()) / answered
+    for percent in QUANTILES:
+        quantile = quantile_of(latencies, percent)
+        if quantile is not None:
+            yield (name, f"P{percent}", "s"), quantile
+
+
+def _late(name: str, result: RequestResult, setting: Setting) -> float | None:
+    """Returns which share of the requests that ended in the last tenth of a run were answered; None without any."""
+    series = result.series
+    rows = series["time"] >= setting.until * (1 - LAST)
+    ends = [series[f"{name}.{count}"][rows] for count in ("completed", "failed")]
+    if not rows.any():
+        return None
+    good, bad = (int(count[-1] - count[0]) for count in ends)
+    return good / (good + bad) if good + bad else None
 
 
 def _of_route(name: str, result: RequestResult) -> Rows:
@@ -162,13 +171,14 @@ def _of_route(name: str, result: RequestResult) -> Rows:
 def _of_station(name: str, result: RequestResult, setting: Setting) -> Rows:
     series = result.series
     shown = series["time"] >= setting.warmup
-    queue, busy, servers = (series[f"{name}.{word}"][shown] for word in ("queue", "busy", "servers"))
+    queue, servers = (series[f"{name}.{word}"][shown] for word in ("queue", "servers"))
     if not len(queue):
         return
-    total = float(servers.sum())
+    time = result.end - result.start
+    total = float(servers.mean()) * time
     yield (name, "servers", ""), float(servers.mean())
-    yield (name, "busy", "%"), 100.0 * float(busy.sum()) / total if total else 0.0
-    yield (name, "waiting", "req"), float(queue.mean())
+    yield (name, "busy", "%"), min(100.0, 100.0 * result.work[f"{name}.busy_seconds"] / total) if total else 0.0
+    yield (name, "waiting", "req"), result.work[f"{name}.queue_seconds"] / time if time else 0.0
     yield (name, "waiting in the end", "req"), float(queue[-1])
     served = result.counters[f"{name}.served"]
     if served:

@@ -1,8 +1,9 @@
 """Runs a design several times: every quantity with its interval, and two designs compared on the same chances.
 
 Runs differ in their seed alone and are independent, so the interval of a mean over them is Student's,
-whatever the correlation inside a run.  Two designs are compared seed by seed: streams of chance are
-named after what they feed, so both meet the same arrivals, and the interval is that of the difference.
+whatever the correlation inside a run; latencies are read from the requests of all runs together.  Two
+designs are compared seed by seed: streams of chance are named after what they feed, so both meet the
+same arrivals, and the interval is that of the difference.
 """
 
 from __future__ import annotations
@@ -22,7 +23,11 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class StudyReading:
-    """Mean of a quantity over the runs, and the ends of its 95 % interval (None for a single run)."""
+    """Mean of a quantity over the runs, and the ends of its 95 % interval (None where there is none).
+
+    `more_than`: the value is a lower bound, since requests have not been answered; `too_short`: no interval can be
+    told, and with this option it could; `shortage`: how many times as much it takes; `least`, `most`: of the runs.
+    """
 
     of: str
     what: str
@@ -30,6 +35,11 @@ class StudyReading:
     value: float
     low: float | None = None
     high: float | None = None
+    more_than: bool = False
+    too_short: str = ""
+    shortage: float = 0.0
+    least: float | None = None
+    most: float | None = None
 
     @property
     def key(self) -> Key:
@@ -63,7 +73,8 @@ class JudgedPromise:
 class Study:
     """What was run, and what each run showed.  `notes` tell what holds for all of them.
 
-    `stopped`: somebody ended it before the last run; `setting` has the seeds of the runs that were done.
+    `stopped`: somebody ended it before the last run; `setting` has the seeds of the runs that were done.  `pooled`:
+    latencies of all requests; `limit`: why a run ended before its time.
     """
 
     setting: Setting
@@ -72,25 +83,41 @@ class Study:
     notes: tuple[str, ...] = ()
     stopped: bool = False
     promises: tuple[JudgedPromise, ...] = ()
+    pooled: tuple[StudyReading, ...] = ()
+    limit: str = ""
 
     @property
     def readings(self) -> tuple[StudyReading, ...]:
-        """Every quantity that all runs have, in the order of the first."""
-        keys = _common(self.samples)
-        return tuple(_within(StudyReading(*key, *interval([s[key] for s in self.samples]))) for key in keys)
+        """Every quantity that all runs have, in the order of the first; what is read from all requests in its place."""
+        pooled = {reading.key: reading for reading in self.pooled}
+        by_thing: dict[str, dict[Key, StudyReading]] = {}
+        for key in (*_common(self.samples), *pooled):
+            by_thing.setdefault(key[0], {})[key] = pooled.get(key) or _over_runs(key, self.samples)
+        return tuple(reading for readings in by_thing.values() for reading in readings.values())
 
 
-def _within(reading: StudyReading) -> StudyReading:
-    """Returns a share has an interval inside 0 to 100 %."""
-    if reading.unit != "%" or reading.low is None or reading.high is None:
+def _over_runs(key: Key, samples: Sequence[Sample]) -> StudyReading:
+    values = [sample[key] for sample in samples]
+    reading = _within(StudyReading(*key, *interval(values)), values)
+    return replace(reading, least=min(values), most=max(values)) if len(values) > 1 else reading
+
+
+SIGNED = ("mean", "least", "most", "last")  # of a signal, which may be below zero
+
+
+def _within(reading: StudyReading, values: Sequence[float]) -> StudyReading:
+    """Returns a reading whose interval keeps the range of its quantity: no share above all, no count below zero."""
+    if reading.low is None or reading.high is None:
         return reading
-    return replace(reading, low=max(0.0, reading.low), high=min(100.0, reading.high))
+    least = 1.0 if reading.what == "sends per call" else -math.inf if reading.what in SIGNED else 0.0
+    low = max(least, reading.low) if min(values) >= least else reading.low
+    return replace(reading, low=low, high=min(100.0, reading.high) if reading.unit == "%" else reading.high)
 
 
 def difference(before: Study, after: Study) -> tuple[StudyReading, ...]:
     """After minus before, seed by seed, of everything that both have."""
-    pairs = list(zip(before.samples, after.samples, strict=True))
-    keys = _common((*before.samples, *after.samples))
+    pairs = list(zip(before.samples, after.samples, strict=False))  # one may have reached a limit in an early run
+    keys = _common([sample for pair in pairs for sample in pair]) if pairs else ()
     return tuple(StudyReading(*key, *interval([b[key] - a[key] for a, b in pairs])) for key in keys)
 
 

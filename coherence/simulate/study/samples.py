@@ -6,6 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.base.number_text import render_seconds
@@ -23,15 +27,25 @@ from coherence.simulate.processes import FIRST_BURST, Processes, has_requests, p
 from coherence.simulate.processes.sources import poisson
 from coherence.simulate.requests.program import Arrivals, Outage, Program
 from coherence.simulate.serving.of_design import Engine, engines_of
+from coherence.simulate.study.answers_in_time import answer_promise
+from coherence.simulate.study.latencies import Array, Latencies, LatencyRecorder, arrived
 from coherence.simulate.study.loops_over_requests import Coupled, run_model
+from coherence.simulate.study.precision import steady_outcome
 from coherence.simulate.study.promises import PromiseWatch, judged
-from coherence.simulate.study.readings import OF_WHOM, Sample, of_engine, of_job, of_loops, of_requests, of_signals
+from coherence.simulate.study.readings import OF_WHOM, of_engine, of_job, of_loops, of_requests, of_signals
 from coherence.simulate.study.repeated_runs import Study
+from coherence.simulate.study.run_record import RunRecord
 from coherence.simulate.study.setting import Setting
+from coherence.simulate.study.start_up import loads_of
+
+if TYPE_CHECKING:
+    from coherence.simulate.requests.engine import RequestResult
 
 SAMPLES = 600  # rows of a run's time series
+WINDOWS = 120  # of latencies; each has the same number of samples
 EVENTS = 100_000_000  # of one run: what takes longer, or leaves more to be kept, is said to be too much
 INSTANTS = 200_000  # of one exact run
+FOLLOWED = 5  # % of a run for which those that have arrived are followed to their ends
 PARTS = 100  # of a run, between two drawings of the progress bar
 Progress = Callable[[float], None]
 
@@ -52,34 +66,34 @@ def _study(design: Design, setting: Setting, watch: PromiseWatch, progress: Prog
     if not requests and not engines and not jobs_of(design):
         return _loops(run_model(design), setting, watch)
     program = with_setting(program, setting)
-    samples = []
-    stopped = False
-    try:
-        for sample in _runs(design, program, setting, watch, progress):
-            samples.append(sample)  # noqa: PERF402  (what is there when the next run is stopped is kept)
-    except KeyboardInterrupt:
-        if not samples:
-            raise
-        stopped, setting = True, replace(setting, seeds=setting.seeds[: len(samples)])
+    outcome = steady_outcome(program.program, setting, partial(_runs, design, program, watch, progress))
     notes = [
         *program.assumptions,
         *([OF_WHOM] if program.program.sources else []),
         *(note for engine in engines for note in engine.notes),
     ]
-    return Study(setting, tuple(samples), tuple(dict.fromkeys(_replayed(notes, setting, engines))), stopped=stopped)
+    return Study(
+        outcome.setting, tuple(record.sample for record in outcome.records),
+        tuple(dict.fromkeys(_replayed(notes, setting, engines))), outcome.notes, stopped=outcome.stopped,
+        pooled=outcome.pooled, limit=next((r.stopped for r in outcome.records if r.stopped), ""),
+    )  # fmt: skip
 
 
 def _runs(
-    design: Design, program: Processes, setting: Setting, watch: PromiseWatch, progress: Progress | None
-) -> Iterator[dict[tuple[str, str, str], float]]:
+    design: Design, program: Processes, watch: PromiseWatch, progress: Progress | None, setting: Setting
+) -> Iterator[RunRecord]:  # fmt: skip
     """Yields what each run shows, one after the other."""
+    watch.restart(setting.until)
     for count, seed in enumerate(setting.seeds):
-        sample: dict[tuple[str, str, str], float] = {}
+        record = RunRecord({})
         for share, part in _parts(design, program, setting, seed, watch):
-            sample |= part
+            record = replace(
+                part, sample={**record.sample, **part.sample}, latencies={**record.latencies, **part.latencies},
+                loads={**record.loads, **part.loads}, stopped=record.stopped or part.stopped,
+            )  # fmt: skip
             if progress:
                 progress((count + share) / len(setting.seeds))
-        yield sample
+        yield record
 
 
 def _replayed(notes: Sequence[str], setting: Setting, engines: Sequence[Engine]) -> Iterator[str]:
@@ -126,28 +140,37 @@ def _open(design: Design, setting: Setting) -> None:
 
 def _parts(
     design: Design, program: Processes, setting: Setting, seed: int, watch: PromiseWatch
-) -> Iterator[tuple[float, Sample]]:
+) -> Iterator[tuple[float, RunRecord]]:
     """One run: (share done, what it has shown)."""
     from coherence.simulate.jobs.run import simulate
     from coherence.simulate.serving.chain import serve_engines
 
     if program.program.sources:
-        run = RequestsUnderLoops(design, program, setting, seed, watch=watch)
-        if setting.warmup:
-            run.advance(setting.warmup)
-            run.run.begin_measuring()
-        for step in range(1, PARTS + 1):
-            run.advance(max(setting.warmup, setting.until * step / PARTS))
-            yield step / PARTS, {}
-        yield 1.0, run.sample()
+        yield from _requests(RequestsUnderLoops(design, program, setting, seed, watch=watch))
     engines = engines_of(design, first_burst=FIRST_BURST)
     for engine, served in serve_engines(
         engines, seed=seed, until=setting.until, traces=setting.trace, pauses=setting.pauses
     ):
         blocks = engine.server.blocks * engine.server.copies
-        yield 1.0, dict(of_engine(engine.name, served, blocks, setting))
+        yield 1.0, RunRecord(dict(of_engine(engine.name, served, blocks, setting)))
     for job in jobs_of(design):
-        yield 1.0, dict(of_job(simulate(job, seed=seed, until=setting.until)))
+        yield 1.0, RunRecord(dict(of_job(simulate(job, seed=seed, until=setting.until))))
+
+
+def _requests(run: RequestsUnderLoops) -> Iterator[tuple[float, RunRecord]]:
+    """Runs requests to their end, or to where they need more than a run may use."""
+    setting = run.setting
+    try:
+        if setting.warmup:
+            run.advance(setting.warmup)
+            run.begin_measuring()
+        for step in range(1, PARTS + 1):
+            run.advance(max(setting.warmup, setting.until * step / PARTS))
+            yield step / PARTS, RunRecord({})
+    except StoppedRunError:
+        if not run.has_ends():
+            raise
+    yield 1.0, run.record()
 
 
 class RequestsUnderLoops:
@@ -160,8 +183,15 @@ class RequestsUnderLoops:
         from coherence.simulate.requests.engine import Limits, RequestRun
 
         self.made, self.setting, self.file = requests, setting, design.file
-        every, limits = setting.until / SAMPLES, Limits(events=EVENTS)
-        self.run = RequestRun(requests.program, seed=seed, sample_every=every, trace=trace, limits=limits)
+        every, limits = setting.until / SAMPLES, Limits(live=setting.live, events=EVENTS)
+        answers = (answer_promise(design, promise) for promise in design.promises.values())
+        keeps = watch is not None and any(answer is not None for answer in answers)
+        self.recorder = LatencyRecorder(len(requests.program.sources), _edges(setting), keeps=keeps)
+        self.run = RequestRun(
+            requests.program, seed=seed, sample_every=every, trace=trace, limits=limits,
+            sink=None if trace else self.recorder,
+        )  # fmt: skip
+        self.before: dict[str, float] = {}
         if design.loops:
             _bounded(run_model(design), setting)
         with _answered(self.file):
@@ -172,21 +202,70 @@ class RequestsUnderLoops:
         self.watch = watch
 
     def advance(self, until: float) -> None:
-        """Go on to a time (s).  Raises InputError for what loops need, UsageError for more than a run may use."""
+        """Go on to a time (s).  Raises InputError for what loops need, StoppedRunError for more than a run may use."""
         with _answered(self.file):
             (self.loops or self.run).advance(until)
         if self.run.stopped:
-            raise UsageError(self.run.stopped)
+            raise StoppedRunError(self.run.stopped)
 
-    def sample(self) -> Sample:
-        """Returns what it has shown."""
+    def begin_measuring(self) -> None:
+        """Forgets what was counted until now."""
+        self.run.begin_measuring()
+        self.before = self.run.observe()
+
+    def record(self) -> RunRecord:
+        """Returns what it has shown; requests that had arrived are followed to their ends for a while."""
+        result, program = self.run.result(), self.made.program
+        self.recorder.flush()
         if self.watch is not None:
-            self.watch.see_requests(self.made.program, self.run.result())
+            self.watch.see_requests(program, replace(result, requests=self.recorder.requests()))
             self.watch.end()
-        measured = dict(of_requests(self.made.program, self.run.result(), self.setting))
-        if self.loops is None:
-            return measured
-        return measured | dict(of_loops(self.loops.cut.model, self.loops.instants, self.setting))
+        loads, setting = loads_of(result), replace(self.setting, until=result.end)
+        loops = dict(of_loops(self.loops.cut.model, self.loops.instants, setting)) if self.loops else {}
+        latencies = self._latencies(result)
+        return RunRecord(
+            dict(of_requests(program, result, latencies, setting)) | loops, latencies, loads, result.stopped
+        )
+
+    def _latencies(self, result: RequestResult) -> dict[str, Latencies]:
+        for source, latencies in zip(self.made.program.sources, self.recorder.latencies, strict=True):
+            before = int(self.before.get(f"{source.name}.arrivals", 0))
+            latencies.arrived = arrived(result, source.name, latencies.edges, before)
+            latencies.edges = np.minimum(latencies.edges, result.end)
+        measured = [latencies.copy() for latencies in self.recorder.latencies]
+        names = [source.name for source in self.made.program.sources]
+        return dict(zip(names, self.recorder.latencies if self._all_end(result.end) else measured, strict=True))
+
+    def _all_end(self, end: float) -> bool:
+        """Follows the requests that have arrived; whether all of them end within FOLLOWED."""
+        for step in range(1, FOLLOWED + 1):
+            if self._has_ended():
+                return True
+            if self.run.stopped:
+                return False
+            (self.loops or self.run).advance(end + self.setting.until * step / 100)
+            self.run.hand_over()
+            self.recorder.flush()
+        return self._has_ended()
+
+    def has_ends(self) -> bool:
+        """Returns whether a request has ended since the warm-up."""
+        self.run.hand_over()
+        self.recorder.flush()
+        return any(latencies.ended for latencies in self.recorder.latencies)
+
+    def _has_ended(self) -> bool:
+        return all(latencies.ended == latencies.arrived.sum() for latencies in self.recorder.latencies)
+
+
+def _edges(setting: Setting) -> Array:
+    """Returns the ends of the windows of latencies (s): some samples of a run, after its warm-up."""
+    samples = np.arange(SAMPLES // WINDOWS, SAMPLES, SAMPLES // WINDOWS) * (setting.until / SAMPLES)
+    return np.concatenate(([setting.warmup], samples[samples > setting.warmup * (1 + 1e-9)], [setting.until]))
+
+
+class StoppedRunError(UsageError):
+    """Says that a run would have needed more than it may use."""
 
 
 def with_setting(requests: Processes, setting: Setting) -> Processes:

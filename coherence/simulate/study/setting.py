@@ -14,7 +14,9 @@ class Setting:
     """How long to run and what to leave out at the beginning (s), under which seeds; `values` fix open constants.
 
     `trace`: workload -> arrivals and, for an inference server, tokens, instead of chance; `pauses`: (station, start,
-    lasts) of outages (s).
+    lasts) of outages (s).  `finds_start_up`: a test says what is left out, `warmup` or more; `precision`: runs are
+    made longer, or more, until the intervals of latencies are this share of their values to each side; `live`:
+    requests, calls and tries alive at one time, each, beyond which a run stops.
     """
 
     until: float
@@ -23,3 +25,6 @@ class Setting:
     values: Mapping[str, Fraction] = field(default_factory=dict)
     trace: Mapping[str, ArrivalTrace] = field(default_factory=dict)
     pauses: tuple[tuple[str, float, float], ...] = ()
+    finds_start_up: bool = False
+    precision: float | None = None
+    live: int = 2_000_000

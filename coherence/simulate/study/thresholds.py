@@ -104,11 +104,12 @@ def judged_threshold(
         return (*unanswered, readings[of, "succeed", "%"])
     words = f"{what} of {of} is {render_measured(reading.value, unit)}"
     upper = threshold.op in ("<", "<=")
-    if getattr(reading, "more_than", False):
+    if reading.more_than:
         broken = upper and reading.value > threshold.limit
         return (False if broken else None), f"{words} or more: requests were not answered", reading
     if reading.low is None or reading.high is None:
-        return None, f"{words}; one run has no interval: make several (--runs)", reading
+        why = f"too short to tell: {reading.too_short}" if reading.too_short else "no interval: make more runs (--runs)"
+        return None, f"{words}; {why}", reading
     words += f" [{render_measured(reading.low, unit)}, {render_measured(reading.high, unit)}]"
     low, high = _holds(threshold, reading.low), _holds(threshold, reading.high)
     if low != high:

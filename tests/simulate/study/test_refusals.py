@@ -17,6 +17,7 @@ from coherence.simulate.execute.exact import Choices, Execution, execute
 from coherence.simulate.execute.orbits import long_run
 from coherence.simulate.processes import processes
 from coherence.simulate.serving.trace import ArrivalTrace
+from coherence.simulate.study import samples
 from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.samples import study
 from coherence.simulate.study.setting import Setting
@@ -52,16 +53,23 @@ def shown(found: Study, of: str, what: str) -> float:
     return next(r.value for r in found.readings if (r.of, r.what) == (of, what))
 
 
-@pytest.mark.parametrize(
-    ("change", "by"),
-    [
-        ("per_try: 250 ms, tries: 3", "per_try: 0 ms, tries: unlimited"),
-        pytest.param("rate: 50 req/s", "rate: 1e12 req/s", marks=pytest.mark.slow),
-    ],
-)
-def test_a_run_that_does_not_get_on_is_an_answer_without_numbers(change: str, by: str) -> None:
+def test_a_run_that_does_not_get_on_is_an_answer_without_numbers() -> None:
     with pytest.raises(UsageError, match="stopped at"):
-        ran(PLAIN.replace(change, by))
+        ran(PLAIN.replace("per_try: 250 ms, tries: 3", "per_try: 0 ms, tries: unlimited"))
+
+
+def test_a_run_that_needs_more_than_it_may_use_keeps_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(samples, "EVENTS", 1500)
+    found = ran(PLAIN)
+    assert "limit of 1,500 events" in found.limit
+    assert 5 < shown(found, "clients", "P50") * 1000 < 100
+    assert 30 < shown(found, "clients", "arrive") < 80  # of the 12 s that it ran
+
+
+def test_more_that_live_at_once_can_be_allowed() -> None:
+    text = PLAIN.replace("copies: 4", "copies: 1")
+    assert "more than 100 requests" in ran(text, live=100).limit
+    assert not ran(text).limit
 
 
 @pytest.mark.parametrize("path", ["clients.rate", "workers.copies", "nothing.there"])

@@ -1,0 +1,189 @@
+"""Reads latencies from all runs together, with intervals, and says where the runs are too short for one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from coherence.base.number_text import render_seconds
+from coherence.simulate.requests.program import Program
+from coherence.simulate.study.latencies import GAMMA, Latencies
+from coherence.simulate.study.pooled_intervals import (
+    BATCHES,
+    ENOUGH,
+    Clusters,
+    PooledEstimate,
+    clusters,
+    pooled_mean,
+    pooled_quantile,
+)
+from coherence.simulate.study.readings import LATE, QUANTILES
+from coherence.simulate.study.repeated_runs import StudyReading
+from coherence.simulate.study.run_record import RunRecord
+from coherence.simulate.study.setting import Setting
+from coherence.simulate.study.start_up import FORGOTTEN, is_scheduled, relaxation, settles_after
+
+LIVES = {"mean": 500.0, "P50": 150.0, "P95": 200.0, "P99": 1000.0}  # relaxation times that a figure needs
+COLLAPSED = 50.0  # % of the last tenth that succeed, below which a run has collapsed
+SHORTEST_CUT = 0.02  # of a run: a start-up below it is left in
+MOST_CUT = 0.5
+
+
+@dataclass(frozen=True)
+class Steadiness:
+    """Whether runs are one steady state (`why` is empty) or each a story of its own, and what each forgets in (s).
+
+    `start_up`: what is to be left out of each run (s).
+    """
+
+    why: str
+    relaxation: float
+    start_up: float = 0.0
+
+    @property
+    def batches(self) -> int:
+        """Into how many clusters each run is cut."""
+        return 1 if self.why else BATCHES
+
+
+def steadiness(program: Program, records: Sequence[RunRecord], setting: Setting) -> Steadiness:
+    """Returns whether the runs settle, and after which start-up."""
+    tau = relaxation(program, [record.loads for record in records])
+    span = setting.until - setting.warmup
+    if is_scheduled(program):
+        return Steadiness("what happens at stated times makes each run a story of its own", tau)
+    if any(record.stopped for record in records):
+        return Steadiness("runs were stopped before their time", tau)
+    if len({_collapses(record) for record in records}) > 1:
+        return Steadiness("some runs collapse and others do not", tau)
+    shares = [settles_after([record.latencies[source.name] for record in records]) for source in program.sources]
+    if any(share is None for share in shares):
+        return Steadiness("latencies do not settle in this time", tau)
+    start_up = max(min(FORGOTTEN * tau, MOST_CUT * span), *(span * (share or 0.0) for share in shares))
+    return Steadiness("", tau, start_up if start_up > SHORTEST_CUT * span else 0.0)
+
+
+def _collapses(record: RunRecord) -> bool:
+    return any(value < COLLAPSED for (_, what, _), value in record.sample.items() if what == LATE)
+
+
+def pooled_readings(
+    program: Program, records: Sequence[RunRecord], setting: Setting, steady: Steadiness
+) -> Iterator[StudyReading]:
+    """Yields the share of runs that collapse, and mean and percentiles of each source."""
+    for source in program.sources:
+        yield from collapse_reading(source.name, records)
+        runs = [record.latencies[source.name] for record in records]
+        requests = clusters(runs, steady.batches)
+        if requests is not None and requests.arrived.sum():
+            yield from _of_source(source.name, runs, requests, setting, steady)
+
+
+def _of_source(
+    name: str, runs: Sequence[Latencies], requests: Clusters, setting: Setting, steady: Steadiness
+) -> Iterator[StudyReading]:
+    if not requests.answered.sum():
+        return
+    yield _reading(name, "mean", pooled_mean(requests), len(runs), setting, steady)
+    untold = False
+    for percent in QUANTILES:
+        estimate = pooled_quantile(requests, percent / 100)
+        if estimate.value < math.inf:
+            yield _reading(name, f"P{percent}", estimate, len(runs), setting, steady)
+        else:
+            untold = True
+            yield StudyReading(name, f"P{percent}", "s", least_quantile(runs, percent), more_than=True)
+    for percent in QUANTILES if untold else ():
+        estimate = pooled_quantile(requests, percent / 100, answered=True)
+        yield _reading(name, f"P{percent}", estimate, len(runs), setting, steady, of=" of answered")
+
+
+def _reading(
+    name: str, what: str, estimate: PooledEstimate, runs: int, setting: Setting, steady: Steadiness, of: str = ""
+) -> StudyReading:
+    shortage = _shortage(what, estimate, runs, setting, steady)
+    if shortage > 1:
+        enough = _enough(shortage, runs, setting, steady)
+        return StudyReading(name, what + of, "s", estimate.value, too_short=enough, shortage=shortage)
+    if runs * steady.batches < 2 or estimate.high == math.inf:
+        return StudyReading(name, what + of, "s", estimate.value)
+    return StudyReading(name, what + of, "s", estimate.value, estimate.low, estimate.high)
+
+
+def _shortage(what: str, estimate: PooledEstimate, runs: int, setting: Setting, steady: Steadiness) -> float:
+    """Returns how many times as much a figure takes; at most 1 where there is enough."""
+    few = ENOUGH / estimate.groups if estimate.groups else math.inf
+    if steady.why:
+        return few if runs > 1 else 0.0
+    lives = runs * (setting.until - setting.warmup) / steady.relaxation if steady.relaxation else math.inf
+    return max(LIVES[what] / lives if lives else math.inf, few)
+
+
+def _enough(shortage: float, runs: int, setting: Setting, steady: Steadiness) -> str:
+    """Returns the option with which a figure could be told."""
+    if steady.why:
+        return f"--runs {math.ceil(2 * shortage * runs)}" if shortage < math.inf else "more --runs"
+    span = 1.3 * shortage * (setting.until - setting.warmup)
+    return f'--for "{_round(span)}"' if span < math.inf else "a longer --for"
+
+
+def _round(seconds: float) -> str:
+    """Returns a duration of two digits that is not shorter."""
+    unit = next(size for size in (86400, 3600, 60, 1) if seconds >= size or size == 1)
+    whole = seconds / unit
+    step = 10 ** max(0, math.floor(math.log10(max(whole, 1))) - 1)
+    return render_seconds(math.ceil(whole / step) * step * unit)
+
+
+def least_quantile(runs: Sequence[Latencies], percent: int) -> float:
+    """Returns what a percentile is more than: those that have not ended take longer than they were watched (s).
+
+    Where it lies among those that failed, the longest answer.
+    """
+    times: list[float] = []
+    numbers: list[int] = []
+    for run in runs:
+        waiting = np.maximum(run.arrived - run.failed - run.counts.sum(axis=1), 0)
+        times += [*(run.uppers / GAMMA), *(run.edges[-1] - run.edges[1:])]
+        numbers += [*run.counts.sum(axis=0).tolist(), *waiting.tolist()]
+    order = np.argsort(times)
+    within = np.cumsum(np.array(numbers)[order])
+    place = int(np.searchsorted(within, math.ceil(percent / 100 * sum(int(run.arrived.sum()) for run in runs))))
+    longest = max(float(run.uppers[-1]) for run in runs if len(run.uppers))
+    return float(np.array(times)[order][place]) if place < len(within) else longest
+
+
+def collapse_reading(name: str, records: Sequence[RunRecord]) -> Iterator[StudyReading]:
+    """Yields the share of runs in which fewer than half of the requests of the last tenth succeed, where there is one.
+
+    The interval is that of Clopper and Pearson (1934).
+    """
+    from scipy.special import betaincinv
+
+    late = [record.sample[name, LATE, "%"] for record in records if (name, LATE, "%") in record.sample]
+    fallen = sum(value < COLLAPSED for value in late)
+    if fallen:
+        count = len(late)
+        low = float(betaincinv(fallen, count - fallen + 1, 0.025))
+        high = float(betaincinv(fallen + 1, count - fallen, 0.975)) if fallen < count else 1.0
+        yield StudyReading(name, "runs that collapse", "%", 100 * fallen / count, 100 * low, 100 * high)
+
+
+def outcome_notes(program: Program, records: Sequence[RunRecord]) -> Iterator[str]:
+    """Yields for each source whose runs end in two ways how many end in each, and what each kind is like."""
+    for source in program.sources:
+        key = (source.name, LATE, "%")
+        ends = [record for record in records if key in record.sample]
+        fallen = [record for record in ends if record.sample[key] < COLLAPSED]
+        if not 0 < len(fallen) < len(ends):
+            continue
+        held = [record for record in ends if record.sample[key] >= COLLAPSED]
+        succeed = (source.name, "succeed", "%")
+        share = [sum(record.sample[succeed] for record in part) / len(part) for part in (fallen, held)]
+        yield (
+            f"{len(fallen)} of {len(ends)} runs of {source.name} collapse: {share[0]:.3g} % succeed in those and "
+            f"{share[1]:.3g} % in the others; a mean over runs is like neither"
+        )
