@@ -153,7 +153,10 @@ class Copy:
             request.blocks.append(block)
         for place in range(request.computed // size, (request.computed + new) // size if self.machine.caching else 0):
             name = request.name(place)
-            if not any(block.holds == name for block in self.all):
+            others = [block for block in self.all if block.holds == name]
+            if others and name[0] == "own":  # computed again because a block before it was gone: the newer one is found
+                others[0].holds = None
+            if not others or name[0] == "own":
                 request.blocks[place].holds = name
         return True
 
