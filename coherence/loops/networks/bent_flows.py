@@ -29,9 +29,9 @@ from coherence.loops.networks.matrix_inequalities import Inequality, solved
 from coherence.loops.networks.network import Block, Coupling, network
 
 Array = Any
-COARSE, FINE, ROUNDS, HALVINGS = 160, 3_000, 4, 12
+COARSE, FINE, ROUNDS, HALVINGS = 160, 3_000, 4, 24
 LOWEST, HIGHEST = 1e-4, 1e2  # frequencies, times the pace of the flows, between which weights are looked for
-PER_RADIAN, MOST_POINTS = 8, 60_000
+MOST_POINTS = 60_000  # intervals of frequencies that are looked at together
 CLEAR = 1e-7  # an eigenvalue below minus this part of the largest coefficient is negative
 MOST_BENDS, RATES = 6, 400
 STEPS, STARTS, LONGEST, RESIZED = (8, 16), 6, 600, 20  # steps in a unit of pace; units of a run; steps
@@ -77,6 +77,33 @@ class BentFlows:
         )
         return self.gains[np.ix_(bends, others)] @ by_bends + self.gains[np.ix_(bends, bends)]
 
+    @property
+    def is_direct(self) -> bool:
+        """Decides whether a bend compares another one: then z may jump, which Popov's term does not cover."""
+        return bool(self.gains[np.ix_(self.bends, self.bends)].any())
+
+    def changes(self, omegas: Array, half: Array) -> tuple[Array, Array]:
+        """Returns the norm of G at each frequency, and what G changes at most within `half` of it.
+
+        G = N M^-1 U + K, where M and U move by at most `steep` and `steep_by_bends` a rad/s.
+        """
+        others, bends = self.others, self.bends
+        inner, by_bends = self.gains[np.ix_(others, others)], self.gains[np.ix_(others, bends)]
+        steep = _norm(self.delays[:, None] * inner) + 1.0
+        steep_by_bends = _norm(self.delays[:, None] * by_bends)
+        s = 1j * omegas[:, None]
+        late = np.exp(-s * self.delays)[:, :, None]
+        inverse = np.linalg.inv(
+            np.where(self.flows, s + self.leaks, 1.0)[:, :, None] * np.eye(len(others)) - late * inner
+        )
+        shown = inverse @ (late * by_bends)
+        read = self.gains[np.ix_(bends, others)]
+        turned = half * steep * _norm(inverse)
+        moved = _norm(read @ inverse) * half * (steep_by_bends + steep * _norm(shown))
+        return _norm(read @ shown + self.gains[np.ix_(bends, bends)]), np.where(
+            turned < 1, moved / (1 - turned), np.inf
+        )
+
     def bound(self, omega: float) -> Array | None:
         """Returns what the absolute response is at most at this frequency and beyond; None where it has no bound."""
         blocks, inner = (
@@ -93,6 +120,11 @@ class BentFlows:
     def without(self) -> str:
         """Returns the verdict on the flows without their bends."""
         return verdict(network(self.blocks, self.couplings)).verdict
+
+
+def _norm(matrices: Array) -> Array:
+    """Returns the largest singular value of each matrix."""
+    return np.asarray(np.linalg.norm(matrices, 2, axis=(-2, -1)))
 
 
 def of_flows(flows: BentFlows, check: Callable[[], object] = bool) -> tuple[str, str]:
@@ -131,14 +163,11 @@ def _as_without(flows: BentFlows, check: Callable[[], object]) -> bool:
 
 
 def _holds(flows: BentFlows, y: Array) -> bool:
-    """Decides whether the inequality holds at all frequencies: by a bound from one on, below it point by point."""
+    """Decides whether the inequality holds at all frequencies: by a bound from one on, in intervals below it."""
     last = next((top for top in flows.pace * 2.0 ** np.arange(25) if _holds_beyond(flows, y, top)), None)
-    count = 0 if last is None else math.ceil(last * (flows.delays.sum() + 1 / flows.pace) * PER_RADIAN)
-    if last is None or count > MOST_POINTS:
+    if last is None:
         return False
-    omegas = np.append(np.linspace(0, last, count + 2), np.geomspace(flows.pace * LOWEST, last, FINE))
-    omegas.sort()
-    return _between(flows, y, omegas, _largest(_forms(flows, omegas), y))
+    return holds_between(flows, y, np.append(0.0, np.geomspace(flows.pace * LOWEST, last, COARSE)))
 
 
 def _holds_beyond(flows: BentFlows, y: Array, omega: float) -> bool:
@@ -155,8 +184,7 @@ def _holds_beyond(flows: BentFlows, y: Array, omega: float) -> bool:
 def _forms(flows: BentFlows, omegas: Array) -> Array:
     """Returns the forms of D and q at each frequency, (k, 2 m, 2 m, 2 m), as real symmetric matrices."""
     g, m = flows.responses(1j * omegas), len(flows.bends)
-    direct = flows.gains[np.ix_(flows.bends, flows.bends)].any()  # then z may jump, which Popov's term does not cover
-    turned = 0 * g if direct else 1j * (omegas / flows.pace)[:, None, None] * g
+    turned = 0 * g if flows.is_direct else 1j * (omegas / flows.pace)[:, None, None] * g
     forms = np.zeros((len(omegas), 2 * m, m, m), dtype=complex)
     for j in range(m):
         forms[:, j] = g[:, j, :, None].conj() * g[:, j, None, :]
@@ -173,21 +201,31 @@ def _largest(forms: Array, y: Array) -> Array:
     return np.linalg.eigvalsh(np.einsum("a,kaij->kij", y, forms))[:, -1]
 
 
-def _between(flows: BentFlows, y: Array, omegas: Array, margins: Array) -> bool:
-    """Decides whether the margin holds between frequencies too: it changes by little from one to the next."""
-    low, high, left, right = omegas[:-1], omegas[1:], margins[:-1], margins[1:]
+def holds_between(flows: BentFlows, y: Array, omegas: Array) -> bool:
+    """Decides whether the inequality holds in every interval: at its middle, and by more than it changes from there."""
+    low, high = omegas[:-1], omegas[1:]
     for _ in range(HALVINGS):
-        far = np.abs(left - right) > 0.25 * np.minimum(-left, -right)
-        if not far.any():
-            return True
-        low, high, left, right = low[far], high[far], left[far], right[far]
-        middle = (low + high) / 2
-        there = _largest(_forms(flows, middle), y)
-        if (there >= 0).any():
+        middle, half = (low + high) / 2, (high - low) / 2
+        largest = _largest(_forms(flows, middle), y)
+        if (largest >= 0).any():
             return False
-        low, high = np.concatenate([low, middle]), np.concatenate([middle, high])
-        left, right = np.concatenate([left, there]), np.concatenate([there, right])
+        left = largest + _change(flows, y, middle, half) >= 0
+        if not left.any():
+            return True
+        low, high = np.concatenate([low[left], middle[left]]), np.concatenate([middle[left], high[left]])
+        if len(low) > MOST_POINTS:
+            return False
     return False
+
+
+def _change(flows: BentFlows, y: Array, omegas: Array, half: Array) -> Array:
+    """Returns what the norm of the form changes at most within `half` of each frequency."""
+    sizes, moved = flows.changes(omegas, half)
+    weights, popov = np.abs(y).reshape(2, -1).max(axis=1)
+    change = weights * (2 * sizes + moved) * moved
+    if popov and not flows.is_direct:
+        change += 2 * popov * ((omegas + half) * moved + half * sizes) / flows.pace
+    return np.asarray(change)
 
 
 def _grows_along_a_ray(flows: BentFlows) -> bool:

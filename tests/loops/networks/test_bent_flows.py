@@ -9,6 +9,7 @@ import pytest
 
 from coherence.language.reading import read_text
 from coherence.loops.designs.bends import bent_network, feedbacks
+from coherence.loops.networks import bent_flows
 from coherence.loops.networks.bent_flows import BentFlows, grows_steadily, of_flows
 from coherence.model.elaborate import elaborate
 
@@ -35,6 +36,32 @@ def test_what_the_response_is_bounded_by_holds_beyond() -> None:
         assert bound is not None
         assert (np.abs(flows.responses(1j * np.linspace(omega, 50 * omega, 5_000)))[:, 0, 0] <= bound[0, 0]).all()
     assert flows.bound(0.1) is None
+
+
+@pytest.mark.parametrize("half", [1e-3, 1e-2, 0.1])
+def test_a_response_changes_by_no_more_than_is_said(half: float) -> None:
+    flows = flowing("(-max(delayed(a.x, 2 s), 3 * delayed(a.x, 2 s)) - 0.5 * a.x)")
+    omegas = np.geomspace(0.01, 30, 40)
+    sizes, moved = flows.changes(omegas, np.full(40, half))
+    assert np.isfinite(moved).sum() > 20
+    there = flows.responses(1j * omegas)[:, 0, 0]
+    assert sizes == pytest.approx(np.abs(there))
+    for part in (-1.0, -0.4, 0.7, 1.0):
+        assert (np.abs(flows.responses(1j * (omegas + part * half))[:, 0, 0] - there) <= moved).all()
+
+
+@pytest.mark.parametrize(("gain", "holds"), [("0.000001", True), ("0.000003", False)])
+def test_a_peak_between_frequencies_is_not_overlooked(gain: str, holds: bool) -> None:
+    """The response of v' = -x - 0.000002 v + k |v| is k / 0.000002 at 1 rad/s, and below 1 at 1.00001 rad/s."""
+    text = f"""coherence: 1
+components:
+  a: {{state: "x' = b.x / 1 s", from: 0}}
+  b: {{state: "x' = (-a.x - 0.000002 * b.x + {gain} * abs(b.x)) / 1 s", from: 0}}
+"""
+    (only,) = feedbacks(bent_network(elaborate(read_text(text)), dict.fromkeys(("a.x", "b.x"), Fraction(0))))
+    flows = BentFlows(only.blocks, only.couplings, only.bends)
+    weights = np.array([1.0, 0.0])
+    assert bent_flows.holds_between(flows, weights, np.array([0.0, 0.5, 4.0])) is holds
 
 
 @pytest.mark.parametrize(
