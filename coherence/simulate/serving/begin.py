@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from coherence.simulate.serving.server import CHUNKED, InferenceServer, StepTime, TokenLoad
 
 if TYPE_CHECKING:
-    from coherence.simulate.serving.state import BlockNames, Copies, Cost, Requests, Rules
+    from coherence.simulate.serving.state import BlockNames, Copies, Cost, Rules
 
 Array = Any  # numpy arrays
 
@@ -69,7 +69,7 @@ def fleet_of(
     )
 
 
-def _names(server: InferenceServer, load: TokenLoad) -> tuple[BlockNames, Requests, int]:
+def _names(server: InferenceServer, load: TokenLoad) -> tuple[BlockNames, Array, int]:
     """Returns what blocks are called, the requests, and how many names there are."""
     import numpy as np
 
@@ -92,21 +92,14 @@ def _starts(lengths: Array) -> Array:
     return (np.cumsum(lengths) - lengths).astype(np.int64)
 
 
-def _requests(load: TokenLoad, offset: Array, shared: Array, named: Array) -> Requests:
+def _requests(load: TokenLoad, offset: Array, shared: Array, named: Array) -> Array:
     import numpy as np
 
-    from coherence.simulate.serving.state import Requests
+    from coherence.simulate.serving.state import REQUEST
 
-    n = len(load)
-    counts = ("computed", "written", "held", "preempted", "repeated", "lost", "cached", "behind")
-    return Requests(
-        arrival=np.ascontiguousarray(load.arrival, float),
-        prompt=np.ascontiguousarray(load.prompt, np.int64),
-        output=np.ascontiguousarray(load.output, np.int64),
-        given=np.zeros(n, np.int64) if load.given is None else load.given.astype(np.int64),
-        offset=offset,
-        shared=shared.astype(np.int64),
-        named=named,
-        **{name: np.zeros(n, np.int64) for name in counts},
-        **{name: np.full(n, np.nan) for name in ("scheduled", "first", "last")},
-    )
+    requests = np.zeros(len(load), REQUEST).view(np.recarray)
+    requests.arrival, requests.prompt, requests.output = load.arrival, load.prompt, load.output
+    requests.given = 0 if load.given is None else load.given
+    requests.offset, requests.shared, requests.named = offset, shared, named
+    requests.scheduled = requests.first = requests.last = np.nan
+    return requests

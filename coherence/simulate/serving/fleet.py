@@ -6,6 +6,7 @@ SOURCE: vLLM, `v1/engine/core_client.py`, DPLBAsyncMPClient (behaviour; its coun
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from coherence.simulate.requests.compiled import compiled, digest, entry
@@ -134,22 +135,32 @@ def observe(rules: Rules, fleet: Copies, samples: Array, now: float) -> None:
         fleet.sampling[0] = (now // fleet.sampling[1] + 1) * fleet.sampling[1]
 
 
-@entry
-def advance(rules: Rules, cost: Cost, fleet: Copies, until: float, samples: Array) -> bool:
-    """Takes steps that begin before `until`.  True when there is nothing more to do, False when `samples` is full."""
-    _ = HELPERS
-    while fleet.turn[SAMPLES] < len(samples):
-        copy, arrivals = first_of(fleet), fleet.of.arrival
-        coming = arrivals[fleet.turn[NEXT]] if fleet.turn[NEXT] < len(arrivals) else until
-        begin = fleet.clock[copy, 0] if copy >= 0 else until
-        if min(coming, begin) >= until:
-            return True
-        if coming <= begin:
-            send(rules, fleet)
-        elif resumed(fleet, begin) > begin:
-            fleet.clock[copy, 0] = resumed(fleet, begin)
-        else:
-            end = step_together(rules, cost, fleet, begin) if rules.together else step_alone(rules, cost, fleet, copy)
-            send_all(rules, fleet, end)
-            observe(rules, fleet, samples, end)
-    return False
+def _run(sources: str) -> Callable[[Rules, Cost, Copies, float, Array], bool]:
+    """Returns the loop over steps and arrivals.  `sources` is closed over: a changed helper makes another entry."""
+
+    @entry
+    def advance(rules: Rules, cost: Cost, fleet: Copies, until: float, samples: Array) -> bool:
+        """Takes steps that begin before `until`.  True when nothing more is to do, False when `samples` is full."""
+        _ = sources
+        while fleet.turn[SAMPLES] < len(samples):
+            copy, arrivals = first_of(fleet), fleet.of.arrival
+            coming = arrivals[fleet.turn[NEXT]] if fleet.turn[NEXT] < len(arrivals) else until
+            begin = fleet.clock[copy, 0] if copy >= 0 else until
+            if min(coming, begin) >= until:
+                return True
+            if coming <= begin:
+                send(rules, fleet)
+            elif resumed(fleet, begin) > begin:
+                fleet.clock[copy, 0] = resumed(fleet, begin)
+            else:
+                end = (
+                    step_together(rules, cost, fleet, begin) if rules.together else step_alone(rules, cost, fleet, copy)
+                )
+                send_all(rules, fleet, end)
+                observe(rules, fleet, samples, end)
+        return False
+
+    return advance
+
+
+advance = _run(HELPERS)

@@ -86,13 +86,16 @@ def hold(rules: Rules, state: CopyState, request: int, tokens: int) -> bool:
 @compiled
 def plan_running(rules: Rules, state: CopyState) -> int:
     """Plans tokens for the requests that run already, in order.  Returns the tokens left of the step."""
-    of, left, slot = state.of, rules.tokens, 0
-    while slot < state.count[RUNNING]:
-        request = state.running[slot]
-        tokens = min(of.prompt[request] + of.written[request] - of.computed[request], left)
-        if tokens > 0 and not hold(rules, state, request, tokens):
+    of, running, planned, count, left, slot = state.of, state.running, state.planned, state.count, rules.tokens, 0
+    computed, written, prompt, held = of.computed, of.written, of.prompt, of.held
+    while slot < count[RUNNING]:
+        request = running[slot]
+        before = computed[request]
+        tokens = min(prompt[request] + written[request] - before, left)
+        room = held[request] * rules.block  # without a new block no other one becomes full before its last place
+        if before + tokens >= room and tokens > 0 and not hold(rules, state, request, tokens):
             break
-        state.planned[slot] = tokens
+        planned[slot] = tokens
         left -= tokens
         slot += 1
     return left
@@ -169,46 +172,42 @@ def plan(rules: Rules, state: CopyState) -> int:
 def duration(cost: Cost, state: CopyState) -> float:
     """Returns the seconds of the planned step."""
     of, prefill, sequences, context, tokens = state.of, 0, 0, 0, 0
+    computed, written, prompt = of.computed, of.written, of.prompt
+    running, planned = state.running, state.planned
     for slot in range(state.count[RUNNING]):
-        if state.planned[slot] == 0:
+        if planned[slot] == 0:
             continue
-        request = state.running[slot]
+        request = running[slot]
         sequences += 1
-        tokens += state.planned[slot]
-        context += of.computed[request]
-        if of.written[request] == 0 or of.computed[request] + 1 < of.prompt[request] + of.written[request]:
-            prefill += state.planned[slot]
+        tokens += planned[slot]
+        context += computed[request]
+        if written[request] == 0 or computed[request] + 1 < prompt[request] + written[request]:
+            prefill += planned[slot]
     state.count[PREFILLED] += prefill
     seconds = cost.fixed + cost.prefill * prefill + cost.sequence * sequences + cost.context * context
     return float(seconds + cost.experts[tokens])
 
 
 @compiled
-def write(rules: Rules, state: CopyState, slot: int, end: float) -> bool:
-    """Accounts for one computed request: a new token if all before are in the cache.  Returns whether it goes on."""
-    of, request = state.of, state.running[slot]
-    of.computed[request] += state.planned[slot]
-    if of.computed[request] < of.prompt[request] + of.written[request]:
-        return True
-    of.written[request] += 1
-    state.count[WRITTEN] += 1
-    if of.written[request] == 1:
-        of.first[request] = end
-    if of.written[request] < of.output[request]:
-        return True
-    of.last[request] = end
-    release(rules, state, request)
-    return False
-
-
-@compiled
 def finish(rules: Rules, state: CopyState, end: float) -> None:
-    """Ends the step: tokens are written, the requests that have all theirs leave."""
-    running = 0
+    """Ends the step: requests whose tokens are all computed write one; those that have all theirs leave."""
+    of, running, planned, goes_on, new = state.of, state.running, state.planned, 0, 0
+    computed, written, prompt, output = of.computed, of.written, of.prompt, of.output
     for slot in range(state.count[RUNNING]):
-        if write(rules, state, slot, end):
-            state.running[running] = state.running[slot]
-            running += 1
-    state.count[RUNNING] = running
+        request = running[slot]
+        computed[request] += planned[slot]
+        if computed[request] == prompt[request] + written[request]:
+            new += 1
+            written[request] += 1
+            if written[request] == 1:
+                of.first[request] = end
+            if written[request] == output[request]:
+                of.last[request] = end
+                release(rules, state, request)
+                continue
+        running[goes_on] = request
+        goes_on += 1
+    state.count[RUNNING] = goes_on
+    state.count[WRITTEN] += new
     state.count[STEPS] += 1
     state.clock[0] = end

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from coherence.simulate.requests.compiled import compiled
 
 Array = Any  # numpy arrays of float64 or int64
@@ -46,27 +48,32 @@ class Cost(NamedTuple):
     experts: Array
 
 
-class Requests(NamedTuple):
-    """One number for each request.  Times are not a number before they have come."""
-
-    arrival: Array
-    prompt: Array
-    output: Array
-    given: Array  # tokens that come with the request, already computed elsewhere
-    computed: Array  # tokens in the cache
-    written: Array  # tokens written so far
-    held: Array  # blocks
-    scheduled: Array
-    first: Array
-    last: Array
-    preempted: Array  # how often
-    repeated: Array  # tokens computed again
-    lost: Array  # tokens that were computed when it was preempted last
-    cached: Array  # prompt tokens that were in the cache when it was first scheduled
-    behind: Array  # who waits behind it
-    offset: Array  # its first place in BlockNames.table
-    shared: Array  # blocks at its head that have names
-    named: Array  # the place of its first name in BlockNames.names
+# What is known of each request: one array of records, since a compiled function that is handed many arrays is slow.
+# Times are not a number before they have come.
+REQUEST = np.dtype(
+    list(
+        {
+            "arrival": float,
+            "prompt": int,
+            "output": int,
+            "given": int,  # tokens that come with the request, already computed elsewhere
+            "computed": int,  # tokens in the cache
+            "written": int,  # tokens written so far
+            "held": int,  # blocks
+            "scheduled": float,
+            "first": float,
+            "last": float,
+            "preempted": int,  # how often
+            "repeated": int,  # tokens computed again
+            "lost": int,  # tokens that were computed when it was preempted last
+            "cached": int,  # prompt tokens that were in the cache when it was first scheduled
+            "behind": int,  # who waits behind it
+            "offset": int,  # its first place in BlockNames.table
+            "shared": int,  # blocks at its head that have names
+            "named": int,  # the place of its first name in BlockNames.names
+        }.items()
+    )
+)
 
 
 class BlockNames(NamedTuple):
@@ -79,7 +86,7 @@ class BlockNames(NamedTuple):
 class CopyState(NamedTuple):
     """The requests, and what is of one copy."""
 
-    of: Requests
+    of: Array  # of REQUEST
     names: BlockNames
     running: Array  # requests in order of admission
     planned: Array  # tokens of this step
@@ -95,7 +102,7 @@ class CopyState(NamedTuple):
 class Copies(NamedTuple):
     """All copies: the fields of `CopyState` that are of one have a row for each."""
 
-    of: Requests
+    of: Array  # of REQUEST
     names: BlockNames
     running: Array
     planned: Array
