@@ -6,6 +6,7 @@ from collections import Counter
 from fractions import Fraction
 
 import pytest
+from scipy.stats import binom
 
 from coherence.language.reading import read_text
 from coherence.loops.designs.bent_verdicts import BentVerdict, bent_verdict
@@ -123,7 +124,9 @@ def test_no_verdict_on_a_design_that_bends_is_wrong() -> None:
 
 @pytest.mark.slow
 def test_few_designs_that_bend_are_undecided() -> None:
+    """At most 3 of 100: exactly of all designs, of a drawn part as far as chance lets one say so."""
     seeds = draws.drawn(range(1_000), parts=10)
     answers = counted(seeds)
-    assert answers["undecided"] <= max(1, 0.03 * len(seeds)), answers
+    most = 30 if len(seeds) == 1_000 else binom.ppf(0.999, len(seeds), 0.03)
+    assert answers["undecided"] <= most, answers
     assert answers["right"] >= 0.9 * len(seeds), answers
