@@ -6,7 +6,7 @@ is said their times add up, which is ASSUMED.  A call without any limit passes o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeVar
@@ -69,7 +69,8 @@ class Work:
     `calls`: the limited calls it makes, directly or through calls without a limit.  `serve`: its own time.
     `below`: the calls further down, each with the shortest limit of those between.  `answer`: when no try fails.
     `hanging`: when its calls end; `unhung`: where nothing hangs longer than it says that it needs.
-    `through`: the calls without a limit on the way to them; `ordered`: their order is said.  `cyclic`: it calls itself.
+    `through`: the calls without a limit on the way to them; `retrying`: those of both that try again.  `ordered`: their
+    order is said.  `cyclic`: it calls itself.
     `complete`: it says how long it works, and so does what it calls without a limit; or it only calls, and all that it
     calls is complete (its own time then counts as 0 s).
     """
@@ -81,6 +82,7 @@ class Work:
     hanging: CallsEnd = NO_CALLS
     unhung: CallsEnd = NO_CALLS
     through: tuple[RetryPolicy, ...] = ()
+    retrying: tuple[RetryPolicy, ...] = ()
     ordered: bool = True
     cyclic: bool = False
     complete: bool = False
@@ -88,11 +90,6 @@ class Work:
     @property
     def own(self) -> Fraction:
         return self.serve.high if self.serve else ZERO
-
-    @property
-    def retrying(self) -> tuple[RetryPolicy, ...]:
-        """Returns the calls it makes that try again, those whose tries have no limit of their own included."""
-        return tuple(plan for plan in (*self.calls, *self.through) if plan.retries)
 
     @property
     def known(self) -> Fraction:
@@ -199,9 +196,13 @@ def _work(serve: Quantity | None, calls: CallsOfThing, work: Mapping[str, Work])
         UNSTATED if calls.cyclic else answer_time(calls.name, serve, inside, ordered=calls.ordered),
         calls.composed(lambda plan: end_of_call(plan, work[plan.callee], hangs=True), ENDS) or NO_CALLS,
         calls.composed(lambda plan: end_of_call(plan, work[plan.callee], hangs=False), ENDS) or NO_CALLS,
-        tuple(_unlimited(calls.plans, work)), ordered, calls.cyclic,
+        _once(_unlimited(calls.plans, work)), _once(_retrying(calls.plans, work)), ordered, calls.cyclic,
         all(inner.complete for inner in open_calls) if serve is not None else _only_calls(calls, work),
     )  # fmt: skip
+
+
+def _once(plans: Iterable[RetryPolicy]) -> tuple[RetryPolicy, ...]:
+    return tuple(dict.fromkeys(plans))
 
 
 def _only_calls(calls: CallsOfThing, work: Mapping[str, Work]) -> bool:
@@ -214,6 +215,15 @@ def _unlimited(outward: tuple[RetryPolicy, ...], work: Mapping[str, Work]) -> It
     for plan in outward:
         if not _limited(plan):
             yield from (plan, *work[plan.callee].through)
+
+
+def _retrying(outward: tuple[RetryPolicy, ...], work: Mapping[str, Work]) -> Iterator[RetryPolicy]:
+    """Yields the calls that a thing makes and that try again, and those behind calls without a limit."""
+    for plan in outward:
+        if plan.retries:
+            yield plan
+        if not _limited(plan):
+            yield from work[plan.callee].retrying
 
 
 def _limited(plan: RetryPolicy) -> bool:
@@ -245,8 +255,9 @@ def _below(outward: tuple[RetryPolicy, ...], work: Mapping[str, Work]) -> Iterat
     widest: dict[RetryPolicy, Fraction] = {}
     for plan in outward:
         inside, limit = work[plan.callee], plan.limit.high if plan.limit is not None else None
-        direct = [(inner, limit) for inner in dict.fromkeys((*inside.calls, *inside.retrying)) if limit is not None]
-        for inner, most in (*direct, *((inner, least(most, limit)) for inner, most in inside.below)):
+        direct = dict.fromkeys((*inside.calls, *inside.retrying)) if limit is not None else ()
+        further = ((inner, least(most, limit)) for inner, most in inside.below)
+        for inner, most in (*((inner, limit) for inner in direct), *further):
             if most is not None:
                 widest[inner] = max(most, widest.get(inner, ZERO))
     yield from widest.items()

@@ -245,6 +245,13 @@ def test_a_long_chain_is_no_deep_recursion() -> None:
     assert only(chain(3000, "tries: 2"), "COH202")
 
 
+def test_sixty_layers_of_two_calls_without_a_limit_are_no_two_to_the_sixty() -> None:
+    rows = "".join(
+        f"  - {{from: s{k}, to: s{k + 1}, tries: 2}}\n  - {{from: s{k}, to: s{k + 1}}}\n" for k in range(60)
+    )
+    assert only(f"coherence: 1\ncalls:\n{rows}", "COH202")
+
+
 def test_fifty_deadlines_each_at_most_half_of_the_one_around_it_are_vacuous() -> None:
     halves = "".join(
         f"  half_{k}: {{counts: s{k + 1}.deadline + 1 ms, at_most: 50 % of s{k}.deadline}}\n" for k in range(1, 50)
