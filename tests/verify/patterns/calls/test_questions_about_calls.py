@@ -246,9 +246,7 @@ def test_a_long_chain_is_no_deep_recursion() -> None:
 
 
 def test_sixty_layers_of_two_calls_without_a_limit_are_no_two_to_the_sixty() -> None:
-    rows = "".join(
-        f"  - {{from: s{k}, to: s{k + 1}, tries: 2}}\n  - {{from: s{k}, to: s{k + 1}}}\n" for k in range(60)
-    )
+    rows = "".join(f"  - {{from: s{k}, to: s{k + 1}, tries: 2}}\n  - {{from: s{k}, to: s{k + 1}}}\n" for k in range(60))
     assert only(f"coherence: 1\ncalls:\n{rows}", "COH202")
 
 
