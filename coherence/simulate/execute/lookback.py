@@ -63,9 +63,14 @@ class Lookback:
 
 def _expressions(model: Model) -> Iterator[Callable[[], Tree | None]]:
     """Yields what takes each expression of a model and each condition of its promises."""
-    yield from (partial(getattr, state, name) for state in model.states.values() for name in ("next", "flow"))
     yield from (partial(model.outputs.__getitem__, path) for path in model.outputs)
     yield from (take for loop in model.loops for take in loop.expressions())
+    yield from _of_no_loop(model)
+
+
+def _of_no_loop(model: Model) -> Iterator[Callable[[], Tree | None]]:
+    """Yields what takes each expression that a run looks at for itself: of its states, and of promises."""
+    yield from (partial(getattr, state, name) for state in model.states.values() for name in ("next", "flow"))
     conditions = [p.condition for p in model.promises.values() if p.condition is not None and p.kind != "sends"]
     yield from (partial(getattr, condition, "tree") for condition in conditions)
 
@@ -115,13 +120,52 @@ def refuse_lost_streaks(model: Model) -> None:
             counting.add(path)
     if any(_counts(tree, counting) for tree in _sometimes(model)):
         raise NotExactError("`for` or `previous` is read at some samples only: move it into a condition of its own")
+    if counting or any(_counts(tree, counting) for tree in trees_of(model)):
+        for readers in (*(loop.expressions() for loop in model.loops), _of_no_loop(model)):
+            _refuse_two_ages(model, [read for take in readers if (read := take()) is not None])
+
+
+Age = tuple[tuple[str, Tree], ...]  # the functions of the past around an expression, each with its seconds
+
+
+def _refuse_two_ages(model: Model, readers: Sequence[Tree]) -> None:
+    """Raises NotExactError where one reader needs two memories of a `for` or `previous`, or one at unsampled times.
+
+    What counts samples has one memory for each loop: it is the same at every age only where it is read at one.
+    """
+    ages: dict[Tree, Age] = {}
+    seen = set[tuple[Tree, Age]]()
+    open_trees: list[tuple[Tree, Age]] = [(tree, ()) for tree in readers]
+    while open_trees:
+        tree, age = open_trees.pop()
+        if (tree, age) in seen:
+            continue
+        seen.add((tree, age))
+        if isinstance(tree, Held) or _is_previous(tree):
+            _refuse_age(age, ages.setdefault(tree, age))
+        match tree:
+            case Name(path=path) if path in model.outputs:
+                open_trees.append((model.outputs[path], age))
+            case Call(function=function, arguments=(inner, seconds)) if function in LOOK_BACK:
+                open_trees.append((inner, (*age, (function, seconds))))
+            case _:
+                open_trees += [(part, age) for part in children(tree)]
+
+
+def _refuse_age(age: Age, other: Age) -> None:
+    if age != other:
+        raise NotExactError("one `for` or `previous` is read at two ages, inside `delayed` and outside of it")
+    if any(function != "delayed" for function, _ in age):
+        raise NotExactError("`for` or `previous` is read inside a window or `sampled`: put the window inside of it")
+
+
+def _is_previous(tree: Tree) -> bool:
+    return isinstance(tree, Call) and tree.function == "previous"
 
 
 def _counts(tree: Tree, counting: set[str]) -> bool:
     return any(
-        isinstance(node, Held)
-        or (isinstance(node, Call) and node.function == "previous")
-        or (isinstance(node, Name) and node.path in counting)
+        isinstance(node, Held) or _is_previous(node) or (isinstance(node, Name) and node.path in counting)
         for node in walk(tree)
     )
 

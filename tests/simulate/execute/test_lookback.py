@@ -18,6 +18,7 @@ from coherence.simulate.execute.lookback import (
     longest_streak,
     look_backs,
     lookback_of,
+    refuse_lost_streaks,
     trees_of,
 )
 
@@ -82,3 +83,30 @@ def test_a_delay_by_a_constant_makes_it_a_duration() -> None:
 def test_the_longest_streak_is_that_of_all_conditions() -> None:
     assert longest_streak(model("a.x > 0")) == 0
     assert longest_streak(model("a.x > 0 for 20 s")) == 20
+
+
+@pytest.mark.parametrize(
+    ("when", "why"),
+    [
+        ("previous(a.x) + delayed(previous(a.x), 2 s) > 1", "at two ages"),
+        ("(a.x > 1 for 9 s) and delayed(a.x > 1 for 9 s, 2 s)", "at two ages"),
+        ("delayed(previous(a.x), 2 s) + delayed(previous(a.x), 4 s) > 1", "at two ages"),
+        ("mean_over(previous(a.x), 5 s) > 0", "inside a window"),
+    ],
+)
+def test_what_counts_samples_is_read_at_one_age_in_a_loop(when: str, why: str) -> None:
+    with pytest.raises(NotExactError, match=why):
+        refuse_lost_streaks(model(when))
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        "previous(a.x) + previous(a.x) > 1",
+        "delayed(previous(a.x) + a.x, 2 s) + 3 * delayed(previous(a.x), 2 s) > 1",
+        "previous(a.x) + previous(delayed(a.x, 2 s)) > 1",
+        "previous(mean_over(a.x, 5 s)) > mean_over(a.x, 5 s)",
+    ],
+)
+def test_what_counts_samples_at_one_age_is_carried(when: str) -> None:
+    refuse_lost_streaks(model(when))
