@@ -1,13 +1,15 @@
-"""Topology spread constraints of pods, as rules of placement, where an overlay states `places`.
+"""Topology spread constraints and affinities of pods, as rules of placement, where an overlay states `places`.
 
-A constraint counts the pods of its selector in each domain of its key; the most may be `maxSkew` above the least.
+A constraint counts the pods of its selector in each domain of its key; the most may be `maxSkew` above the least.  Pods
+that keep away from their like (podAntiAffinity) are at most one in each domain; those drawn to it are all in one.
 
-SOURCE: Kubernetes documentation, Pod Topology Spread Constraints; core/v1 TopologySpreadConstraint.
+SOURCE: Kubernetes documentation, Pod Topology Spread Constraints, and Assigning Pods to Nodes; core/v1
+TopologySpreadConstraint and PodAffinityTerm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from coherence.importers._kubernetes import FieldView
 from coherence.importers._names import sanitised
@@ -26,14 +28,27 @@ NOT_MODELLED = {
     "nodeAffinityPolicy": "which nodes count",
     "nodeTaintsPolicy": "which nodes count",
 }
+AFFINITIES = {"podAntiAffinity": "at most 1", "podAffinity": "together"}
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+NOT_MODELLED_OF_TERMS = {
+    "namespaces": "pods of which namespaces count",
+    "namespaceSelector": "pods of which namespaces count",
+    "matchLabelKeys": "pods are counted for each value of more labels",
+    "mismatchLabelKeys": "pods are counted for each other value of more labels",
+}
 
 
 def spread(pod: FieldView, labels: Mapping[str, str], thing: str, sketch: Sketch) -> None:
     """Adds the rules of the pods of a workload."""
-    if KEY in pod and not sketch.places:
+    affinity = pod.table("affinity")
+    if not sketch.places:
         pod.remark(KEY, NO_PLACES)
+        if affinity is not None:
+            affinity.remark_all(dict.fromkeys(AFFINITIES, NO_PLACES))
         return
     rules = [_rule(constraint, labels, sketch) for constraint in pod.tables(KEY)]
+    rules += _of_affinities(affinity, labels, sketch) if affinity is not None else ()
     stated = [rule for rule in rules if rule is not None]
     if stated:
         sketch.state_key("placement", thing, listed(stated, stated[0].place))
@@ -42,16 +57,44 @@ def spread(pod: FieldView, labels: Mapping[str, str], thing: str, sketch: Sketch
 def _rule(constraint: FieldView, labels: Mapping[str, str], sketch: Sketch) -> Scalar | None:
     """Returns one rule; None where it counts other pods, or in domains that the places of the overlay do not have."""
     constraint.remark_all(NOT_MODELLED)
-    most, key = constraint.whole("maxSkew", least=1), constraint.required("topologyKey")
-    selector, how = constraint.table("labelSelector"), constraint.scalar("whenUnsatisfiable")
-    if most is None or key is None:
+    most, how = constraint.whole("maxSkew", least=1), constraint.scalar("whenUnsatisfiable")
+    domain = _domain(constraint, labels, sketch, "maxSkew")
+    if most is None or domain is None:
         return None
-    domain = NODE if key.text == HOST else sanitised(key.text.rpartition("/")[2])
+    return respelled(most, f"{SOFT.get(how.text if how else '', '')}spread by {domain.text} <= {most.text}")
+
+
+def _of_affinities(affinity: FieldView, labels: Mapping[str, str], sketch: Sketch) -> Iterator[Scalar | None]:
+    """Yields the rules by which pods of a workload keep away from each other, or lie together."""
+    for key, rule in AFFINITIES.items():
+        terms = affinity.table(key)
+        if terms is None:
+            continue
+        for term in terms.tables(REQUIRED):
+            yield _of_term(term, rule, labels, sketch)
+        for wish in terms.tables(PREFERRED):
+            weight, inner = wish.whole("weight", least=1), wish.table("podAffinityTerm")
+            also = f" weight {weight.text}" if weight is not None else ""
+            yield _of_term(inner, f"prefer {rule}", labels, sketch, also=also) if inner is not None else None
+
+
+def _of_term(term: FieldView, rule: str, labels: Mapping[str, str], sketch: Sketch, *, also: str = "") -> Scalar | None:
+    term.remark_all(NOT_MODELLED_OF_TERMS)
+    domain = _domain(term, labels, sketch, "topologyKey")
+    return respelled(domain, f"{rule} by {domain.text}{also}") if domain is not None else None
+
+
+def _domain(rule: FieldView, labels: Mapping[str, str], sketch: Sketch, key: str) -> Scalar | None:
+    """Returns what a rule counts by; None where it counts other pods, or the places of the overlay do not have it."""
+    topology, selector = rule.required("topologyKey"), rule.table("labelSelector")
+    if topology is None:
+        return None
+    domain = NODE if topology.text == HOST else sanitised(topology.text.rpartition("/")[2])
     places = sketch.places.entries.values() if sketch.places else ()
     if domain != NODE and not all(isinstance(place, Table) and domain in place for place in places):
-        constraint.remark("maxSkew", f"the places of the overlay have no {domain}")
+        rule.remark(key, f"the places of the overlay have no {domain}")
         return None
     if selector is None or not matches(selector, labels):
-        constraint.remark("maxSkew", "it counts other pods")
+        rule.remark(key, "it counts other pods")
         return None
-    return respelled(most, f"{SOFT.get(how.text if how else '', '')}spread by {domain} <= {most.text}")
+    return respelled(topology, domain)

@@ -277,11 +277,12 @@ _ORDER = re.compile(r"(smallest|largest) (.+) first")
 ADMISSION: Kind[Admission] = Kind(_read_admission, {"type": "string"})
 
 
-@notes_reading("by", "at_most", "must", "together", "weight")
+@notes_reading("by", "at_most", "must", "together", "capped", "weight")
 @dataclass(frozen=True)
 class Spread:
     """`spread by zone <= 1`: largest minus smallest count; `prefer` in front makes it soft; `together` = one zone.
 
+    `capped`: `at most 1 by zone` bounds each count by itself.
     `weight`: what one member too many counts among the preferences of a thing; None: not stated.
     """
 
@@ -292,6 +293,16 @@ class Spread:
     together: bool = False
     stated: bool = True  # is there a `<= n`?
     weight: int | None = None
+    capped: bool = False
+
+    @property
+    def text(self) -> str:
+        """Returns the rule in words, without what it weighs."""
+        return (
+            f"together by {self.by}" if self.together
+            else f"at most {self.at_most} by {self.by}" if self.capped
+            else f"spread by {self.by} <= {self.at_most}"
+        )  # fmt: skip
 
 
 @notes_reading("by", "values", "must", "wanted", "weight")
@@ -316,12 +327,12 @@ class Admittance:
 
 _NAME, _WEIGHT = "[a-z0-9][a-z0-9_.-]*", r"(?: weight (?P<weight>[1-9]\d{0,5}))?"
 _SPREAD = re.compile(rf"(prefer )?(spread|together) by ([a-z][a-z0-9_]*)(?: <= (\d{{1,9}}))?{_WEIGHT}")
+_CAP = re.compile(rf"(prefer )?at most ([1-9]\d{{0,8}}) by ([a-z][a-z0-9_]*){_WEIGHT}")
 _SELECTS = re.compile(rf"(only|not|prefer|prefer not) on ([a-z][a-z0-9_]*) ({_NAME}(?: or {_NAME})*){_WEIGHT}")
 _TOLERATES = re.compile(rf"tolerates ({_NAME})")
 PLACEMENT_HELP = (
-    "write `spread by zone <= 1`, `prefer spread by node <= 1 weight 2`, `only on zone a or b`, `not on zone c`, or "
-    "`tolerates gpu`; only what is preferred has a weight; at most n on each place is room there: `needs: {slot: 1}` "
-    "of the thing and `slot: n` of the place"
+    "write `spread by zone <= 1`, `at most 1 by node`, `prefer spread by node <= 1 weight 2`, `only on zone a or b`, "
+    "`not on zone c`, or `tolerates gpu`; only what is preferred has a weight"
 )
 
 
@@ -338,6 +349,8 @@ def _placement_rule(text: str, place: Place) -> Spread | Admittance | None:
     if match := _SPREAD.fullmatch(text):
         weight, together = _weight(match), match[2] == "together"
         return Spread(match[3], int(match[4] or 0), not match[1], place, together, match[4] is not None, weight)
+    if match := _CAP.fullmatch(text):
+        return Spread(match[3], int(match[2]), not match[1], place, weight=_weight(match), capped=True)
     if match := _SELECTS.fullmatch(text):
         values, wanted = tuple(match[3].split(" or ")), not match[1].endswith("not")
         return Admittance(match[2], values, not match[1].startswith("prefer"), place, wanted, _weight(match))

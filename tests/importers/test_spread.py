@@ -1,12 +1,14 @@
-"""Topology spread constraints: rules of placement where an overlay says what places there are."""
+"""Spread constraints and affinities of pods: rules of placement where an overlay says what places there are."""
 
 from __future__ import annotations
 
 import pytest
 
 from coherence import importers
+from coherence.findings.question_input import Subject
 from coherence.language.design import Design
 from coherence.language.sentences import Spread
+from coherence.verify.patterns.limits import rollout_feasibility
 
 DEPLOYMENT = """\
 apiVersion: apps/v1
@@ -60,3 +62,75 @@ def test_what_is_not_said_or_not_modelled_is_listed(constraint: str, places: str
     design = read(constraint, places)
     assert any(why in words for _, words in design.not_modelled)
     assert ("web" in design.placement) is ("minDomains" in constraint)
+
+
+AFFINITY = DEPLOYMENT.replace("topologySpreadConstraints: [{{{constraint}}}]", "affinity: {{{constraint}}}")
+ZONE_TERM = f"{{topologyKey: topology.kubernetes.io/zone, {OWN}}}"
+WISH = f"{{weight: 7, podAffinityTerm: {ZONE_TERM}}}"
+
+
+def placed_by(affinity: str, places: str = ZONES) -> Design:
+    overlay = OVERLAY.format(places=places) if places else ""
+    return importers.design_from_sources({"web.yaml": AFFINITY.format(constraint=affinity) + overlay})
+
+
+@pytest.mark.parametrize(
+    ("affinity", "text", "must", "weight"),
+    [
+        (
+            f"podAntiAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: [{ZONE_TERM}]}}",
+            "at most 1 by zone",
+            True,
+            None,
+        ),
+        (
+            f"podAntiAffinity: {{preferredDuringSchedulingIgnoredDuringExecution: [{WISH}]}}",
+            "at most 1 by zone",
+            False,
+            7,
+        ),
+        (
+            f"podAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: [{ZONE_TERM}]}}",
+            "together by zone",
+            True,
+            None,
+        ),
+    ],
+)
+def test_pods_that_keep_away_from_their_like_are_at_most_one_in_each_domain(
+    affinity: str, text: str, must: bool, weight: int | None
+) -> None:
+    (rule,) = placed_by(affinity).placement["web"]
+    assert isinstance(rule, Spread)
+    assert (rule.text, rule.must, rule.weight) == (text, must, weight)
+    assert rule.place.line == 7
+
+
+@pytest.mark.parametrize(
+    ("term", "places", "why"),
+    [
+        (ZONE_TERM, "", "an overlay states `places`"),
+        (ZONE_TERM.replace("zone", "region"), ZONES, "have no region"),
+        (ZONE_TERM.replace("web", "db"), ZONES, "other pods"),
+        (ZONE_TERM.replace("{t", "{namespaces: [db], t"), ZONES, "which namespaces"),
+    ],
+)
+def test_what_an_affinity_says_of_others_is_listed(term: str, places: str, why: str) -> None:
+    design = placed_by(f"podAntiAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: [{term}]}}", places)
+    assert any(why in words for _, words in design.not_modelled)
+    assert ("web" in design.placement) is ("namespaces" in term)
+
+
+def test_an_update_that_may_only_add_hangs_where_each_zone_has_its_pod() -> None:
+    manifest = AFFINITY.format(
+        constraint=f"podAntiAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: [{ZONE_TERM}]}}"
+    ).replace(
+        "spec:\n  template",
+        "spec:\n  replicas: 2\n  strategy: {rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}\n  template",
+    )
+    verdicts = {}
+    for places in (ZONES, "{n1: {zone: a}, n2: {zone: b}, n3: {zone: c}}"):
+        sources = {"web.yaml": manifest + OVERLAY.format(places=places)}
+        subject = Subject(importers.design_from_sources(sources), sources)
+        verdicts[places] = [str(finding.verdict) for finding in rollout_feasibility.ask(subject)]
+    assert [*verdicts.values()] == [["conflict"], ["proved"]]

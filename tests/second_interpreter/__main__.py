@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.second_interpreter.call_cases import CALL_CASES
+from tests.second_interpreter.capping import CAPPING
 from tests.second_interpreter.designs import KINDS
 from tests.second_interpreter.events import EVENTS
 from tests.second_interpreter.jobs import JOBS
@@ -34,7 +35,19 @@ from tests.second_interpreter.writers import WRITERS
 
 CALLS, LEDGER, STANDING = "call_graphs", "answers_owed", "standing_proofs"
 OF_TIMES = (*TIMERS, *SENDS, *CALL_CASES, *EVENTS, *ROUNDS)
-DRAWN = (*ARITHMETIC, *WRITERS, *OF_TIMES, *JOBS, *STARVING, *SELECTING, *LOSING, *LOADS, *NUMBERS, *SURROUNDINGS)
+DRAWN = (
+    *ARITHMETIC,
+    *CAPPING,
+    *WRITERS,
+    *OF_TIMES,
+    *JOBS,
+    *STARVING,
+    *SELECTING,
+    *LOSING,
+    *LOADS,
+    *NUMBERS,
+    *SURROUNDINGS,
+)
 FAMILIES = {draw.__name__: draw for draw in DRAWN}
 Lines = Callable[[range, "Counter[str]"], Iterator[str]]
 

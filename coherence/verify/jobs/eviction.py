@@ -160,7 +160,7 @@ def acts_on_more(evicts: Sequence[Evictor], there: Cluster, members: int, consta
     thing = evicts[0].thing
     fixed = points({path: number for path, number in constants.items() if path.partition(".")[0] != thing})
     taken = all(site.room is None for site in there.sites) and len(there.musts) <= 1
-    if not taken or any(rule.together for rule in there.musts):
+    if not taken or any(rule.together or rule.capped for rule in there.musts):
         return False
     return any(always_acts(one, there, members, fixed, or_more=True) for one in evicts)
 
@@ -181,9 +181,13 @@ def chase(
     """
     decided = {one: always_acts(one, there, members, points(constants)) for one in evicts}
     active = [one for one, always in decided.items() if always is None]
-    if True in decided.values() or not active:
-        return Chase(CERTAIN if True in decided.values() else IDLE, first=_placed(there, members))
-    if all(settles(one, there, members, constants) for one in active):
+    acting = True in decided.values()
+    if not (acting or active):
+        return Chase(IDLE)
+    first = _placed(there, members) if acting else None
+    if first is not None:
+        return Chase(CERTAIN, first=first)
+    if not acting and all(settles(one, there, members, constants) for one in active):
         return Chase(NONE)
     placed = explore([canonical(there, empty(there))], lambda s: _fill(there, s, members), most=MOST_STATES)
     if not placed.complete:
@@ -191,6 +195,8 @@ def chase(
     starts = [state for state in placed.edges if total(state) == members]
     if not starts:
         return Chase(BLOCKED, placed)
+    if acting:
+        return Chase(CERTAIN, first=starts[0])
     graph = explore(starts, lambda s: canonical_edges(there, moves(active, there, s, constants)), most=MOST_STATES)
     if not graph.complete:
         return Chase(UNKNOWN, graph)
@@ -227,7 +233,7 @@ def settles(evicts: Evictor, there: Cluster, members: int, constants: Mapping[st
     site, rule, by = there.sites[0], there.rules[0], evicts.labels[0]
     least = -(-members // site.number)
     even = by not in site.labels and rule.by not in site.labels and not rule.together and rule.at_most == 1
-    even = even and not there.likes
+    even = even and not (there.likes or rule.capped)
     if not even or site.most > site.number or (site.room is not None and site.room < least):
         return False
     level = {counted(evicts.thing, by): Fraction(least)}

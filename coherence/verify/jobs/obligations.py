@@ -98,6 +98,8 @@ def no_solution(cluster: Cluster, count: int) -> str:
         if rule.together:
             alone = (f"(= {part} {count})" for part in parts)
             rows.append(f"(assert (or false {' '.join(alone)}))")
+        elif rule.capped:
+            rows += [f"(assert (<= {part} {rule.at_most}))" for part in parts]
         else:
             rows += [
                 f"(assert (<= (- {part} {other}) {rule.at_most}))" for part in parts for other in parts if part != other
@@ -122,6 +124,9 @@ def may_take(cluster: Cluster, node: int) -> str:
 def _must_terms(cluster: Cluster, rule: Spread, name: str) -> Iterator[str]:
     groups = _domains(cluster, rule)
     own = next(group for group in groups if name in group)
+    if rule.capped:
+        yield f"(<= (+ {_sum(own)} 1) {rule.at_most})"
+        return
     for other in groups:
         if other is not own:
             yield (

@@ -145,8 +145,10 @@ def _next(cluster: Cluster, state: Counts) -> list[StateStep[Counts]]:
 
 
 def _even(cluster: Cluster) -> bool:
-    """Decides whether one member more on every place leaves every difference as it is."""
+    """Decides whether one member more on every place leaves every rule as it is: differences are, counts are not."""
     if any(site.room is not None or site.most != site.number for site in cluster.sites):
+        return False
+    if any(rule.capped for rule in cluster.musts):
         return False
     ones = tuple((1,) * site.number for site in cluster.sites)
     return all(len(set(domains(cluster, ones, rule.by))) <= 1 for rule in cluster.musts)
@@ -192,6 +194,7 @@ def holds(cluster: Cluster, state: Counts) -> bool:
         counts = domains(cluster, state, rule.by)
         if rule.together and sum(1 for held in counts if held) > 1:
             return False
-        if not rule.together and max(counts) - min(counts) > rule.at_most:
+        least = 0 if rule.capped else min(counts)
+        if not rule.together and max(counts) - least > rule.at_most:
             return False
     return True

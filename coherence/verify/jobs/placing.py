@@ -77,6 +77,8 @@ def spots(counts: Counts, *, every: bool = False) -> Iterator[tuple[int, int]]:
 def excess(cluster: Cluster, after: Counts, rule: Spread, k: int, node: int) -> int:
     """Returns by how much a rule is broken in the domain that has just received a member (0 or less: it holds)."""
     own, every = domain_of(cluster, after, rule.by, k, node), domains(cluster, after, rule.by)
+    if rule.capped:
+        return own - rule.at_most
     if rule.together:
         return sum(every) - own
     return own - min(every) - rule.at_most
@@ -164,6 +166,8 @@ class _Tally:
         own = counts[k][node] if self.sums is None else self.sums[cluster.sites[k].labels[self.rule.by]]
         if self.rule.together:
             return self.every - own
+        if self.rule.capped:
+            return own + 1 - self.rule.at_most
         least = min(self.next, own + 1) if own == self.least else self.least
         return own + 1 - least - self.rule.at_most
 

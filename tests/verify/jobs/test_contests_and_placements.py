@@ -386,6 +386,14 @@ def test_placement_that_repeats_is_told_to_repeat(zones: str, rule: str, repeats
     assert naive.placement(50, 50) == ("none", 50)
 
 
+def test_caps_end_what_differences_let_go_on() -> None:
+    text = "coherence: 1\nplaces: {node: {count: 2}}\nplacement: {web: [spread by node <= 1, at most 2 by node]}\n"
+    found = levels(places_of(text), 60)
+    assert (found.ceiling, found.first) == (4, 4)
+    assert on_paper(places_of(text), 4)
+    assert on_paper(places_of(text), 5) is None
+
+
 def family(scale: int, *, zone: bool = True) -> str:
     """An odd number of nodes, one more in zone a; one of 2n - 1 members may use 70 % more, told in whole percent."""
     nodes = 2 * (scale // 2) + 1

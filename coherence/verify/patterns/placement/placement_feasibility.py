@@ -6,6 +6,9 @@ All states that this reaches are explored, with nodes alike and zones alike as o
 the autoscaler's lowest to its highest must have a place, from every such state.  A number can have a solution on
 paper and still never be reached, because the members before it have no way there.
 
+`spread by zone <= 1` bounds by how much zones differ, `at most 1 by zone` how many each has; with `together by zone`
+only one has any.
+
 Places that are not selected (`placement: {web: [only on zone a or b, not on node n3]}`) take no member and count for
 no rule; those closed by a taint (`taint: gpu` of a place) take none of a thing that does not bear it (`tolerates gpu`),
 and count still, as Kubernetes counts them.  Where a loop evicts members, they may go from wherever they are.
@@ -209,7 +212,7 @@ def _conflict(
     here = run[-1][1] if run else placement.stuck
     blocked = total(here) + 1
     by_nodes = swept_nodes(facts, there, low, high)
-    rules = " and ".join(f"`{_rule_text(rule)}`" for rule in there.musts)
+    rules = " and ".join(f"`{rule.text}`" for rule in there.musts)
     keeps = f"no place keeps {rules}" if rules else "no place that takes it has room"
     message = (
         f"{blocked} of {there.thing} cannot be placed: with {shown(there, here)} {keeps}"
@@ -231,10 +234,6 @@ def _room(facts: DesignFacts, there: Cluster) -> Iterator[Place]:
     owner = facts.design.components.get(there.thing) or facts.design.jobs.get(there.thing)
     for need in needed(owner).values() if owner is not None else ():
         yield need.place.labelled(f"what one of {there.thing} needs")
-
-
-def _rule_text(rule: Spread) -> str:
-    return f"together by {rule.by}" if rule.together else f"spread by {rule.by} <= {rule.at_most}"
 
 
 def _paper(there: Cluster, blocked: int, high: int) -> str:
@@ -263,7 +262,8 @@ def _refused(there: Cluster, here: tuple[tuple[int, ...], ...]) -> str:
             continue
         rule = next(rule for rule in there.musts if excess(there, after, rule, k, n) > 0)
         own, least = domain_of(there, after, rule.by, k, n), min(domains(there, after, rule.by))
-        lines.append(f"on {name_of(there, k, n)} one {rule.by} would have {own}, another {least}")
+        beside = f"`{rule.text}`" if rule.capped else f"another {least}"
+        lines.append(f"on {name_of(there, k, n)} one {rule.by} would have {own}, {beside}")
     return "; ".join(lines)
 
 
