@@ -37,12 +37,11 @@ from coherence.language.sentences import (
     PREEMPTION,
     PROMISE,
     Admission,
-    Admittance,
     Event,
+    PlacementRule,
     Preemption,
     Promise,
     SensorLink,
-    Spread,
 )
 from coherence.language.value_kinds import (  # fmt: skip
     ANY_QUANTITY,
@@ -371,7 +370,7 @@ class Design(Record):
     jobs: dict[str, Job] = key(named(Job), table=True)
     order: Order | None = key(record(Order))
     places: dict[str, dict[str, Any]] = key(mapping(mapping(VALUE)), table=True)
-    placement: dict[str, tuple[Spread | Admittance, ...]] = key(mapping(listing(PLACEMENT, or_one=True)), table=True)
+    placement: dict[str, tuple[PlacementRule, ...]] = key(mapping(listing(PLACEMENT, or_one=True)), table=True)
     promises: dict[str, Promise] = key(mapping(PROMISE), table=True)
     prices: dict[str, Any] = key(mapping(VALUE), table=True)
     telemetry: dict[str, Word] = key(mapping(TEXT, names=False), table=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from coherence.base.places import Place
 from coherence.base.reads import notes_reading
@@ -325,6 +326,17 @@ class Admittance:
         return (label in self.values) is self.wanted
 
 
+@notes_reading("at_random")
+@dataclass(frozen=True)
+class Ties:
+    """`ties at random`: of places that its rules leave equal, the placer takes any, each with some chance."""
+
+    at_random: bool
+    place: Place = field(compare=False)
+    must: bool = False
+
+
+PlacementRule: TypeAlias = Spread | Admittance | Ties
 _NAME, _WEIGHT = "[a-z0-9][a-z0-9_.-]*", r"(?: weight (?P<weight>[1-9]\d{0,5}))?"
 _SPREAD = re.compile(rf"(prefer )?(spread|together) by ([a-z][a-z0-9_]*)(?: <= (\d{{1,9}}))?{_WEIGHT}")
 _CAP = re.compile(rf"(prefer )?at most ([1-9]\d{{0,8}}) by ([a-z][a-z0-9_]*){_WEIGHT}")
@@ -332,20 +344,22 @@ _SELECTS = re.compile(rf"(only|not|prefer|prefer not) on ([a-z][a-z0-9_]*) ({_NA
 _TOLERATES = re.compile(rf"tolerates ({_NAME})")
 PLACEMENT_HELP = (
     "write `spread by zone <= 1`, `at most 1 by node`, `prefer spread by node <= 1 weight 2`, `only on zone a or b`, "
-    "`not on zone c`, or `tolerates gpu`; only what is preferred has a weight"
+    "`not on zone c`, `tolerates gpu`, or `ties at random`; only what is preferred has a weight"
 )
 
 
-def _read_placement(node: Node, reading: Reading) -> Spread | Admittance | None:
+def _read_placement(node: Node, reading: Reading) -> PlacementRule | None:
     leaf = scalar(node, reading, "a placement rule")
     rule = _placement_rule(" ".join(leaf.text.split()), leaf.place) if leaf else None
-    if rule is None or (rule.must and rule.weight is not None):
+    if rule is None or (rule.must and not isinstance(rule, Ties) and rule.weight is not None):
         reading.problem(node.place, "a placement rule expected", PLACEMENT_HELP)
         return None
     return rule
 
 
-def _placement_rule(text: str, place: Place) -> Spread | Admittance | None:
+def _placement_rule(text: str, place: Place) -> PlacementRule | None:
+    if text == "ties at random":
+        return Ties(True, place)
     if match := _SPREAD.fullmatch(text):
         weight, together = _weight(match), match[2] == "together"
         return Spread(match[3], int(match[4] or 0), not match[1], place, together, match[4] is not None, weight)
@@ -362,7 +376,7 @@ def _weight(match: re.Match[str]) -> int | None:
     return int(match["weight"]) if match["weight"] else None
 
 
-PLACEMENT: Kind[Spread | Admittance] = Kind(_read_placement, {"type": "string"})
+PLACEMENT: Kind[PlacementRule] = Kind(_read_placement, {"type": "string"})
 
 
 def condition_names(condition: Formula) -> tuple[str, ...]:
@@ -374,5 +388,5 @@ def condition_names(condition: Formula) -> tuple[str, ...]:
 
 __all__ = [
     "ADMISSION", "EVENT", "LINK", "NAME", "PLACEMENT", "PREEMPTION", "PROMISE", "Admission", "Admittance", "Compare",
-    "Event", "Name", "Preemption", "Promise", "SensorLink", "Spread", "event_of",
+    "Event", "Name", "PlacementRule", "Preemption", "Promise", "SensorLink", "Spread", "Ties", "event_of",
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import product
 from random import Random
@@ -61,10 +61,10 @@ class Yard(NamedTuple):
         """Returns what is reached by placing members one after the other."""
         return reached(self.empty(), lambda s: [_with(s, n, 1) for n in self.able(s)] if sum(s) < most else [])
 
-    def design(self, head: str, *, also: str = "") -> str:
+    def design(self, head: str, *, also: str = "", more: Sequence[str] = ()) -> str:
         """Returns the first lines of a design."""
         places = ", ".join(f"n{k}: {{zone: {zone}, slots: {self.room}{also}}}" for k, zone in enumerate(self.zones))
-        return f"coherence: 1\n{head}\nplaces: {{{places}}}\nplacement: {{web: [{', '.join(map(str, self.rules))}]}}\n"
+        return f"coherence: 1\n{head}\nplaces: {{{places}}}\nplacement: {{web: [{', '.join([*map(str, self.rules), *more])}]}}\n"
 
 
 def _with(state: State, node: int, change: int) -> State:
@@ -101,36 +101,80 @@ def members_under_caps(random: Random) -> Drawn:
     return Drawn(text, ("COH227",), breaks, max(map(sum, states)) < most)
 
 
-def evictor_under_caps(random: Random) -> Drawn:
-    """An evictor takes from a fullest domain while it holds too many; the placer answers within its rules."""
-    yard, members = _yard(random), random.randint(1, 5)
-    if random.random() < 0.6:  # some caps are preferences
-        yard = yard._replace(rules=tuple(rule._replace(soft=rule.kind == "at most") for rule in yard.rules))
-    by, limit = random.choice(["zone", "node"]), random.randint(1, 3)
-    domain = {n: zone if by == "zone" else str(n) for n, zone in enumerate(yard.zones)}
+class Eviction(NamedTuple):
+    """An evictor that takes from a fullest domain while it holds too many, and a placer that answers within its rules."""
 
-    def answers(state: State) -> list[State]:
-        able = yard.able(state)
-        soft = [rule for rule in yard.rules if rule.soft]
-        cost = {n: sum(max(0, rule.excess(yard.zones, _with(state, n, 1), n)) for rule in soft) for n in able}
-        return [_with(state, n, 1) for n in able if cost[n] == min(cost.values())]
+    yard: Yard
+    by: str
+    limit: int
 
-    def moved(state: State) -> list[State]:
-        held = {d: sum(h for n, h in enumerate(state) if domain[n] == d) for d in domain.values()}
-        if max(held.values()) <= limit:
+    def evictions(self, state: State) -> list[list[State]]:
+        """Returns, for each member that may be evicted, the states that the placer may answer with."""
+        domain = [zone if self.by == "zone" else str(n) for n, zone in enumerate(self.yard.zones)]
+        held = {d: sum(h for n, h in enumerate(state) if domain[n] == d) for d in domain}
+        if max(held.values()) <= self.limit:
             return []
         taken = [n for n, h in enumerate(state) if h and held[domain[n]] == max(held.values())]
-        return [after for n in taken for after in answers(_with(state, n, -1))]
+        return [self._answers(_with(state, n, -1)) for n in taken]
 
+    def _answers(self, state: State) -> list[State]:
+        able, zones = self.yard.able(state), self.yard.zones
+        soft = [rule for rule in self.yard.rules if rule.soft]
+        cost = {n: sum(max(0, rule.excess(zones, _with(state, n, 1), n)) for rule in soft) for n in able}
+        return [_with(state, n, 1) for n in able if cost[n] == min(cost.values())]
+
+    def moved(self, state: State) -> list[State]:
+        """Returns what may follow a state."""
+        return [after for answers in self.evictions(state) for after in answers]
+
+    def goes_on_whatever_is_drawn(self, starts: set[State]) -> bool:
+        """Decides whether some choice of members to evict goes on for ever, whichever answers come."""
+        states = set[State]().union(*(reached(start, self.moved) for start in starts))
+        while any(not self._keeps(state, states) for state in states):
+            states = {state for state in states if self._keeps(state, states)}
+        return bool(states)
+
+    def _keeps(self, state: State, states: set[State]) -> bool:
+        return any(answers and states.issuperset(answers) for answers in self.evictions(state))
+
+
+def evictor_under_caps(random: Random) -> Drawn:
+    """An evictor against a placer with caps, some of them preferences: is there a lap?"""
+    yard, members = _yard(random), random.randint(1, 5)
+    if random.random() < 0.6:
+        yard = yard._replace(rules=tuple(rule._replace(soft=rule.kind == "at most") for rule in yard.rules))
+    return _evicted(random, yard, members, at_random=False)
+
+
+def evictor_against_chance(random: Random) -> Drawn:
+    """The same against a placer that chooses at random among equal places: may the evictor keep it going?"""
+    kinds = [("at most", 2), ("at most", 3), ("spread", 1), ("spread", 2), ("together", 0)]
+    zones = "".join(random.choice("abc") for _ in range(random.randint(2, 4)))
+    rules = [
+        Rule(kind, random.choice(["zone", "node"]), most)
+        for kind, most in random.sample(kinds, random.choice([0, 1, 1, 2]))
+    ]
+    if rules and random.random() < 0.6:
+        rules[0] = rules[0]._replace(soft=True)
+    return _evicted(random, Yard(zones, random.choice([2, 9]), tuple(rules)), random.randint(2, 6), at_random=True)
+
+
+def _evicted(random: Random, yard: Yard, members: int, *, at_random: bool) -> Drawn:
+    eviction = Eviction(yard, random.choice(["zone", "node"]), random.randint(1, 3))
     starts = {state for state in yard.placed(members) if sum(state) == members}
-    text = yard.design(f"components: {{web: {{copies: {members}, needs: {{slots: 1}}, returns: always}}}}")
-    text += f"loops: {{ev: {{timescale: {{period: 5 min}}, trigger: count of web by {by} > {limit}, actuation: {{evict: web}}}}}}\n"
-    soft = sum(rule.soft for rule in yard.rules)
-    lap = has_lap(starts, moved)
+    text = yard.design(
+        f"components: {{web: {{copies: {members}, needs: {{slots: 1}}, returns: always}}}}",
+        more=["ties at random"] * at_random,
+    )
+    text += f"loops: {{ev: {{timescale: {{period: 5 min}}, trigger: count of web by {eviction.by} > {eviction.limit}, actuation: {{evict: web}}}}}}\n"
     if not starts:
-        acts = any(map(moved, yard.placed(members)))
+        acts = any(map(eviction.moved, yard.placed(members)))
         return Drawn(text, ("COH226",), None if acts else False, unprovable=acts)
-    return Drawn(text, ("COH226",), None if soft > 1 else lap, unprovable=lap)  # without weights it may be open
+    if at_random:
+        return Drawn(text, ("COH226",), eviction.goes_on_whatever_is_drawn(starts))
+    lap = has_lap(starts, eviction.moved)
+    without_weights = sum(rule.soft for rule in yard.rules) > 1  # then it may be open
+    return Drawn(text, ("COH226",), None if without_weights else lap, unprovable=lap)
 
 
 def update_under_caps(random: Random) -> Drawn:
@@ -168,5 +212,5 @@ def places_that_go_under_caps(random: Random) -> Drawn:
 
 
 CAPPING: tuple[Callable[[Random], Drawn], ...] = (
-    members_under_caps, evictor_under_caps, update_under_caps, places_that_go_under_caps,
+    members_under_caps, evictor_under_caps, evictor_against_chance, update_under_caps, places_that_go_under_caps,
 )  # fmt: skip

@@ -29,6 +29,7 @@ from coherence.verify.jobs.placing import (
     spots,
     total,
 )
+from coherence.verify.jobs.random_ties import Draws, lasting_part
 from coherence.verify.jobs.sites import Cluster
 from coherence.verify.jobs.state_graph import StateGraph, StateStep, components, explore, round_trip, trapped
 
@@ -62,6 +63,7 @@ class Chase:
     graph: StateGraph[Counts] | None = None
     cycle: tuple[StateStep[Counts], ...] = ()
     first: Counts | None = None
+    draws: Draws | None = None  # of a placer that chooses at random, where its choice brings it to rest
 
 
 def evictor(thing: str, condition: Tree, name: str = "") -> Evictor | None:
@@ -202,7 +204,25 @@ def chase(
         return Chase(UNKNOWN, graph)
     if any(acts(one, there, state, constants) for state in graph.quiet for one in active):
         return Chase(BLOCKED, graph)
-    judged = _judged(graph, lambda states: _lasts(states, active, beside, there, constants))
+    return _of_graph(graph, active, beside, there, constants)
+
+
+def _of_graph(
+    graph: StateGraph[Counts], evicts: Sequence[Evictor], beside: Sequence[Evictor], there: Cluster,
+    constants: Mapping[str, Fraction],
+) -> Chase:  # fmt: skip
+    """Returns the verdict of all that may happen; a placer that chooses at random ends what some answers end."""
+
+    def lasts(states: Sequence[Counts]) -> bool:
+        return _lasts(states, evicts, beside, there, constants)
+
+    judged, chance = _judged(graph, lasts), there.random and (there.summed or there.weighed)
+    if chance and (judged.verdict == POSSIBLE or judged.graph is None):
+        draws = _draws(evicts, there, graph, constants)
+        lasting = lasting_part(graph, draws)
+        if not lasting.edges:
+            return Chase(NONE, graph, draws=draws)
+        judged = _judged(graph, lasts, lasting)
     return judged if judged.graph is not None else Chase(WAITS, graph)
 
 
@@ -255,17 +275,36 @@ def _placed(there: Cluster, members: int) -> Counts | None:
     return state
 
 
-def _judged(graph: StateGraph[Counts], lasts: Callable[[Sequence[Counts]], bool]) -> Chase:
-    """Returns the verdict of a graph; without a graph where it goes round, but nowhere where a run may last."""
+def _draws(
+    evicts: Sequence[Evictor], there: Cluster, graph: StateGraph[Counts], constants: Mapping[str, Fraction]
+) -> Draws:
+    """Returns for each state, and each member that may be evicted in it, the states that the placer may answer with."""
+    draws: dict[Counts, tuple[tuple[Counts, ...], ...]] = {}
+    for state in graph.edges:
+        taken = (spot for one in evicts for spot in victims(one, there, state, constants))
+        answers = (places(there, put(state, k, n, -1), wishes=True) for k, n in taken)
+        each = (tuple(dict.fromkeys(canonical(there, edge.to) for edge in edges)) for edges in answers)
+        draws[state] = tuple(filter(None, each))
+    return draws
+
+
+def _judged(
+    graph: StateGraph[Counts], lasts: Callable[[Sequence[Counts]], bool], lasting: StateGraph[Counts] | None = None
+) -> Chase:
+    """Returns the verdict of a graph; without a graph where it goes round, but nowhere where a run may last.
+
+    `lasting`: the part of the graph in which a run that lasts stays, where not all of it is that.
+    """
     if all(not edges for edges in graph.edges.values()):
         return Chase(IDLE, graph)
     caught = set(trapped(graph))
-    every = sorted(components(graph), key=lambda states: states[0] not in caught)
+    within = lasting or graph
+    every = sorted(components(within), key=lambda states: states[0] not in caught)
     rounds = [states for states in every if lasts(states)]
     if not rounds:
         return Chase(NONE, None if every else graph)
     first = next(state for state in graph.edges if state in set(rounds[0]))
-    cycle = tuple(round_trip(graph, first, set(rounds[0])))
+    cycle = tuple(round_trip(within, first, set(rounds[0])))
     return Chase(CERTAIN if first in caught else POSSIBLE, graph, cycle, first)
 
 

@@ -16,6 +16,7 @@ from coherence.verify.jobs.certificates import all_joined, flat, ranked, steps_o
 from coherence.verify.jobs.eviction import MOVE, Chase, Evictor, always_acts, counted, fullest, points
 from coherence.verify.jobs.placement import Placement
 from coherence.verify.jobs.placing import Counts, able, additions, domains, total
+from coherence.verify.jobs.random_ties import nearer_by_chance
 from coherence.verify.jobs.sites import Cluster
 
 MOST_TERMS = 1_000_000
@@ -156,7 +157,8 @@ def comes_to_rest(
     active = [evictor for evictor in evicts if evictor not in idle]
     scripts = [_never_acts(evictor, there, members, values) for evictor in idle]
     if outcome.graph is not None:
-        scripts.append(ranked(steps_of(outcome.graph, (MOVE,))))
+        falls = ranked(steps_of(outcome.graph, (MOVE,))) if outcome.draws is None else nearer_by_chance(outcome.draws)
+        scripts.append(falls)
         for evictor in active:
             ends = {tuple(fullest(evictor, there, state).items()) for state in outcome.graph.quiet}
             scripts += [

@@ -15,7 +15,7 @@ from typing import Any
 from coherence.base.places import Place
 from coherence.language.design import Component, Job, needed
 from coherence.language.schema_kinds import Quantity
-from coherence.language.sentences import Admittance, Spread
+from coherence.language.sentences import Admittance, Spread, Ties
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.jobs.contest import ALONE, TOGETHER, WAITING
 from coherence.verify.jobs.needs import NeedsError
@@ -53,6 +53,7 @@ class Cluster:
     chosen: tuple[tuple[str, int], ...] = ()  # numbers of places other than the stated ones
     likes: tuple[Admittance, ...] = ()  # places that are preferred for what they are
     may_go: bool = False  # some places may go away
+    random: bool = False  # of equal places the placer takes any, each with some chance
     summed: bool = True  # the placer adds up what its preferences exceed; else it may weigh them in any way
 
     @property
@@ -99,6 +100,7 @@ def cluster(
     stated = [rule for rule in facts.design.placement.get(thing, ()) if soft or rule.must]
     rules = tuple(rule for rule in stated if isinstance(rule, Spread))
     likes = tuple(rule for rule in stated if isinstance(rule, Admittance) and not rule.must)
+    random = any(isinstance(rule, Ties) and rule.at_random for rule in stated)
     for rule in rules:
         if not rule.together and not rule.stated:
             raise NeedsError(f"the largest difference that `{rule.by}` allows (spread by {rule.by} <= 1)", rule.place)
@@ -113,7 +115,9 @@ def cluster(
     rooms = [site.room * site.most if site.room is not None else None for site in merged]
     full = None if None in rooms else sum(room for room in rooms if room is not None)
     alike = () if likes else _alike(merged)
-    return Cluster(thing, merged, rules, each, full, alike, tuple((numbers or {}).items()), likes, may_go(facts.design))
+    return Cluster(
+        thing, merged, rules, each, full, alike, tuple((numbers or {}).items()), likes, may_go(facts.design), random
+    )
 
 
 def without(there: Cluster, k: int, number: int, *, drained: bool) -> Cluster:

@@ -559,6 +559,8 @@ PROVED = (
     (evictor_vs_placer, DUPLICATES.format(copies=4, nodes=4, rule="placement: {web: [spread by node <= 1]}", above=1)),
     (evictor_vs_placer, DUPLICATES.format(copies=4, nodes=2, rule=PREFER, above=2)),
     (evictor_vs_placer, DUPLICATES.format(copies=4, nodes=2, rule="", above=4)),
+    (evictor_vs_placer, DUPLICATES.format(copies=4, nodes=4, rule="placement: {web: ties at random}", above=1)),
+    (placement_feasibility, SPREAD.format(most=3).replace("spread by zone <= 1", "at most 2 by zone")),
     (gang_vs_barrier, HALVES.format(key="gang", order="")),
 )  # fmt: skip
 

@@ -15,6 +15,10 @@ may end the rounds of another one.  Several preferences of the placer are added 
 them.  Places that are not selected (`only on zone a`), or closed by a taint that is not borne (`taint: gpu` of a place,
 `tolerates gpu`), take no member.
 
+Where some answers of the placer go on and others come to rest, a conflict supposes that it may choose alike for ever;
+with `ties at random` (as the scheduler of Kubernetes does among nodes of equal score) the rounds must last whatever it
+draws, and a proof holds with probability 1.
+
 ## Why it hurts
 Twelve members on three nodes cannot lie on twelve nodes.  Every five minutes a healthy member is killed to mend what
 cannot be mended, and its replacement gives the reason for the next kill.
@@ -33,6 +37,7 @@ as many nodes as members.
 
 ## Source
 kubernetes-sigs/descheduler#252 and #75 (RemoveDuplicates), #994 (the member returns to the node it came from).
+Kubernetes, pkg/scheduler/schedule_one.go: selectHost (one of the nodes of the highest score, at random).
 """
 
 from __future__ import annotations
@@ -88,6 +93,12 @@ FULLEST = "it evicts from a place that is fullest by its own count"
 EMPTIEST = "it evicts from a place that is emptiest by its own count, since fuller ones end its condition"
 WEIGHED = "the placer adds its preferences up, each times its weight: it takes a place where what they exceed is least"
 SUMMED = "the placer adds its preferences up: it takes a place where what they exceed is least in sum"
+AT_RANDOM = (
+    "the placer takes any of the places that its rules leave equal, each with some chance: it rests with probability 1"
+)
+ALIKE = (
+    "of places that its rules leave equal the placer may take the same ones for ever (`ties at random` if it does not)"
+)
 AT_ONCE = "an eviction takes no time: the next one begins when the member lies again"
 
 
@@ -179,7 +190,7 @@ def _answer(subject: Subject, facts: DesignFacts, case: EvictionCase, *, surely:
         bound = f"{MOST_STATES} states"
         return QUESTION.undecided("more states of members on places than are tried", places, of, bound=bound)
     if POSSIBLE in verdicts:
-        if not there.rules and not there.likes:
+        if not (there.rules or there.likes or there.random):
             needs = f"needs placement of {case.thing}: with no rule the placer may put it back where it was"
             return QUESTION.undecided(needs, places, of)
         return _conflict(subject, facts, case, there, results, places, certain=certain)
@@ -242,11 +253,13 @@ def _proved(
     what = ("never act" if several else "never acts") if idle else ("come to rest" if several else "comes to rest")
     most, script = max(results), _certificate(case, outcomes)
     numbers: Numbers = {"members": (most, ""), "places": (there.nodes, "")}
+    drawn = any(result.draws for _, every in outcomes for result in every.values())
+    chances = (AT_RANDOM,) if drawn else ()
     message = (
         f"{' and '.join(case.names)} {what}: {most} of {case.thing} on {there.places_text}{_by_members(case, there)}"
     )
     return QUESTION.proved(
-        message, places, of, arithmetic(numbers, certificate=script), assumptions=_assumed(case, there)
+        message, places, of, arithmetic(numbers, certificate=script), assumptions=_assumed(case, there, *chances)
     )
 
 
@@ -258,7 +271,7 @@ def _certificate(case: EvictionCase, outcomes: Outcomes) -> str | None:
     )  # fmt: skip
 
 
-def _assumed(case: EvictionCase, there: Cluster) -> tuple[str, ...]:
+def _assumed(case: EvictionCase, there: Cluster, *more: str) -> tuple[str, ...]:
     summed = len(there.wishes) + len(there.likes) > 1 and there.summed
     packing = {one.packs for one in case.evictors}
     return (
@@ -266,6 +279,7 @@ def _assumed(case: EvictionCase, there: Cluster) -> tuple[str, ...]:
         *((EMPTIEST,) if True in packing else ()),
         *((STAY,) if there.may_go else ()),
         *((WEIGHED if there.weighed else SUMMED,) if summed else ()),
+        *more,
         AT_ONCE,
     )
 
@@ -291,9 +305,10 @@ def _conflict(
         message += f"{_by_nodes(facts, case, there, members)}{_by_members(case, there)}"
     numbers: Numbers = {"members": (members, ""), "places": (there.nodes, "")}
     witness = tuple(_witness(case, there, members, chase))
+    choices = (ALIKE,) if chase.verdict == POSSIBLE and not there.random else ()
     return QUESTION.conflict(
         message, places, _of(case), arithmetic(numbers, witness=witness), certain=certain,
-        assumptions=_assumed(case, there), repairs=proposals(subject, facts, case, there, members),
+        assumptions=_assumed(case, there, *choices), repairs=proposals(subject, facts, case, there, members),
     )  # fmt: skip
 
 

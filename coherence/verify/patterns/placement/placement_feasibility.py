@@ -51,7 +51,7 @@ from coherence.findings.influences import evicted
 from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.design import needed
 from coherence.language.schema_kinds import Formula, Word
-from coherence.language.sentences import Admittance, Spread
+from coherence.language.sentences import Admittance, PlacementRule, Spread
 from coherence.verify.facts.design_facts import COPIES, PLACED, DesignFacts, as_many, known
 from coherence.verify.jobs.contest import leaving_time, together
 from coherence.verify.jobs.count_ranges import adders, count_range, summary, swept_nodes, variants
@@ -113,7 +113,7 @@ def _taints(subject: Subject) -> Iterator[Formula | Word]:
     return (given[TAINT] for given in subject.design.places.values() if TAINT in given)
 
 
-def _selected(rules: Sequence[Spread | Admittance]) -> bool:
+def _selected(rules: Sequence[PlacementRule]) -> bool:
     return any(isinstance(rule, Admittance) and rule.must and rule.by != TAINT for rule in rules)
 
 
