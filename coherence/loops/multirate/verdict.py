@@ -1,6 +1,6 @@
 """The verdict on sampled loops of several rates: Floquet multipliers, none of which rounding moves over the circle.
 
-Where the lap is rational the roots are counted exactly (`sampled`).  Otherwise, with a bound e on the error of
+Where the lap is rational the roots are counted exactly (`sampled_verdict`).  Otherwise, with a bound e on the error of
 the lap's matrix M, no matrix within e of M has an eigenvalue on |z| = 1 if sigma_min(z I - M) > e there; the
 least singular value changes by no more than z does, so finitely many points prove it for the whole circle.
 """
@@ -15,8 +15,8 @@ import numpy as np
 
 from coherence.loops.multirate.lifting import Lifted, lift
 from coherence.loops.multirate.sampled_system import Multirate, multirate
-from coherence.loops.networks import sampled_verdict
 from coherence.loops.networks.network import Network
+from coherence.loops.networks.sampled_verdict import stability
 from coherence.loops.networks.scaling import balanced
 
 if TYPE_CHECKING:
@@ -79,9 +79,9 @@ def _modes(matrix: Array) -> tuple[Array, Array]:
 
 def _decided(lifted: Lifted, multipliers: Array) -> tuple[str, str, int | None]:
     if lifted.exact and len(lifted.matrix) <= EXACT_SIZE:
-        exact = sampled_verdict.verdict(lifted.matrix.tolist())
-        name = {True: "stable", False: "unstable", None: "marginal"}[exact.stable]
-        return name, "exact root count of the rational lap", exact.counts.outside
+        stable, counts = stability(lifted.matrix.tolist())
+        name = {True: "stable", False: "unstable", None: "marginal"}[stable]
+        return name, "exact root count of the rational lap", counts.outside
     matrix = balanced(lifted.floats)
     allowed = ROUNDING * max(1, len(matrix)) * max(1.0, float(np.linalg.norm(matrix, 2)) if len(matrix) else 0.0)
     outside = int((np.abs(multipliers) > 1).sum())

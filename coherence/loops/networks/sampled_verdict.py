@@ -75,10 +75,28 @@ def verdict(matrix: Matrix) -> SampledVerdict:
     Raises ValueError if the matrix is not square.
     """
     polynomial = characteristic_polynomial(matrix)
-    counts = count_roots(polynomial)
-    grows = counts.outside > 0 or (counts.repeated_on and count_roots(minimal_polynomial(matrix)).repeated_on)
+    counts, grows = _counted(matrix, polynomial)
     dead_beat = None if any(polynomial[1:]) else len(minimal_polynomial(matrix)) - 1
     return _verdict(polynomial, counts, grows=grows, dead_beat=dead_beat)
+
+
+def stability(matrix: Matrix) -> tuple[bool | None, RootCount]:
+    """Returns `stable` and `counts` of `verdict`, without the search for the dominant root, which is most of its time.
+
+    Raises ValueError if the matrix is not square.
+    """
+    counts, grows = _counted(matrix, characteristic_polynomial(matrix))
+    return _stable(counts, grows), counts
+
+
+def _counted(matrix: Matrix, polynomial: Sequence[Fraction]) -> tuple[RootCount, bool]:
+    """Returns the roots of the characteristic polynomial, and whether some run grows without bound."""
+    counts = count_roots(polynomial)
+    return counts, counts.outside > 0 or (counts.repeated_on and count_roots(minimal_polynomial(matrix)).repeated_on)
+
+
+def _stable(counts: RootCount, grows: bool) -> bool | None:
+    return False if grows else None if counts.on else True
 
 
 def polynomial_verdict(coefficients: Sequence[Fraction | int]) -> SampledVerdict:
@@ -95,11 +113,10 @@ def polynomial_verdict(coefficients: Sequence[Fraction | int]) -> SampledVerdict
 def _verdict(
     polynomial: Sequence[Fraction | int], counts: RootCount, *, grows: bool, dead_beat: int | None
 ) -> SampledVerdict:
-    marginal = not grows and counts.on > 0
-    root = dominant_root(polynomial)
+    root, stable = dominant_root(polynomial), _stable(counts, grows)
     return SampledVerdict(
-        stable=False if grows else None if marginal else True,
-        marginal=marginal,
+        stable=stable,
+        marginal=stable is None,
         unstable=grows,
         counts=counts,
         modulus=1.0 if counts.on and not counts.outside else _as_float(root.modulus),

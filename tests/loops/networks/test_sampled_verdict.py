@@ -22,6 +22,7 @@ from coherence.loops.networks.sampled_verdict import (
     polynomial_verdict,
     root_radius_bound,
     spectral_radius_bound,
+    stability,
     verdict,
 )
 
@@ -170,6 +171,7 @@ def test_small_matrices(
     result = verdict(matrix)
     assert kinds(result) == expected
     assert result.dead_beat == dead_beat
+    assert stability(matrix) == (expected[0], result.counts)
 
 
 def test_a_recurrence_with_a_repeated_root_on_the_circle_grows() -> None:
@@ -294,6 +296,7 @@ def test_the_verdict_foretells_the_run(matrix: list[list[Fraction]]) -> None:
     power = np.linalg.matrix_power(np.array(matrix, dtype=float), 256)
     assert (abs(power).max() < 1e-10) == (result.stable is True)
     assert (abs(power).max() > 1e10) == result.unstable
+    assert stability(matrix) == (result.stable, result.counts)
 
 
 @given(matrices.flatmap(lambda m: st.tuples(st.just(m), st.permutations(range(len(m))))))
