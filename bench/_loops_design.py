@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.harness import Row
+from coherence.base.jobs import HERE
 from coherence.checking.workspace import open_workspace
 from coherence.exploring.sweeps import Store, swept
 from coherence.exploring.swept_numbers import axes
@@ -104,7 +105,7 @@ def _sweep() -> Iterator[Row]:
     swept_axes = axes(["loops.hpa.target.setpoint=30:80:8", "components.pool.boot=0.2:6:8"], entry.sources)
     start = time.perf_counter()
     cells = swept(
-        swept_axes, entry.sources, entry.rebuild, Store(None, swept_axes, entry.sources), time_limit=10.0, jobs=1
+        swept_axes, entry.sources, entry.rebuild, Store(None, swept_axes, entry.sources), time_limit=10.0, workers=HERE
     )
     rate = len(cells) / (time.perf_counter() - start)
     yield Row("sweep by exact execution, one process", rate, ">= 4", "points/s")

@@ -6,7 +6,7 @@ once and taken many times (a row of a query table) keeps its reads, and whoever 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -71,6 +71,12 @@ def note(reads: ValueReads) -> None:
     """Notes as read what another computation has read."""
     if _ACTIVE:
         _ACTIVE[-1].take(reads)
+
+
+def note_places(places: Iterable[Place]) -> None:
+    """Notes as read what a computation in another process, or in an earlier one, has read."""
+    if _ACTIVE:
+        _ACTIVE[-1].places.update((id(place), place) for place in places)
 
 
 class _NotedAttribute:

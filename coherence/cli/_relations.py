@@ -42,8 +42,8 @@ def _own_study(
     design: Design, setting: Setting, run: Callable[[], Study], refused: tuple[str, ...], *, alone: bool
 ) -> Study:
     """Returns the study of what else runs; an empty one where nothing else does and the relations run."""
+    from coherence.simulate.study.exact_runs import NothingRunsError
     from coherence.simulate.study.repeated_runs import Study
-    from coherence.simulate.study.samples import NothingRunsError
 
     try:
         return run()

@@ -18,12 +18,14 @@ from coherence.cli._designs import one_entry
 from coherence.cli._given import refuse_given
 from coherence.cli._seconds import seconds_of
 from coherence.cli._unread import strict_code, strict_option, unread_text
+from coherence.cli._workers import workers_of, workers_options
 
 if TYPE_CHECKING:
     from coherence.findings.finding import NotRead
     from coherence.language.design import Design
     from coherence.simulate.serving.trace import ArrivalTrace
     from coherence.simulate.study.repeated_runs import Study, StudyReading
+    from coherence.simulate.study.seed_results import Labour
     from coherence.simulate.study.setting import Setting
 
 OF_A_RUN = (
@@ -37,6 +39,10 @@ OF_A_RUN = (
     "arrivals",
     "pauses",
     "live",
+    "events",
+    "jobs",
+    "cluster",
+    "into",
     "telemetry",
     "output",
 )
@@ -64,14 +70,23 @@ OF_A_RUN = (
     type=click.IntRange(1),
     help="Requests alive beyond which a run stops.",
 )
+@click.option(
+    "--events",
+    default=100_000_000,
+    show_default=True,
+    type=click.IntRange(1, 10**15),
+    help="Events of a run beyond which it stops.",
+)
+@workers_options("every run")
 @click.option("--telemetry", metavar="FOLDER", help="Write series, requests and true causes of the first run here.")
 @click.option("--observed", metavar="FOLDER", help="Logs of a real autoscaler: did it what the design predicts?")
 @strict_option()
 @click.option("--output", "-o", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, against: str | None, span: str, warm_up: str | None, precision: str | None, runs: int, seed: int,
-    values: Sequence[str], arrivals: Sequence[str], pauses: Sequence[str], live: int, telemetry: str | None,
-    observed: str | None, strict: bool, output: str,
+    values: Sequence[str], arrivals: Sequence[str], pauses: Sequence[str], live: int, events: int,
+    jobs: int | None, cluster: str | None, into: str | None, telemetry: str | None, observed: str | None,
+    strict: bool, output: str,
 ) -> int:  # fmt: skip
     """Run the design at PATH: percentiles, sends per call, queues and what the loops do.
 
@@ -91,13 +106,13 @@ def command(  # noqa: PLR0913  (one parameter per option)
         raise UsageError("--precision with --against: designs are compared on the same runs; give --for and --runs")
     setting = Setting(
         *_span(span, warm_up), tuple(range(seed, seed + runs)), dict(map(_value, values)), dict(map(_trace, arrivals)),
-        tuple(map(_pause, pauses)), warm_up is None, _precision(precision), live,
+        tuple(map(_pause, pauses)), warm_up is None, _precision(precision), live, events,
     )  # fmt: skip
     if telemetry is not None:
         prepare(Path(telemetry))
     _advise()
     names = [path, *([against] if against is not None else [])]
-    studies, unread_lines = _studies(names, setting)
+    studies, unread_lines = _studies(names, setting, _labour(jobs, cluster, into, setting))
     stopped, names = any(study.stopped for study in studies), names[: len(studies)]
     if telemetry is not None and not stopped:
         _write(one_entry(path).design, setting, telemetry)
@@ -105,6 +120,13 @@ def command(  # noqa: PLR0913  (one parameter per option)
     click.echo(_rendered(output, names, studies, changed, unread_lines), nl=False)
     code = strict_code(int(is_broken(studies)), sum(unread_lines, ()), strict=strict, left_open=is_open(studies))
     return _ended(studies, runs, code)
+
+
+def _labour(jobs: int | None, cluster: str | None, into: str | None, setting: Setting) -> Labour:
+    """Returns who makes the runs, and where they are kept."""
+    from coherence.simulate.study.seed_results import KeptRuns, Labour
+
+    return Labour(workers_of(jobs, cluster), KeptRuns(Path(into), setting) if into is not None else None)
 
 
 def _rendered(
@@ -155,8 +177,11 @@ def _span(span: str, warm_up: str | None) -> tuple[float, float]:
     return until, warmup
 
 
-def _studies(names: Sequence[str], setting: Setting) -> tuple[list[Study], list[tuple[NotRead, ...]]]:
+def _studies(
+    names: Sequence[str], setting: Setting, labour: Labour
+) -> tuple[list[Study], list[tuple[NotRead, ...]]]:  # fmt: skip
     """Runs each design; returns the studies, and what each of them did not read."""
+    from coherence.base.kept_results import digest_of
     from coherence.base.reads import recorded
     from coherence.cli._progress import Progress
     from coherence.cli._relations import with_relations
@@ -168,9 +193,10 @@ def _studies(names: Sequence[str], setting: Setting) -> tuple[list[Study], list[
     unread_lines: list[tuple[NotRead, ...]] = []
     with Progress("running") as bar:
         for name in names:
-            design = one_entry(name).design
+            entry = one_entry(name)
+            design, own_labour = entry.design, replace(labour, sources=entry.sources, design=digest_of(entry.sources))
             with recorded() as reads:
-                own = with_relations(design, setting, partial(study, design, setting, bar))
+                own = with_relations(design, setting, partial(study, design, setting, bar, own_labour))
             studies.append(replace(own, assumptions=merged(own.assumptions, left_out(design, reads))))
             unread_lines.append(unread("simulate", design, reads))
             if studies[-1].stopped:

@@ -15,6 +15,7 @@ from coherence.base.watchdog import STOPPED, STOPPED_CODE
 from coherence.cli._designs import one_entry
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
+from coherence.cli._workers import workers_of, workers_options
 
 if TYPE_CHECKING:
     from coherence.exploring.sweeps import Cell
@@ -29,15 +30,14 @@ if TYPE_CHECKING:
     "--parameter", "-p", "parameters", multiple=True, required=True, metavar="KEY=A:B[:log][:N]",
     help="A number of the design by its dotted path, and the range it takes; once or twice.",
 )  # fmt: skip
-@click.option("--into", metavar="FILE", help="Keep every point here (JSON lines); a sweep that stopped goes on.")
 @click.option("--picture", metavar="FILE", help="Draw the map: FILE.svg, or FILE.png.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes (needs joblib).  [default: all cores with joblib]")
+@workers_options("every point", default="all cores with joblib")
 @time_limit_option(0.1, 10.0, "Of one point; beyond it the point is undecided.")
 @strict_option(OPEN)
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
-    *, path: str, parameters: Sequence[str], into: str | None, picture: str | None, jobs: int | None,
-    time_limit: float, strict: bool, output: str,
+    *, path: str, parameters: Sequence[str], picture: str | None, jobs: int | None,
+    cluster: str | None, into: str | None, time_limit: float, strict: bool, output: str,
 ) -> int:  # fmt: skip
     """Execute the design at PATH exactly for every combination of values, and map where its loops settle.
 
@@ -59,10 +59,10 @@ def command(  # noqa: PLR0913  (one parameter per option)
         files.check_kind(picture)
     entry = one_entry(path)
     axes = swept_numbers.axes(parameters, entry.sources)
-    sweeps.parallel(jobs, 0)
     store = sweeps.Store(Path(into) if into else None, axes, entry.sources)
+    workers = workers_of(jobs, cluster, len(sweeps.points(axes)) - len(store.cells))
     with Progress("sweeping") as bar:
-        cells = sweeps.swept(axes, entry.sources, entry.rebuild, store, time_limit=time_limit, jobs=jobs, bar=bar)
+        cells = sweeps.swept(axes, entry.sources, entry.rebuild, store, time_limit=time_limit, workers=workers, bar=bar)
     model = elaborate(entry.design)
     with recorded() as reads:
         own = sweeps.verdict_of(model, (), Deadline(time_limit))

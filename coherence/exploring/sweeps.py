@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import importlib.util
 import itertools
-import json
 import math
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from coherence.base.errors import CoherenceError, InputError, UsageError
+from coherence.base.errors import CoherenceError, InputError
+from coherence.base.jobs import WorkerPool, finished
+from coherence.base.kept_results import KeptResults, digest_of
 from coherence.base.watchdog import STOPPED
 from coherence.exploring.swept_numbers import Axis, edited
+from coherence.importers import design_from_texts
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.equilibria import operating_point
@@ -37,7 +36,6 @@ WORST = ("settles", "undecided", "oscillates")
 NO_LOOP = "the design has no loop in feedback, and a sweep judges nothing else: ask coherence check"
 MARKS = {"settles": "o", "oscillates": "x", "undecided": "?", "refused": "-"}
 LATE = 20  # instants at the end of a run without an orbit
-PARALLEL = 48  # points from which joblib is worth its start
 Rebuild = Callable[[Mapping[str, str]], Any]
 
 
@@ -147,57 +145,23 @@ def _growth(model: Model, answer: RunVerdict, deadline: Deadline) -> float | Non
 
 
 class Store:
-    """A file of JSON lines: a head that says what is swept, then one line per point in any order."""
+    """The cells of a sweep that are known, by their values; kept in a file if there is one."""
 
     def __init__(self, file: Path | None, axes: Sequence[Axis], sources: Mapping[str, str]) -> None:
-        self.file, self.cells = file, dict[tuple[str, ...], Cell]()
-        digest = hashlib.sha256("\0".join(f"{n}\0{t}" for n, t in sorted(sources.items())).encode()).hexdigest()
-        self.head = {"coherence_sweep": 1, "design_sha256": digest, "keys": [axis.key for axis in axes]}
-        if file is not None and file.exists() and file.stat().st_size:
-            self._read(file)
-        elif file is not None:
-            self._begin(file)
-
-    def _begin(self, file: Path) -> None:
-        try:
-            file.write_text(json.dumps(self.head) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"cannot write {file}: {error.strerror}") from None
-
-    def _read(self, file: Path) -> None:
-        """Reads what a stopped sweep left; a line that was cut off is dropped."""
-        try:
-            text = file.read_text(encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise UsageError(f"cannot read {file}: {error.strerror}") from None
-        lines = text.split("\n")
-        if _parsed(lines[0]) != self.head:
-            raise UsageError(f"{file} holds another sweep, or one of an earlier text of the design: name a new file")
-        cells = [cell_from(row) for row in map(_parsed, lines[1:]) if row is not None]
+        head = {"coherence_sweep": 1, "design_sha256": digest_of(sources), "keys": [axis.key for axis in axes]}
+        self._kept = KeptResults(file, head, "sweep")
+        cells = map(cell_from, self._kept.rows)
         self.cells = {cell.values: cell for cell in cells if cell is not None}
-        if not text.endswith("\n"):
-            rows = [self.head, *(cell.as_json() for cell in self.cells.values())]
-            file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
     def add(self, cell: Cell) -> None:
         """Stores a cell and appends it to the file."""
         self.cells[cell.values] = cell
-        if self.file is not None:
-            with self.file.open("a", encoding="utf-8") as target:
-                target.write(json.dumps(cell.as_json()) + "\n")
-
-
-def _parsed(line: str) -> dict[str, Any] | None:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) else None
+        self._kept.add(cell.as_json())
 
 
 def swept(
     axes: Sequence[Axis], sources: Mapping[str, str], rebuild: Rebuild, store: Store, *,
-    time_limit: float, jobs: int | None, bar: Callable[[float], None] | None = None,
+    time_limit: float, workers: WorkerPool, bar: Callable[[float], None] | None = None,
 ) -> list[Cell]:  # fmt: skip
     """Computes every point that the store does not hold yet; returns all cells in order.
 
@@ -207,7 +171,8 @@ def swept(
     missing = [p for p in every if written(axes, p) not in store.cells]
     done = len(every) - len(missing)
     with contextlib.suppress(KeyboardInterrupt):
-        for count, cell in enumerate(_cells(axes, missing, sources, rebuild, time_limit, jobs), 1):
+        job = PointJob(tuple(axes), dict(sources), time_limit, None if workers.elsewhere else rebuild)
+        for count, (_, cell) in enumerate(finished(job, missing, workers), 1):
             store.add(cell)
             if bar:
                 bar((done + count) / len(every))
@@ -215,44 +180,15 @@ def swept(
     return [store.cells.get(one) or Cell(one, "undecided", (), None, None, STOPPED) for one in values]
 
 
-def _cells(
-    axes: Sequence[Axis], missing: Sequence[tuple[int, ...]], sources: Mapping[str, str], rebuild: Rebuild,
-    time_limit: float, jobs: int | None,
-) -> Iterable[Cell]:  # fmt: skip
-    count = parallel(jobs, len(missing))
-    if count <= 1:
-        return (judged(axes, p, sources, rebuild, time_limit) for p in missing)
-    return _parallel(axes, missing, sources, time_limit, count)
+@dataclass(frozen=True)
+class PointJob:
+    """Judges one point; without `rebuild`, in a process that reads the design from its texts."""
 
+    axes: tuple[Axis, ...]
+    sources: Mapping[str, str]
+    time_limit: float
+    rebuild: Rebuild | None = None
 
-def parallel(jobs: int | None, count: int) -> int:
-    """Returns how many processes run: as asked, else all cores where joblib is worth it.  Raises UsageError."""
-    installed = importlib.util.find_spec("joblib") is not None
-    if jobs is not None and jobs > 1 and not installed:
-        raise UsageError("--jobs needs joblib (pip install joblib); without it the points run one after another")
-    if jobs is not None:
-        return jobs
-    return (os.cpu_count() or 1) if installed and count >= PARALLEL else 1
-
-
-def _parallel(
-    axes: Sequence[Axis], missing: Sequence[tuple[int, ...]], sources: Mapping[str, str], time_limit: float, count: int
-) -> Iterator[Cell]:
-    from joblib import Parallel, delayed  # type: ignore[import-not-found,unused-ignore]
-
-    tasks = (delayed(alone)(tuple(axes), p, dict(sources), time_limit) for p in missing)
-    yield from Parallel(n_jobs=count, return_as="generator")(tasks)
-
-
-def alone(axes: Sequence[Axis], point: Sequence[int], sources: Mapping[str, str], time_limit: float) -> Cell:
-    """Returns one point in a process of its own, which reads the design from its texts."""
-    from coherence import importers
-    from coherence.language.reading import read_text
-
-    def rebuild(texts: Mapping[str, str]) -> Any:
-        if len(texts) == 1 and "coherence:" in next(iter(texts.values()))[:4000]:
-            name, text = next(iter(texts.items()))
-            return read_text(text, name)
-        return importers.design_from_sources(texts)
-
-    return judged(axes, point, sources, rebuild, time_limit)
+    def __call__(self, point: tuple[int, ...]) -> Cell:
+        """Returns one point."""
+        return judged(self.axes, point, self.sources, self.rebuild or design_from_texts, self.time_limit)

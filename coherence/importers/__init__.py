@@ -41,7 +41,16 @@ from coherence.language.document import Document, Items, Node, Scalar, Table
 from coherence.language.reading import WITHOUT_MANIFESTS, design_from_table, is_overlay
 from coherence.language.schema_kinds import Reading
 
-__all__ = ["design_from_sources", "design_of", "design_yaml", "documents_of", "kind_of", "kinds", "recognises"]
+__all__ = [
+    "design_from_sources",
+    "design_from_texts",
+    "design_of",
+    "design_yaml",
+    "documents_of",
+    "kind_of",
+    "kinds",
+    "recognises",
+]
 __all__ += ["Identity", "ObjectName", "identities", "read_without_schemas", "refused_objects"]
 
 LONGEST_TITLE = 200
@@ -139,6 +148,16 @@ def design_from_sources(sources: Mapping[str, str], *, without: Container[Object
     """Returns the same from the texts of the files, for the check of repairs."""
     documents = [read for file, text in sources.items() for read in _known_documents(text, file)]
     return design_of(documents, without=without)
+
+
+def design_from_texts(sources: Mapping[str, str]) -> Design:
+    """Returns the design of texts by the names of their files: one design, or manifests."""
+    from coherence.language.reading import read_text
+
+    if len(sources) == 1 and "coherence:" in next(iter(sources.values()))[:4000]:
+        name, text = next(iter(sources.items()))
+        return read_text(text, name)
+    return design_from_sources(sources)
 
 
 def design_yaml(documents: Sequence[Document]) -> str:

@@ -1,4 +1,4 @@
-"""Runs many independent jobs: on this machine's cores through joblib, beyond it through joblib's Dask backend.
+"""Runs many independent jobs with random numbers of their own, by `coherence.base.jobs`.
 
 A job gets its task and a random generator that depends on `seed` and on the job's number alone, so the results are the
 same for any number of workers, any backend, and where a worker dies and its jobs run again.
@@ -6,19 +6,18 @@ same for any number of workers, any backend, and where a worker dies and its job
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from coherence.base.errors import MissingExtraError, UsageError
+from coherence.base.errors import UsageError
+from coherence.base.jobs import WorkerPool, finished
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.gram import Grams
 
 T = TypeVar("T")
 R = TypeVar("R")
-DONE = "done"
 DRAWS = 25  # of one bootstrap job: fixed, so that the number of workers changes nothing
 
 
@@ -36,20 +35,8 @@ def run(
     (tcp://host:port), which then decides on the workers.  The job and its tasks must be picklable where other
     processes run them.  Raises MissingExtraError without joblib or Dask, UsageError where no scheduler answers.
     """
-    if workers < 1 and workers != -1:
-        raise UsageError(f"workers(={workers}) must be at least 1, or -1 for one a core")
-    packs = [(job, task, seed, number) for number, task in enumerate(tasks)]
-    if cluster is None and workers == 1:
-        return [_run_one(pack)[1] for pack in packs]
-    try:
-        from joblib import Parallel, delayed
-    except ImportError as error:
-        raise MissingExtraError("work on several cores", "parallel") from error
-    calls = [delayed(_run_one)(pack) for pack in packs]
-    if cluster is None:
-        return [result for _, result in Parallel(n_jobs=workers)(calls)]
-    with _on(cluster):
-        return [_arrived(one, cluster) for one in Parallel()(calls)]
+    ended = finished(_Seeded(job, seed), list(enumerate(tasks)), WorkerPool(workers, cluster))
+    return [result for _, result in sorted(ended, key=lambda one: one[0])]
 
 
 def generator(seed: int, number: int) -> np.random.Generator:
@@ -107,41 +94,19 @@ class _Draw:
         return self.statistic(self.products.resampled(size, int(random.integers(2**63))))
 
 
-def _run_one(pack: tuple[Callable[[T, np.random.Generator], R], T, int, int]) -> tuple[str, R]:
-    """One job.  A tuple travels with it; a large argument by itself joblib would leave on one worker, to die there."""
-    job, task, seed, number = pack
-    return DONE, job(task, generator(seed, number))
+class _Seeded:
+    """A job with the random numbers of each task; a class, so that other processes can be given it."""
 
+    __slots__ = ("job", "seed")
 
-def _arrived(one: Any, cluster: str) -> Any:
-    """A result; a job that the scheduler cancelled comes back as something else."""
-    if isinstance(one, tuple) and len(one) == 2 and one[0] == DONE:
-        return one[1]
-    raise UsageError(f"the cluster at {cluster} cancelled a job ({one!r}): look at the log of its scheduler")
+    def __init__(self, job: Callable[[Any, np.random.Generator], Any], seed: int) -> None:
+        self.job, self.seed = job, seed
+
+    def __call__(self, task: tuple[int, Any]) -> Any:
+        number, given = task
+        return self.job(given, generator(self.seed, number))
 
 
 def _rows(series: Series, start: int, length: int) -> Series:
     values = series.values[start : start + length]
     return Series(series.names, values, series.step, series.start + start * series.step, series.units, series.excluded)
-
-
-@contextmanager
-def _on(cluster: str) -> Iterator[None]:
-    """joblib's Dask backend on a running scheduler."""
-    try:
-        import distributed
-        from joblib import parallel_config
-    except ImportError as error:
-        raise MissingExtraError("work on a Dask cluster", "cluster") from error
-    connect: Any = distributed.Client
-    try:
-        client = connect(cluster, timeout="10s", set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise UsageError(f"no Dask scheduler answers at {cluster}: {error}; start one with `dask scheduler`") from error
-    with client, client.as_current(), parallel_config(backend="dask"):
-        try:
-            yield
-        except distributed.KilledWorker as error:
-            raise UsageError(
-                f"a job lost its worker again and again ({error}): give the workers more memory"
-            ) from error

@@ -172,24 +172,24 @@ class RequestRun:
         elif self._memory.n[at.AT_ONCE] > self.limits.at_once:
             self._stop(f"more than {self.limits.at_once:,} events happened without the clock going on")
         else:
-            self._stop(f"the limit of {self.limits.events:,} events was reached")
+            self._stop(f"the limit of {self.limits.events:,} events was reached", "a shorter run, or more --events")
 
     def _make_room(self) -> None:
         memory = self._memory
         alive = [count - int(memory.n[left]) for count, (_, left, _) in zip(memory.records, KINDS, strict=True)]
         if max(*alive, int(memory.n[at.TAIL] - memory.n[at.HEAD])) > self.limits.live:
-            self._stop(f"more than {self.limits.live:,} requests, calls or tries were alive")
+            self._stop(f"more than {self.limits.live:,} requests, calls or tries were alive", "a larger --live")
         else:
             memory.make_room(events=int(memory.n[np.array(self._world.stations) + at.N_BUSY].sum()))
 
-    def _stop(self, why: str) -> None:
+    def _stop(self, why: str, more: str = "no pause of 0 s") -> None:
         """Stop for good, and say what there is most of."""
         tries, route = max((int(self._memory.n[address + at.N_TRIES]), address) for address in self._world.routes)
         name = self.program.routes[self._world.routes.index(route)].name
         calls, there = (int(self._memory.n[route + count]) for count in (at.N_CALLS, at.N_AT_STATION))
         self.stopped = (
             f"stopped at {self.time:g} s: {why}; route {name} sent {tries:,} tries for {calls:,} calls, {there:,} are "
-            "at its station; help: fewer tries, a pause before retries, less room, a breaker, or larger Limits"
+            f"at its station; help: fewer tries, a pause before retries, less room, a breaker, {more}"
         )
 
     def set_servers(self, station: str, servers: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import hashlib
 import itertools
 import os
 import re
@@ -55,6 +56,12 @@ class ArrivalTrace:
         """The arrival process of a request-level program that replays the file."""
         span = self.times[-1] - self.times[0]
         return Arrivals(kind="trace", rate=len(self.times) / span if span > 0 else 0.0, times=self.times)
+
+    @property
+    def digest(self) -> str:
+        """Returns the SHA-256 of the requests."""
+        columns = (self.times, self.prompt, self.output, self.prefixes, self.prefix_block)
+        return hashlib.sha256(repr(columns).encode()).hexdigest()
 
     @property
     def load(self) -> TokenLoad:

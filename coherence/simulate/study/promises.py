@@ -55,6 +55,15 @@ class ConditionNotes:
     late: tuple[int | None, Fraction] | None = None  # a run in whose last tenth it did not hold
 
 
+def joined_notes(before: ConditionNotes, after: ConditionNotes) -> ConditionNotes:
+    """Returns the notes of runs and of one that follows."""
+    first = before if before.broken is not None else after
+    return ConditionNotes(
+        first.broken, first.values, before.reached + after.reached, before.open or after.open, after.latest,
+        before.late if before.late is not None else after.late,
+    )  # fmt: skip
+
+
 @dataclass
 class PromiseWatch:
     """Notes, instant by instant, whether the conditions of a design's promises hold."""
@@ -98,6 +107,12 @@ class PromiseWatch:
     def restart(self, until: float) -> None:
         """Forgets all runs: they are made again, or for another time."""
         self.notes, self.runs, self.until = {}, 0, until
+
+    def join(self, notes: Mapping[str, ConditionNotes]) -> None:
+        """Adds what the run of the next seed has noted by itself."""
+        self.runs += 1
+        for name, one in notes.items():
+            self.notes[name] = joined_notes(self.notes[name], one) if name in self.notes else one
 
     def start(self, seed: int | None) -> None:
         """Begins a run of which no instants are seen."""

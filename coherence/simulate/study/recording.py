@@ -13,8 +13,9 @@ from coherence.language.design import Design
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.processes import has_requests, processes
 from coherence.simulate.requests.station_times import stamps
+from coherence.simulate.study.exact_runs import exactly
 from coherence.simulate.study.loops_over_requests import run_model
-from coherence.simulate.study.samples import SAMPLES, RequestsUnderLoops, exactly, with_setting
+from coherence.simulate.study.samples import SAMPLES, RequestsUnderLoops, with_setting
 from coherence.simulate.study.setting import Setting
 from coherence.simulate.telemetry import tables_csv
 from coherence.simulate.telemetry.contract import LossCause, Telemetry, joined, of_instants, of_requests

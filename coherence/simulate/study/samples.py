@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from fractions import Fraction
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
-from coherence.base.number_text import render_seconds
-from coherence.base.places import Place
+from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.reads import recorded
 from coherence.language.design import Design
-from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.elaborate import elaborate
-from coherence.model.model import Model
-from coherence.simulate.execute.bursts import BurstError, bursts
-from coherence.simulate.execute.exact import Choices, Instant, MissingValueError, execute
-from coherence.simulate.execute.orbits import long_run
-from coherence.simulate.execute.slices import sliced
 from coherence.simulate.jobs.of_design import jobs_of
 from coherence.simulate.processes import FIRST_BURST, Processes, has_requests, processes, requested
 from coherence.simulate.processes.sources import poisson
 from coherence.simulate.requests.program import Arrivals, Outage, Program
 from coherence.simulate.serving.of_design import Engine, engines_of
 from coherence.simulate.study.answers_in_time import answer_promise
+from coherence.simulate.study.exact_runs import answered, bounded, loops_study
 from coherence.simulate.study.latencies import Array, Latencies, LatencyRecorder, arrived
 from coherence.simulate.study.loops_over_requests import Coupled, run_model
 from coherence.simulate.study.precision import steady_outcome
 from coherence.simulate.study.promises import PromiseWatch, judged
-from coherence.simulate.study.readings import OF_WHOM, of_engine, of_job, of_loops, of_requests, of_signals
+from coherence.simulate.study.readings import OF_WHOM, of_engine, of_job, of_loops, of_requests
 from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.run_record import RunRecord
+from coherence.simulate.study.seed_results import ALONE, Labour, SeedResult, seed_results
 from coherence.simulate.study.setting import Setting
 from coherence.simulate.study.start_up import loads_of
 
@@ -43,30 +36,30 @@ if TYPE_CHECKING:
 
 SAMPLES = 600  # rows of a run's time series
 WINDOWS = 120  # of latencies; each has the same number of samples
-EVENTS = 100_000_000  # of one run: what takes longer, or leaves more to be kept, is said to be too much
-INSTANTS = 200_000  # of one exact run
 FOLLOWED = 5  # % of a run for which those that have arrived are followed to their ends
 PARTS = 100  # of a run, between two drawings of the progress bar
 Progress = Callable[[float], None]
 
 
-def study(design: Design, setting: Setting, progress: Progress | None = None) -> Study:
+def study(design: Design, setting: Setting, progress: Progress | None = None, labour: Labour = ALONE) -> Study:
     """Runs the design under every seed, and judges its promises.  Raises InputError and UsageError."""
     watch = PromiseWatch(design, setting.until, setting.warmup)
-    own = _study(design, setting, watch, progress)
+    own = _study(design, setting, watch, progress, labour)
     readings = {reading.key: reading for reading in own.readings}
     return replace(own, promises=judged(design, watch, readings))
 
 
-def _study(design: Design, setting: Setting, watch: PromiseWatch, progress: Progress | None) -> Study:
+def _study(
+    design: Design, setting: Setting, watch: PromiseWatch, progress: Progress | None, labour: Labour
+) -> Study:  # fmt: skip
     """Runs the design under every seed.  Raises InputError and UsageError with what is missing."""
     requests, engines = has_requests(design), engines_of(design, first_burst=FIRST_BURST)
-    program = processes(design) if requests else Processes(Program((), (), ()))
+    program = _processes(design)
     _known(design, setting, program.program, engines)
     if not requests and not engines and not jobs_of(design):
-        return _loops(run_model(design), setting, watch)
+        return loops_study(run_model(design), setting, watch)
     program = with_setting(program, setting)
-    outcome = steady_outcome(program.program, setting, partial(_runs, design, program, watch, progress))
+    outcome = steady_outcome(program.program, setting, partial(_runs, design, program, watch, progress, labour))
     notes = [
         *program.assumptions,
         *([OF_WHOM] if program.program.sources else []),
@@ -80,20 +73,74 @@ def _study(design: Design, setting: Setting, watch: PromiseWatch, progress: Prog
 
 
 def _runs(
-    design: Design, program: Processes, watch: PromiseWatch, progress: Progress | None, setting: Setting
+    design: Design, program: Processes, watch: PromiseWatch, progress: Progress | None, labour: Labour,
+    setting: Setting,
 ) -> Iterator[RunRecord]:  # fmt: skip
-    """Yields what each run shows, one after the other."""
+    """Yields what each run shows, in the order of the seeds."""
     watch.restart(setting.until)
-    for count, seed in enumerate(setting.seeds):
-        record = RunRecord({})
-        for share, part in _parts(design, program, setting, seed, watch):
-            record = replace(
-                part, sample={**record.sample, **part.sample}, latencies={**record.latencies, **part.latencies},
-                loads={**record.loads, **part.loads}, stopped=record.stopped or part.stopped,
-            )  # fmt: skip
-            if progress:
-                progress((count + share) / len(setting.seeds))
-        yield record
+    bar = _RunBar(progress, len(setting.seeds))
+    job = SeedJob((design, program), watch.warmup, bar)
+    if labour.workers.elsewhere:
+        job = SeedJob(tuple(labour.sources.items()), watch.warmup)
+    for result in seed_results(job, setting, labour, bar.end):
+        watch.join(result.notes)
+        yield result.record
+
+
+class _RunBar:
+    """Tells the progress of several runs."""
+
+    def __init__(self, progress: Progress | None, runs: int) -> None:
+        self.progress, self.runs, self.ended = progress, runs, 0
+
+    def __call__(self, share: float) -> None:
+        if self.progress:
+            self.progress((self.ended + share) / self.runs)
+
+    def end(self) -> None:
+        """Counts a run."""
+        self.ended += 1
+        self(0.0)
+
+
+@dataclass(frozen=True)
+class SeedJob:
+    """Makes the run of one seed.  `of`: the design and its program, or in another process the texts of the design."""
+
+    of: tuple[Design, Processes] | tuple[tuple[str, str], ...]
+    warmup: float  # of what is seen of promises
+    progress: Progress | None = None
+
+    def __call__(self, setting: Setting) -> SeedResult:
+        """Returns what the run shows."""
+        with recorded() as reads:
+            if isinstance(self.of[0], Design):
+                design, program = self.of
+            else:
+                design = _read(self.of)
+                program = with_setting(_processes(design), setting)
+            watch = PromiseWatch(design, setting.until, self.warmup)
+            record = RunRecord({})
+            for share, part in _parts(design, program, setting, setting.seeds[0], watch):
+                record = replace(
+                    part, sample={**record.sample, **part.sample}, latencies={**record.latencies, **part.latencies},
+                    loads={**record.loads, **part.loads}, stopped=record.stopped or part.stopped,
+                )  # fmt: skip
+                if self.progress:
+                    self.progress(share)
+        return SeedResult(record, watch.notes, tuple(sorted(reads.all())))
+
+
+@lru_cache(maxsize=4)
+def _read(sources: tuple[tuple[str, str], ...]) -> Design:
+    """Returns the design of texts; a process that makes many runs reads it once."""
+    from coherence.importers import design_from_texts
+
+    return design_from_texts(dict(sources))
+
+
+def _processes(design: Design) -> Processes:
+    return processes(design) if has_requests(design) else Processes(Program((), (), ()))
 
 
 def _replayed(notes: Sequence[str], setting: Setting, engines: Sequence[Engine]) -> Iterator[str]:
@@ -183,7 +230,7 @@ class RequestsUnderLoops:
         from coherence.simulate.requests.engine import Limits, RequestRun
 
         self.made, self.setting, self.file = requests, setting, design.file
-        every, limits = setting.until / SAMPLES, Limits(live=setting.live, events=EVENTS)
+        every, limits = setting.until / SAMPLES, Limits(live=setting.live, events=setting.events)
         answers = (answer_promise(design, promise) for promise in design.promises.values())
         keeps = watch is not None and any(answer is not None for answer in answers)
         self.recorder = LatencyRecorder(len(requests.program.sources), _edges(setting), keeps=keeps)
@@ -193,8 +240,8 @@ class RequestsUnderLoops:
         )  # fmt: skip
         self.before: dict[str, float] = {}
         if design.loops:
-            _bounded(run_model(design), setting)
-        with _answered(self.file):
+            bounded(run_model(design), setting)
+        with answered(self.file):
             coupled = bool(design.loops) or (watch is not None and bool(watch.conditions()))
             if watch is not None and not coupled:
                 watch.start(seed)
@@ -203,7 +250,7 @@ class RequestsUnderLoops:
 
     def advance(self, until: float) -> None:
         """Go on to a time (s).  Raises InputError for what loops need, StoppedRunError for more than a run may use."""
-        with _answered(self.file):
+        with answered(self.file):
             (self.loops or self.run).advance(until)
         if self.run.stopped:
             raise StoppedRunError(self.run.stopped)
@@ -278,89 +325,3 @@ def with_setting(requests: Processes, setting: Setting) -> Processes:
     stations = {station.name for station in program.stations}
     outages = tuple(Outage(*pause) for pause in setting.pauses if pause[0] in stations)
     return replace(requests, program=replace(program, sources=replayed, outages=(*program.outages, *outages)))
-
-
-def _shown(model: Model, promised: Iterable[str] = ()) -> Model:
-    """Returns the model with what the figures of a run depend on: loops, states and commands, not every output."""
-    needed = [*(loop.name for loop in model.loops), *model.states, *model.commands, *promised]
-    return replace(sliced(model, needed), promises=model.promises)
-
-
-def _loops(whole: Model, setting: Setting, watch: PromiseWatch) -> Study:
-    """Loops alone know no chance: one run, exactly."""
-    model = _shown(watch.begin(whole, setting.values, None), watch.targets())
-    if not model.loops and not model.states:
-        raise _nothing(model)
-    instants = exactly(model, setting, watch)
-    watch.end()
-    sample = dict(of_signals(model, instants, setting)) | dict(of_loops(model, instants, setting))
-    notes, watch.repeats = _for_ever(model, setting)
-    return Study(replace(setting, seeds=()), (sample,), model.abstractions, notes)
-
-
-def exactly(model: Model, setting: Setting, watch: PromiseWatch | None = None) -> list[Instant]:
-    """Returns the one exact run of a model without chance, which a watch sees.  Raises InputError."""
-    until = Fraction(setting.until)
-    _bounded(model, setting)
-    with _answered(model.design.file):
-        choices = Choices(setting.values, schedule=bursts(model, until, values=setting.values))
-        return execute(model, choices, until=until, see=watch.see if watch is not None else None)
-
-
-def _bounded(model: Model, setting: Setting) -> None:
-    """Raises UsageError for a time in which loops and steps have more instants than a run keeps."""
-    periods = [*(loop.period for loop in model.loops), *(s.step for s in model.states.values() if s.step)]
-    count = sum(Fraction(setting.until) / period for period in periods)
-    if count > INSTANTS:
-        raise UsageError(
-            f"loops and steps have {float(count):.3g} instants in this time, and a run keeps {INSTANTS:,}: "
-            "choose a shorter --for"
-        )
-
-
-@contextmanager
-def _answered(file: str) -> Iterator[None]:
-    """Yields what a run needs, or cannot carry, as an InputError."""
-    here = Place(file, 1, 1, 1, 1)
-    try:
-        yield
-    except MissingValueError as error:
-        remedy = f"state it in the design, or give it here: --set {error.path}=..."
-        raise InputError([Problem(here, f"needs {error}", remedy)]) from None
-    except (NotExactError, BurstError) as error:
-        raise InputError([Problem(here, str(error), "state a smaller model")]) from None
-
-
-def _for_ever(model: Model, setting: Setting) -> tuple[tuple[str, ...], tuple[Fraction, Fraction] | None]:
-    """Returns what becomes of the run in the long run, where that can be shown; from when on, and how often (0: still).
-
-    Without the times where the run has bursts, or only closes in.
-    """
-    try:
-        orbit = long_run(model, Choices(setting.values)).orbit
-    except NotExactError:
-        orbit = None
-    bare = "without its bursts: " if any(w.burst is not None for w in model.design.workload.values()) else ""
-    if orbit is None:
-        return ("whether it settles or repeats was not found out",), None
-    if orbit.still:
-        rests = (orbit.start, Fraction(0)) if orbit.exact and not bare else None
-        return (f"{bare}settled for ever from {render_seconds(orbit.start)} on",), rests
-    how = "exactly" if orbit.exact else f"closing in by {float(orbit.contraction):.2g} a lap"
-    repeats = (orbit.start, orbit.period) if orbit.exact and not bare else None
-    words = f"{bare}repeats every {render_seconds(orbit.period)} for ever, from {render_seconds(orbit.start)} on, {how}"
-    return (words,), repeats
-
-
-class NothingRunsError(InputError):
-    """Says that a design has nothing that a run of requests, jobs at a barrier or loops could show."""
-
-
-def _nothing(model: Model) -> NothingRunsError:
-    return NothingRunsError([
-        Problem(
-            Place(model.design.file, 1, 1, 1, 1),
-            "nothing here runs: no requests, no loop, no plant and no job",
-            "add a workload with a rate and a call from it, or a loop with its signal",
-        )
-    ])  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from coherence.simulate.serving.trace import ArrivalTrace
@@ -16,7 +16,8 @@ class Setting:
     `trace`: workload -> arrivals and, for an inference server, tokens, instead of chance; `pauses`: (station, start,
     lasts) of outages (s).  `finds_start_up`: a test says what is left out, `warmup` or more; `precision`: runs are
     made longer, or more, until the intervals of latencies are this share of their values to each side; `live`:
-    requests, calls and tries alive at one time, each, beyond which a run stops.
+    requests, calls and tries alive at one time, each, beyond which a run stops; `events`: of one run, beyond which it
+    stops, so that no design runs for days because a number in it is wrong.
     """
 
     until: float
@@ -28,3 +29,8 @@ class Setting:
     finds_start_up: bool = False
     precision: float | None = None
     live: int = 2_000_000
+    events: int = 100_000_000
+
+    def alone(self, seed: int) -> Setting:
+        """Returns the setting of the run of one seed."""
+        return replace(self, seeds=(seed,))

@@ -1,0 +1,110 @@
+"""Runs loops alone, once and exactly: they know no chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+
+from coherence.base.errors import InputError, Problem, UsageError
+from coherence.base.number_text import render_seconds
+from coherence.base.places import Place
+from coherence.language.expressions.evaluate import NotExactError
+from coherence.model.model import Model
+from coherence.simulate.execute.bursts import BurstError, bursts
+from coherence.simulate.execute.exact import Choices, Instant, MissingValueError, execute
+from coherence.simulate.execute.orbits import long_run
+from coherence.simulate.execute.slices import sliced
+from coherence.simulate.study.promises import PromiseWatch
+from coherence.simulate.study.readings import of_loops, of_signals
+from coherence.simulate.study.repeated_runs import Study
+from coherence.simulate.study.setting import Setting
+
+INSTANTS = 200_000  # of one exact run
+
+
+def _shown(model: Model, promised: Iterable[str] = ()) -> Model:
+    """Returns the model with what the figures of a run depend on: loops, states and commands, not every output."""
+    needed = [*(loop.name for loop in model.loops), *model.states, *model.commands, *promised]
+    return replace(sliced(model, needed), promises=model.promises)
+
+
+def loops_study(whole: Model, setting: Setting, watch: PromiseWatch) -> Study:
+    """Loops alone know no chance: one run, exactly."""
+    model = _shown(watch.begin(whole, setting.values, None), watch.targets())
+    if not model.loops and not model.states:
+        raise _nothing(model)
+    instants = exactly(model, setting, watch)
+    watch.end()
+    sample = dict(of_signals(model, instants, setting)) | dict(of_loops(model, instants, setting))
+    notes, watch.repeats = _for_ever(model, setting)
+    return Study(replace(setting, seeds=()), (sample,), model.abstractions, notes)
+
+
+def exactly(model: Model, setting: Setting, watch: PromiseWatch | None = None) -> list[Instant]:
+    """Returns the one exact run of a model without chance, which a watch sees.  Raises InputError."""
+    until = Fraction(setting.until)
+    bounded(model, setting)
+    with answered(model.design.file):
+        choices = Choices(setting.values, schedule=bursts(model, until, values=setting.values))
+        return execute(model, choices, until=until, see=watch.see if watch is not None else None)
+
+
+def bounded(model: Model, setting: Setting) -> None:
+    """Raises UsageError for a time in which loops and steps have more instants than a run keeps."""
+    periods = [*(loop.period for loop in model.loops), *(s.step for s in model.states.values() if s.step)]
+    count = sum(Fraction(setting.until) / period for period in periods)
+    if count > INSTANTS:
+        raise UsageError(
+            f"loops and steps have {float(count):.3g} instants in this time, and a run keeps {INSTANTS:,}: "
+            "choose a shorter --for"
+        )
+
+
+@contextmanager
+def answered(file: str) -> Iterator[None]:
+    """Yields what a run needs, or cannot carry, as an InputError."""
+    here = Place(file, 1, 1, 1, 1)
+    try:
+        yield
+    except MissingValueError as error:
+        remedy = f"state it in the design, or give it here: --set {error.path}=..."
+        raise InputError([Problem(here, f"needs {error}", remedy)]) from None
+    except (NotExactError, BurstError) as error:
+        raise InputError([Problem(here, str(error), "state a smaller model")]) from None
+
+
+def _for_ever(model: Model, setting: Setting) -> tuple[tuple[str, ...], tuple[Fraction, Fraction] | None]:
+    """Returns what becomes of the run in the long run, where that can be shown; from when on, and how often (0: still).
+
+    Without the times where the run has bursts, or only closes in.
+    """
+    try:
+        orbit = long_run(model, Choices(setting.values)).orbit
+    except NotExactError:
+        orbit = None
+    bare = "without its bursts: " if any(w.burst is not None for w in model.design.workload.values()) else ""
+    if orbit is None:
+        return ("whether it settles or repeats was not found out",), None
+    if orbit.still:
+        rests = (orbit.start, Fraction(0)) if orbit.exact and not bare else None
+        return (f"{bare}settled for ever from {render_seconds(orbit.start)} on",), rests
+    how = "exactly" if orbit.exact else f"closing in by {float(orbit.contraction):.2g} a lap"
+    repeats = (orbit.start, orbit.period) if orbit.exact and not bare else None
+    words = f"{bare}repeats every {render_seconds(orbit.period)} for ever, from {render_seconds(orbit.start)} on, {how}"
+    return (words,), repeats
+
+
+class NothingRunsError(InputError):
+    """Says that a design has nothing that a run of requests, jobs at a barrier or loops could show."""
+
+
+def _nothing(model: Model) -> NothingRunsError:
+    return NothingRunsError([
+        Problem(
+            Place(model.design.file, 1, 1, 1, 1),
+            "nothing here runs: no requests, no loop, no plant and no job",
+            "add a workload with a rate and a call from it, or a loop with its signal",
+        )
+    ])  # fmt: skip
