@@ -198,6 +198,12 @@ class _Checker:
         if near := self.near[head]:
             self.reading.problem(place, f"'{head}' is not declared", f"did you mean '{near}'?")
 
+    def subject(self, event: Event, own: str) -> None:
+        """Reports the subject of an event like a word before a dot; no timer runs from its own start."""
+        near = self.nearest(event.thing, [own]) if own and event.thing not in self.declared else None
+        if near is None or self.nearest(event.thing, [name for name in self.known if name != own]):
+            self.thing(event.thing, event.place)
+
     def signal(self, head: str, signal: str, place: Place) -> None:
         """Reports a word after a dot that is near to a signal of its component."""
         component = self.design.components.get(head)
@@ -232,9 +238,10 @@ def check(design: Design, reading: Reading, *, whole: Design | None = None) -> N
         signal = loop.actuation.signal if loop.actuation else None
         if isinstance(signal, Word):
             checker.thing(signal.text.split(".")[0], signal.place)
+    runs = {timer.start: timer.name for timer in design.timers.values() if timer.start is not None}
     for event in events(design):
         if event.kind != "outside":
-            checker.thing(event.thing, event.place)
+            checker.subject(event, runs.get(event, ""))
 
 
 def _plant_or_problem(component: Component, reading: Reading) -> list[Formula]:

@@ -79,6 +79,8 @@ def test_what_is_declared_by_every_section() -> None:
         ("promises: {a: never thorttle}", "'thorttle' names nothing", "did you mean 'throttle'?"),
         ("limits: {a: {counts: requets.retries, at_most: 3}}", "'requets' is not declared", "did you mean 'requests'?"),
         ("timers: {t: {from: pol starts, after: 3 s}}", "", ""),
+        ("timers: {scheduled: {from: schedule starts, after: 3 s}}", "", ""),
+        ("timers: {lease: {from: a starts, after: 3 s}, t: {from: lese starts, after: 3 s}}", "'lese' is", "'lease'?"),
         ("timers: {t: {from: poool starts, after: 3 s}}", "'poool' is not declared", "did you mean 'pool'?"),
         ("claims: {h: pool.desired + spre.size}", "'spre' is not declared", "did you mean 'spare'?"),
     ],

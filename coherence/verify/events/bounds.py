@@ -100,7 +100,7 @@ def time_left(design: Design, timer: Timer, thing: str) -> FiringWindow | None:
     fires, start = firing.firing(timer), timer.start
     own, asks = start is not None and start.thing == thing, _open_role(design, timer, thing)
     lifted = not asks and _lifted_before(design, timer, thing)
-    if fires is None or lifted or (own and _is_apart(design, timer, thing)):
+    if fires is None or lifted or timer.renew is not None or (own and _is_apart(design, timer, thing)):
         return None
     work = "" if asks else answering(design, thing)
     left = _after_work_begins(design, timer, f"{work} starts") if work else None

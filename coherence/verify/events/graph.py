@@ -152,7 +152,19 @@ def _fired(design: Design) -> Iterator[EventLink]:
         yield replace(
             link, window=fires.window, lower=fires.lower, upper=fires.upper, places=values(timer),
             assumptions=(*fires.defaults, *_transit(timer.start)),
+            missing=f"how long {timer.name} is renewed: only then it fires" if timer.renew is not None else "",
         )  # fmt: skip
+
+
+def without_renewals(timer: Timer, links_to: Causes) -> Causes:
+    """Returns the links with those of one timer as they are where nothing renews it."""
+    fires, key = firing.lease(timer), f"{timer.name} fires"
+    if timer.renew is None or fires is None:
+        return links_to
+    own = (
+        replace(link, window=fires.window, missing="") if link.name == timer.name else link for link in links_to[key]
+    )
+    return {**links_to, key: tuple(own)}
 
 
 def values(timer: Timer) -> tuple[Place, ...]:

@@ -7,7 +7,7 @@ is chance (the phase of a ticker, jitter, an unknown constant).  SOURCE: conditi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.findings.question_input import rational
@@ -118,6 +118,17 @@ def missing(timer: Timer) -> str:
 
 def firing(timer: Timer) -> Firing | None:
     """Returns when the timer fires after its event; None where it never does or a key is missing.
+
+    What is renewed may fire at any time after that, or never: `lease` says when it fires without a renewal.
+    """
+    fires = lease(timer)
+    if fires is None or timer.renew is None:
+        return fires
+    return replace(fires, window=FiringWindow(fires.window.earliest, None))
+
+
+def lease(timer: Timer) -> Firing | None:
+    """Returns when the timer fires after its event, or after its last renewal.
 
     With `every` it is a probe, whose first comes after `first` (or `after`); else it fires once,
     `after` (or `first`) later.  `jitter` moves the ends.

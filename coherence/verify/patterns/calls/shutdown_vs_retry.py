@@ -52,6 +52,7 @@ from coherence.verify.calls.claims import Numbers, bounded_sum
 from coherence.verify.calls.repairs import longer, offered
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.events.bounds import ended_by
+from coherence.verify.patterns.timers._renewal import in_time
 from coherence.verify.timers.firing import firing
 
 QUESTION = Question("COH218", "shutdown-vs-retry", "ai.04 runtime control coherence")
@@ -121,7 +122,7 @@ def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Fin
     back = tuple(plan for plan in _plans(subject.design) if plan.callee == component.name and plan.retries)
     returns = _returns(component, timer)
     fires = firing(timer)
-    if not isinstance(timer.after, Quantity) or fires is None or not (returns or back):
+    if not isinstance(timer.after, Quantity) or fires is None or not (returns or back) or _renewed(subject, timer):
         return
     needed = _needed(timer, component)
     of = (timer.name, component.name, *(plan.name for plan in back))
@@ -131,6 +132,11 @@ def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Fin
         return
     given = DurationInterval(fires.window.earliest, fires.window.latest)
     yield _answer(subject, Life(timer, component, given, *needed, () if returns else back), of)
+
+
+def _renewed(subject: Subject, timer: Timer) -> bool:
+    """Returns whether renewals may keep a timer from ever ending what works on; timer-against-activity answers then."""
+    return timer.renew is not None and in_time(subject.design, timer) is not False
 
 
 def _working(component: Component) -> list[tuple[str, Quantity]]:
@@ -185,7 +191,7 @@ def _answer(subject: Subject, life: Life, of: tuple[str, ...]) -> Finding:
     if saves and checkpointed is None:
         keeps = "one that keeps its work is `checkpoint: 15 min` and `takes: {checkpoint: ...}`"
         return QUESTION.undecided(f"needs what {saves} of {life.component.name} is: {keeps}", _places(life), of)
-    never = least >= _high(life.given) and _most_progress(life) == 0
+    never = least >= _high(life.given) and _most_progress(life) == 0 and life.timer.renew is None
     return _never(subject, life, of, numbers, certain=never)
 
 

@@ -46,8 +46,9 @@ def _cases(design: Design) -> Iterator[OverrunCase]:
             assert timer.unless is not None
             assert timer.start is not None
             start, unless = (graph.key_of(event, design) for event in (timer.start, timer.unless))
-            case = _of_next_time(timer, unless, causes) if start == unless else None
-            yield _prolonged(design, case or _worst(design, timer, unless, causes))
+            alone = graph.without_renewals(timer, causes)
+            case = _of_next_time(timer, unless, alone) if start == unless else None
+            yield _prolonged(design, case or _worst(design, timer, unless, alone))
 
 
 def may_be_ended(timer: Timer) -> bool:

@@ -34,7 +34,7 @@ class Renewal:
 
 def answer(subject: Subject, question: Question, case: OverrunCase) -> Finding:
     """Answers, where the task outlasts the lease, whether the renewals come in time."""
-    timer, lease = case.timer, firing.firing(case.timer)
+    timer, lease = case.timer, firing.lease(case.timer)
     assert timer.renew is not None
     renewal = _renewal(subject.design, timer)
     if lease is None or renewal is None:
@@ -42,9 +42,21 @@ def answer(subject: Subject, question: Question, case: OverrunCase) -> Finding:
         needs = f"{missing} of {timer.name}" if missing else f"the interval at which '{_words(timer)}' repeats"
         places = (timer.renew.place.labelled("renews the lease"), timer.place.labelled("this lease"))
         return question.undecided(f"needs {needs}", places, _names(case, renewal))
-    if renewal.interval.latest is not None and renewal.interval.latest < lease.window.earliest:
+    if in_time(subject.design, timer):
         return _proved(question, case, renewal, lease)
     return _conflict(subject, question, case, renewal, lease)
+
+
+def in_time(design: Design, timer: Timer) -> bool | None:
+    """Decides whether renewals always come before the timer fires; None where that is not known."""
+    lease = firing.lease(timer)
+    renewal = _renewal(design, timer) if timer.renew is not None else None
+    if timer.renew is None or (lease is not None and renewal is not None and renewal.interval.latest is None):
+        return False
+    if lease is None or renewal is None:
+        return None
+    assert renewal.interval.latest is not None
+    return renewal.interval.latest < lease.window.earliest
 
 
 def _words(timer: Timer) -> str:

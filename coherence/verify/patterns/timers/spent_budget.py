@@ -126,7 +126,18 @@ def _causes(facts: DesignFacts, budget: FailureBudget) -> list[Recurrence]:
     timer = counted_timer(facts.design, budget.limit)
     if timer is not None:
         return list(_firings(facts.design, timer))
-    return list(recurrences(facts, budget.thing, once=budget.lives == 0))
+    every = recurrences(facts, budget.thing, once=budget.lives == 0)
+    return [cause for cause in every if not _renewed(facts.design, cause)]
+
+
+def _renewed(design: Design, cause: Recurrence) -> bool:
+    """Returns whether a timer fires in no run in which its renewals go on."""
+    timer = design.timers.get(cause.name)
+    if timer is None or timer.renew is None:
+        return False
+    from coherence.verify.patterns.timers._renewal import in_time
+
+    return in_time(design, timer) is not False
 
 
 def _firings(design: Design, timer: Timer) -> Iterator[Recurrence]:
