@@ -44,6 +44,7 @@ OF_A_RUN = (
     "cluster",
     "into",
     "telemetry",
+    "picture",
     "output",
 )
 
@@ -79,14 +80,17 @@ OF_A_RUN = (
 )
 @workers_options("every run")
 @click.option("--telemetry", metavar="FOLDER", help="Write series, requests and true causes of the first run here.")
+@click.option(
+    "--picture", metavar="FILE", help="Draw the runs, over time and by how long answers took: FILE.svg or .png."
+)
 @click.option("--observed", metavar="FOLDER", help="Logs of a real autoscaler: did it what the design predicts?")
 @strict_option()
 @click.option("--output", "-o", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, against: str | None, span: str, warm_up: str | None, precision: str | None, runs: int, seed: int,
     values: Sequence[str], arrivals: Sequence[str], pauses: Sequence[str], live: int, events: int,
-    jobs: int | None, cluster: str | None, into: str | None, telemetry: str | None, observed: str | None,
-    strict: bool, output: str,
+    jobs: int | None, cluster: str | None, into: str | None, telemetry: str | None, picture: str | None,
+    observed: str | None, strict: bool, output: str,
 ) -> int:  # fmt: skip
     """Run the design at PATH: percentiles, sends per call, queues and what the loops do.
 
@@ -98,7 +102,6 @@ def command(  # noqa: PLR0913  (one parameter per option)
         refuse_given(OF_A_RUN, "with --observed nothing is run, and logs are compared with the design")
         return _replay(path, observed, strict=strict)
     from coherence.cli._promises import is_broken, is_open
-    from coherence.simulate.study.recording import prepare
     from coherence.simulate.study.repeated_runs import difference
     from coherence.simulate.study.setting import Setting
 
@@ -107,15 +110,15 @@ def command(  # noqa: PLR0913  (one parameter per option)
     setting = Setting(
         *_span(span, warm_up), tuple(range(seed, seed + runs)), dict(map(_value, values)), dict(map(_trace, arrivals)),
         tuple(map(_pause, pauses)), warm_up is None, _precision(precision), live, events,
+        picture is not None,
     )  # fmt: skip
-    if telemetry is not None:
-        prepare(Path(telemetry))
-    _advise()
+    _prepare(telemetry, picture)
     names = [path, *([against] if against is not None else [])]
     studies, unread_lines = _studies(names, setting, _labour(jobs, cluster, into, setting))
     stopped, names = any(study.stopped for study in studies), names[: len(studies)]
     if telemetry is not None and not stopped:
         _write(one_entry(path).design, setting, telemetry)
+    _draw(names, studies, picture)
     changed = difference(*studies) if against is not None and not stopped else ()  # of runs under the same seeds
     click.echo(_rendered(output, names, studies, changed, unread_lines), nl=False)
     code = strict_code(int(is_broken(studies)), sum(unread_lines, ()), strict=strict, left_open=is_open(studies))
@@ -127,6 +130,30 @@ def _labour(jobs: int | None, cluster: str | None, into: str | None, setting: Se
     from coherence.simulate.study.seed_results import KeptRuns, Labour
 
     return Labour(workers_of(jobs, cluster), KeptRuns(Path(into), setting) if into is not None else None)
+
+
+def _prepare(telemetry: str | None, picture: str | None) -> None:
+    """Looks whether what is to be written can be, before anything runs.  Raises UsageError."""
+    from coherence.reporting.pictures import files
+    from coherence.simulate.study.recording import prepare
+
+    if picture is not None:
+        files.check_kind(picture)
+    if telemetry is not None:
+        prepare(Path(telemetry))
+    _advise()
+
+
+def _draw(names: Sequence[str], studies: Sequence[Study], file: str | None) -> None:
+    """Writes the picture of runs, where one is wanted.  Raises UsageError."""
+    if file is None:
+        return
+    from coherence.loops.pictures.analysis_figure import system_name
+    from coherence.reporting.pictures import files
+    from coherence.simulate.pictures.run_figure import run_figure
+
+    designs = [one_entry(name).design for name in names]
+    files.write(run_figure([system_name(name) for name in names], studies, designs), file)
 
 
 def _rendered(

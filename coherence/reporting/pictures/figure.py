@@ -68,6 +68,15 @@ class Arrow:
 
 
 @dataclass(frozen=True)
+class Guide:
+    """A labelled line across a panel: at a number of the `axis` x (upright) or y (level)."""
+
+    axis: str
+    at: float
+    text: str
+
+
+@dataclass(frozen=True)
 class Panel:
     """Axes with what is drawn on them.  `log`: which axes (x, y, xy or empty); `square`: equal units on both.
 
@@ -94,6 +103,7 @@ class Panel:
     bands: tuple[CurveBand, ...] = ()
     discs: tuple[Discs, ...] = ()
     shade: str = ""
+    guides: tuple[Guide, ...] = ()
 
 
 @dataclass(frozen=True)

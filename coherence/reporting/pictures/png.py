@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from coherence.reporting.pictures.figure import (
@@ -11,6 +12,7 @@ from coherence.reporting.pictures.figure import (
     WIDTH,
     Arrow,
     Figure,
+    Guide,
     Panel,
     layout,
     look,
@@ -96,11 +98,34 @@ def _draw_marks(axes: Any, panel: Panel) -> None:
         axes.text(x, y, words, ha=side, va="center", fontsize=8, clip_on=True)
     for level in panel.levels:
         axes.axhline(level, color="#777777", linestyle="--", linewidth=0.8)
+    for row, guide in enumerate(panel.guides):
+        _guide(axes, guide, row, after=guide.at > _middle(panel))
     if panel.shade == "outside":
         axes.set_facecolor(SHADED)
     if panel.circle is not None:
         inner = {"facecolor": "#fbfbfb", "zorder": 0.5} if panel.shade == "outside" else {"fill": False}
         axes.add_patch(Circle((0, 0), panel.circle, edgecolor="#777777", linestyle="--", **inner))
+
+
+def _middle(panel: Panel) -> float:
+    """Returns the middle of the curves of a panel, from left to right."""
+    xs = [x for line in panel.lines for x, _ in line.points if x > 0 or "x" not in panel.log]
+    low, high = min(xs, default=1.0), max(xs, default=1.0)
+    return math.sqrt(low * high) if "x" in panel.log else (low + high) / 2
+
+
+def _guide(axes: Any, guide: Guide, row: int, *, after: bool) -> None:
+    """Draws a guide with its label; labels of upright ones stand below each other, before those `after` the middle."""
+    look = {"color": "#1a1a1a", "linestyle": "--", "linewidth": 0.9}
+    box = {"boxstyle": "square,pad=0.1", "facecolor": "#fbfbfb", "edgecolor": "none", "alpha": 0.8}
+    if guide.axis == "y":
+        axes.axhline(guide.at, **look)
+        place, side, up = (0.99, guide.at), "right", axes.get_yaxis_transform()
+        axes.text(*place, guide.text, transform=up, ha=side, va="bottom", fontsize=8, bbox=box)
+    else:
+        axes.axvline(guide.at, **look)
+        axes.text(guide.at, 0.97 - 0.07 * row, f" {guide.text} ", transform=axes.get_xaxis_transform(), va="top",
+                  ha="right" if after else "left", fontsize=8, bbox=box)  # fmt: skip
 
 
 def _scale(axes: Any, panel: Panel) -> None:

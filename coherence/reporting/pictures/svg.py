@@ -22,12 +22,15 @@ from coherence.reporting.pictures.figure import (
     CurveBand,
     Discs,
     Figure,
+    Guide,
     Line,
     Panel,
     layout,
     look,
     wrapped_notes,
 )
+
+DARK = "<style>@media screen and (prefers-color-scheme: dark){#sheet{filter:invert(0.93) hue-rotate(180deg)}}</style>"
 
 
 def svg(figure: Figure) -> str:
@@ -42,7 +45,8 @@ def svg(figure: Figure) -> str:
         f"<title>{escape(figure.title)}</title>",
         "<!-- drawn by coherence -->",
         f"<desc>{escape('; '.join(panel.title for panel in figure.panels))}</desc>",
-        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
+        DARK,
+        f'<g id="sheet"><rect width="{width}" height="{height}" fill="#ffffff"/>',
         _text(14, 22, figure.title, size=15, weight="600"),
     ]
     for index, (panel, (left, top, across, down)) in enumerate(zip(figure.panels, boxes, strict=True)):
@@ -50,7 +54,7 @@ def svg(figure: Figure) -> str:
         parts += [*_panel(panel, f"clip{index}", across, down), "</g>"]
     for index, note in enumerate(notes):
         parts.append(_text(14, 34 + bottom + 12 + 18 * index, note, fill="#444444"))
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    return "\n".join([*parts, "</g></svg>"]) + "\n"
 
 
 def _text(  # noqa: PLR0913  (the attributes of a text)
@@ -108,6 +112,8 @@ def _numbers(panel: Panel) -> tuple[list[float], list[float]]:
     for x0, y0, x1, y1, _ in panel.cells:
         xs += [x0, x1]
         ys += [y0, y1]
+    xs += [guide.at for guide in panel.guides if guide.axis == "x"]
+    ys += [guide.at for guide in panel.guides if guide.axis == "y"]
     ys += [*panel.levels, *(n for n in (panel.low, panel.high) if n is not None)]
     if panel.circle is not None:
         xs += [-panel.circle, panel.circle]
@@ -151,7 +157,27 @@ def _panel(panel: Panel, clip: str, across: int, down: int) -> list[str]:
     ]
     parts += [part for arrow in panel.arrows for part in _arrow(x, y, arrow)]
     parts += [_text(x.at(a), y.at(b) + 4, words, size=11, anchor=anchor) for a, b, anchor, words in panel.texts]
+    parts += [part for row, guide in enumerate(panel.guides) for part in _labelled(x, y, guide, row)]
     return [*parts, "</g>", *_legend(named)]
+
+
+def _labelled(x: _Axis, y: _Axis, guide: Guide, row: int) -> list[str]:
+    """Returns a guide with its label, each in a row of its own where guides stand upright."""
+    middle = (x.start + x.end) / 2
+    if guide.axis == "y":
+        at = y.at(guide.at)
+        path, left, down = f"M{x.start} {at:.1f}H{x.end}", x.end - 4, at - 4 if at > y.end + 16 else at + 13
+        anchor = "end"
+    else:
+        at = x.at(guide.at)
+        path, anchor = f"M{at:.1f} {y.end}V{y.start}", "start" if at < middle else "end"
+        left, down = at + (4 if at < middle else -4), y.end + 13 + 14 * row
+    stroke = 'stroke="#1a1a1a" stroke-width="1.2" stroke-dasharray="5 3"'
+    halo = '<g paint-order="stroke" stroke="#fbfbfb" stroke-width="3" stroke-linejoin="round">'
+    return [
+        f'<path d="{path}" {stroke} fill="none"/>',
+        halo + _text(left, down, guide.text, size=11, anchor=anchor) + "</g>",
+    ]
 
 
 def _arrow(x: _Axis, y: _Axis, arrow: Arrow) -> list[str]:

@@ -16,9 +16,11 @@ from coherence.simulate.execute.bursts import BurstError, bursts
 from coherence.simulate.execute.exact import Choices, Instant, MissingValueError, execute
 from coherence.simulate.execute.orbits import long_run
 from coherence.simulate.execute.slices import sliced
+from coherence.simulate.study.course import RunCourse, course_of_instants
 from coherence.simulate.study.promises import PromiseWatch
 from coherence.simulate.study.readings import of_loops, of_signals
 from coherence.simulate.study.repeated_runs import Study
+from coherence.simulate.study.run_record import RunRecord
 from coherence.simulate.study.setting import Setting
 
 INSTANTS = 200_000  # of one exact run
@@ -39,7 +41,9 @@ def loops_study(whole: Model, setting: Setting, watch: PromiseWatch) -> Study:
     watch.end()
     sample = dict(of_signals(model, instants, setting)) | dict(of_loops(model, instants, setting))
     notes, watch.repeats = _for_ever(model, setting)
-    return Study(replace(setting, seeds=()), (sample,), model.abstractions, notes)
+    course = course_of_instants(model, instants, setting.until) if setting.draws else RunCourse()
+    records = (RunRecord(sample, course=course),)
+    return Study(replace(setting, seeds=()), (sample,), model.abstractions, notes, records=records)
 
 
 def exactly(model: Model, setting: Setting, watch: PromiseWatch | None = None) -> list[Instant]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from coherence.simulate.requests.engine import RequestRecords, RequestResult
+    from coherence.simulate.serving.engine import Served
 
 Array = NDArray[Any]
 GAMMA = 1.004  # a bin is 0.4 % wide
@@ -64,8 +65,7 @@ class Latencies:
 
     def add(self, start: Array, end: Array, answered: Array) -> None:
         """Counts requests that ended; those that arrived outside of the windows are left out."""
-        place = np.searchsorted(self.edges, start, side="left") - 1
-        place[start == self.edges[0]] = 0
+        place = self.windows(start)
         inside = (place >= 0) & (place < len(self.sums))
         self.failed += np.bincount(place[inside & ~answered], minlength=len(self.sums))
         good = inside & answered
@@ -79,6 +79,12 @@ class Latencies:
         keys, numbers = np.unique(place * shape[1] + bins - self.first, return_counts=True)
         self.counts.reshape(-1)[keys] += numbers
         self.bin_sums += np.bincount(bins - self.first, weights=latency, minlength=shape[1])
+
+    def windows(self, start: Array) -> Array:
+        """Returns the number of the window in which each time lies; -1 and the number of windows are outside."""
+        place: Array = np.searchsorted(self.edges, start, side="left") - 1
+        place[start == self.edges[0]] = 0
+        return place
 
     def cover(self, first: int, beyond: int) -> None:
         """Adds bins, so that all from `first` to before `beyond` are there."""
@@ -147,3 +153,20 @@ def arrived(result: RequestResult, source: str, edges: Array, before: int) -> Ar
     sampled = np.append(series[f"{source}.arrivals"], last)  # a run that was stopped has no samples further on
     gained: Array = np.diff(np.concatenate(([before], sampled[at], [last])))
     return gained
+
+
+def served_times(name: str, served: Served, edges: Array) -> dict[tuple[str, str], Latencies]:
+    """Returns what the users of an inference server waited for, by kind: those not served yet have arrived only."""
+    begun = {"wait": served.load.arrival, "first token": served.load.since, "whole answer": served.load.since}
+    ends = {"wait": served.scheduled, "first token": served.first_token, "whole answer": served.last_token}
+    counted = {}
+    came = served.load.arrival[~served.rejected]
+    for kind, end in ends.items():
+        times = Latencies(edges)
+        there = np.isfinite(end) & ~served.rejected
+        taken = (end - begun[kind])[there]
+        times.add(served.load.arrival[there], served.load.arrival[there] + taken, np.ones(len(taken), dtype=bool))
+        place = times.windows(came)
+        times.arrived = np.bincount(place[(place >= 0) & (place < len(edges) - 1)], minlength=len(edges) - 1)
+        counted[name, kind] = times
+    return counted

@@ -16,6 +16,7 @@ from enum import StrEnum
 
 from coherence.language.sentences import Promise
 from coherence.simulate.study.readings import Key, Sample
+from coherence.simulate.study.run_record import RunRecord
 from coherence.simulate.study.setting import Setting
 
 CONFIDENCE = 0.95
@@ -74,7 +75,7 @@ class Study:
     """What was run, and what each run showed.  `notes` tell what holds for all of them.
 
     `stopped`: somebody ended it before the last run; `setting` has the seeds of the runs that were done.  `pooled`:
-    latencies of all requests; `limit`: why a run ended before its time.
+    latencies of all requests; `limit`: why a run ended before its time; `records`: what was kept of each run.
     """
 
     setting: Setting
@@ -85,6 +86,7 @@ class Study:
     promises: tuple[JudgedPromise, ...] = ()
     pooled: tuple[StudyReading, ...] = ()
     limit: str = ""
+    records: tuple[RunRecord, ...] = ()
 
     @property
     def readings(self) -> tuple[StudyReading, ...]:

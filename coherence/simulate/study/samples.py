@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
@@ -19,8 +19,15 @@ from coherence.simulate.processes.sources import poisson
 from coherence.simulate.requests.program import Arrivals, Outage, Program
 from coherence.simulate.serving.of_design import Engine, engines_of
 from coherence.simulate.study.answers_in_time import answer_promise
+from coherence.simulate.study.course import (
+    RunCourse,
+    course_of_instants,
+    course_of_job,
+    course_of_requests,
+    course_of_server,
+)
 from coherence.simulate.study.exact_runs import answered, bounded, loops_study
-from coherence.simulate.study.latencies import Array, Latencies, LatencyRecorder, arrived
+from coherence.simulate.study.latencies import Array, Latencies, LatencyRecorder, arrived, served_times
 from coherence.simulate.study.loops_over_requests import Coupled, run_model
 from coherence.simulate.study.precision import steady_outcome
 from coherence.simulate.study.promises import PromiseWatch, judged
@@ -69,6 +76,7 @@ def _study(
         outcome.setting, tuple(record.sample for record in outcome.records),
         tuple(dict.fromkeys(_replayed(notes, setting, engines))), outcome.notes, stopped=outcome.stopped,
         pooled=outcome.pooled, limit=next((r.stopped for r in outcome.records if r.stopped), ""),
+        records=outcome.records,
     )  # fmt: skip
 
 
@@ -122,10 +130,7 @@ class SeedJob:
             watch = PromiseWatch(design, setting.until, self.warmup)
             record = RunRecord({})
             for share, part in _parts(design, program, setting, setting.seeds[0], watch):
-                record = replace(
-                    part, sample={**record.sample, **part.sample}, latencies={**record.latencies, **part.latencies},
-                    loads={**record.loads, **part.loads}, stopped=record.stopped or part.stopped,
-                )  # fmt: skip
+                record = record.joined(part)
                 if self.progress:
                     self.progress(share)
         return SeedResult(record, watch.notes, tuple(sorted(reads.all())))
@@ -190,6 +195,7 @@ def _parts(
 ) -> Iterator[tuple[float, RunRecord]]:
     """One run: (share done, what it has shown)."""
     from coherence.simulate.jobs.run import simulate
+    from coherence.simulate.jobs.series import of_job as of_job_series
     from coherence.simulate.serving.chain import serve_engines
 
     if program.program.sources:
@@ -199,9 +205,13 @@ def _parts(
         engines, seed=seed, until=setting.until, traces=setting.trace, pauses=setting.pauses
     ):
         blocks = engine.server.blocks * engine.server.copies
-        yield 1.0, RunRecord(dict(of_engine(engine.name, served, blocks, setting)))
+        course = course_of_server(engine.name, served, setting.until) if setting.draws else RunCourse()
+        times = served_times(engine.name, served, _edges(setting))
+        yield 1.0, RunRecord(dict(of_engine(engine.name, served, blocks, setting)), served=times, course=course)
     for job in jobs_of(design):
-        yield 1.0, RunRecord(dict(of_job(simulate(job, seed=seed, until=setting.until))))
+        run = simulate(job, seed=seed, until=setting.until)
+        shown = of_job_series(run, sample_every=setting.until / SAMPLES) if setting.draws else None
+        yield 1.0, RunRecord(dict(of_job(run)), course=course_of_job(shown) if shown else RunCourse())
 
 
 def _requests(run: RequestsUnderLoops) -> Iterator[tuple[float, RunRecord]]:
@@ -239,6 +249,7 @@ class RequestsUnderLoops:
             sink=None if trace else self.recorder,
         )  # fmt: skip
         self.before: dict[str, float] = {}
+        self.warming: list[Mapping[str, Array]] = []
         if design.loops:
             bounded(run_model(design), setting)
         with answered(self.file):
@@ -256,7 +267,9 @@ class RequestsUnderLoops:
             raise StoppedRunError(self.run.stopped)
 
     def begin_measuring(self) -> None:
-        """Forgets what was counted until now."""
+        """Forgets what was counted until now; a picture shows it."""
+        if self.setting.draws:
+            self.warming.append(self.run.result().series)
         self.run.begin_measuring()
         self.before = self.run.observe()
 
@@ -269,10 +282,18 @@ class RequestsUnderLoops:
             self.watch.end()
         loads, setting = loads_of(result), replace(self.setting, until=result.end)
         loops = dict(of_loops(self.loops.cut.model, self.loops.instants, setting)) if self.loops else {}
-        latencies = self._latencies(result)
-        return RunRecord(
-            dict(of_requests(program, result, latencies, setting)) | loops, latencies, loads, result.stopped
-        )
+        course, latencies = self._course(result), self._latencies(result)
+        sample = dict(of_requests(program, result, latencies, setting)) | loops
+        return RunRecord(sample, latencies, loads, course=course, stopped=result.stopped)
+
+    def _course(self, result: RequestResult) -> RunCourse:
+        """Returns how the run went until now, from its start."""
+        if not self.setting.draws:
+            return RunCourse()
+        course = course_of_requests(self.made.program, [*self.warming, result.series], result.end)
+        if self.loops is None:
+            return course
+        return course.joined(course_of_instants(self.loops.cut.model, self.loops.instants, result.end))
 
     def _latencies(self, result: RequestResult) -> dict[str, Latencies]:
         for source, latencies in zip(self.made.program.sources, self.recorder.latencies, strict=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,10 @@ class KeptRuns:
         row = self._rows.get(_key(_named(design, setting)))
         return None if row is None else result_from(row)
 
+    def has(self, design: str, setting: Setting) -> bool:
+        """Returns whether the run of a setting with one seed is there, whole."""
+        return self.get(design, setting) is not None
+
     def add(self, design: str, setting: Setting, result: SeedResult) -> None:
         """Appends a run."""
         self._file.add({**_named(design, setting), **as_json(result)})
@@ -89,18 +93,22 @@ def seed_results(
     job: Callable[[Setting], SeedResult], setting: Setting, labour: Labour, ended: Callable[[], None]
 ) -> Iterator[SeedResult]:
     """Yields the runs of a setting in the order of its seeds; `ended` is told of each that is there."""
-    single = [setting.alone(seed) for seed in setting.seeds]
+    single = [replace(setting.alone(seed), draws=setting.draws and not turn) for turn, seed in enumerate(setting.seeds)]
+    store = labour.store
     known = (
-        {number: labour.store.get(labour.design, alone) for number, alone in enumerate(single)} if labour.store else {}
-    )
+        {}
+        if store is None
+        else {number: store.get(labour.design, alone) for number, alone in enumerate(single) if not alone.draws}
+    )  # no file has the course of a run
     there = {number: result for number, result in known.items() if result is not None}
     missing = [number for number in range(len(single)) if number not in there]
 
     def every() -> Iterator[tuple[int, SeedResult]]:
         yield from there.items()
         for turn, result in finished(job, [single[number] for number in missing], labour.workers):
-            if labour.store is not None:
-                labour.store.add(labour.design, single[missing[turn]], result)
+            alone = single[missing[turn]]
+            if store is not None and not (alone.draws and store.has(labour.design, alone)):
+                store.add(labour.design, alone, result)
             yield missing[turn], result
 
     for result in in_order(_counted(every(), ended)):
@@ -120,6 +128,7 @@ def as_json(result: SeedResult) -> dict[str, Any]:
     return {
         "sample": [[*key, value] for key, value in record.sample.items()],
         "latencies": {name: _latencies(one) for name, one in record.latencies.items()},
+        "served": [[name, kind, _latencies(one)] for (name, kind), one in record.served.items()],
         "loads": {name: list(asdict(load).values()) for name, load in record.loads.items()},
         "stopped": record.stopped,
         "notes": {name: _notes(one) for name, one in result.notes.items()},
@@ -154,7 +163,8 @@ def result_from(row: Mapping[str, Any]) -> SeedResult | None:
             {(str(of), str(what), str(unit)): float(value) for of, what, unit, value in row["sample"]},
             {name: _latencies_from(one) for name, one in row["latencies"].items()},
             {name: _load_from(*one) for name, one in row["loads"].items()},
-            str(row["stopped"]),
+            {(str(name), str(kind)): _latencies_from(one) for name, kind, one in row["served"]},
+            stopped=str(row["stopped"]),
         )
         notes = {name: _notes_from(one) for name, one in row["notes"].items()}
         return SeedResult(record, notes, tuple(_place_from(*one) for one in row["places"]))

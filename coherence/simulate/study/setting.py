@@ -17,7 +17,8 @@ class Setting:
     lasts) of outages (s).  `finds_start_up`: a test says what is left out, `warmup` or more; `precision`: runs are
     made longer, or more, until the intervals of latencies are this share of their values to each side; `live`:
     requests, calls and tries alive at one time, each, beyond which a run stops; `events`: of one run, beyond which it
-    stops, so that no design runs for days because a number in it is wrong.
+    stops, so that no design runs for days because a number in it is wrong; `draws`: the first run keeps its course,
+    for a picture.
     """
 
     until: float
@@ -30,6 +31,7 @@ class Setting:
     precision: float | None = None
     live: int = 2_000_000
     events: int = 100_000_000
+    draws: bool = False
 
     def alone(self, seed: int) -> Setting:
         """Returns the setting of the run of one seed."""

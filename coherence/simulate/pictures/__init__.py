@@ -1,0 +1,1 @@
+"""Pictures of runs: what happened over time, and how long answers took."""

@@ -1,0 +1,25 @@
+"""Histograms: bars and lines are laid beside the percentiles and shares of the run."""
+
+from __future__ import annotations
+
+import pytest
+
+from coherence.reporting.pictures.figure import Figure
+from coherence.simulate.pictures.time_histograms import BARS
+from coherence.simulate.study.repeated_runs import Study
+from tests.simulate.pictures.picture_runs import panel_of
+
+
+def test_bars_add_up_to_those_that_are_answered_and_lines_stand_where_the_table_says(
+    paused: tuple[Study, Figure],
+) -> None:
+    own, figure = paused
+    panel = panel_of(figure, "answers of web")
+    readings = {(r.of, r.what): r.value for r in own.readings}
+    assert sum(y for _, y in panel.lines[0].points) == pytest.approx(readings["web", "succeed"], rel=0.01)
+    lines = {guide.text.partition(":")[0]: guide.at for guide in panel.guides}
+    assert lines["P50"] == pytest.approx(readings["web", "P50"] * 1000)
+    assert lines["promise tail"] == pytest.approx(300)
+    below = sum(y for x, y in panel.lines[0].points if x < lines["P50"])
+    assert 35 < below < 65  # the bars are wide
+    assert len(panel.lines[0].points) <= BARS + 2
