@@ -131,11 +131,18 @@ def _scientific(value: Fraction) -> str:
 
 
 def render_figure(value: Fraction | float, unit: str) -> str:
-    """Renders a number with its unit; seconds as a duration."""
+    """Renders a number with its unit; seconds as a duration, bytes with a prefix."""
     if isinstance(value, float):
         return f"{value:.6g} {unit}".rstrip()
     exact = Fraction(value)
+    if unit == "B":
+        return _prefixed(exact, unit, 1024)
     return render_duration(exact) if unit == "s" else f"{render_rounded(exact)} {unit}".rstrip()
+
+
+def figure_unit(dimension: Dimension) -> str:
+    """Returns the unit of a figure of a dimension; nothing for a bare number."""
+    return "" if dimension == ONE else str(dimension)
 
 
 def render_exact(value: Fraction) -> str:

@@ -47,7 +47,7 @@ TARGET = PromiseKind(
 )
 WRITERS = PromiseKind("writers", "two writers do not undo each other", ("COH205", "COH230", "COH232"), "a number")
 START = PromiseKind("start", "a probe ends nothing that still starts", ("COH206",), "the time of a start")
-ORDER = PromiseKind("order", "liveness is slower than readiness", ("COH208",), "a number")
+ORDER = PromiseKind("order", "liveness is slower than readiness", ("COH208",), "one event that both see")
 DRAIN = PromiseKind("drain", "a budget lets a drain go on", ("COH209",), "a number of members")
 ANSWER = PromiseKind(
     "answer", "the answer of a call can still be used", ("COH201",), "the time of an answer", silence_counts=True

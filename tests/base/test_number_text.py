@@ -68,6 +68,8 @@ def test_a_duration_read_back_is_the_time_or_says_that_it_is_rounded(time: Fract
         (Fraction(5, 4), "req/s", "1.25 req/s"),
         (3, "", "3"),
         (-7, "gpu", "-7 gpu"),
+        (512 * 2**20, "B", "512 MiB"),
+        (Fraction(3 * 2**30, 2), "B", "1.5 GiB"),
         (Fraction(-1, 3), "", "~-0.333"),
         (Fraction(1, 81), "", "~0.0123"),
         (Fraction(1, 4096), "", "~0.000244"),

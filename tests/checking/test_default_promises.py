@@ -137,3 +137,26 @@ def test_machines_get_each_promise_with_its_state(tmp_path: Path, capsys: pytest
         ("start", ["alive"], "open", "the time of a start"),
         ("answer", ["web -> db"], "not asked", "the time of an answer"),
     ]
+
+
+SIGHTS = """
+coherence: 1
+components: {web: {copies: 4}}
+timers:
+  ready_a: {from: web overloaded, sees: web.a, every: 10 s, misses: 3, then: unlist web}
+  alive_a: {from: web overloaded, sees: web.a, every: 10 s, misses: 9, then: restart web}
+  ready_b: {from: web overloaded, sees: web.b, every: 10 s, misses: 3, then: unlist web}
+  alive_b: {from: web overloaded, sees: web.b, every: 10 s, misses: 9, then: restart web}
+"""
+
+
+def test_probes_that_see_different_things_are_counted_unless_somebody_promised_their_order() -> None:
+    answered = reported(SIGHTS)
+    assert ("order", "one event that both see", 2) in [(p.kind, p.needs, p.number) for p in answered.open_promises]
+    assert sorted(f.of for f in answered.findings if f.code == "COH208") == [
+        ("ready_a", "alive_a"),
+        ("ready_b", "alive_b"),
+    ]
+    promised = reported(f"{SIGHTS}promises: {{p: ready_a before alive_b}}\n")
+    open_ = [f for f in promised.findings if f.code == "COH208" and f.verdict is Verdict.UNDECIDED]
+    assert [f.message.partition(":")[0] for f in open_] == ["needs one event that both see"]

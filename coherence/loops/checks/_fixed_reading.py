@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.base.number_text import render_quantity
+from coherence.base.number_text import figure_unit, render_quantity
 from coherence.base.units import ONE
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -70,5 +70,6 @@ def _answer(question: Question, facts: DesignFacts, loop: Loop) -> Finding | Non
         Step(None, f"{loop.name} raises {written}; {target.signal} stays"),
         Step(None, f"{written} is {render_quantity(end.high, ONE)}: it can do no more"),
     )
-    figures = {"reading": (reading, ""), "acts above": (most, ""), "upper bound": (end.high, "")}
+    unit = figure_unit(setpoint.dimension)
+    figures = {"reading": (reading, unit), "acts above": (most, unit), "upper bound": (end.high, "")}
     return question.conflict(message, places, (loop.name,), arithmetic(figures, witness=witness))

@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
+from coherence.base.number_text import figure_unit, render_quantity
 from coherence.base.places import Place
+from coherence.base.units import ONE
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject
@@ -69,7 +71,10 @@ def _answer(
 ) -> Finding | None:  # fmt: skip
     (run, reading), bound = unmet, loop.bounds.high
     assert bound is not None
-    numbers: Numbers = {"reading": (reading[0], ""), "wanted": (reading[1], ""), "upper bound": (bound, "")}
+    target = subject.design.loops[loop.name].target
+    dimension = target.setpoint.dimension if target is not None and isinstance(target.setpoint, Quantity) else ONE
+    unit, (reads, wanted) = figure_unit(dimension), (render_quantity(value, dimension) for value in reading)
+    numbers: Numbers = {"reading": (reading[0], unit), "wanted": (reading[1], unit), "upper bound": (bound, "")}
     evidence = witnessed(group.model, run.choices, tuple(run.instants[:SHOWN]), "exact execution to rest", numbers)
     if evidence is None:
         return None
@@ -77,7 +82,7 @@ def _answer(
     message = (
         f"{names} come{'s' * (len(group.loops) == 1)} to rest with {loop.signal} at its upper bound "
         f"{shown(group.model, loop.signal, bound)} and the target of {loop.name} unmet: "
-        f"it reads {float(reading[0]):.4g}, wanted {float(reading[1]):.4g}"
+        f"it reads {reads}, wanted {wanted}"
     )
     return question.conflict(
         message, (place(loop), *_bounds(loop)), group.names, evidence, certain=certain,

@@ -37,6 +37,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from coherence.base.number_text import figure_unit, render_quantity
+from coherence.base.units import ONE
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Step, Verdict
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -72,22 +74,20 @@ def _disjoint(subject: Subject) -> Iterator[Finding]:
             f"{names[0]} and {names[1]} hold {pair.first.reading} at targets that do not overlap: no value suits both"
         )
         places = [
-            band.loop.target.setpoint.place.labelled(f"{band.loop.name} wants it here")
+            setpoint.place.labelled(f"{band.loop.name} wants it here")
             for band in bands
-            if band.loop.target is not None and isinstance(band.loop.target.setpoint, Quantity)
+            if (setpoint := _setpoint(band)) is not None
         ]
+        dimension = next((q.dimension for band in bands if (q := _setpoint(band)) is not None), ONE)
         figures = {
-            f"{band.loop.name} {end}": (value, "")
+            f"{band.loop.name} {end}": (value, figure_unit(dimension))
             for band in bands
             for end, value in (("from", band.low), ("to", band.high))
         }
         if not pair.always:
             yield QUESTION.note(message, places, names, arithmetic(figures))
             continue
-        steps = tuple(
-            Step(None, f"{band.reading} is {where} {float(end):.4g}: {band.loop.name} acts on {written_by(band.loop)}")
-            for band, where, end in _acting(*bands)
-        )
+        steps = tuple(_acts(band, where, render_quantity(end, dimension)) for band, where, end in _acting(*bands))
         alone = (repairs.proposal(repairs.without(subject, band.loop.place)) for band in bands)
         yield QUESTION.conflict(
             message,
@@ -96,6 +96,15 @@ def _disjoint(subject: Subject) -> Iterator[Finding]:
             arithmetic(figures, witness=steps),
             repairs=filter(None, alone),
         )
+
+
+def _acts(band: TargetBand, where: str, end: str) -> Step:
+    return Step(None, f"{band.reading} is {where} {end}: {band.loop.name} acts on {written_by(band.loop)}")
+
+
+def _setpoint(band: TargetBand) -> Quantity | None:
+    setpoint = band.loop.target.setpoint if band.loop.target is not None else None
+    return setpoint if isinstance(setpoint, Quantity) else None
 
 
 def _acting(*bands: TargetBand) -> Iterator[tuple[TargetBand, str, Fraction]]:

@@ -281,6 +281,19 @@ def _mean(workload: Workload) -> Quantity | None:
     return mean if mean is not None and mean.dimension.physical.powers == (("s", 1),) else None
 
 
+def longest_service(facts: DesignFacts, thing: str) -> Quantity | None:
+    """Returns the `max` that cuts the services of one member, where the mean of what it leaves is not their mean."""
+    load, served = offered(facts, thing), each_serves(facts, thing)
+    if load is None or served is None or served[1]:
+        return None
+    service = facts.design.workload[load.names[0]].service
+    most = service.max if isinstance(service, Spread2) else None
+    if most is None or not isinstance(service, Spread2) or service.mean is None:
+        return None
+    constant = service.cv is not None and service.cv.high == 0 and most.low >= service.mean.high
+    return None if constant else most
+
+
 def member_rate(facts: DesignFacts, thing: str) -> OfferedRate | None:
     """Returns requests per second of one member, as a range."""
     service = each_serves(facts, thing)

@@ -62,6 +62,7 @@ from coherence.verify.queues.offered_load import (
     RUNNING,
     OfferedRate,
     each_serves,
+    longest_service,
     member_rate,
     offered,
     unread_rates,
@@ -187,6 +188,13 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
     demand, places = station.demand, _places(facts, station)
     if demand.high < station.capacity:
         yield _serves(facts, station, places)
+        return
+    cut = longest_service(facts, station.thing)
+    if cut is not None:
+        needs = f"needs the mean of the services that `max: {cut}` cuts: uncut, {station.thing} serves"
+        needs = f"{needs} {_per(station.capacity)}, {_demand_text(demand)} are asked"
+        where = (*places, cut.place.labelled("nothing takes longer"))
+        yield QUESTION.undecided(needs, where, _of(facts, station))
         return
     if demand.open:
         needs = (

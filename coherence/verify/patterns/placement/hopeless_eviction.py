@@ -32,7 +32,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from coherence.base.number_text import render_quantity
+from coherence.base.number_text import figure_unit, render_quantity
 from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
@@ -141,7 +141,10 @@ def _always(facts: DesignFacts, loop: Loop, trigger: Formula, victim: Component)
 def _stated(facts: DesignFacts, condition: Tree) -> Numbers:
     """Returns the exact numbers that a condition reads."""
     spans = {path: facts.values[path] for path in used(condition) if path in facts.values}
-    return {path: (span.low, "") for path, span in spans.items() if span.exact and span.low is not None}
+    units = {path: figure_unit(q.dimension) for path in spans if (q := facts.quantities.get(path)) is not None}
+    return {
+        path: (span.low, units.get(path, "")) for path, span in spans.items() if span.exact and span.low is not None
+    }
 
 
 def _answer(subject: Subject, facts: DesignFacts, case: HopelessCase) -> Iterator[Finding]:
@@ -165,7 +168,7 @@ def _fits(facts: DesignFacts, case: HopelessCase) -> Finding:
         needs = f"one {name} fits, {render_quantity(most)} of them may not: needs who admits them"
         return QUESTION.undecided(needs, case.places, case.of)
     script = claimed(Logic("not", (case.condition,)), with_ranges(facts.values, {case.path: interval(need)}))
-    evidence = arithmetic({"one alone": (need.high, "")}, certificate=script)
+    evidence = arithmetic({"one alone": (need.high, figure_unit(need.dimension))}, certificate=script)
     return QUESTION.proved(f"one {name} alone never makes {case.loop.name} act", case.places, case.of, evidence)
 
 
@@ -184,7 +187,11 @@ def _hopeless(subject: Subject, facts: DesignFacts, case: HopelessCase, *, certa
         Step(every, f"the trigger of {loop.name} holds: {victim.name} is evicted"),
         Step(None, f"{victim.name} returns with the same footprint: as at the beginning, with no progress"),
     )
-    numbers: Numbers = {"one alone": (need.high, ""), **({f"acts {side}": (level, "")} if level is not None else {})}
+    unit = figure_unit(need.dimension)
+    numbers: Numbers = {
+        "one alone": (need.high, unit),
+        **({f"acts {side}": (level, unit)} if level is not None else {}),
+    }
     evidence = arithmetic(numbers, witness=witness)
     lower = _repairs(subject, facts, case, level) if level is not None and level > 0 and side == "above" else ()
     return QUESTION.conflict(message, case.places, case.of, evidence, certain=certain, repairs=lower)

@@ -106,7 +106,8 @@ def _answer(subject: Subject, pair: OrderPromise) -> Finding:
     if order.missing and relation == "unknown" and not order.rests:
         return _undecided(pair, order, f"needs {order.missing}")
     if looks:
-        return _undecided(pair, order, f"needs one event that both see: {looks}")
+        needs = f"needs one event that both see: {looks}"
+        return QUESTION.undecided(needs, _places(pair, order), _names(pair, order), lacks_number=not pair.promise.name)
     if relation == "unknown":
         return _undecided(pair, order, f"needs what starts {order.rests}: how long it rests before is not said")
     if relation in ("before", "touches"):
