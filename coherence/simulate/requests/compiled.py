@@ -19,18 +19,21 @@ except ImportError:  # pragma: no cover  (the optional dependency is absent)
     numba = None
 
 COMPILES = numba is not None
+OPTIONS = {"nogil": True, "error_model": "numpy"}
+HELPER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def compiled(function: F) -> F:
-    """Returns a helper of compiled functions."""
-    return _compiled(function, nogil=True, error_model="numpy")
+    """Returns a helper of compiled functions.
+
+    A call from Python would end the process: compiling the wrappers for it takes a third of the time.
+    """
+    return _compiled(function, **HELPER)
 
 
 def inlined(function: F) -> F:
     """Returns a helper that becomes part of the compiled functions that call it."""
-    return _compiled(
-        function, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True
-    )
+    return _compiled(function, **HELPER, forceinline=True)
 
 
 def entry(function: F) -> F:
@@ -39,7 +42,7 @@ def entry(function: F) -> F:
     numba's cache looks at the file of this function alone.  Where helpers stand in other files, close
     over `digest` of those files: closed-over values are part of the cache's key.
     """
-    return _compiled(function, nogil=True, error_model="numpy", cache=True)
+    return _compiled(function, **OPTIONS, cache=True)
 
 
 def _compiled(function: F, **options: Any) -> F:

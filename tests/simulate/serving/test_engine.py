@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import sys
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -13,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
-from coherence.simulate import serving
-from coherence.simulate.requests import compiled as compiling
 from coherence.simulate.serving.engine import Served, serve
 from coherence.simulate.serving.server import CHUNKED, PREFILL_FIRST, InferenceServer, StepTime, TokenLoad, load
+from tests.simulate.serving.plain_kernel import plain_kernel
 
 SECOND = StepTime(1, 0, 0, 0)  # every step takes one second
 
@@ -280,35 +276,22 @@ def test_what_happened_by_a_time_does_not_depend_on_what_comes_later(
     assert (whole.last_token[~seen & ~whole.rejected] >= until).all()
 
 
-MODULES = ("state", "blocks", "kernel", "fleet")  # each before those that import it
-
-
-@pytest.fixture
-def plain_kernel(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The kernel as it runs where numba is not installed."""
-    monkeypatch.setattr(compiling, "COMPILES", False)
-    module = compiling
-    for name in MODULES:
-        spec = importlib.util.find_spec(f"coherence.simulate.serving.{name}")
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        monkeypatch.setitem(sys.modules, spec.name, module)
-        monkeypatch.setattr(serving, name, module, raising=False)
-        spec.loader.exec_module(module)
-    return module
-
-
-def test_the_plain_kernel_gives_the_same_bits(request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(
+    "server", [InferenceServer(16, 64, 90, block_size=4), InferenceServer(8, 64, 50, 4, copies=2, prefix_cache=True)]
+)
+def test_the_plain_kernel_gives_the_same_bits(server: InferenceServer) -> None:
     draw = np.random.default_rng(7)
-    crowd = load(np.cumsum(draw.exponential(0.3, 200)), draw.integers(1, 90, 200), draw.integers(1, 60, 200))
+    prefixes = [tuple(range(k)) for k in draw.integers(0, 3, 200).tolist()]
+    arrival, prompt = np.cumsum(draw.exponential(0.3, 200)), draw.integers(8, 90, 200)
+    crowd = TokenLoad(arrival, prompt, draw.integers(1, 60, 200), tuple(prefixes))
     step = StepTime(0.0123, 4.7e-4, 1.3e-5, 9.1e-7)
-    results = [serve(InferenceServer(16, 64, 90, block_size=4), step, crowd)]
-    plain = request.getfixturevalue("plain_kernel")
-    assert not hasattr(plain.advance, "py_func")
-    results.append(serve(InferenceServer(16, 64, 90, block_size=4), step, crowd))
+    results = [serve(server, step, crowd)]
+    with plain_kernel() as modules:
+        assert not hasattr(modules[-1].advance, "py_func")
+        results.append(serve(server, step, crowd))
     assert results[0].preemptions.sum() > 0
-    for name in ("scheduled", "first_token", "last_token", "preemptions", "recomputed"):
+    assert any(results[0].cached) == server.prefix_cache
+    for name in ("scheduled", "first_token", "last_token", "preemptions", "recomputed", "cached"):
         compiled, interpreted = (getattr(result, name) for result in results)
         assert np.array_equal(compiled, interpreted, equal_nan=True)
 

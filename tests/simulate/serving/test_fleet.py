@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.simulate.serving import blocks, fleet, kernel, state
 from coherence.simulate.serving.begin import cost_of, fleet_of, rules_of
 from coherence.simulate.serving.engine import serve
 from coherence.simulate.serving.server import Experts, InferenceServer, StepTime, TokenLoad, load
+from tests.simulate.serving.plain_kernel import plain_kernel
+
+with plain_kernel() as modules:
+    state, blocks, kernel, fleet = modules
 
 SECOND = StepTime(1, 0, 0, 0)
 LOAD = load([0.0, 0.0, 0.0, 0.0], [4] * 4, [3] * 4)
