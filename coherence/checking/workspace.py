@@ -52,29 +52,25 @@ class Workspace:
         self.refused: dict[ObjectName, Problem] = {}  # objects of manifests that were meant to be read, and why not
 
 
-def open_workspace(paths: Iterable[str | Path], *, root: Path | None = None) -> Workspace:
+def open_workspace(
+    paths: Iterable[str | Path], *, root: Path | None = None, together: bool = False, without_file: str = ""
+) -> Workspace:
     """Returns what stands in the files, named relative to `root`.
 
+    `together`: all manifests are one design, as with an overlay beside them.  `without_file`: what is not read.
     Raises InputError with the problems of all at once, and where there is nothing to look at.
     """
     workspace, chosen = Workspace(), list(paths)
     problems: list[Problem] = []
-    manifests: list[Document] = []
     inputs = input_files(chosen)
     workspace.skipped += inputs.skipped
-    patched = patches(inputs.explicit)
-    for path, explicit in inputs.explicit.items():
-        if not explicit and os.path.abspath(path) in patched:
-            workspace.skipped.append(SkippedFile(path, "patch of Kustomize", "render it first (`kustomize build`)"))
-            continue
-        try:
-            manifests += _add(workspace, path, os.path.relpath(path, root) if root else path, explicit=explicit)
-        except InputError as error:
-            problems += error.problems
+    manifests = _read_files(workspace, inputs.explicit, root, without_file, problems)
     if manifests:
         try:
             named = {os.path.relpath(path, root) if root else path for path, own in inputs.explicit.items() if own}
-            workspace.entries += [_imported(own, workspace, named) for own in _apart(manifests, named)]
+            workspace.entries += [
+                _imported(own, workspace, named) for own in _apart(manifests, named, together=together)
+            ]
         except InputError as error:
             problems += error.problems
     if not any(entries_of(entry.design, section) for entry in workspace.entries for section in SECTIONS):
@@ -84,6 +80,25 @@ def open_workspace(paths: Iterable[str | Path], *, root: Path | None = None) -> 
     if not workspace.entries:
         refuse_nothing(chosen, workspace.skipped)
     return workspace
+
+
+def _read_files(
+    workspace: Workspace, files: Mapping[str, bool], root: Path | None, without: str, problems: list[Problem]
+) -> list[Document]:
+    """Adds the designs of the files to the workspace, and returns the manifests; what is wrong is put to problems."""
+    patched, manifests = patches(files), list[Document]()
+    left_out = os.path.abspath(without) if without else ""
+    for path, explicit in files.items():
+        if os.path.abspath(path) == left_out:
+            continue
+        if not explicit and os.path.abspath(path) in patched:
+            workspace.skipped.append(SkippedFile(path, "patch of Kustomize", "render it first (`kustomize build`)"))
+            continue
+        try:
+            manifests += _add(workspace, path, os.path.relpath(path, root) if root else path, explicit=explicit)
+        except InputError as error:
+            problems += error.problems
+    return manifests
 
 
 def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[Document]:
@@ -179,11 +194,11 @@ def _remember(workspace: Workspace, name: str, text: str, data: bytes) -> None:
     workspace.inputs.append(InputFile(name, data))
 
 
-def _apart(manifests: Sequence[Document], named: set[str]) -> list[Sequence[Document]]:
+def _apart(manifests: Sequence[Document], named: set[str], *, together: bool) -> list[Sequence[Document]]:
     """Returns the manifests of each design: all of them where some file was named itself, or an overlay joins them."""
     from coherence.checking.applied_together import applied_together
 
-    if any(source.file in named or is_overlay(source.root) for source in manifests):
+    if together or any(source.file in named or is_overlay(source.root) for source in manifests):
         return [manifests]
     return [*applied_together(manifests)]
 

@@ -26,7 +26,7 @@ from coherence.importers._identities import Identity, identities_of
 from coherence.importers._jobs import note_other
 from coherence.importers._kubernetes import Manifest, around, objects, word
 from coherence.importers._kueue import add_queued_jobs
-from coherence.importers._names import agree
+from coherence.importers._names import Thing, agree
 from coherence.importers._overlay import KEY, lay_over
 from coherence.importers._quantities import respelled
 from coherence.importers._refusals import ObjectName, object_name, refused_objects
@@ -158,6 +158,13 @@ def design_from_texts(sources: Mapping[str, str]) -> Design:
         name, text = next(iter(sources.items()))
         return read_text(text, name)
     return design_from_sources(sources)
+
+
+def things_from_sources(sources: Mapping[str, str], *, without: Container[ObjectName] = ()) -> Mapping[str, Thing]:
+    """Returns the objects and hosts that the things of the design stand for, by their names in it."""
+    documents = [read for file, text in sources.items() for read in _known_documents(text, file)]
+    _, sketch, _ = _assembled(documents, without)
+    return {thing.name: thing for things in sketch.names.things.values() for thing in things}
 
 
 def design_yaml(documents: Sequence[Document]) -> str:

@@ -57,7 +57,7 @@ LIMITS = ReadLimits()
 
 
 @dataclass
-class _Read:
+class ServerRead:
     """One read of a server: what it may still take."""
 
     address: HttpAddress
@@ -100,16 +100,15 @@ def queried(
     `http://user:password@host` logs in.  Raises UsageError (the URL, the range, an answer that is none of Prometheus or
     beyond a limit), InputError with the query and the server's words about it, all queries at once.
     """
-    address = http_address(url, of="a Prometheus", example="http://localhost:9090")
+    read = server_read(url, limits)
     _checked(queries, start, end, step, limits)
-    read = _Read(address, limits, time.monotonic() + limits.seconds)
-    name = address.url
+    name = read.address.url
     problems: list[Problem] = []
     rows: list[Rows] = []
     notes, left_out = ["points up to the server's lookback (5 min) after a sample repeat it"], []
     for signal, query in queries.items():
         try:
-            series = _series(read, str(query), start, end, step)
+            series = series_of(read, str(query), start, end, step)
         except QueryRefusedError as error:
             problems.append(_problem(name, signal, query, str(error)))
             continue
@@ -125,6 +124,12 @@ def queried(
     points = np.concatenate([np.zeros(0), *(row.times for row in rows)])
     story = Story(len(points), "last", notes, left_out)
     return joined([part(name, f"Prometheus, every {step:g} s", "seconds since 1970", rows, points, story)])
+
+
+def server_read(url: str, limits: ReadLimits = LIMITS) -> ServerRead:
+    """Returns what a read of a server may take; nothing is asked yet.  Raises UsageError where it is no address."""
+    address = http_address(url, of="a Prometheus", example="http://localhost:9090")
+    return ServerRead(address, limits, time.monotonic() + limits.seconds)
 
 
 def _checked(
@@ -155,7 +160,8 @@ def pieces(start: float, end: float, step: float) -> Iterator[tuple[float, float
         low = last + stride
 
 
-def _series(read: _Read, query: str, start: float, end: float, step: float) -> Series:
+def series_of(read: ServerRead, query: str, start: float, end: float, step: float) -> Series:
+    """Returns the points of each series of one query.  Raises QueryRefusedError with the server's words, UsageError."""
     samples: dict[Labels, list[Floats]] = {}
     for low, high in pieces(start, end, step):
         parameters = {"query": query, "start": f"{low:.3f}", "end": f"{high:.3f}", "step": f"{step:.3f}"}
