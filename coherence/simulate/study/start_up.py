@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coherence.simulate.requests.program import Program, Service, Station
+from coherence.simulate.requests.program import Program, Station
+from coherence.simulate.requests.service_means import mean_of, variation_of
 from coherence.simulate.study.latencies import Latencies
 from coherence.simulate.study.pooled_intervals import BATCHES, variance_of_sum
 
@@ -70,25 +71,13 @@ def _relaxation(station: Station, arrivals: float, runs: Sequence[Mapping[str, S
     loads = [run[station.name] for run in runs if station.name in run]
     had = sum(load.had for load in loads)
     services = (station.service, *station.by_source.values())
-    scale = max(_mean(service) * (arrivals + _variation(service)) for service in services)
+    scale = max(mean_of(service) * (arrivals + variation_of(service)) for service in services)
     if not had or not scale:
         return 0.0
     rho, servers = sum(load.busy for load in loads) / had, had / sum(load.time for load in loads)
     bounded = scale * (2 * max(load.most for load in loads) / math.pi) ** 2 / servers  # of a queue that goes no higher
     free = 2 * rho * scale / (servers * (1 - rho) ** 2) if rho < 1 else math.inf
-    return min(free, bounded) + max(map(_mean, services))
-
-
-def _mean(service: Service) -> float:
-    return sum(service.values) / len(service.values) if service.values else service.mean
-
-
-def _variation(service: Service) -> float:
-    """Returns the squared coefficient of variation of a service time."""
-    if service.values:
-        mean = _mean(service)
-        return sum((value - mean) ** 2 for value in service.values) / len(service.values) / mean**2 if mean else 0.0
-    return {"exponential": 1.0, "constant": 0.0}.get(service.family, service.cv**2)
+    return min(free, bounded) + max(map(mean_of, services))
 
 
 def settles_after(runs: Sequence[Latencies]) -> float | None:

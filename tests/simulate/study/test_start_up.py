@@ -60,3 +60,14 @@ def test_what_stays_alike_settles_at_once_what_changes_later_and_what_grows_neve
     assert late is not None
     assert 0.2 <= late <= 0.3
     assert settles_after(runs(1.0 + np.arange(120) / 20)) is None
+
+
+def test_what_is_cut_or_measured_forgets_as_its_own_spread_says() -> None:
+    load = {"s": StationLoad(540.0, 600.0, 600.0, 1000)}
+    quantiles = ((0.0, 0.0), (1.0, 0.2))
+    for service, mean, variation in (
+        (Service(0.1, "quantiles", quantiles=quantiles), 0.1, 1 / 3),
+        (Service(0.1, "constant", most=0.05), 0.05, 0.0),
+    ):
+        expected = 2 * 0.9 * mean * (1 + variation) / 0.1**2 + mean
+        assert relaxation(program(Arrivals(rate=9.0), service), [load]) == pytest.approx(expected)
