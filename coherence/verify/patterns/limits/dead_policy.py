@@ -6,9 +6,10 @@ Looks for caps that come to 0 on what a loop raises, and asks whether their wind
 covers; a loop that is not named is not bound by it.  `intended:` on the limit says that the freeze is meant.
 Looks further for triggers and rules that no state within the stated ranges fulfils, rules behind rules that always
 win, `for` windows longer than the burst that would fill them, timers that another timer of the same start always
-forestalls, and limits that another limit hides (over another window, or through what the counts have to do with
-each other).  A guard (promised `never` to act) that cannot act is told, not warned of, as is a trigger
-that only the stated loads keep from acting; bounds that never bind are harmless.
+forestalls, values that a loop sets and its own bounds never let through, and limits that another limit hides (over
+another window, or through what the counts have to do with each other). A guard (promised `never` to act) that cannot
+act is told, not warned of, as is a trigger that only the stated loads keep from acting; bounds that never bind are
+harmless.
 
 Boundary: conditions that contradict themselves are `vacuous-design`; two caps on one count are
 `limit-against-demand`; setpoints beyond a sensor's end are `sensor-saturation`; tries that no deadline allows are
@@ -49,7 +50,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.facts.writers import Writer
-from coherence.verify.patterns.limits import _dead_conditions, _dead_limits, _dead_timers
+from coherence.verify.patterns.limits import _dead_conditions, _dead_limits, _dead_timers, _dead_values
 from coherence.verify.patterns.writers._pair import Numbers
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     if len(design.timers) > 1:
         yield from _dead_timers.answers(QUESTION, subject)
     if design.loops or len(design.limits) > 1:
+        yield from _dead_values.answers(QUESTION, subject)
         facts = known(subject)
         yield from _dead_conditions.answers(QUESTION, subject, facts)
         if any(workload.burst for workload in design.workload.values()):

@@ -1,0 +1,59 @@
+"""Values that a loop sets and its own bounds never let through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from coherence.base.number_text import render_quantity
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.design import Actuation, Loop
+from coherence.language.schema_kinds import Quantity
+from coherence.verify.facts.writers import interval_of
+
+
+def answers(ask: Question, subject: Subject) -> Iterator[Finding]:
+    """Yields one answer per stated value that lies outside the bounds of its loop."""
+    for loop in subject.design.loops.values():
+        actuation = loop.actuation
+        if actuation is None or actuation.signal is None or not actuation.bounds:
+            continue
+        targets = [actuation.to, *(rule.to for rule in loop.rules)]
+        for value in (value for value in targets if isinstance(value, Quantity)):
+            bound = _nearest_bound(actuation, value)
+            if bound is not None:
+                yield _clipped(ask, subject, loop, actuation.signal.text, (value, bound))
+
+
+def _nearest_bound(actuation: Actuation, value: Quantity) -> Quantity | None:
+    """Returns the bound that every part of the value lies beyond; None where some of it is within."""
+    span, ends = interval_of(actuation), (actuation.bounds[0], actuation.bounds[-1])
+    below = span.low is not None and value.high < span.low
+    above = span.high is not None and value.low > span.high
+    bound = ends[0] if below else ends[-1] if above else None
+    return bound if isinstance(bound, Quantity) else None
+
+
+def _clipped(
+    ask: Question, subject: Subject, loop: Loop, signal: str, pair: tuple[Quantity, Quantity]
+) -> Finding:  # fmt: skip
+    value, bound = pair
+    clipped = bound.low if value.high < bound.low else bound.high
+    asked, written = (render_quantity(end, bound.dimension) for end in (value.low, clipped))
+    message = f"{loop.name} never sets {signal} to {value}: its bounds hold it at {written}"
+    places = (value.place.labelled("never written"), bound.place.labelled("this bound holds it"))
+    steps = (Step(None, f"{loop.name} sets {signal} to {asked}"), Step(None, f"its bounds make {written} of it"))
+    numbers = {"set": (value.low, ""), "written": (clipped, "")}
+    return ask.conflict(
+        message, places, (loop.name,), arithmetic(numbers, witness=steps),
+        certain=False, repairs=tuple(_repairs(subject, value, bound)),
+    )  # fmt: skip
+
+
+def _repairs(subject: Subject, value: Quantity, bound: Quantity) -> Iterator[Repair]:
+    """Yields the bound that lets the value through."""
+    from coherence.findings import repairs
+
+    if value.exact and bound.exact:
+        repair = repairs.proposal(repairs.change(subject, bound, value.low))
+        yield from [repair] if repair else []
