@@ -172,4 +172,4 @@ def _markdown() -> Iterator[Row]:
 
 def _wrong(case: Case) -> str:
     """The name of a case that comes out wrong."""
-    return case.name if differences(case, findings_of(case.text)) else ""
+    return case.name if differences(case, findings_of(case.text, manifests=case.manifests)) else ""

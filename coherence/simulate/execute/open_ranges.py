@@ -8,11 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from coherence.base.number_text import render_decimal, render_seconds
 from coherence.language.design import Loop
 from coherence.language.schema_kinds import Quantity
 from coherence.model.model import Model, SampledLoop
 
 TIMES = ("phase", "hold_down", "hold_up", "cooldown", "lands", "period")
+
+
+def ends_taken(model: Model) -> tuple[str, ...]:
+    """Returns the value that a run takes of each open time and tolerance of a loop, in words."""
+    return tuple(text for loop in model.loops for text in _taken(loop))
+
+
+def _taken(sampled: SampledLoop) -> Iterator[str]:
+    loop = sampled.source
+    facts = [(key, value, render_seconds) for key, value in _times(loop)]
+    facts += [("tolerance", loop.target.tolerance, render_decimal)] if loop.target is not None else []
+    for key, value, render in facts:
+        if _open(value):
+            yield f"{key} of {loop.name} = {render(getattr(sampled, key))}"
 
 
 def one_ended(model: Model) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from random import Random
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.model import Interval, Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
+from coherence.simulate.execute.open_ranges import one_ended
 
 MOST_CORNERS = 8
 _Ends = tuple[Fraction, ...]
@@ -74,7 +75,12 @@ def between(model: Model, count: int) -> Iterator[Choices]:
 
 
 def corner_count(model: Model) -> float:
-    """Returns how many corners there are, whether or not `corners` yields them all; infinity where a range is open."""
+    """Returns how many corners there are, whether or not `corners` yields them all; infinity where a range is open.
+
+    So it is of a range of which every run reads the same end: no corner is at the other one.
+    """
+    if one_ended(model):
+        return math.inf
     try:
         return math.prod(len(set(e)) for e in _ends(model).values())
     except MissingValueError:

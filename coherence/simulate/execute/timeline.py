@@ -11,6 +11,7 @@ from coherence.findings.finding import Step
 from coherence.model.model import Model, unit_of
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Action, Choices, Instant
+from coherence.simulate.execute.open_ranges import ends_taken
 
 MOST_SHOWN = 6  # values of what varies in a run
 
@@ -97,4 +98,4 @@ def told_choices(model: Model, choices: Choices) -> tuple[str, ...]:
     if free and len(model.loops) + len(model.states) > 1:
         phases.append(f"phase of {', '.join(free)} = 0 s")
     order = [f"order {' then '.join(choices.order)}"] if choices.order else []
-    return (*values, *varied, *phases, *order)
+    return (*values, *varied, *ends_taken(model), *phases, *order)
