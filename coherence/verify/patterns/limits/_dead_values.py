@@ -34,15 +34,13 @@ def _nearest_bound(actuation: Actuation, value: Quantity) -> Quantity | None:
     return bound if isinstance(bound, Quantity) else None
 
 
-def _clipped(
-    ask: Question, subject: Subject, loop: Loop, signal: str, pair: tuple[Quantity, Quantity]
-) -> Finding:  # fmt: skip
+def _clipped(ask: Question, subject: Subject, loop: Loop, signal: str, pair: tuple[Quantity, Quantity]) -> Finding:
     value, bound = pair
     clipped = bound.low if value.high < bound.low else bound.high
-    asked, written = (render_quantity(end, bound.dimension) for end in (value.low, clipped))
+    wanted, written = (render_quantity(end, bound.dimension) for end in (value.low, clipped))
     message = f"{loop.name} never sets {signal} to {value}: its bounds hold it at {written}"
     places = (value.place.labelled("never written"), bound.place.labelled("this bound holds it"))
-    steps = (Step(None, f"{loop.name} sets {signal} to {asked}"), Step(None, f"its bounds make {written} of it"))
+    steps = (Step(None, f"{loop.name} sets {signal} to {wanted}"), Step(None, f"its bounds make {written} of it"))
     numbers = {"set": (value.low, ""), "written": (clipped, "")}
     return ask.conflict(
         message, places, (loop.name,), arithmetic(numbers, witness=steps),
