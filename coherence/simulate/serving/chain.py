@@ -20,9 +20,18 @@ Pauses = Sequence[tuple[str, float, float]]
 
 
 def serve_engines(
-    engines: Sequence[Engine], *, seed: int, until: float, traces: Mapping[str, ArrivalTrace], pauses: Pauses = ()
+    engines: Sequence[Engine],
+    *,
+    seed: int,
+    until: float,
+    traces: Mapping[str, ArrivalTrace],
+    pauses: Pauses = (),
+    followed: float = 0.0,
 ) -> Iterator[tuple[Engine, Served]]:
-    """Yields each server with what became of its requests.  `pauses`: (server, start, lasts) in seconds."""
+    """Yields each server with what became of its requests.  `pauses`: (server, start, lasts) in seconds.
+
+    followed: how much longer those are served that came before `until` (s).
+    """
     before: dict[str, tuple[TokenLoad, Served]] = {}
     first = {name for engine in engines for name in engine.upstream}
     for engine in engines:
@@ -32,7 +41,7 @@ def serve_engines(
             load = load_of(engine, seed=seed, until=until, traces=traces)
         begun = replace(load, output=load.output * 0 + 1) if engine.name in first else load
         stopped = [(start, start + lasts) for name, start, lasts in pauses if name == engine.name]
-        served = serve(engine.server, engine.step, begun, until=until, pauses=stopped)
+        served = serve(engine.server, engine.step, begun, until=until + followed, pauses=stopped)
         before[engine.name] = load, served
         yield engine, served
 

@@ -143,9 +143,10 @@ def _writes(instants: Iterable[Instant]) -> Iterator[WriteMark]:
 
 def course_of_server(name: str, served: Served, end: float) -> RunCourse:
     """Returns how many requests an inference server ran and kept waiting, and its memory in use."""
-    times = np.append(np.asarray(served.series["time"], dtype=float), end)
+    shown = served.series["time"] <= end
+    times = np.append(np.asarray(served.series["time"], dtype=float)[shown], end)
     kinds = (("running", "running", "req"), ("queue", "waiting", "req"), ("memory", "blocks", "block"))
-    columns = ((what, np.asarray(served.series[key], dtype=float), unit) for what, key, unit in kinds)
+    columns = ((what, np.asarray(served.series[key], dtype=float)[shown], unit) for what, key, unit in kinds)
     return RunCourse(
         tuple(thinned(CourseCurve(name, what, unit, times, np.append(v, v[-1]))) for what, v, unit in columns if len(v))
     )

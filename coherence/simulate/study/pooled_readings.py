@@ -49,17 +49,20 @@ class Steadiness:
         return 1 if self.why else BATCHES
 
 
-def steadiness(program: Program, records: Sequence[RunRecord], setting: Setting) -> Steadiness:
-    """Returns whether the runs settle, and after which start-up."""
+def steadiness(
+    program: Program, records: Sequence[RunRecord], setting: Setting, *, scheduled: bool = False
+) -> Steadiness:  # fmt: skip
+    """Returns whether the runs settle, and after which start-up.  scheduled: inference servers meet stated times."""
     tau = relaxation(program, [record.loads for record in records])
     span = setting.until - setting.warmup
-    if is_scheduled(program):
+    if scheduled or is_scheduled(program):
         return Steadiness("what happens at stated times makes each run a story of its own", tau)
     if any(record.stopped for record in records):
         return Steadiness("runs were stopped before their time", tau)
     if len({_collapses(record) for record in records}) > 1:
         return Steadiness("some runs collapse and others do not", tau)
     shares = [settles_after([record.latencies[source.name] for record in records]) for source in program.sources]
+    shares += [settles_after([record.served[kind] for record in records]) for kind in records[0].served]
     if any(share is None for share in shares):
         return Steadiness("latencies do not settle in this time", tau)
     start_up = max(min(FORGOTTEN * tau, MOST_CUT * span), *(span * (share or 0.0) for share in shares))
@@ -80,6 +83,11 @@ def pooled_readings(
         requests = clusters(runs, steady.batches)
         if requests is not None and requests.arrived.sum():
             yield from _of_source(source.name, runs, requests, setting, steady)
+    for name, kind in records[0].served if records else ():
+        runs = [record.served[name, kind] for record in records]
+        requests = clusters(runs, steady.batches)
+        if requests is not None and requests.answered.sum():
+            yield from _quantiles((name, f"{kind} "), runs, requests, setting, steady)
 
 
 def _of_source(
@@ -87,30 +95,38 @@ def _of_source(
 ) -> Iterator[StudyReading]:
     if not requests.answered.sum():
         return
-    yield _reading(name, "mean", pooled_mean(requests), len(runs), setting, steady)
+    yield _reading((name, ""), "mean", pooled_mean(requests), len(runs), setting, steady)
+    yield from _quantiles((name, ""), runs, requests, setting, steady)
+
+
+def _quantiles(
+    of: tuple[str, str], runs: Sequence[Latencies], requests: Clusters, setting: Setting, steady: Steadiness
+) -> Iterator[StudyReading]:
+    """Yields the percentiles of a thing and kind of time, and where some lie among the unanswered, of the answered."""
     untold = False
     for percent in QUANTILES:
         estimate = pooled_quantile(requests, percent / 100)
         if estimate.value < math.inf:
-            yield _reading(name, f"P{percent}", estimate, len(runs), setting, steady)
+            yield _reading(of, f"P{percent}", estimate, len(runs), setting, steady)
         else:
             untold = True
-            yield StudyReading(name, f"P{percent}", "s", least_quantile(runs, percent), more_than=True)
+            yield StudyReading(of[0], f"{of[1]}P{percent}", "s", least_quantile(runs, percent), more_than=True)
     for percent in QUANTILES if untold else ():
         estimate = pooled_quantile(requests, percent / 100, answered=True)
-        yield _reading(name, f"P{percent}", estimate, len(runs), setting, steady, of=" of answered")
+        yield _reading(of, f"P{percent}", estimate, len(runs), setting, steady, among=" of answered")
 
 
 def _reading(
-    name: str, what: str, estimate: PooledEstimate, runs: int, setting: Setting, steady: Steadiness, of: str = ""
-) -> StudyReading:
-    shortage = _shortage(what, estimate, runs, setting, steady)
+    of: tuple[str, str], figure: str, estimate: PooledEstimate, runs: int, setting: Setting, steady: Steadiness,
+    among: str = "",
+) -> StudyReading:  # fmt: skip
+    shortage, name, what = _shortage(figure, estimate, runs, setting, steady), of[0], f"{of[1]}{figure}{among}"
     if shortage > 1:
         enough = _enough(shortage, runs, setting, steady)
-        return StudyReading(name, what + of, "s", estimate.value, too_short=enough, shortage=shortage)
+        return StudyReading(name, what, "s", estimate.value, too_short=enough, shortage=shortage)
     if runs * steady.batches < 2 or estimate.high == math.inf:
-        return StudyReading(name, what + of, "s", estimate.value)
-    return StudyReading(name, what + of, "s", estimate.value, estimate.low, estimate.high)
+        return StudyReading(name, what, "s", estimate.value)
+    return StudyReading(name, what, "s", estimate.value, estimate.low, estimate.high)
 
 
 def _shortage(what: str, estimate: PooledEstimate, runs: int, setting: Setting, steady: Steadiness) -> float:

@@ -40,14 +40,17 @@ class SteadyOutcome:
     steady: Steadiness | None = None
 
 
-def steady_outcome(program: Program, setting: Setting, run: Runner) -> SteadyOutcome:
-    """Runs a setting, without its start-up, until its precision is reached, or somebody stops it."""
-    outcome = _round(program, setting, run)
+def steady_outcome(program: Program, setting: Setting, run: Runner, *, scheduled: bool = False) -> SteadyOutcome:
+    """Runs a setting, without its start-up, until its precision is reached, or somebody stops it.
+
+    scheduled: something happens to an inference server at stated times.
+    """
+    outcome = _round(program, setting, run, scheduled)
     for _ in range(ROUNDS):
         further = longer(outcome, setting)
         if further is None:
             return outcome
-        following = _round(program, further, run)
+        following = _round(program, further, run, scheduled)
         if following.stopped or following.setting.seeds != further.seeds:
             return replace(outcome, stopped=following.stopped, notes=(*outcome.notes, _missed(setting)))
         outcome = following
@@ -58,18 +61,18 @@ def _missed(setting: Setting) -> str:
     return f"the precision of {100 * (setting.precision or 0):g} % was not reached"
 
 
-def _round(program: Program, setting: Setting, run: Runner) -> SteadyOutcome:
+def _round(program: Program, setting: Setting, run: Runner, scheduled: bool) -> SteadyOutcome:
     """Runs a setting; where a start-up shows, again without it."""
     setting, records, stopped = _records_of(setting, run)
-    if not program.sources:
+    if not program.sources and not any(record.served for record in records):
         return SteadyOutcome(setting, records, stopped=stopped)
-    steady = steadiness(program, records, setting)
+    steady = steadiness(program, records, setting, scheduled=scheduled)
     notes: tuple[str, ...] = ()
     if setting.finds_start_up and steady.start_up and not stopped:
         cut = replace(setting, warmup=setting.warmup + steady.start_up)
         setting, again, stopped = _records_of(cut, run)
         records = again or records
-        steady = replace(steadiness(program, records, setting), start_up=0.0)
+        steady = replace(steadiness(program, records, setting, scheduled=scheduled), start_up=0.0)
         notes = (f"the start-up of {render_clock(round(setting.warmup, 3))} is left out; --warm-up says how much",)
     pooled = tuple(pooled_readings(program, records, setting, steady))
     all_notes = (*notes, *_story(steady, setting), *outcome_notes(program, records))

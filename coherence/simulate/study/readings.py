@@ -78,18 +78,19 @@ def of_job(run: JobRun) -> Rows:
     yield (name, "losses", ""), float(len(run.losses))
 
 
-def of_engine(name: str, served: Served, blocks: int, setting: Setting) -> Rows:
+def of_engine(
+    name: str, served: Served, times: Mapping[tuple[str, str], Latencies], blocks: int, setting: Setting
+) -> Rows:  # fmt: skip
     """Returns what the users of an inference server saw, and how full its memory was."""
-    import numpy as np
-
-    mine = (served.load.arrival >= setting.warmup) & ~served.rejected
-    done = mine & np.isfinite(served.last_token)
+    mine = (served.load.arrival >= setting.warmup) & (served.load.arrival <= setting.until) & ~served.rejected
     yield (name, "requests", "/s"), float(mine.sum()) / (setting.until - setting.warmup)
     yield (name, "refused (too long)", "req"), float(served.rejected.sum())
-    for what, times in (("wait", served.wait), ("first token", served.ttft), ("whole answer", served.latency)):
-        for q in QUANTILES if done.any() else ():
-            yield (name, f"{what} P{q}", "s"), float(np.quantile(times[done], q / 100, method="inverted_cdf"))
-    shown = served.series["time"] >= setting.warmup
+    for (_, kind), latencies in times.items():
+        for percent in QUANTILES if latencies.arrived.sum() else ():
+            quantile = quantile_of(latencies, percent)
+            if quantile is not None:
+                yield (name, f"{kind} P{percent}", "s"), quantile
+    shown = (served.series["time"] >= setting.warmup) & (served.series["time"] <= setting.until)
     for what, column in (("running", "running"), ("waiting", "waiting")):
         if shown.any():
             yield (name, what, "req"), float(served.series[column][shown].mean())

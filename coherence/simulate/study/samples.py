@@ -36,7 +36,7 @@ from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.run_record import RunRecord
 from coherence.simulate.study.seed_results import ALONE, Labour, SeedResult, seed_results
 from coherence.simulate.study.setting import Setting
-from coherence.simulate.study.start_up import loads_of
+from coherence.simulate.study.start_up import loads_of, moves
 
 if TYPE_CHECKING:
     from coherence.simulate.requests.engine import RequestResult
@@ -66,7 +66,10 @@ def _study(
     if not requests and not engines and not jobs_of(design):
         return loops_study(run_model(design), setting, watch)
     program = with_setting(program, setting)
-    outcome = steady_outcome(program.program, setting, partial(_runs, design, program, watch, progress, labour))
+    sources = (source for engine in engines for source, _ in engine.sources)
+    scheduled = bool(engines and (setting.pauses or setting.trace)) or any(map(moves, sources))
+    runner = partial(_runs, design, program, watch, progress, labour)
+    outcome = steady_outcome(program.program, setting, runner, scheduled=scheduled)
     notes = [
         *program.assumptions,
         *([OF_WHOM] if program.program.sources else []),
@@ -202,12 +205,14 @@ def _parts(
         yield from _requests(RequestsUnderLoops(design, program, setting, seed, watch=watch))
     engines = engines_of(design, first_burst=FIRST_BURST)
     for engine, served in serve_engines(
-        engines, seed=seed, until=setting.until, traces=setting.trace, pauses=setting.pauses
-    ):
+        engines, seed=seed, until=setting.until, traces=setting.trace, pauses=setting.pauses,
+        followed=setting.until * FOLLOWED / 100,
+    ):  # fmt: skip
         blocks = engine.server.blocks * engine.server.copies
         course = course_of_server(engine.name, served, setting.until) if setting.draws else RunCourse()
         times = served_times(engine.name, served, _edges(setting))
-        yield 1.0, RunRecord(dict(of_engine(engine.name, served, blocks, setting)), served=times, course=course)
+        sample = dict(of_engine(engine.name, served, times, blocks, setting))
+        yield 1.0, RunRecord(sample, served=times, course=course)
     for job in jobs_of(design):
         run = simulate(job, seed=seed, until=setting.until)
         shown = of_job_series(run, sample_every=setting.until / SAMPLES) if setting.draws else None

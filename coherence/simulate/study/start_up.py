@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from coherence.simulate.requests.program import Program, Station
+from coherence.simulate.requests.program import Program, Source, Station
 from coherence.simulate.requests.service_means import mean_of, variation_of
 from coherence.simulate.study.latencies import Latencies
 from coherence.simulate.study.pooled_intervals import BATCHES, variance_of_sum
@@ -57,8 +57,12 @@ def loads_of(result: RequestResult) -> dict[str, StationLoad]:
 
 def is_scheduled(program: Program) -> bool:
     """Returns whether something happens at stated times, so that a run is a story and no steady state."""
-    moving = (source.arrivals.bursts or source.arrivals.kind == "trace" for source in program.sources)
-    return bool(program.outages) or any(moving)
+    return bool(program.outages) or any(map(moves, program.sources))
+
+
+def moves(source: Source) -> bool:
+    """Returns whether a source sends more, or what it sends, at stated times."""
+    return bool(source.arrivals.bursts) or source.arrivals.kind == "trace"
 
 
 def relaxation(program: Program, runs: Sequence[Mapping[str, StationLoad]]) -> float:
