@@ -17,7 +17,6 @@ from coherence.simulate.execute.exact import Choices, Execution, execute
 from coherence.simulate.execute.orbits import long_run
 from coherence.simulate.processes import processes
 from coherence.simulate.serving.trace import ArrivalTrace
-from coherence.simulate.study import samples
 from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.samples import study
 from coherence.simulate.study.setting import Setting
@@ -58,9 +57,8 @@ def test_a_run_that_does_not_get_on_is_an_answer_without_numbers() -> None:
         ran(PLAIN.replace("per_try: 250 ms, tries: 3", "per_try: 0 ms, tries: unlimited"))
 
 
-def test_a_run_that_needs_more_than_it_may_use_keeps_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(samples, "EVENTS", 1500)
-    found = ran(PLAIN)
+def test_a_run_that_needs_more_than_it_may_use_keeps_what_it_has() -> None:
+    found = ran(PLAIN, events=1500)
     assert "limit of 1,500 events" in found.limit
     assert 5 < shown(found, "clients", "P50") * 1000 < 100
     assert 30 < shown(found, "clients", "arrive") < 80  # of the 12 s that it ran
