@@ -110,7 +110,7 @@ def _answers(
     from coherence.checking.measured.measuring import measured_facts, unasked
 
     if url is None:
-        return tuple(unasked(facts)), "nothing was measured: --from-prometheus URL asks a server"
+        return tuple(unasked(facts)), "Nothing was measured: --from-prometheus URL asks a server"
     answers = measured_facts(url, facts, settings)
     server = http_address(url, of="a Prometheus", example="http://localhost:9090").url
     moment = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(settings.end))

@@ -171,11 +171,21 @@ def summary(report: Report) -> str:
 
 
 def _open_promises(report: Report) -> str:
-    """Returns ` 12 default promises need a load, 1 the time of a start.`; empty where none is open."""
+    """Returns ` 12 default promises need a load, 1 the time of a start.`; empty where none is open.
+
+    Of manifests it is said what lists the lines to add.
+    """
     counts: Counter[str] = Counter()
     for promises in report.open_promises:
         counts[promises.needs] += promises.number
     first, *others = [(number, needs) for needs, number in counts.items()] or [(0, "")]
     verb = "needs" if first[0] == 1 else "need"
     parts = [f" {plural(first[0], 'default promise')} {verb} {first[1]}", *(f"{n} {needs}" for n, needs in others)]
-    return f"{', '.join(parts)}." if first[0] else ""
+    hint = " (`coherence overlay` lists what to state)" if _has_manifests(report) else ""
+    return f"{', '.join(parts)}{hint}." if first[0] else ""
+
+
+def _has_manifests(report: Report) -> bool:
+    """Decides whether some file is no design, whose values stand in an overlay."""
+    own = (text for name, text in report.sources.items() if not name.startswith("models/"))
+    return any("coherence:" not in text for text in own)

@@ -20,6 +20,7 @@ import pytest
 from coherence.__main__ import main
 from coherence.checking.workspace import check
 from coherence.cli import overlay
+from coherence.reporting import render
 from coherence.simulate.testbed.processes import LOOPBACK, ProcessGroup, free_ports
 
 MANIFESTS = """\
@@ -140,7 +141,7 @@ def test_a_measured_start_becomes_a_verdict_and_its_twin_a_proof(folder: Path, s
     before = {finding.code for finding in check(folder).findings if finding.verdict.value != "note"}
     assert "COH206" not in before
     for seconds, verdict in ((("12", "25.5"), "conflict"), (("4.2", "12"), "proved")):
-        Stub.series = {"count((min by (namespace, pod) (last_over_time(kube_pod_start_time": [({}, "2")],
+        Stub.series = {"count((min by (namespace, pod, uid) (last_over_time(kube_pod_start_time": [({}, "2")],
                        "kube_pod_status_ready_time": starts(*seconds)}  # fmt: skip
         target = folder / "overlay.yaml"
         code, _, err = run(folder, "--from-prometheus", stub, "-o", target)
@@ -155,7 +156,7 @@ def test_a_measured_start_becomes_a_verdict_and_its_twin_a_proof(folder: Path, s
 
 
 def test_starts_that_never_ended_make_no_range(folder: Path, stub: str) -> None:
-    Stub.series = {"count((min by (namespace, pod) (last_over_time(kube_pod_start_time": [({}, "5")],
+    Stub.series = {"count((min by (namespace, pod, uid) (last_over_time(kube_pod_start_time": [({}, "5")],
                    "kube_pod_status_ready_time": starts("4", "9")}  # fmt: skip
     _, out, err = run(folder, "--from-prometheus", stub)
     assert "2 of 5 took 4 s .. 9 s; the others did not end, or began again" in out
@@ -281,6 +282,19 @@ def test_a_design_states_its_values_itself(tmp_path: Path) -> None:
     assert "there are no manifests" in err
 
 
+def test_a_check_of_manifests_says_what_lists_the_lines_to_add(folder: Path, tmp_path: Path) -> None:
+    hint = "(`coherence overlay` lists what to state)."
+    assert hint in render("text", check(folder))
+    design = tmp_path / "design.yaml"
+    design.write_text(
+        "coherence: 1\ncomponents: {web: {}}\ntimers: {live: {from: web.load starts, every: 10 s, misses: 3, "
+        "unless: web.load ends, then: restart web}}\n"
+    )
+    text = render("text", check(design))
+    assert "1 default promise needs the time of a start." in text
+    assert hint not in text
+
+
 def test_the_module_is_a_command() -> None:
     assert overlay.command.name == "overlay"
 
@@ -302,15 +316,16 @@ class Exporter(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         Exporter.scrapes += 1
         now = math.floor(self.began)
-        pods = {  # pod -> (container started, ready)
+        pods = {  # pod, its number where the name comes again -> (container started, ready)
             "web-7d9f8b6c5d-x2x4z": (now - 40, now - 26),
             "web-7d9f8b6c5d-b9c4d": (now - 38, now - 5),
             "web-7d9f8b6c5d-zld44": (now - 90_000, now - 1_000),
+            "web-7d9f8b6c5d-x2x4z 2": (now - 90_000, now - 900),
             "web-api-7d9f8b6c5d-x2x4z": (now - 40, now - 39),
         }
         lines = []
         for pod, (started, ready) in pods.items():
-            labels = f'namespace="prod",pod="{pod}",uid="{pod}"'
+            labels = f'namespace="prod",pod="{pod.partition(" ")[0]}",uid="{pod}"'
             lines += [
                 f"kube_pod_start_time{{{labels}}} {started - 3}",
                 f'kube_pod_container_state_started{{{labels},container="web"}} {started}',
@@ -368,7 +383,7 @@ def _check_real(folder: Path, url: str) -> None:
     assert "serve: 50 ms .. 500 ms" in text
     (demand,) = [line for line in text.splitlines() if line.strip().startswith("demand:")]
     highest = float(demand.rpartition(" ")[2])
-    assert 1.5 * 16 / 300 < highest < 1.5 * 40 / 300  # three pods of half a processor: some 20 s of the 5 min
+    assert 2 * 16 / 300 < highest < 2 * 40 / 300  # four pods of half a processor: some 20 s of the 5 min
     found: dict[str, Any] = {f"{f.code} {f.verdict.value}": f for f in check(folder).findings}
     assert "COH206 conflict" in found  # the probe ends a start after 20 s to 31 s
     assert "COH307 proved" in found

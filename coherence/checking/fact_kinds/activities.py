@@ -16,7 +16,8 @@ from coherence.language.design import Design, Timer
 from coherence.language.sentences import Event
 
 CODES = {"COH206", "COH207", "COH246"}
-BY_POD = "by (namespace, pod)"
+BY_POD = "by (namespace, pod, uid)"  # a StatefulSet makes pods of one name one after another
+ON_POD = "on (namespace, pod, uid)"
 
 
 def facts(design: Design, question: OpenQuestion) -> Iterator[AskedFact]:
@@ -56,13 +57,13 @@ def _starts(target: FactTarget, container: str) -> Iterator[FactQuery]:
     pods, span = target.pods(), target.span
     own = f',container=~"{escaped(container).replace("_", "[-_.]")}"' if container else ""
     is_ready = f'kube_pod_status_ready{{{pods},condition="true"}} == 1'
-    ready_time = f"kube_pod_status_ready_time{{{pods}}} and on (namespace, pod) ({is_ready})"
+    ready_time = f"kube_pod_status_ready_time{{{pods}}} and {ON_POD} ({is_ready})"
     ready = f"min {BY_POD} (min_over_time(({ready_time})[{span}:{target.step}]))"
     begun = f"min {BY_POD} (min_over_time(kube_pod_container_state_started{{{pods}{own}}}[{span}]))"
     fresh = f"(min {BY_POD} (last_over_time(kube_pod_start_time{{{pods}}}[{span}])) > time() - {target.window})"
     restarts = f"max_over_time(kube_pod_container_status_restarts_total{{{pods}}}[{span}])"
     restarted = f"(max {BY_POD} ({restarts}) > 0)"
-    counted = f"and on (namespace, pod) {fresh} unless on (namespace, pod) {restarted}"
+    counted = f"and {ON_POD} {fresh} unless {ON_POD} {restarted}"
     yield FactQuery(
         f"({ready} - {begun}) {counted}", "kube-state-metrics", "samples",
         note="from the start of a container to ready, pods that began in the window", of_all=f"count({fresh})",
