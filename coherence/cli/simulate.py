@@ -23,6 +23,7 @@ from coherence.cli._workers import workers_of, workers_options
 if TYPE_CHECKING:
     from coherence.findings.finding import NotRead
     from coherence.language.design import Design
+    from coherence.simulate.serving.streamed_trace import StreamedTrace
     from coherence.simulate.serving.trace import ArrivalTrace
     from coherence.simulate.study.repeated_runs import Study, StudyReading
     from coherence.simulate.study.seed_results import Labour
@@ -269,13 +270,13 @@ def _pause(text: str) -> tuple[str, float, float]:
     return thing.strip(), seconds_of(start or "60 s", "--pause"), seconds_of(lasts, "--pause")
 
 
-def _trace(text: str) -> tuple[str, ArrivalTrace]:
-    from coherence.simulate.serving.trace import replayed_from_file
+def _trace(text: str) -> tuple[str, ArrivalTrace | StreamedTrace]:
+    from coherence.simulate.serving.streamed_trace import trace_of
 
     workload, _, file = text.partition("=")
     if not file:
         raise UsageError(f"--arrivals {text!r}: write WORKLOAD=FILE, for example clients=trace.csv")
-    return workload.strip(), replayed_from_file(file)
+    return workload.strip(), trace_of(file)
 
 
 def _write(design: Design, setting: Setting, folder: str) -> None:

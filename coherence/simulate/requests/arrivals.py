@@ -16,7 +16,7 @@ import numpy as np
 
 from coherence.base.errors import UsageError
 from coherence.simulate.requests.draws import BLOCK, Floats, Sampler, stream, unit
-from coherence.simulate.requests.program import Arrivals, RateBurst
+from coherence.simulate.requests.program import Arrivals, RateBurst, TimesInBlocks
 
 Pieces = Iterator[tuple[float, float]]  # (from this time, this rate), times ascending, without end or until the last
 
@@ -24,7 +24,10 @@ Pieces = Iterator[tuple[float, float]]  # (from this time, this rate), times asc
 def blocks(arrivals: Arrivals, seed: int, name: str) -> Iterator[Floats]:
     """Arrival times in seconds, ascending, in blocks; ends when no more come.  `name` names the random stream."""
     if arrivals.kind == "trace":
-        yield from _replayed(checked_trace(name, arrivals.times))
+        if isinstance(arrivals.times, TimesInBlocks):
+            yield from arrivals.times.blocks()
+        else:
+            yield from _replayed(checked_trace(name, arrivals.times))
         return
     if not _any(arrivals):
         return

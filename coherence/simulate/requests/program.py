@@ -9,8 +9,9 @@ servers and may itself call on (its server is held meanwhile).  `processes` make
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 Plan = tuple[tuple[str, ...], ...]  # stages in order; the routes of a stage are used at once
 
@@ -23,6 +24,19 @@ class RateBurst:
     start: float
     lasts: float
     every: float = 0.0
+
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class TimesInBlocks:
+    """Times of arrivals that do not stand in memory all at once: seconds, ascending."""
+
+    def blocks(self) -> Iterator[NDArray[np.float64]]:
+        """Yields the times from the first on."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -40,7 +54,7 @@ class Arrivals:
     cv: float = 1.0
     bursts: tuple[RateBurst, ...] = ()
     states: tuple[tuple[float, float], ...] = ()
-    times: tuple[float, ...] = field(default=(), compare=False)
+    times: tuple[float, ...] | TimesInBlocks = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)

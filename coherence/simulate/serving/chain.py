@@ -13,6 +13,7 @@ from typing import Any
 from coherence.simulate.serving.engine import Served, serve
 from coherence.simulate.serving.of_design import Engine, load_of
 from coherence.simulate.serving.server import TokenLoad, chosen
+from coherence.simulate.serving.streamed_trace import StreamedTrace
 from coherence.simulate.serving.trace import ArrivalTrace
 
 Array = Any  # numpy arrays
@@ -24,7 +25,7 @@ def serve_engines(
     *,
     seed: int,
     until: float,
-    traces: Mapping[str, ArrivalTrace],
+    traces: Mapping[str, ArrivalTrace | StreamedTrace],
     pauses: Pauses = (),
     followed: float = 0.0,
 ) -> Iterator[tuple[Engine, Served]]:

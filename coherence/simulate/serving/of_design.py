@@ -21,6 +21,7 @@ from coherence.simulate.requests.program import Source
 from coherence.simulate.serving.machine import machine, numbers_of
 from coherence.simulate.serving.prefixes import prefixes_of
 from coherence.simulate.serving.server import InferenceServer, StepTime, TokenLoad, load
+from coherence.simulate.serving.streamed_trace import StreamedTrace
 from coherence.simulate.serving.trace import ArrivalTrace
 
 if TYPE_CHECKING:
@@ -117,7 +118,9 @@ def _lengths_missing(name: str, workload: Workload) -> Iterator[Problem]:
             yield Problem(workload.place, f"{name} needs the {key} of {workload.name}, in tokens", remedy)
 
 
-def load_of(engine: Engine, *, seed: int, until: float, traces: Mapping[str, ArrivalTrace] | None = None) -> TokenLoad:
+def load_of(
+    engine: Engine, *, seed: int, until: float, traces: Mapping[str, ArrivalTrace | StreamedTrace] | None = None
+) -> TokenLoad:
     """Returns the requests of all its workloads that come before `until` seconds, in order.
 
     traces: workload -> its arrivals and, if it has them, its tokens, instead of chance.

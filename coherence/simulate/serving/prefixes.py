@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from coherence.base.errors import UsageError
 from coherence.language.workloads import Workload
+from coherence.simulate.serving.streamed_trace import StreamedTrace
 from coherence.simulate.serving.trace import ArrivalTrace
 
 APART = 2**40  # names of one workload: those of another one are of other tokens
 
 
 def prefixes_of(
-    block: int, workload: Workload, trace: ArrivalTrace | None, count: int, number: int
+    block: int, workload: Workload, trace: ArrivalTrace | StreamedTrace | None, count: int, number: int
 ) -> tuple[tuple[int, ...], ...]:
     """Returns the names of the full blocks at the head of each of `count` prompts of a workload, the `number`-th."""
     if trace is not None and trace.prefixes:
@@ -19,7 +20,9 @@ def prefixes_of(
     return (tuple(number * APART + place for place in range(tokens // block)),) * count
 
 
-def _of_file(block: int, workload: Workload, trace: ArrivalTrace, number: int) -> tuple[tuple[int, ...], ...]:
+def _of_file(
+    block: int, workload: Workload, trace: ArrivalTrace | StreamedTrace, number: int
+) -> tuple[tuple[int, ...], ...]:
     """Each name of the file stands for several blocks of the server; the last one may be short."""
     if trace.prefix_block % block:
         sizes = f"prefixes of {workload.name} are named by {trace.prefix_block} tokens, and blocks hold {block}"

@@ -79,12 +79,16 @@ def arrivals_from_azure(path: str | os.PathLike[str]) -> ArrivalTrace:
 def replayed_from_file(path: str | os.PathLike[str]) -> ArrivalTrace:
     """Returns the arrivals of a file, with tokens where it names columns of both prompts and answers, and prefixes."""
     header = next((row for _, row in records(Path(path))), [])
-    prompt, output, prefix = (column_among(header, known) for known in (PROMPT_NAMES, OUTPUT_NAMES, PREFIX_NAMES))
-    unit = "ms" if "hash_ids" in header else "ns" if "arrival_time_ns" in header else "s"
-    reader = _Reader(os.fspath(path), unit, failed=True)
+    prompt, output = column_among(header, PROMPT_NAMES), column_among(header, OUTPUT_NAMES)
+    reader = TraceReader(os.fspath(path), unit_of_file(header), failed=True)
     if not (prompt and output):
         return reader.read("", "", "")
-    return reader.read("", prompt, output, prefix)
+    return reader.read("", prompt, output, column_among(header, PREFIX_NAMES))
+
+
+def unit_of_file(header: Sequence[str]) -> str:
+    """Returns the unit of the times in a file with this header, where they are numbers."""
+    return "ms" if "hash_ids" in header else "ns" if "arrival_time_ns" in header else "s"
 
 
 def arrivals_from_csv(
@@ -97,10 +101,10 @@ def arrivals_from_csv(
     """
     if unit not in UNITS:
         raise UsageError(f"unit(={unit!r}) of times is not known: one of {', '.join(UNITS)}")
-    return _Reader(os.fspath(path), unit).read(time, prompt, output)
+    return TraceReader(os.fspath(path), unit).read(time, prompt, output)
 
 
-class _Reader:
+class TraceReader:
     """One reading of one file: collects problems, then gives the trace or raises them all.
 
     `failed`: requests without an answer (0 tokens of output) are left out.
@@ -114,22 +118,22 @@ class _Reader:
         rows = records(Path(self.path))
         header = [name.strip() for name in next(rows, (1, [""]))[1]]
         names = (time or column_among(header, TIME_NAMES) or "time", prompt, output, prefix)
-        place = {what: self._column(header, name) for what, name in zip(COLUMNS, names, strict=True) if name}
-        self._raise()
+        place = {what: self.column(header, name) for what, name in zip(COLUMNS, names, strict=True) if name}
+        self.check()
         cells = [(line, [row[c] if c < len(row) else "" for c in place.values()]) for line, row in rows if any(row)]
         if not cells:
-            self._problem(1, "the file has no arrivals", "give one line for each request below the header")
+            self.nothing()
         column = dict(zip(place, ([(line, row[i]) for line, row in cells] for i in range(len(place))), strict=True))
         times = tuple(self._times(column["time"], header[place["time"]]))
         counts = {
-            what: tuple(self._count(line, cell, header[place[what]]) for line, cell in column[what])
+            what: tuple(self.count(line, cell, header[place[what]]) for line, cell in column[what])
             for what in ("prompt", "output")
             if what in column
         }
         prefixes = tuple(self._names(line, cell, prefix) for line, cell in column.get("prefix", ()))
-        self._raise()
+        self.check()
         size = self._block(prefixes, counts.get("prompt", ()), column.get("prefix", ()))
-        self._raise()
+        self.check()
         prompts, outputs = counts.get("prompt", ()), counts.get("output", ())
         return _answered(ArrivalTrace(times, prompts, outputs, prefixes, size))
 
@@ -137,7 +141,7 @@ class _Reader:
         words = text.strip().strip("[]").replace(",", " ").split()
         if all(word.isascii() and word.isdigit() and len(word) <= 18 for word in words):
             return tuple(map(int, words))
-        self._problem(line, f"'{text[:40]}' in column '{name}' is not a list of whole numbers", "write them as 3 17 4")
+        self.problem(line, f"'{text[:40]}' in column '{name}' is not a list of whole numbers", "write them as 3 17 4")
         return ()
 
     def _block(
@@ -153,55 +157,67 @@ class _Reader:
             size = 2 ** (least - 1).bit_length()
             if size > most:
                 message = f"{len(names)} names for {prompt} tokens do not fit those above"
-                self._problem(line, message, "name pieces of one size, a power of two in tokens; the last may be short")
+                self.problem(line, message, "name pieces of one size, a power of two in tokens; the last may be short")
                 return 0
         return size if any(prefixes) else 0
 
-    def _column(self, header: Sequence[str], name: str) -> int:
+    def column(self, header: Sequence[str], name: str) -> int:
         if name not in header:
-            self._problem(1, f"no column '{name}'", did_you_mean(name, [h for h in header if h]))
+            self.problem(1, f"no column '{name}'", did_you_mean(name, [h for h in header if h]))
             return -1
         return header.index(name)
 
     def _times(self, cells: Sequence[tuple[int, str]], name: str) -> Iterator[float]:
         """Seconds after the first; a problem for each that is missing, unreadable or before its predecessor."""
-        readings = [(line, text, self._time(line, text, name)) for line, text in cells]
+        readings = [(line, text, self.time(line, text, name)) for line, text in cells]
         known = [(line, text, at) for line, text, at in readings if at is not None]
         if len({kind for _, _, (kind, _) in known}) > 1:
-            remedy = "give all times as numbers, or all as dates, with or without a zone"
-            self._problem(known[0][0], f"column '{name}' mixes kinds of time", remedy)
+            self.mixed(known[0][0], name)
             return iter(())
         for (_, before_text, (_, before)), (line, text, (_, at)) in itertools.pairwise(known):
             if at < before:
-                remedy = f"sort the file by its column '{name}'"
-                self._problem(line, f"time {text.strip()} is before {before_text.strip()} of the arrival above", remedy)
+                self.unordered(line, text, before_text, name)
         return iter([float(at - known[0][2][1]) for _, _, (_, at) in known])
 
-    def _time(self, line: int, text: str, name: str) -> tuple[str, decimal.Decimal] | None:
+    def mixed(self, line: int, name: str) -> None:
+        """Notes that times are of different kinds."""
+        remedy = "give all times as numbers, or all as dates, with or without a zone"
+        self.problem(line, f"column '{name}' mixes kinds of time", remedy)
+
+    def unordered(self, line: int, text: str, before: str, name: str) -> None:
+        """Notes that a time comes before the one above."""
+        remedy = f"sort the file by its column '{name}'"
+        self.problem(line, f"time {text.strip()} is before {before.strip()} of the arrival above", remedy)
+
+    def nothing(self) -> None:
+        """Notes that there is no request."""
+        self.problem(1, "the file has no arrivals", "give one line for each request below the header")
+
+    def time(self, line: int, text: str, name: str) -> tuple[str, decimal.Decimal] | None:
         text = text.strip()
         if not text:
-            self._problem(line, f"no time in column '{name}'", "fill it in or delete the line")
+            self.problem(line, f"no time in column '{name}'", "fill it in or delete the line")
             return None
         read = _iso(text) or _number(text, self.unit)
         if read is None:
             remedy = "write 2023-11-16 18:15:46.68 or a number"
-            self._problem(line, f"'{text[:40]}' in column '{name}' is not a time", remedy)
+            self.problem(line, f"'{text[:40]}' in column '{name}' is not a time", remedy)
         return read
 
-    def _count(self, line: int, text: str, name: str) -> int:
+    def count(self, line: int, text: str, name: str) -> int:
         text = text.strip()
         text = text.removesuffix(".0")
         least = 0 if self.failed and plain(name) in OUTPUT_NAMES else 1
         if text.isascii() and text.isdigit() and len(text) <= 12 and int(text) >= least:
             return int(text)
         message = f"'{text[:40]}' in column '{name}' is not a number of tokens"
-        self._problem(line, message, "give a whole number >= 1, or delete the line")
+        self.problem(line, message, "give a whole number >= 1, or delete the line")
         return 1
 
-    def _problem(self, line: int, message: str, remedy: str) -> None:
+    def problem(self, line: int, message: str, remedy: str) -> None:
         self.problems.append(Problem(Place(self.path, line, 1, line, 1), message, remedy))
 
-    def _raise(self) -> None:
+    def check(self) -> None:
         if len(self.problems) > MOST_PROBLEMS:
             first = self.problems[:MOST_PROBLEMS]
             more = f"{len(self.problems) - MOST_PROBLEMS} more lines of this file have problems"

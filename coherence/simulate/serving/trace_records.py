@@ -11,6 +11,7 @@ from typing import Any
 from coherence.base.csv_records import csv_records
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import Place
+from coherence.simulate.telemetry.tables_parquet import load_texts
 
 PROMPT_NAMES = (
     "prompt", "prompttokens", "contexttokens", "inputtokens", "inputlength", "inputtoks", "requesttokens",
@@ -25,7 +26,15 @@ TIME_NAMES = ("queuedts", "arrivaltimens", "time", "timestamp", "arrival", "arri
 
 
 def records(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yields the header and the rows of a CSV file, or of one JSON object a line in order of their times."""
+    """Yields the header and the rows of a CSV or Parquet file, or of one JSON object a line in order of their times.
+
+    The number of a row of Parquet counts from 2, as if its names stood above it.
+    """
+    if path.suffix == ".parquet":
+        names, rows_of_table = load_texts(path)
+        yield 1, list(names)
+        yield from ((number + 1, ["" if cell is None else cell for cell in row]) for number, row in rows_of_table)
+        return
     if path.suffix not in {".jsonl", ".ndjson"}:
         yield from csv_records(path)
         return

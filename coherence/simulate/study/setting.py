@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from coherence.simulate.serving.streamed_trace import StreamedTrace
 from coherence.simulate.serving.trace import ArrivalTrace
 
 
@@ -25,7 +26,7 @@ class Setting:
     warmup: float = 0.0
     seeds: tuple[int, ...] = (1, 2, 3, 4, 5)
     values: Mapping[str, Fraction] = field(default_factory=dict)
-    trace: Mapping[str, ArrivalTrace] = field(default_factory=dict)
+    trace: Mapping[str, ArrivalTrace | StreamedTrace] = field(default_factory=dict)
     pauses: tuple[tuple[str, float, float], ...] = ()
     finds_start_up: bool = False
     precision: float | None = None
