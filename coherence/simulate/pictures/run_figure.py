@@ -35,6 +35,11 @@ def run_figure(names: Sequence[str], studies: Sequence[Study], designs: Sequence
 
 
 def _panels(study: Study, limits: Limits, notes: list[str]) -> dict[str, Panel]:
+    """Returns the panels of a study; figures of runs over counts, of which no course is kept, are named."""
+    of_course = {key[0] for record in study.records[:1] for key in record.sample}
+    counted = dict.fromkeys(key[0] for sample in study.samples[:1] for key in sample if key[0] not in of_course)
+    if counted:
+        notes.append(f"not drawn, since runs over counts have no course: {', '.join(counted)}")
     return {**course_panels(study, limits, notes), **histogram_panels(study, limits, notes)}
 
 
@@ -47,6 +52,8 @@ def _limits(design: Design) -> Limits:
 def _when(study: Study) -> Iterable[str]:
     """Yields which runs are drawn, and in which steps."""
     setting, every = study.setting, study.records[0].course.every if study.records else 0.0
+    if not study.records:
+        return
     if not setting.seeds:
         yield "one exact run"
         return

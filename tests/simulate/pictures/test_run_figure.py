@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.dom import minidom
@@ -52,3 +53,11 @@ def test_pictures_overwrite_nothing_of_others(tmp_path: Path, capsys: pytest.Cap
     first = own.read_bytes()
     assert command([*words, str(own)]) in (0, 1)
     assert own.read_bytes() == first
+
+
+def test_runs_over_counts_are_named_as_not_drawn(tmp_path: Path) -> None:
+    file = tmp_path / "counts.svg"
+    assert command(["simulate", "specs/evict-place", "--for", "1 min", "--runs", "1", "--picture", str(file)]) == 0
+    text = " ".join(re.findall(">([^<>]+)</text>", file.read_text(encoding="utf-8")))
+    assert "runs over counts have no course: " in text
+    assert "histograms" not in text
