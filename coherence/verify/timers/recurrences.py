@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from coherence.base.places import Place
-from coherence.language.actions import ENDS, action_in
+from coherence.language.actions import ENDS, action_in, takes_back
 from coherence.language.design import Component, Design, Limit, Loop, Timer
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
@@ -67,7 +67,8 @@ def _host(facts: DesignFacts, thing: str) -> str | None:
 
 def _of_timer(facts: DesignFacts, timer: Timer, thing: str) -> Iterator[Recurrence]:
     words = timer.then.text.split() if timer.then is not None else []
-    if len(words) < 2 or action_in(" ".join(words)) != ENDS or words[1] not in (thing, _host(facts, thing)):
+    ends = action_in(" ".join(words)) == ENDS or takes_back(" ".join(words))
+    if len(words) < 2 or not ends or words[1] not in (thing, _host(facts, thing)):
         return
     if timer.unless is not None or firing.firing(timer) is None:
         return
@@ -87,7 +88,7 @@ def _apart(facts: DesignFacts, timer: Timer, thing: str) -> Interval | None:
     window = firing.firing(timer)
     if timer.start.thing == thing and timer.start.kind == "starts" and window is not None:
         again = comes_back(facts.design.components.get(thing)) or (
-            timer.then is not None and "restart" in timer.then.text
+            timer.then is not None and ("restart" in timer.then.text or takes_back(timer.then.text))
         )
         return Interval(window.window.earliest, window.window.latest) if again and window.window.earliest > 0 else None
     return None

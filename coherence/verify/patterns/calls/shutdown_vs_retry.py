@@ -52,7 +52,6 @@ from coherence.verify.calls.claims import Numbers, bounded_sum
 from coherence.verify.calls.repairs import longer, offered
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.events.bounds import ended_by
-from coherence.verify.patterns.timers._renewal import in_time
 from coherence.verify.timers.firing import firing
 
 QUESTION = Question("COH218", "shutdown-vs-retry", "ai.04 runtime control coherence")
@@ -136,7 +135,11 @@ def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Fin
 
 def _renewed(subject: Subject, timer: Timer) -> bool:
     """Returns whether renewals may keep a timer from ever ending what works on; timer-against-activity answers then."""
-    return timer.renew is not None and in_time(subject.design, timer) is not False
+    if timer.renew is None:
+        return False
+    from coherence.verify.events.renewals import in_time
+
+    return in_time(subject.design, timer) is not False
 
 
 def _working(component: Component) -> list[tuple[str, Quantity]]:
@@ -193,6 +196,18 @@ def _answer(subject: Subject, life: Life, of: tuple[str, ...]) -> Finding:
         return QUESTION.undecided(f"needs what {saves} of {life.component.name} is: {keeps}", _places(life), of)
     never = least >= _high(life.given) and _most_progress(life) == 0 and life.timer.renew is None
     return _never(subject, life, of, numbers, certain=never)
+
+
+def most_lives(timer: Timer, component: Component) -> int | None:
+    """Returns in how many lives a thing is done that a timer ends and that keeps its progress; None: any number."""
+    fires, needed = firing(timer), _needed(timer, component)
+    if fires is None or needed is None or fires.window.latest is None or not _from_its_start(timer, component):
+        return None
+    life = Life(timer, component, DurationInterval(fires.window.earliest, fires.window.latest), *needed, ())
+    if _high(life.before) + _high(life.work) < life.given.low:
+        return 1
+    checkpointed = _progress(life)
+    return int(-(-_high(life.work) // checkpointed[0])) if checkpointed is not None and checkpointed[0] > 0 else None
 
 
 def _goes_on(life: Life, of: tuple[str, ...], numbers: Numbers, checkpointed: tuple[Fraction, Fraction]) -> Finding:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
@@ -12,31 +11,20 @@ from coherence.base.units import SECOND
 from coherence.findings import repairs as edits
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
-from coherence.language.design import Design, Timer
-from coherence.language.schema_kinds import Quantity
-from coherence.language.sentences import Event
+from coherence.language.design import Timer
 from coherence.verify.events import graph
-from coherence.verify.events.orders import between, hull
-from coherence.verify.events.periods import periods
+from coherence.verify.events.orders import between
+from coherence.verify.events.renewals import Renewal, in_time, renewal_of
 from coherence.verify.patterns.timers._overrun import Figures, OverrunCase
 from coherence.verify.timers import firing, repairs
-from coherence.verify.timers.firing import Firing, FiringWindow
-
-
-@dataclass(frozen=True)
-class Renewal:
-    """How long it takes from one renewal to the next, where that stands, and the timer that sends it."""
-
-    interval: FiringWindow
-    place: Place
-    timer: Timer | None = None
+from coherence.verify.timers.firing import Firing
 
 
 def answer(subject: Subject, question: Question, case: OverrunCase) -> Finding:
     """Answers, where the task outlasts the lease, whether the renewals come in time."""
     timer, lease = case.timer, firing.lease(case.timer)
     assert timer.renew is not None
-    renewal = _renewal(subject.design, timer)
+    renewal = renewal_of(subject.design, timer)
     if lease is None or renewal is None:
         missing = firing.missing(timer)
         needs = f"{missing} of {timer.name}" if missing else f"the interval at which '{_words(timer)}' repeats"
@@ -47,35 +35,8 @@ def answer(subject: Subject, question: Question, case: OverrunCase) -> Finding:
     return _conflict(subject, question, case, renewal, lease)
 
 
-def in_time(design: Design, timer: Timer) -> bool | None:
-    """Decides whether renewals always come before the timer fires; None where that is not known."""
-    lease = firing.lease(timer)
-    renewal = _renewal(design, timer) if timer.renew is not None else None
-    if timer.renew is None or (lease is not None and renewal is not None and renewal.interval.latest is None):
-        return False
-    if lease is None or renewal is None:
-        return None
-    assert renewal.interval.latest is not None
-    return renewal.interval.latest < lease.window.earliest
-
-
 def _words(timer: Timer) -> str:
     return timer.renew.text if timer.renew is not None else ""
-
-
-def _renewal(design: Design, timer: Timer) -> Renewal | None:
-    renew = timer.renew
-    if isinstance(renew, Quantity):
-        return Renewal(FiringWindow(renew.low, renew.high), renew.place)
-    assert isinstance(renew, Event)
-    return _sent(design, renew)
-
-
-def _sent(design: Design, renew: Event) -> Renewal | None:
-    """Returns the interval of a timer that repeats: one with `every`, or one that runs from its own last firing."""
-    sender = design.timers.get(graph.key_of(renew, design).removesuffix(" fires"))
-    apart = list(periods(design, sender)) if sender is not None else []
-    return Renewal(hull(apart), graph.values(sender)[0], sender) if sender is not None and apart else None
 
 
 def _names(case: OverrunCase, renewal: Renewal | None) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
@@ -85,6 +85,7 @@ class FailureBudget:
     lives: int
     window: Fraction | None
     bounded: str = ""  # what bounds the time, where it is not the window of the limit
+    assumed: tuple[str, ...] = ()  # of what bounds it
 
     @property
     def fires(self) -> bool:
@@ -135,7 +136,7 @@ def _renewed(design: Design, cause: Recurrence) -> bool:
     timer = design.timers.get(cause.name)
     if timer is None or timer.renew is None:
         return False
-    from coherence.verify.patterns.timers._renewal import in_time
+    from coherence.verify.events.renewals import in_time
 
     return in_time(design, timer) is not False
 
@@ -179,6 +180,7 @@ def _budget(facts: DesignFacts, limit: Limit, of: tuple[str, str], lives: int) -
 
 
 def _answer(subject: Subject, budget: FailureBudget, cause: Recurrence, causes: list[Recurrence]) -> Finding:
+    budget = _of_one_run(subject.design, budget, cause)
     apart, window = cause.apart, budget.window
     assert apart.low is not None
     if window is None:
@@ -188,6 +190,21 @@ def _answer(subject: Subject, budget: FailureBudget, cause: Recurrence, causes: 
         return _bounded(known(subject), budget, [cause, *(other for other in causes if other != cause)], window)
     fewest = math.floor(window / apart.high) if apart.high is not None else 0
     return _spent(subject, budget, cause, certain=fewest > budget.lives and not budget.bounded)
+
+
+def _of_one_run(design: Design, budget: FailureBudget, cause: Recurrence) -> FailureBudget:
+    """Returns the budget with the time of a whole run for its window, where the thing goes on from its checkpoints."""
+    from coherence.verify.patterns.calls.shutdown_vs_retry import LAST_CHECKPOINT, most_lives
+
+    timer, component = design.timers.get(cause.name), design.components.get(budget.thing)
+    if budget.window is not None or timer is None or component is None or cause.apart.high is None:
+        return budget
+    lives = most_lives(timer, component)
+    if lives is None:
+        return budget
+    whole = (lives - 1) * cause.apart.high
+    bounded = f"one run of {budget.thing} ({lives} lives at most)"
+    return replace(budget, window=whole, bounded=bounded, assumed=(LAST_CHECKPOINT,))
 
 
 def _places(budget: FailureBudget, cause: Recurrence) -> tuple[Place, ...]:
@@ -226,7 +243,7 @@ def _bounded(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence]
     claim = f"(and (>= {budget.lives}.0 (+ 0.0 {' '.join(f'{n}.0' for n in most)})) {gaps})"
     evidence = arithmetic(_numbers(budget, cause), certificate=Certificate(claim=claim).script())
     others = tuple(f"{departure.name} takes none of {budget.thing} meanwhile" for departure in beside)
-    return QUESTION.proved(message, places, _of(budget, cause), evidence, assumptions=others)
+    return QUESTION.proved(message, places, _of(budget, cause), evidence, assumptions=(*budget.assumed, *others))
 
 
 def _beside(facts: DesignFacts, budget: FailureBudget, causes: list[Recurrence]) -> list[Departure]:

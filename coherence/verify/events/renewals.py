@@ -1,0 +1,52 @@
+"""Finds how often what renews a timer comes, and whether that is in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from coherence.base.places import Place
+from coherence.language.design import Design, Timer
+from coherence.language.schema_kinds import Quantity
+from coherence.language.sentences import Event
+from coherence.verify.events import graph
+from coherence.verify.events.orders import hull
+from coherence.verify.events.periods import periods
+from coherence.verify.timers import firing
+from coherence.verify.timers.firing import FiringWindow
+
+
+@dataclass(frozen=True)
+class Renewal:
+    """How long it takes from one renewal to the next, where that stands, and the timer that sends it."""
+
+    interval: FiringWindow
+    place: Place
+    timer: Timer | None = None
+
+
+def in_time(design: Design, timer: Timer) -> bool | None:
+    """Decides whether renewals always come before the timer fires; None where that is not known."""
+    lease = firing.lease(timer)
+    renewal = renewal_of(design, timer) if timer.renew is not None else None
+    if timer.renew is None or (lease is not None and renewal is not None and renewal.interval.latest is None):
+        return False
+    if lease is None or renewal is None:
+        return None
+    assert renewal.interval.latest is not None
+    return renewal.interval.latest < lease.window.earliest
+
+
+def renewal_of(design: Design, timer: Timer) -> Renewal | None:
+    """Returns what renews a timer; None where nothing says how often."""
+    renew = timer.renew
+    if isinstance(renew, Quantity):
+        return Renewal(FiringWindow(renew.low, renew.high), renew.place)
+    assert isinstance(renew, Event)
+    return _sent(design, renew)
+
+
+def _sent(design: Design, renew: Event) -> Renewal | None:
+    """Returns the interval of a timer that repeats: one with `every`, or one that runs from its own last firing."""
+    sender = design.timers.get(graph.key_of(renew, design).removesuffix(" fires"))
+    apart = list(periods(design, sender)) if sender is not None else []
+    return Renewal(hull(apart), graph.values(sender)[0], sender) if sender is not None and apart else None
