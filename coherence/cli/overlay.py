@@ -90,7 +90,7 @@ def _lacking(
     if not entries:
         raise UsageError("there are no manifests: an overlay completes them, and a design states its values itself")
     (entry,) = entries
-    options = Options(verify_repairs=False, share=False)
+    options = Options(verify_repairs=False)
     findings = analysis(entry.design, entry.sources, entry.rebuild, options=options).answers.findings
     things = importers.things_from_sources(entry.sources, without=frozenset(workspace.refused))
     targets, lacks = {}, lacking(entry.design, findings)
