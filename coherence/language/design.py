@@ -111,7 +111,7 @@ class Timescale(Record):
 
 
 class Relay(Record):
-    """A trigger with memory: false at first, `enter` wins over `leave`."""
+    """A trigger with memory: false at first, `enter` wins over `leave`.  Without a period it switches at crossings."""
 
     enter: Formula | None = key(FORMULA, required=True)
     leave: Formula | None = key(FORMULA, required=True)

@@ -45,10 +45,28 @@ class Interval:
 EVERYTHING = Interval(None, None)
 
 
+@dataclass(frozen=True)
+class StateSwitch:
+    """A state's value `on` from where `enter` becomes true, and `off` from where `leave` does; `enter` wins.
+
+    Without `leave` it stays on; `off` None: the value at which the state begins.
+    """
+
+    enter: Tree
+    leave: Tree | None
+    off: Fraction | None
+    on: Fraction
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """Returns both conditions."""
+        return (self.enter,) if self.leave is None else (self.enter, self.leave)
+
+
 @keeps_reads
 @dataclass(frozen=True)
 class State:
-    """A state with exactly one of `next` (every `step` seconds, from `phase`) and `flow` (per second)."""
+    """A state with exactly one of `next` (every `step` seconds, from `phase`), `flow` (per second) and `switch`."""
 
     path: str
     initial: Interval
@@ -59,6 +77,13 @@ class State:
     integer: bool
     dimension: Dimension
     place: Place
+    switch: StateSwitch | None = None
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """Returns every expression that says where the state goes."""
+        moves = tuple(tree for tree in (self.next, self.flow) if tree is not None)
+        return moves if self.switch is None else (*moves, *self.switch.trees)
 
 
 @keeps_reads

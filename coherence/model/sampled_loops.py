@@ -67,17 +67,17 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
         rank=lambda: loop.rank.low if loop.rank else Fraction(1000),
         order=lambda: order,
         trigger=lambda: _trigger(draft, loop) if triggered else None,
-        enter=lambda: _read(draft, loop, relay.enter.tree) if relay and relay.enter else None,
-        leave=lambda: _read(draft, loop, relay.leave.tree) if relay and relay.leave else None,
+        enter=lambda: read_by(draft, loop, relay.enter.tree) if relay and relay.enter else None,
+        leave=lambda: read_by(draft, loop, relay.leave.tree) if relay and relay.leave else None,
         rules=lambda: _rules(draft, loop),
         law=lambda: laws.law_of(loop),
-        signal=lambda: _signal(draft, loop),
+        signal=lambda: written_signal(draft, loop),
         by=lambda: draft.tree_of(actuation.by),
         to=lambda: draft.tree_of(actuation.to),
         measured=lambda: _sensed(draft, loop),
         setpoint=lambda: draft.tree_of(target.setpoint) if target else None,
         tolerance=lambda: target.tolerance.low if target and target.tolerance else Fraction(0),
-        bounds=lambda: _bounds(loop),
+        bounds=lambda: stated_bounds(loop),
         rates=lambda: tuple(_rate(rate) for rate in actuation.rate),
         hold_down=lambda: _upper(timescale.hold_down),
         hold_up=lambda: _upper(timescale.hold_up),
@@ -87,12 +87,13 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
         counts_commanded=lambda: actuation.count is not None and actuation.count.text == "commanded",
         integer=lambda: laws.counts_members(loop),
         source=lambda: loop,
-        ready=lambda: ready_members(draft.outputs, draft.design, loop, _signal(draft, loop)),
+        ready=lambda: ready_members(draft.outputs, draft.design, loop, written_signal(draft, loop)),
         idle=lambda: idle_going_up(loop),
     )
 
 
-def _signal(draft: ModelDraft, loop: Loop) -> str:
+def written_signal(draft: ModelDraft, loop: Loop) -> str:
+    """Returns the full path of the signal that a loop writes; nothing where it states none."""
     stated = loop.actuation.signal if loop.actuation else None
     return draft.index.get(stated.text, stated.text) if stated else ""
 
@@ -133,7 +134,7 @@ def _rules(draft: ModelDraft, loop: Loop) -> tuple[SampledRule, ...]:
     return tuple(
         built(
             SampledRule,
-            when=partial(lambda when: _read(draft, loop, when.tree), rule.when),
+            when=partial(lambda when: read_by(draft, loop, when.tree), rule.when),
             by=partial(draft.tree_of, rule.by),
             to=partial(draft.tree_of, rule.to),
         )
@@ -157,7 +158,8 @@ def _rate(rate: Rate) -> RateLimit:
     )
 
 
-def _bounds(loop: Loop) -> Interval:
+def stated_bounds(loop: Loop) -> Interval:
+    """Returns the bounds that a loop states."""
     stated = loop.actuation.bounds if loop.actuation else ()
     ends = [b for b in stated if isinstance(b, Quantity)]
     if len(stated) == 1 and len(ends) == 1:
@@ -175,11 +177,13 @@ def _trigger(draft: ModelDraft, loop: Loop) -> Tree | None:
 
 def _not_off(draft: ModelDraft, loop: Loop) -> Tree | None:
     """Returns that the command has not the value at which the loop is off; None where no other loop brings it there."""
-    off, low = loop.actuation.off_at if loop.actuation else None, _bounds(loop).low
+    off, low = loop.actuation.off_at if loop.actuation else None, stated_bounds(loop).low
     if off is None or low is None or low <= off.low:
         return None
-    signal = _signal(draft, loop)
-    others = [other for other in draft.design.loops.values() if other is not loop and _signal(draft, other) == signal]
+    signal = written_signal(draft, loop)
+    others = [
+        other for other in draft.design.loops.values() if other is not loop and written_signal(draft, other) == signal
+    ]
     if not any(_may_write(other, off.low) for other in others):
         return None
     return Compare("!=", Name(signal), Number(off.low))
@@ -190,16 +194,16 @@ def _may_write(loop: Loop, value: Fraction) -> bool:
     actuation, law = loop.actuation, laws.law_of(loop)
     if law == "set" and actuation is not None and isinstance(actuation.to, Quantity):
         return interval(actuation.to).clip(value) == value
-    return law not in ("none", "unset", "ignore") and _bounds(loop).clip(value) == value
+    return law not in ("none", "unset", "ignore") and stated_bounds(loop).clip(value) == value
 
 
 def _stated_trigger(draft: ModelDraft, loop: Loop) -> Tree | None:
     if not isinstance(loop.trigger, Formula) or loop.trigger.text.strip() == "always":
         return None
-    return _read(draft, loop, loop.trigger.tree)
+    return read_by(draft, loop, loop.trigger.tree)
 
 
-def _read(draft: ModelDraft, loop: Loop, condition: Tree) -> Tree:
+def read_by(draft: ModelDraft, loop: Loop, condition: Tree) -> Tree:
     """Returns a condition of the loop: where it names the target's signal, what the sensor shows of it."""
     condition = draft.resolved(condition)
     if loop.target is None or loop.target.signal is None or not loop.target.sensor:

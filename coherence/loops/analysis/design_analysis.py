@@ -27,6 +27,7 @@ from coherence.loops.designs.lap_matrices import Lap, LapError, closed
 from coherence.loops.designs.lap_roots import Roots, coupling, roots
 from coherence.loops.designs.operating_points import Point, operating_points, smooth_part, with_basins
 from coherence.loops.designs.swings_without_rest import decided_beside_roots, never_moved
+from coherence.model.crossings import at_crossings
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
 from coherence.simulate.execute.orbits import hyperperiod
@@ -115,7 +116,7 @@ def analysed(
                 bar(index / len(parts.groups), " and ".join(group.names[:3]))
             groups.append(_in_time(group, whole.share(1 / (len(parts.groups) - index)), choices or {}))
     rest = [GroupAnalysis(one, Fraction(0), _blocked(STOPPED), (), None, ()) for one in parts.groups[len(groups) :]]
-    flows = () if rest else flow_answers(model)
+    flows = () if rest else flow_answers(at_crossings(model))
     return DesignAnalysis((*groups, *rest), parts.alone, model.abstractions, stopped=bool(rest), flows=flows)
 
 

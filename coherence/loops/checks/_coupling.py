@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from itertools import permutations
 
 from coherence.base.graphs import reached
-from coherence.language.design import Component, Design, Loop
+from coherence.language.design import Component, Design, Loop, Relay
 from coherence.language.expressions import names as names_of
 from coherence.language.names import component_formulas, loop_formulas, resolve
 from coherence.language.schema_kinds import Formula
@@ -30,9 +30,18 @@ def feeds_back(design: Design) -> bool:
 
 
 def flows_feed_back(design: Design) -> bool:
-    """Returns whether any component flows and reads itself, through others or not; loops do not count as a way."""
+    """Returns whether any component flows and reads itself, through others or not.
+
+    Loops do not count as a way, but for those that switch without a period.
+    """
     reads = {name: {_node(resolve(path, design), design) for path in _read_by(component)}
              for name, component in design.components.items()}  # fmt: skip
+    for loop in design.loops.values():
+        if isinstance(loop.trigger, Relay) and (loop.timescale is None or loop.timescale.period is None):
+            read = (path for f in loop_formulas(loop) for path in names_of(f.tree))
+            reads.setdefault(loop.name, set()).update(_node(resolve(path, design), design) for path in read)
+            if loop.actuation and loop.actuation.signal:
+                reads.setdefault(_node(loop.actuation.signal.text, design), set()).add(loop.name)
     flowing = (c for c in design.components.values() if c.part or (c.state is not None and c.step is None))
     return any(component.name in _reached(reads, reads[component.name]) for component in flowing)
 

@@ -13,10 +13,11 @@ from coherence.findings.finding import Evidence, Finding, Grade, Verdict
 from coherence.findings.question_input import Question, Subject
 from coherence.language.expressions.tree import Call, walk
 from coherence.loops.designs.feedback_groups import Deadline
-from coherence.loops.designs.flow_feedback import flow_answer, flow_groups
+from coherence.loops.designs.flow_feedback import flow_answer, flow_groups, switches_of
 from coherence.loops.designs.groups import Group, answers, groups, needs
 from coherence.loops.designs.predicted_cycles import CycleReading, cycles_of_flows
 from coherence.loops.designs.swings_without_rest import Persistence, of_flows, of_loops
+from coherence.model.crossings import at_crossings
 from coherence.model.model import Model
 from coherence.simulate.execute.slices import sliced
 
@@ -47,12 +48,13 @@ def _beside_roots(question: Question, subject: Subject, group: Group, finding: F
 
 
 def flow_findings(question: Question, subject: Subject) -> Iterator[Finding]:
-    """Yields one answer per group of flows in feedback that may swing: a single level without delay only rises or
-    only falls.
+    """Yields one answer per group of flows in feedback that may swing: a single level without delay or switch only
+    rises or only falls.
     """
-    for paths in flow_groups(subject.model):
-        if len(paths) > 1 or _delayed(subject.model, paths[0]):
-            yield _of_group(question, subject, paths)
+    model = at_crossings(subject.model)
+    for paths in flow_groups(model):
+        if len(paths) > 1 or switches_of(model, paths) or _delayed(model, paths[0]):
+            yield _of_group(question, subject, model, paths)
 
 
 def _delayed(model: Model, path: str) -> bool:
@@ -61,29 +63,34 @@ def _delayed(model: Model, path: str) -> bool:
     return any(isinstance(node, Call) and node.function == "delayed" for t in trees if t for node in walk(t))
 
 
-def _of_group(question: Question, subject: Subject, paths: Sequence[str]) -> Finding:
-    places = [subject.model.states[path].place.labelled(f"{path} flows") for path in paths]
+def _of_group(question: Question, subject: Subject, model: Model, paths: Sequence[str]) -> Finding:
+    places = [model.states[path].place.labelled(f"{path} flows") for path in paths]
+    switching = [state for state in switches_of(model, paths) if state.path in model.design.loops]
+    places += [state.place.labelled(f"{state.path} switches") for state in switching]
+    of = (*paths, *(state.path for state in switching))
     name, deadline = " and ".join(paths), Deadline(subject.time_limit)
-    answer = flow_answer(subject.model, paths, deadline.check)
-    persistence = of_flows(subject.model, answer, deadline.share(0.7).check)
+    answer = flow_answer(model, paths, deadline.check)
+    persistence = of_flows(model, answer, deadline.share(0.7).check)
     if persistence is not None and persistence.verdict == "swings" and persistence.run is not None:
         return _swinging(question, name, places, paths, persistence)
-    cycle = (
-        None if persistence is not None and persistence.verdict == "rests" else _cycle(subject.model, paths, deadline)
-    )
+    rests = persistence is not None and persistence.verdict == "rests"
+    readings = () if rests else _readings(model, paths, deadline)
+    cycle = next((reading for reading in readings if reading.confirmed), None)
     if cycle is not None:
-        return _on_cycle(question, name, places, paths, cycle)
+        return _on_cycle(question, name, places, of, cycle)
     known = persistence.render() if persistence is not None else answer.reason
-    return question.undecided(f"no oscillation of {name} found, none excluded", places, paths, bound=known)
+    if switching:
+        known = "; ".join(filter(None, (known, *(f"from its own start: {reading.reason}" for reading in readings))))
+    return question.undecided(f"no oscillation of {name} found, none excluded", places, of, bound=known)
 
 
-def _cycle(model: Model, paths: Sequence[str], deadline: Deadline) -> CycleReading | None:
-    """Returns a cycle of flows with kinks that the executor confirms."""
+def _readings(model: Model, paths: Sequence[str], deadline: Deadline) -> tuple[CycleReading, ...]:
+    """Returns what flows with kinks come to; nothing where the time is over."""
     try:
         with at_most(deadline.left):
-            return next((reading for reading in cycles_of_flows(model, paths, {}) if reading.confirmed), None)
+            return tuple(cycles_of_flows(model, paths, {}))
     except TimeOverError:
-        return None
+        return ()
 
 
 def _swinging(
@@ -112,9 +119,9 @@ def _on_cycle(
     numbers |= {f"{path} {end}": (value, "") for path in ends for end, value in _ends(ends[path])}
     evidence = Evidence(Grade.SIMULATED, f"{cycle.method} return map, and execution", numbers=numbers)
     every = render_seconds(float(f"{cycle.period:.4g}"))
-    return question.conflict(
-        f"{name} never {_settles(of)}: {_moves(ends)}, every {every}", places, of, evidence, certain=False
-    )
+    settles = _settles(cycle.loop.split(", "))
+    message = f"{name} never {settles}: {_moves(ends)}, every {every}"
+    return question.conflict(message, places, of, evidence, certain=False)
 
 
 def _ends(ends: tuple[float, float]) -> tuple[tuple[str, float], tuple[str, float]]:

@@ -7,7 +7,7 @@ delayed term becomes an element of slope one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -26,7 +26,7 @@ from coherence.loops.cycles.piecewise_linear import (
     smaller,
     total,
 )
-from coherence.loops.cycles.relay import Pieces, System, system
+from coherence.loops.cycles.relay import Element, Pieces, Staircase, System, system
 from coherence.model.model import Model
 
 Signal = tuple[str, Fraction]  # state, delay in s
@@ -39,25 +39,30 @@ class ShapeError(NotExactError):
 
 @dataclass(frozen=True)
 class Sum:
-    """const + linear terms + functions of one input each."""
+    """const + linear terms + functions of one input each + modes (0 or 1) that switch, now or so long ago."""
 
     const: float
     linear: Mapping[Signal, float]
     shaped: Mapping[Input, Pieces]
+    modes: Mapping[Signal, float] = field(default_factory=dict)
 
     @property
     def plain(self) -> bool:
         """Decides whether the sum is a plain number."""
-        return not self.linear and not self.shaped
+        return not self.linear and not self.shaped and not self.modes
 
 
 @dataclass(frozen=True)
 class Elements:
-    """A switching system; `inputs`: what each element sees; `states`: the order of x."""
+    """A switching system; `inputs`: what each element sees; `states`: the order of x.
+
+    `above`: elements that between their thresholds begin at the upper level: modes are off at first.
+    """
 
     system: System
     inputs: tuple[Input, ...]
     states: tuple[str, ...]
+    above: tuple[bool, ...]
 
 
 def elements_of(model: Model, states: Sequence[str], levels: Mapping[str, Fraction]) -> Elements:
@@ -65,7 +70,7 @@ def elements_of(model: Model, states: Sequence[str], levels: Mapping[str, Fracti
     reader = _Reader(model, set(states), levels)
     index = {path: k for k, path in enumerate(states)}
     a, drift = np.zeros((len(states), len(states))), np.zeros(len(states))
-    parts: list[tuple[int, Input, Pieces]] = []
+    parts: list[_Part] = []
     for row, path in enumerate(states):
         flow = model.states[path].flow
         if flow is None:
@@ -74,20 +79,31 @@ def elements_of(model: Model, states: Sequence[str], levels: Mapping[str, Fracti
         drift[row] = reading.const
         for (other, delay), weight in reading.linear.items():
             if delay:
-                parts.append((row, (((other, delay), 1.0),), line(weight)))
+                parts.append(_Part(row, (((other, delay), 1.0),), line(weight)))
             else:
                 a[row, index[other]] += weight
-        parts += [(row, seen, pieces) for seen, pieces in reading.shaped.items()]
-    parts = parts or [(0, (((states[0], Fraction(0)), 1.0),), line(0))]  # an element that puts out nothing
+        parts += [_Part(row, seen, element_of(pieces)) for seen, pieces in reading.shaped.items()]
+        parts += [reader.relay(mode, row, weight) for mode, weight in reading.modes.items()]
+    parts = parts or [_Part(0, (((states[0], Fraction(0)), 1.0),), line(0))]  # an element that puts out nothing
     b, c = np.zeros((len(states), len(parts))), np.zeros((len(parts), len(states)))
-    for k, (row, seen, _) in enumerate(parts):
-        b[row, k] = 1.0
-        for (path, _), weight in seen:
+    for k, part in enumerate(parts):
+        b[part.row, k] = 1.0
+        for (path, _), weight in part.seen:
             c[k, index[path]] = weight
-    made_elements = [element_of(pieces) for _, _, pieces in parts]
-    delays = [float(seen[0][0][1]) for _, seen, _ in parts]
-    made_system = system(a.tolist(), b.tolist(), c.tolist(), made_elements, delays=delays, drift=drift.tolist())
-    return Elements(made_system, tuple(seen for _, seen, _ in parts), tuple(states))
+    rows = a.tolist(), b.tolist(), c.tolist()
+    delays = [float(part.seen[0][0][1]) for part in parts]
+    switching = system(*rows, [part.element for part in parts], delays=delays, drift=drift.tolist())
+    return Elements(switching, tuple(p.seen for p in parts), tuple(states), tuple(p.above for p in parts))
+
+
+@dataclass(frozen=True)
+class _Part:
+    """An element that acts on the flow number `row`."""
+
+    row: int
+    seen: Input
+    element: Element
+    above: bool = False
 
 
 class _Reader:
@@ -112,9 +128,39 @@ class _Reader:
             case _:
                 raise ShapeError(f"{type(tree).__name__.lower()} in a flow")
 
+    def relay(self, mode: Signal, row: int, weight: float) -> _Part:
+        """Returns a mode that switches as an element with hysteresis between 0 and a weight.  Raises ShapeError."""
+        path, late = mode
+        switch = self.model.states[path].switch
+        if switch is None or switch.leave is None:
+            raise ShapeError(f"{path} stays as it was set: where its loop goes on and off, read the loop's own name")
+        (enter, rises), (leave, falls) = self._threshold(switch.enter, late), self._threshold(switch.leave, late)
+        if enter.linear.keys() != leave.linear.keys() or _direction(enter) != _direction(leave):
+            raise ShapeError(f"{path} enters by one signal and leaves by another")
+        seen = _direction(enter)
+        slope = enter.linear[seen[0][0]], leave.linear[seen[0][0]]
+        on, off = -enter.const / slope[0], -leave.const / slope[1]
+        up, down = rises is (slope[0] > 0), falls is (slope[1] > 0)  # of the input: on above, off above
+        if up is down or (on < off) is up:
+            raise ShapeError(f"{path} does not leave beyond where it enters")
+        if up:
+            return _Part(row, seen, Staircase((0.0, weight), (on,), (off,)))
+        return _Part(row, seen, Staircase((weight, 0.0), (off,), (on,)), above=True)
+
+    def _threshold(self, tree: Tree, delay: Fraction) -> tuple[Sum, bool]:
+        """Returns a comparison as a linear form that is held against 0, and whether it is true above."""
+        if not isinstance(tree, Compare) or tree.op not in ("<", "<=", ">", ">="):
+            raise ShapeError("a switch by more than one comparison")
+        apart = added(self.read(tree.left, delay), self.read(tree.right, delay), -1.0)
+        if apart.shaped or apart.modes or not apart.linear:
+            raise ShapeError("a switch by what is no linear form of levels")
+        return apart, tree.op[0] == ">"
+
     def _name(self, path: str, delay: Fraction) -> Sum:
         if path in self.states:
             return Sum(0.0, {(path, delay): 1.0}, {})
+        if path in self.model.states and self.model.states[path].switch is not None:
+            return Sum(0.0, {}, {}, {(path, delay): 1.0})
         if path in self.model.outputs:
             return self.read(self.model.outputs[path], delay)
         if path not in self.levels:
@@ -131,8 +177,18 @@ class _Reader:
             return times(left, 1 / right.const)
         raise ShapeError("a product or quotient of signals that move")
 
+    def _by_mode(self, tree: Choose, mode: str, delay: Fraction) -> Sum:
+        """Returns a choice by a mode: what is chosen while it is off, and the difference while it is on."""
+        then, otherwise = self.read(tree.then, delay), self.read(tree.otherwise, delay)
+        more = added(then, otherwise, -1.0)
+        if not more.plain:
+            raise ShapeError(f"a flow that differs by more than a number while {mode} is on")
+        return added(otherwise, self._name(mode, delay), more.const)
+
     def _shaped(self, tree: Call | Choose, delay: Fraction) -> Sum:
         """Returns a nonlinear node as a function of the one input of its parts."""
+        if isinstance(tree, Choose) and isinstance(tree.condition, Name):
+            return self._by_mode(tree, tree.condition.path, delay)
         seen = sorted(self._inputs(tree, delay))
         if len(seen) > 1:
             raise ShapeError("an element that depends on two signals at once")
@@ -210,17 +266,21 @@ def added(first: Sum, other: Sum, factor: float) -> Sum:
     shaped = dict(first.shaped)
     for seen, pieces in more.shaped.items():
         shaped[seen] = total(shaped[seen], pieces) if seen in shaped else pieces
-    return Sum(first.const + more.const, {s: w for s, w in linear.items() if w}, shaped)
+    modes = {mode: first.modes.get(mode, 0.0) + more.modes.get(mode, 0.0) for mode in {**first.modes, **more.modes}}
+    return Sum(first.const + more.const, {s: w for s, w in linear.items() if w}, shaped, modes)
 
 
 def times(one: Sum, factor: float) -> Sum:
     """Returns factor * one."""
     linear = {signal: weight * factor for signal, weight in one.linear.items() if factor}
-    return Sum(one.const * factor, linear, {seen: scaled(p, factor) for seen, p in one.shaped.items() if factor})
+    shaped = {seen: scaled(p, factor) for seen, p in one.shaped.items() if factor}
+    return Sum(one.const * factor, linear, shaped, {mode: w * factor for mode, w in one.modes.items() if factor})
 
 
 def _seen(one: Sum) -> set[Input]:
     """Returns the inputs that a sum depends on.  Raises ShapeError where its linear part mixes delays."""
+    if one.modes:
+        raise ShapeError("an element that depends on what switches")
     return {*one.shaped, *([_direction(one)] if one.linear else [])}
 
 

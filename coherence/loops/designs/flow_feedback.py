@@ -11,19 +11,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from coherence.base.errors import UsageError
-from coherence.base.graphs import cycles
+from coherence.base.graphs import cycles, reached
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.bent_verdicts import bent_verdict
 from coherence.loops.designs.design_network import network_of
 from coherence.loops.designs.every_equilibrium import equilibria
 from coherence.loops.designs.kinks import Branch, branches, stopped
 from coherence.loops.networks.delayed_verdict import DelayVerdict, verdict
-from coherence.model.model import Model
+from coherence.model.model import Model, State
 from coherence.simulate.execute.instants import MissingValueError
 from coherence.simulate.execute.slices import blocked, influences, signals_in, sliced
 
@@ -90,8 +91,21 @@ def flow_groups(model: Model) -> list[tuple[str, ...]]:
 
 
 def _reads(model: Model, path: str) -> frozenset[str]:
+    """Returns what a flow reads: where it reads what switches, what decides about that too."""
     flow = model.states[path].flow
-    return signals_in(model, flow) if flow is not None else frozenset()
+    return frozenset() if flow is None else frozenset(reached(signals_in(model, flow), partial(_decides, model)))
+
+
+def _decides(model: Model, path: str) -> Iterator[str]:
+    state = model.states.get(path)
+    if state is not None and state.switch is not None:
+        yield from (name for tree in state.switch.trees for name in signals_in(model, tree))
+
+
+def switches_of(model: Model, paths: Sequence[str]) -> tuple[State, ...]:
+    """Returns the states that switch and on which some flows depend."""
+    needed = influences(model, paths)
+    return tuple(state for path, state in model.states.items() if state.switch is not None and path in needed)
 
 
 def flow_answer(model: Model, paths: Sequence[str], check: Callable[[], object] = bool) -> FlowAnswer:
@@ -103,6 +117,9 @@ def flow_answer(model: Model, paths: Sequence[str], check: Callable[[], object] 
     missing = blocked(model, tuple(paths)) or next((f"a value of {path}" for path in part.inputs), "")
     if missing:
         return FlowAnswer(tuple(paths), (), f"needs {missing}")
+    switching = [state.path for state in switches_of(part, paths)]
+    if switching:
+        return FlowAnswer(tuple(paths), (), f"{' and '.join(switching)} switches: no linear form at its thresholds")
     try:
         known = equilibria(part, check)
         points = tuple(_judged(part, paths, point, check) for point in known.points)

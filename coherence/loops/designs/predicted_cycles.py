@@ -35,6 +35,7 @@ from coherence.loops.designs.feedback_groups import structure
 from coherence.loops.designs.flow_feedback import flow_answer, flow_groups
 from coherence.loops.designs.groups import Group
 from coherence.loops.designs.smooth_flows import smooth_search
+from coherence.model.crossings import at_crossings
 from coherence.model.model import Interval, Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
 from coherence.simulate.execute.slices import blocked, sliced
@@ -86,7 +87,8 @@ def predicted_cycles(model: Model, *, choices: Mapping[str, Fraction] | None = N
     `choices`: values of what the design leaves open (default: the ends of its ranges).
     """
     readings = [reading for group in structure(model).groups for reading in _of_group(group, choices or {})]
-    readings += [reading for part in flow_groups(model) for reading in cycles_of_flows(model, part, choices or {})]
+    whole = at_crossings(model)
+    readings += [reading for part in flow_groups(whole) for reading in cycles_of_flows(whole, part, choices or {})]
     return tuple(readings)
 
 
@@ -198,8 +200,10 @@ def cycles_of_flows(model: Model, states: Sequence[str], chosen: Mapping[str, Fr
         for values in starts(part, chosen)[:1]:
             try:
                 elements = elements_of(part, states, values)
-            except ShapeError:
-                yield _smooth(part, states, values)
+            except ShapeError as error:
+                switching = any(state.switch is not None for state in part.states.values())
+                undecided = CycleReading(name, "undecided", reason=f"no exact method: {error}")
+                yield undecided if switching else _smooth(part, states, values)
                 continue
             if any(_bends(element) for element in elements.system.elements):
                 yield _switching(part, name, elements, values)
@@ -247,8 +251,8 @@ def _beside(elements: Elements, x: Array, side: int) -> Start:
     start = start_at(elements.system, x)
     inputs = elements.system.matrices[2] @ x
     seen = tuple(
-        element.level(float(y) + side * TIE * (1 + abs(float(y))))
-        for element, y in zip(elements.system.elements, inputs, strict=True)
+        element.level(float(y) + side * TIE * (1 + abs(float(y))), above=above)
+        for element, y, above in zip(elements.system.elements, inputs, elements.above, strict=True)
     )
     return Start(start.z, seen, seen)
 

@@ -10,6 +10,7 @@ that is an answer, not a crash.
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
@@ -34,6 +35,7 @@ from coherence.simulate.execute.laws import Memory, decide
 from coherence.simulate.execute.lookback import Lookback, durations, longest_streak, lookback_of, refuse_lost_streaks
 from coherence.simulate.execute.motion import STEADY, STILL, Steady
 from coherence.simulate.execute.schedules import is_due, next_activation
+from coherence.simulate.execute.switching import switch
 from coherence.simulate.execute.views import View
 from coherence.simulate.execute.windows import Sums
 
@@ -67,6 +69,9 @@ class Execution:
         self.count, self.halted, self.warped = 0, (Fraction(0), 0), False
         self.order = self._order()
         self.ahead: tuple[int, Fraction] | None = None  # (instants so far, the next one), while nothing flows
+        self.before_echo: Fraction | None = None  # the next instant that is no echo
+        self.sources: tuple[Fraction, ...] = ()  # instants that conditions of switches see again
+        self.switching = {path: state.switch for path, state in model.states.items() if state.switch is not None}
         self.course: Any = motion.settle(self)
 
     def _initial(self) -> dict[str, Num]:
@@ -125,7 +130,10 @@ class Execution:
         times += self.lookback.changes(self.time, self.history.times()) if self.flowing else []
         if self.flowing and start is not None:
             times.append(start)
-        times += self.motion.events(self, min(times, default=None))
+        echoes = list(self.lookback.echoes(self.time, self.sources)) if self.switching else []
+        times += self.motion.events(self, min([*times, *echoes], default=None))
+        self.before_echo = min(times, default=None)
+        times += echoes
         if not times:
             raise NotExactError("nothing happens any more in this model: no loop acts, no step is due and no flow ends")
         earliest = min(times)
@@ -176,7 +184,7 @@ class Execution:
 
     def course_at(self, time: Fraction, anchor: Fraction | None = None) -> tuple[dict[str, Num], dict[str, Num]]:
         """(values, slopes) just after a time, in the motion that goes on just after `anchor` (the time itself)."""
-        entry = self.history.entry_at(time if anchor is None else anchor)
+        entry = self.history.entry_of_motion(time, time if anchor is None else anchor)
         if entry is None:
             return self.origin, {}
         return self._between(entry, time), entry.course.slopes(self.motion.number(time - entry.time))
@@ -205,9 +213,17 @@ class Execution:
         actions, switched, word = self._decide(sampled)
         word += self._step()
         self.course = self.motion.settle(self, slack)
+        if self.switching:
+            switched += switch(self, slack)
+            self._remember_source(time, is_echo=time != self.before_echo and not switched)
         after = self.base()
         self.history.remember(time, sampled, after, self.course)
         return Instant(time, sampled, tuple(actions), tuple(switched), after, tuple(word))
+
+    def _remember_source(self, time: Fraction, *, is_echo: bool) -> None:
+        if not is_echo:
+            begin = bisect.bisect_left(self.sources, time - (self.horizon or Fraction(0)))
+            self.sources = (*self.sources[begin:], time)
 
     def _deliver(self) -> None:
         delivered = [entry for entry in self.schedule if entry[0] <= self.time]

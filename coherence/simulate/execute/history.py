@@ -71,6 +71,13 @@ class History:
         index = bisect.bisect_right(self.entries, time, key=lambda entry: entry.time) - 1
         return self.entries[index] if index >= 0 and time >= 0 else None
 
+    def entry_of_motion(self, time: Fraction, anchor: Fraction) -> HistoryEntry | None:
+        """Returns the instant from which the motion of the anchor goes on; a later one where that has ended by then."""
+        following = bisect.bisect_right(self.entries, anchor, key=lambda entry: entry.time)
+        if following < len(self.entries) and self.entries[following].time < time:
+            return self.entry_at(time)
+        return self.entry_at(anchor)
+
     def remember(self, time: Fraction, sampled: dict[str, Num], after: dict[str, Num], course: Any) -> None:
         """Appends an instant, and drops those that lie beyond the horizon once they are many."""
         if self.horizon is None:

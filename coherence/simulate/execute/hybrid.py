@@ -18,7 +18,7 @@ from typing import Any
 from coherence.base.reads import rebuilt
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Logic, Number, Tree
-from coherence.model.model import EXPRESSIONS, Model, SampledLoop, SampledRule, State, changed_outputs
+from coherence.model.model import EXPRESSIONS, Model, SampledLoop, SampledRule, State, StateSwitch, changed_outputs
 from coherence.simulate.execute.dual_numbers import Moving, Tape, Taped, Track, plain_or_float
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
 from coherence.simulate.execute.history import HistoryEntry
@@ -225,7 +225,12 @@ def floated(model: Model) -> Model:
         return rebuilt(rule, when=lambda: of(rule.when), by=lambda: of(rule.by), to=lambda: of(rule.to))
 
     def of_state(state: State) -> State:
-        return rebuilt(state, next=lambda: of(state.next), flow=lambda: of(state.flow))
+        return rebuilt(state, next=lambda: of(state.next), flow=lambda: of(state.flow), switch=lambda: of_switch(state))
+
+    def of_switch(state: State) -> StateSwitch | None:
+        switch = state.switch
+        leave = of(switch.leave) if switch is not None else None
+        return None if switch is None else replace(switch, enter=floats(switch.enter), leave=leave)
 
     loops = tuple(of_loop(loop) for loop in model.loops)
     states = {path: of_state(state) for path, state in model.states.items()}

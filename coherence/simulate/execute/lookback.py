@@ -14,7 +14,7 @@ from coherence.base.queries import cached
 from coherence.base.reads import ReadTable, answered, unnoted
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Held, Name, Number, Tree, children, walk
-from coherence.model.model import Model
+from coherence.model.model import Model, State
 from coherence.simulate.execute.affine import plain
 
 Num = Any
@@ -30,6 +30,9 @@ class Reads:
     scrapes: frozenset[tuple[Fraction, Fraction]]
 
 
+NOTHING = Reads(frozenset(), frozenset())
+
+
 @dataclass(frozen=True)
 class Lookback:
     """`horizon`: seconds that are remembered, None where nothing looks back; `watched`: what windows look at."""
@@ -39,15 +42,18 @@ class Lookback:
     of_flows: Reads
     of_windows: Mapping[Tree, Reads]
     seconds: Mapping[Tree, Fraction]  # of every call that looks back
+    of_switches: Reads = NOTHING
 
     def changes(self, now: Fraction, past: Sequence[Fraction]) -> Iterator[Fraction]:
         """Yields the next times at which a delayed or sampled value in a flow changes."""
-        for lag in self.of_flows.lags:
-            first = bisect.bisect_right(past, now - lag)
-            if first < len(past) and lag:
-                yield past[first] + lag
-        for period, lag in self.of_flows.scrapes:
-            yield (math.floor((now - lag) / period) + 1) * period + lag
+        yield from _later_changes(self.of_flows, now, past)
+
+    def echoes(self, now: Fraction, past: Sequence[Fraction]) -> Iterator[Fraction]:
+        """Yields the next times at which a delayed value in the condition of a switch changes.
+
+        `past`: the instants that are no such echo themselves, for nothing changes at one but what it looks at.
+        """
+        yield from _later_changes(self.of_switches, now, past)
 
     def cuts(self, tree: Tree, low: Fraction, high: Fraction, past: Sequence[Fraction]) -> list[Fraction]:
         """Returns the times in (low, high), ascending, at which the tree may change."""
@@ -61,6 +67,15 @@ class Lookback:
         return sorted(times)
 
 
+def _later_changes(reads: Reads, now: Fraction, past: Sequence[Fraction]) -> Iterator[Fraction]:
+    for lag in reads.lags:
+        first = bisect.bisect_right(past, now - lag)
+        if first < len(past) and lag:
+            yield past[first] + lag
+    for period, lag in reads.scrapes:
+        yield (math.floor((now - lag) / period) + 1) * period + lag
+
+
 def _expressions(model: Model) -> Iterator[Callable[[], Tree | None]]:
     """Yields what takes each expression of a model and each condition of its promises."""
     yield from (partial(model.outputs.__getitem__, path) for path in model.outputs)
@@ -71,8 +86,15 @@ def _expressions(model: Model) -> Iterator[Callable[[], Tree | None]]:
 def _of_no_loop(model: Model) -> Iterator[Callable[[], Tree | None]]:
     """Yields what takes each expression that a run looks at for itself: of its states, and of promises."""
     yield from (partial(getattr, state, name) for state in model.states.values() for name in ("next", "flow"))
+    yield from (partial(_condition, state, k) for state in model.states.values() for k in range(2))
     conditions = [p.condition for p in model.promises.values() if p.condition is not None and p.kind != "sends"]
     yield from (partial(getattr, condition, "tree") for condition in conditions)
+
+
+def _condition(state: State, index: int) -> Tree | None:
+    """Returns one of the conditions at which a state switches."""
+    trees = state.switch.trees if state.switch is not None else ()
+    return trees[index] if index < len(trees) else None
 
 
 @cached
@@ -196,12 +218,14 @@ def lookback_of(model: Model, values: Mapping[str, Num]) -> Lookback:
     inner = tuple(dict.fromkeys(call.arguments[0] for call in calls if call.function in WINDOWS))
     windows = {tree: _reads(tree, model, values) for tree in inner}
     flows = [_reads(s.flow, model, values) for s in model.states.values() if s.flow is not None]
+    conditions = [tree for s in model.states.values() if s.switch is not None for tree in s.switch.trees]
     return Lookback(
         sum(seconds, Fraction(0)) if seconds else None,
-        inner,
+        (*inner, *conditions),
         _joined([*flows, *windows.values()]) if flows else _joined([]),
         windows,
         dict(zip(calls, seconds, strict=True)),
+        _joined([_reads(tree, model, values) for tree in conditions]),
     )
 
 

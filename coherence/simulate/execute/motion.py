@@ -159,8 +159,12 @@ class Steady:
     def _view(self, run: RunState, track: Track, speeds: dict[str, Num]) -> FlowView:
         return FlowView(run, run.time, run.base(), speeds, lambda v, slope: Moving(v, slope, track))
 
+    def just_after(self, run: RunState, slack: float = 0.0) -> FlowView:
+        """Returns what conditions see just after now, in the course that goes on from here."""
+        return self._view(run, Track(exact=self.exact, slack=slack), run.course.slopes(0))
+
     def _watch(self, run: RunState, track: Track, speeds: dict[str, Num]) -> None:
-        """Kinks of what windows look at are kinks of the run."""
+        """Kinks of what windows and switches look at are kinks of the run."""
         view = self._view(run, track, speeds)
         for tree in run.watched:
             evaluate(tree, view)

@@ -49,9 +49,10 @@ class Integral:
             if solver.status == "failed":
                 raise NotExactError(f"a flow that cannot be followed beyond {self.ends[-1]:g} s: {message}")
             part = solver.dense_output()
+            self.parts.append(part)  # before its guards are looked at: these may read a delay shorter than the step
+            self.ends.append(solver.t)
             self.event = self._first_event(part, solver.t_old, solver.t)
-            self.parts.append(part)
-            self.ends.append(solver.t if self.event is None else self.event)
+            self.ends[-1] = solver.t if self.event is None else self.event
         return self.event
 
     def at(self, time: float) -> Array:

@@ -38,8 +38,7 @@ def influences(model: Model, targets: Iterable[str]) -> frozenset[str]:
         yield from reads(loops[path]) if path in loops else ()
         yield from names_of(model.outputs[path]) if path in model.outputs else ()
         state = model.states.get(path)
-        trees = (state.next, state.flow) if state is not None else ()
-        yield from (name for tree in trees if tree is not None for name in names_of(tree))
+        yield from (name for tree in (state.trees if state is not None else ()) for name in names_of(tree))
         yield from writers.get(path, ()) if path in model.commands else ()
 
     return frozenset(reached(targets, before))

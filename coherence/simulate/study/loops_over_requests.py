@@ -17,6 +17,7 @@ from coherence.base.places import Place
 from coherence.base.units import ONE
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Number
+from coherence.model.crossings import at_crossings
 from coherence.model.elaborate import elaborate
 from coherence.model.model import EVERYTHING, Interval, Model, State, some_outputs
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
@@ -142,7 +143,7 @@ def run_model(design: Design) -> Model:
 
     Raises InputError.
     """
-    return replace(elaborate(design), promises={})
+    return replace(at_crossings(elaborate(design)), promises={})
 
 
 def _shown(whole: LoopCut, scaled: Iterable[str], promised: Iterable[str]) -> LoopCut:

@@ -10,6 +10,7 @@ from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Tree, rename
 from coherence.language.sentences import Promise
+from coherence.model.crossings import at_crossings
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
 from coherence.simulate.execute.open_ranges import one_ended
@@ -59,6 +60,7 @@ def part_of(model: Model, promise: Promise) -> Model:
 
 def decide(model: Model, promise: Promise, *, time_limit: float) -> Outcome:
     """Returns the outcome for one promise of kind always, never, eventually or eventually_always."""
+    model = at_crossings(model)
     condition = condition_of(model, promise)
     part = part_of(model, promise)
     missing = blocked(model, names_of(condition))
@@ -76,6 +78,9 @@ def _decided(model: Model, promise: Promise, condition: Tree, deadline: float) -
     refutation = refuted(model, condition, promise.kind, deadline)
     if refutation is not None:
         return refutation
+    switching = next((state.path for state in model.states.values() if state.switch is not None), "")
+    if switching:
+        return Open(f"not proved: {switching} switches at crossings, which are executed only", "no run breaks it")
     if promise.kind in ("always", "never"):
         return _prove_or_run(model, promise, condition, deadline)
     return _comes_or_runs(model, promise, condition, deadline)

@@ -14,6 +14,7 @@ from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Logic
 from coherence.language.schema_kinds import Formula
 from coherence.language.sentences import Promise
+from coherence.model.crossings import at_crossings
 from coherence.model.model import Model, unit_of
 from coherence.simulate.execute.exact import Execution, MissingValueError, replay
 from coherence.simulate.execute.orbits import LongRun, long_run, looked_at
@@ -49,12 +50,14 @@ def driven(subject: Subject, promise: Promise) -> bool:
 
 def _loops(model: Model, promise: Promise) -> tuple[str, ...]:
     causes = influences(model, names_of(condition_of(model, promise)))
-    return tuple(loop.name for loop in model.loops if loop.name in causes)
+    switching = (path for path, state in model.states.items() if state.switch is not None)
+    paths = (*(loop.name for loop in model.loops), *(path for path in switching if path in model.design.loops))
+    return tuple(path for path in paths if path in causes)
 
 
 def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
     """Returns the verdict on one promise, as a finding of the question."""
-    model = subject.model
+    model = at_crossings(subject.model)
     names = _loops(model, promise)
     places = (promise.place.labelled("this promise"), *(place_of(subject.design.loops[name]) for name in names))
     outcome = decide(model, promise, time_limit=subject.time_limit)
@@ -141,7 +144,7 @@ def place_of(loop: Loop) -> Place:
 def _conflict(
     question: Question, subject: Subject, promise: Promise, outcome: Refuted, places: tuple[Place, ...]
 ) -> Finding:
-    model = subject.model
+    model = at_crossings(subject.model)
     names = _loops(model, promise)
     if not replay(part_of(model, promise), outcome.choices, list(outcome.instants[:400])):
         return question.undecided(f"{promise.text}: the witness does not replay", places, (promise.name, *names))
@@ -188,7 +191,7 @@ def _cycle(
     subject: Subject, promise: Promise, outcome: Refuted
 ) -> tuple[str, dict[str, tuple[Fraction | float | int, str]]]:
     """Returns in words whether the orbit of the same choices breaks the promise for ever, and its numbers."""
-    part = part_of(subject.model, promise)
+    part = part_of(at_crossings(subject.model), promise)
     seen = watched(part, condition_of(part, promise))
     run = outcome.run or long_run(part, outcome.choices, laps=LAPS, most=MOST_INSTANTS, watched=seen)
     if run.orbit is None or run.orbit.still:
