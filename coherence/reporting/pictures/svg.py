@@ -89,13 +89,16 @@ class _Axis:
         if self.log:
             first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
             parts = (1,) if last - first > 3 else (1, 2, 5) if last - first > 1 else (1, 2, 3, 5, 7)
-            marks = [m * 10.0**e for e in range(first, last + 1) for m in parts]
-        else:
-            step = _nice((self.high - self.low) / 5)
-            first = math.ceil(self.low / step - 1e-9)
-            marks = [k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)]
+            marks = self._inside([m * 10.0**e for e in range(first, last + 1) for m in parts])
+            if len(marks) > 1:
+                return marks
+        step = _nice((self.high - self.low) / 5)  # a logarithmic axis of a short range, too
+        first = math.ceil(self.low / step - 1e-9)
+        return self._inside([k * step for k in range(first, math.floor(self.high / step + 1e-9) + 1)])
+
+    def _inside(self, marks: list[float]) -> list[float]:
         slack = 1e-9 * max(abs(self.low), abs(self.high))
-        return [tick for tick in marks if self.low - slack <= tick <= self.high + slack]
+        return [mark for mark in marks if self.low - slack <= mark <= self.high + slack]
 
 
 def _nice(step: float) -> float:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_PANELS = 6
 BARS = 40  # at most
+WIDEST = 1e5  # from the end of the first bar to that of the last
 SHORT = 0.002  # of the answers: those that are shorter stand in the first bar
 
 Counted = tuple[str, str, str, list[Latencies]]  # title, of, prefix of its figures, times of each run
@@ -85,11 +86,12 @@ def _merged(guides: Sequence[Guide]) -> tuple[Guide, ...]:
 def binned(runs: Sequence[Latencies]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Returns the ends of at most BARS bars of one relative width (s), and how many answers of all runs are in each.
 
-    The first has those that are shorter, too: less than SHORT of each run.
+    The first has those that are shorter, too: a SHORT part of each run, or less than the longest by WIDEST.
     """
     there = [run for run in runs if run.counts.any()]
     first = min(run.first + int(np.searchsorted(_within(run), SHORT)) for run in there)
     beyond = max(run.first + int(run.counts.sum(axis=0).nonzero()[0][-1]) + 1 for run in there)
+    first = max(first, beyond - int(math.log(WIDEST) / math.log(GAMMA)))
     width = max(1, -(-(beyond - first) // BARS))
     bars = -(-(beyond - first) // width)
     numbers = np.zeros(bars, dtype=np.int64)

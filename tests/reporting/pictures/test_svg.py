@@ -51,3 +51,9 @@ def test_long_notes_are_broken_into_lines() -> None:
     figure = Figure("t", (Panel("p", "x", "y"),), notes=("a word " * 40,))
     assert len(wrapped_notes(figure)) > 3
     assert max(map(len, wrapped_notes(figure))) <= WIDTH / 6
+
+
+def test_a_short_logarithmic_axis_has_numbers() -> None:
+    line = Line("", ((2.05, 1.0), (2.45, 2.0)))
+    picture = svg(Figure("t", (Panel("a", "x", "y", (line,), log="x"),)))
+    assert all(f">{tick}</text>" in picture for tick in ("2.1", "2.2", "2.3", "2.4"))

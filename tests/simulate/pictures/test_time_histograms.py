@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from coherence.reporting.pictures.figure import Figure
-from coherence.simulate.pictures.time_histograms import BARS
+from coherence.simulate.pictures.time_histograms import BARS, WIDEST, binned
+from coherence.simulate.study.latencies import Latencies
 from coherence.simulate.study.repeated_runs import Study
 from tests.simulate.pictures.picture_runs import panel_of
 
@@ -23,3 +25,13 @@ def test_bars_add_up_to_those_that_are_answered_and_lines_stand_where_the_table_
     below = sum(y for x, y in panel.lines[0].points if x < lines["P50"])
     assert 35 < below < 65  # the bars are wide
     assert len(panel.lines[0].points) <= BARS + 2
+
+
+def test_answers_of_no_time_stand_in_the_first_bar() -> None:
+    latencies = Latencies(np.array([0.0, 10.0]))
+    ends = np.concatenate((np.full(50, 1.0), np.full(950, 1.1)))
+    latencies.add(np.full(1000, 1.0), ends, np.ones(1000, dtype=bool))
+    edges, numbers = binned([latencies])
+    assert numbers.sum() == 1000
+    assert numbers[0] >= 50
+    assert edges[0] > 0.1 / (2 * WIDEST)
