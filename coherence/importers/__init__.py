@@ -33,6 +33,7 @@ from coherence.importers._refusals import ObjectName, object_name, refused_objec
 from coherence.importers._scaling import separate_totals
 from coherence.importers._schemas import read_without_schemas
 from coherence.importers._sketch import Sketch
+from coherence.importers._spread import add_spread_rules
 from coherence.importers._telemetry import derive_sensors
 from coherence.importers._unread import unread
 from coherence.importers._volcano import add_gangs
@@ -199,6 +200,7 @@ def _assembled(
             link(manifest, sketch)
     add_queued_jobs(sketch)
     add_gangs(sketch)
+    add_spread_rules(sketch)
     put_cluster_limits(sketch)
     separate_totals(sketch)
     derive_sensors(sketch)

@@ -20,7 +20,6 @@ from coherence.importers._programs import READERS
 from coherence.importers._python_servers import DRAIN, forget_equal_drain
 from coherence.importers._quantities import added, as_amount, respelled, value_of
 from coherence.importers._sketch import Container, Pods, Sketch, default_scalar, entry
-from coherence.importers._spread import spread
 from coherence.importers._torch import training
 from coherence.language.document import Items, Node, Scalar, Table
 
@@ -63,13 +62,11 @@ def add_workload(
         "takes": entry(longest.place, {"pre_stop": longest}) if longest else None,
     }
     sketch.put("components", thing, place, values)
-    sketch.add_pods(Pods(thing, manifest.namespace, labels, [*map(_container, containers)]))
+    sketch.add_pods(Pods(thing, manifest.namespace, labels, [*map(_container, containers)], pod))
     probes(containers, thing, sketch)
     for container in containers:
         read_flags(container, thing, READERS, sketch)
         training(container, thing, sketch)
-    if pod is not None:
-        spread(pod, labels, thing, sketch)
     grace = pod.seconds("terminationGracePeriodSeconds") if pod else None
     if grace is not None or longest is not None or sketch.takes(thing, DRAIN):
         _grace(grace, longest, thing, sketch)

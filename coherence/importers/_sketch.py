@@ -49,12 +49,13 @@ class Container:
 
 @dataclass(frozen=True)
 class Pods:
-    """The pods of a thing, by which a selector finds it, and what they are made of."""
+    """The pods of a thing, by which a selector finds it, what they are made of, and the fields that make them."""
 
     thing: str
     namespace: str
     labels: Mapping[str, str]
     containers: Sequence[Container] = ()
+    template: FieldView | None = None
 
 
 @dataclass(frozen=True)

@@ -9,29 +9,29 @@ TopologySpreadConstraint and PodAffinityTerm.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from coherence.importers._kubernetes import FieldView
 from coherence.importers._names import sanitised
 from coherence.importers._quantities import respelled
-from coherence.importers._selectors import matches
-from coherence.importers._sketch import Sketch, listed
+from coherence.importers._selectors import matches, selected
+from coherence.importers._sketch import Pods, Sketch, listed
 from coherence.language.document import Scalar, Table
 
 KEY, NODE = "topologySpreadConstraints", "node"
+MOST_NAMED = 3
 HOST = "kubernetes.io/hostname"
 SOFT = {"DoNotSchedule": "", "ScheduleAnyway": "prefer "}
 NO_PLACES = "on which nodes pods lie stands in no manifest: an overlay states `places`"
 NOT_MODELLED = {
     "minDomains": "how many domains there must be",
-    "matchLabelKeys": "pods are counted for each value of more labels",
     "nodeAffinityPolicy": "which nodes count",
     "nodeTaintsPolicy": "which nodes count",
 }
 AFFINITIES = {"podAntiAffinity": "at most 1", "podAffinity": "together"}
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
-NOT_MODELLED_OF_TERMS = {
+OTHERS_COUNT = {  # keys by which a rule counts other pods than its selector finds in the namespace
     "namespaces": "pods of which namespaces count",
     "namespaceSelector": "pods of which namespaces count",
     "matchLabelKeys": "pods are counted for each value of more labels",
@@ -39,52 +39,57 @@ NOT_MODELLED_OF_TERMS = {
 }
 
 
-def spread(pod: FieldView, labels: Mapping[str, str], thing: str, sketch: Sketch) -> None:
-    """Adds the rules of the pods of a workload."""
+def add_spread_rules(sketch: Sketch) -> None:
+    """Adds the rules of the pods of each workload, when the labels of all are known."""
+    for pods in sketch.pods:
+        if pods.template is not None:
+            _add_rules(pods.template, pods, sketch)
+
+
+def _add_rules(pod: FieldView, own: Pods, sketch: Sketch) -> None:
     affinity = pod.table("affinity")
     if not sketch.places:
         pod.remark(KEY, NO_PLACES)
         if affinity is not None:
             affinity.remark_all(dict.fromkeys(AFFINITIES, NO_PLACES))
         return
-    rules = [_rule(constraint, labels, sketch) for constraint in pod.tables(KEY)]
-    rules += _of_affinities(affinity, labels, sketch) if affinity is not None else ()
+    rules = [_rule(constraint, own, sketch) for constraint in pod.tables(KEY)]
+    rules += _of_affinities(affinity, own, sketch) if affinity is not None else ()
     stated = [rule for rule in rules if rule is not None]
     if stated:
-        sketch.state_key("placement", thing, listed(stated, stated[0].place))
+        sketch.state_key("placement", own.thing, listed(stated, stated[0].place))
 
 
-def _rule(constraint: FieldView, labels: Mapping[str, str], sketch: Sketch) -> Scalar | None:
+def _rule(constraint: FieldView, own: Pods, sketch: Sketch) -> Scalar | None:
     """Returns one rule; None where it counts other pods, or in domains that the places of the overlay do not have."""
     constraint.remark_all(NOT_MODELLED)
     most, how = constraint.whole("maxSkew", least=1), constraint.scalar("whenUnsatisfiable")
-    domain = _domain(constraint, labels, sketch, "maxSkew")
+    domain = _domain(constraint, own, sketch, "maxSkew")
     if most is None or domain is None:
         return None
     return respelled(most, f"{SOFT.get(how.text if how else '', '')}spread by {domain.text} <= {most.text}")
 
 
-def _of_affinities(affinity: FieldView, labels: Mapping[str, str], sketch: Sketch) -> Iterator[Scalar | None]:
+def _of_affinities(affinity: FieldView, own: Pods, sketch: Sketch) -> Iterator[Scalar | None]:
     """Yields the rules by which pods of a workload keep away from each other, or lie together."""
     for key, rule in AFFINITIES.items():
         terms = affinity.table(key)
         if terms is None:
             continue
         for term in terms.tables(REQUIRED):
-            yield _of_term(term, rule, labels, sketch)
+            yield _of_term(term, rule, own, sketch)
         for wish in terms.tables(PREFERRED):
             weight, inner = wish.whole("weight", least=1), wish.table("podAffinityTerm")
             also = f" weight {weight.text}" if weight is not None else ""
-            yield _of_term(inner, f"prefer {rule}", labels, sketch, also=also) if inner is not None else None
+            yield _of_term(inner, f"prefer {rule}", own, sketch, also=also) if inner is not None else None
 
 
-def _of_term(term: FieldView, rule: str, labels: Mapping[str, str], sketch: Sketch, *, also: str = "") -> Scalar | None:
-    term.remark_all(NOT_MODELLED_OF_TERMS)
-    domain = _domain(term, labels, sketch, "topologyKey")
+def _of_term(term: FieldView, rule: str, own: Pods, sketch: Sketch, *, also: str = "") -> Scalar | None:
+    domain = _domain(term, own, sketch, "topologyKey")
     return respelled(domain, f"{rule} by {domain.text}{also}") if domain is not None else None
 
 
-def _domain(rule: FieldView, labels: Mapping[str, str], sketch: Sketch, key: str) -> Scalar | None:
+def _domain(rule: FieldView, own: Pods, sketch: Sketch, key: str) -> Scalar | None:
     """Returns what a rule counts by; None where it counts other pods, or the places of the overlay do not have it."""
     topology, selector = rule.required("topologyKey"), rule.table("labelSelector")
     if topology is None:
@@ -94,7 +99,14 @@ def _domain(rule: FieldView, labels: Mapping[str, str], sketch: Sketch, key: str
     if domain != NODE and not all(isinstance(place, Table) and domain in place for place in places):
         rule.remark(key, f"the places of the overlay have no {domain}")
         return None
-    if selector is None or not matches(selector, labels):
+    if any(stated in rule for stated in OTHERS_COUNT):
+        rule.remark_all(OTHERS_COUNT)
+        return None
+    if selector is None or not matches(selector, own.labels):
         rule.remark(key, "it counts other pods")
+        return None
+    others = [pods.thing for pods in selected(selector, sketch) if pods.thing != own.thing]
+    if others:
+        rule.remark(key, f"it counts the pods of {', '.join(sorted(others)[:MOST_NAMED])} too")
         return None
     return respelled(topology, domain)

@@ -56,6 +56,7 @@ def test_a_constraint_is_a_rule_of_placement(key: str, how: str, rule: tuple[str
             "other pods",
         ),
         (f"maxSkew: 1, topologyKey: kubernetes.io/hostname, minDomains: 2, {OWN}", ZONES, "how many domains"),
+        (f"maxSkew: 1, topologyKey: kubernetes.io/hostname, matchLabelKeys: [rev], {OWN}", ZONES, "more labels"),
     ],
 )
 def test_what_is_not_said_or_not_modelled_is_listed(constraint: str, places: str, why: str) -> None:
@@ -118,7 +119,7 @@ def test_pods_that_keep_away_from_their_like_are_at_most_one_in_each_domain(
 def test_what_an_affinity_says_of_others_is_listed(term: str, places: str, why: str) -> None:
     design = placed_by(f"podAntiAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: [{term}]}}", places)
     assert any(why in words for _, words in design.not_modelled)
-    assert ("web" in design.placement) is ("namespaces" in term)
+    assert "web" not in design.placement
 
 
 def test_an_update_that_may_only_add_hangs_where_each_zone_has_its_pod() -> None:
@@ -134,3 +135,30 @@ def test_an_update_that_may_only_add_hangs_where_each_zone_has_its_pod() -> None
         subject = Subject(importers.design_from_sources(sources), sources)
         verdicts[places] = [str(finding.verdict) for finding in rollout_feasibility.ask(subject)]
     assert [*verdicts.values()] == [["conflict"], ["proved"]]
+
+
+OTHER = """---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {{name: cache{space}}}
+spec:
+  template:
+    metadata: {{labels: {{app: {app}, part: of_web}}}}
+    spec: {{containers: []}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("app", "space", "shared"),
+    [("web", "", True), ("db", "", False), ("web", ", namespace: elsewhere", True)],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_rule_that_counts_the_pods_of_another_workload_too_is_listed(
+    app: str, space: str, *, shared: bool, first: bool
+) -> None:
+    affinity = f"podAntiAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: [{ZONE_TERM}]}}"
+    web, other = AFFINITY.format(constraint=affinity), OTHER.format(app=app, space=space)
+    text = f"{other}---\n{web}" if first else f"{web}{other}"
+    design = importers.design_from_sources({"web.yaml": text + OVERLAY.format(places=ZONES)})
+    assert ("web" in design.placement) is not shared
+    assert any("counts the pods of cache too" in words for _, words in design.not_modelled) is shared
