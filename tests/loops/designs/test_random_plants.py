@@ -108,6 +108,8 @@ def linear_verdict(text: str) -> tuple[str, float]:
     model, _ = skeleton(elaborate(read_text(text, "design.yaml")))
     if not model.loops:
         points = [point for answer in flow_answers(model) for point in answer.points]
+        if not points:  # a line of equilibria
+            return "undecided", math.nan
         worst = max(points, key=lambda point: point.worst.abscissa)
         return worst.verdict, worst.worst.abscissa
     signals = {path: state.initial.low or ZERO for path, state in model.states.items()}
