@@ -64,10 +64,13 @@ def many(system: Smooth, starts: Array, *, step: float, steps: int) -> Array:
 
 
 def _undelayed(system: Smooth, here: Array, step: float) -> Array:
-    a = system.rate(here, here)
-    b = system.rate(here + step / 2 * a, here + step / 2 * a)
-    c = system.rate(here + step / 2 * b, here + step / 2 * b)
-    d = system.rate(here + step * c, here + step * c)
+    def rate(x: Array) -> Array:
+        return system.rate(x, x)
+
+    a = rate(here)
+    b = rate(here + step / 2 * a)
+    c = rate(here + step / 2 * b)
+    d = rate(here + step * c)
     return np.asarray(np.clip(step / 6 * (a + 2 * b + 2 * c + d), -HUGE, HUGE))
 
 

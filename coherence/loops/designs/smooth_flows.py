@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from coherence.language.expressions.evaluate import NotExactError
-from coherence.language.expressions.lower_numpy import lower_numpy
+from coherence.language.expressions.lower_numpy import numpy_function
 from coherence.language.expressions.tree import Call, Name, Number, Tree, children, rebuilt, rename
 from coherence.loops.cycles.cycle_search_result import CycleSearchResult
 from coherence.loops.cycles.delayed_runs_smooth import Rate
@@ -85,19 +85,21 @@ def _read_late(tree: Tree, late: Fraction) -> Tree:
 def _rate(flows: Sequence[Tree], states: Sequence[str], levels: Mapping[str, Fraction]) -> Rate:
     still = {path: float(level) for path, level in levels.items()}
     still |= {PAST + path: level for path, level in still.items()}
+    late_states = [PAST + path for path in states]
+    try:
+        functions = [numpy_function(flow) for flow in flows]
+    except NotExactError as error:
+        raise ShapeError(str(error)) from None
 
     def rate(now: Any, past: Any) -> Any:
         seen = {**still, **dict(zip(states, now, strict=True))}
-        seen |= {PAST + path: row for path, row in zip(states, past, strict=True)}
-        return np.stack([np.broadcast_to(_value(flow, seen), np.shape(now[0])) for flow in flows])
+        seen |= dict(zip(late_states, past, strict=True))
+        rates = np.empty(np.shape(now))
+        try:
+            for row, function in enumerate(functions):
+                rates[row] = function(seen)
+        except KeyError as error:
+            raise ShapeError(f"needs a value of {str(error.args[0]).removeprefix(PAST)}") from None
+        return rates
 
     return rate
-
-
-def _value(flow: Tree, seen: Mapping[str, Any]) -> Any:
-    try:
-        return lower_numpy(flow, seen)
-    except KeyError as error:
-        raise ShapeError(f"needs a value of {str(error.args[0]).removeprefix(PAST)}") from None
-    except NotExactError as error:
-        raise ShapeError(str(error)) from None

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from coherence.language.expressions.tree import Tree
 from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop, State, in_turn
 from coherence.simulate.batched.laws import Memories, Sample
-from coherence.simulate.batched.view import TIE, LanesView
+from coherence.simulate.batched.view import TIE, LanesView, Lowered
 from coherence.simulate.execute import hybrid
 from coherence.simulate.execute.exact import Choices, Execution, Instant, execute
 from coherence.simulate.execute.lookback import durations
@@ -126,7 +125,7 @@ class Lanes(Execution):
         own = {path: np.array([float(level) for level in levels]) for path, levels in points.items()}
         self.size = len(next(iter(own.values())))
         self.doubtful = np.zeros(self.size, bool)
-        self.lowered: dict[int, tuple[Tree, Tree, dict[str, Tree]]] = {}
+        self.lowered: dict[int, Lowered] = {}
         choices = Choices({**shared.values, **own}, shared.phases, shared.order, shared.schedule)
         super().__init__(model, choices, _Arrays(self.size))
         self.memories = {loop.name: Memories(self.size) for loop in model.loops}

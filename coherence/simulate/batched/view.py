@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol
 
 from coherence.language.expressions.evaluate import COMPARE, NotExactError
-from coherence.language.expressions.lower_numpy import lower_numpy
+from coherence.language.expressions.lower_numpy import Values, numpy_function
 from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compare, Held, Logic, Name, Tree
 from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.run_state import RunState
 
 Array = Any  # numpy array: one entry per point
+Lowered = tuple[Tree, Callable[[Values], Any], dict[str, Tree]]  # a tree, its value, what is asked for by name there
 TIE = 1e-12  # relative: differences up to it may be rounding
 _SPECIAL = "\0"
 
@@ -23,7 +24,7 @@ class PointRun(RunState, Protocol):
     """A run of many points, as their view reads it."""
 
     @property
-    def lowered(self) -> dict[int, tuple[Tree, Tree, dict[str, Tree]]]: ...
+    def lowered(self) -> dict[int, Lowered]: ...
     @property
     def memories(self) -> Mapping[str, Any]: ...
 
@@ -32,7 +33,7 @@ class PointRun(RunState, Protocol):
 
 
 class LanesView(dict[str, Any]):
-    """The world of all points at one time, as `lower_numpy` reads it; the past and comparisons when asked for."""
+    """The world of all points at one time, as `numpy_function` reads it; the past and comparisons when asked for."""
 
     def __init__(self, run: PointRun, time: Fraction, base: Mapping[str, Any], loop: str = "") -> None:
         super().__init__(base)
@@ -44,9 +45,9 @@ class LanesView(dict[str, Any]):
         known = self.run.lowered.get(id(tree))
         if known is None:
             special: dict[str, Tree] = {}
-            known = self.run.lowered[id(tree)] = (tree, _lowered(tree, special), special)
+            known = self.run.lowered[id(tree)] = (tree, numpy_function(_lowered(tree, special)), special)
         self.special.update(known[2])
-        return lower_numpy(known[1], self)
+        return known[1](self)
 
     def __missing__(self, path: str) -> Array:
         if path.startswith(_SPECIAL):
