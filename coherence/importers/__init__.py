@@ -198,13 +198,7 @@ def _assembled(
         link = getattr(_modules()[manifest.kind], "link", None)
         if link is not None:
             link(manifest, sketch)
-    add_queued_jobs(sketch)
-    add_gangs(sketch)
-    add_spread_rules(sketch)
-    put_cluster_limits(sketch)
-    separate_totals(sketch)
-    derive_sensors(sketch)
-    sketch.tell_routes_apart()
+    _join(sketch)
     for manifest in manifests:
         sketch.not_modelled += [*manifest.remarks, *unread(manifest)]
     titles = shorten(", ".join(manifest.title for manifest in manifests), LONGEST_TITLE)
@@ -217,6 +211,17 @@ def _assembled(
     if reading.problems:
         raise InputError(dict.fromkeys(reading.problems))
     return root, sketch, manifests
+
+
+def _join(sketch: Sketch) -> None:
+    """Adds what follows from all manifests together."""
+    add_queued_jobs(sketch)
+    add_gangs(sketch)
+    add_spread_rules(sketch)
+    put_cluster_limits(sketch)
+    separate_totals(sketch)
+    derive_sensors(sketch)
+    sketch.tell_routes_apart()
 
 
 def _places(overlay: Node) -> Node | None:

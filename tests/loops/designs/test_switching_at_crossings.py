@@ -155,6 +155,11 @@ def test_what_counts_samples_still_needs_a_period(clock: str, enter: str) -> Non
     assert "period of pump" in made.gaps[0].needs
 
 
+def test_a_switch_that_leaves_where_it_enters_is_left_open() -> None:
+    finding = asked(TANK.format(clock="", enter="tank.level > 2", leave="tank.level <= 2"))
+    assert finding.verdict is Verdict.UNDECIDED
+
+
 def test_a_command_that_stays_set_is_said_to_and_gets_no_linear_verdict() -> None:
     text = ROOM.format(cold=10, power=15, lag=300, late=0, low=18, high=20, start=12)
     latched = text.replace("(1 if heater else 0)", "stove.on")
