@@ -30,7 +30,7 @@ def design(tmp_path: Path) -> str:
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
-    code = run(words)
+    code = run(list(words))
     return code, capsys.readouterr().out
 
 

@@ -112,7 +112,7 @@ def test_a_share_leaves_out_what_is_above_the_largest_bucket(monkeypatch: pytest
     series = {"0.1": 10.0, "1": 990.0, "10": 998.0, "+Inf": 1000.0}
     assert answered(monkeypatch, series, le=True).measured is None
     found = measured(answered(monkeypatch, series, Fraction(98, 100), le=True))
-    assert (found.low, found.high) == (Fraction(1, 10), 1)
+    assert (found.low, found.high) == (Fraction(1, 10), Fraction(1))
 
 
 def test_limits_are_those_of_the_reader() -> None:

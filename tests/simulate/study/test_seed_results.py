@@ -14,11 +14,12 @@ from coherence.base.errors import UsageError
 from coherence.base.jobs import WorkerPool
 from coherence.cli._run import run
 from coherence.language.reading import read_text
+from coherence.simulate.processes import processes
 from coherence.simulate.study import samples
 from coherence.simulate.study.latencies import Latencies
 from coherence.simulate.study.promises import ConditionNotes
 from coherence.simulate.study.run_record import RunRecord
-from coherence.simulate.study.samples import study
+from coherence.simulate.study.samples import SeedJob, study
 from coherence.simulate.study.seed_results import KeptRuns, Labour, SeedResult, as_json, result_from
 from coherence.simulate.study.setting import Setting
 
@@ -42,7 +43,7 @@ def told(labour: Labour, setting: Setting = SETTING) -> str:
 
 def result_of(setting: Setting) -> SeedResult:
     design = read_text(STATION, "design.yaml")
-    return samples.SeedJob((design, samples.processes(design)), 0.0)(setting)
+    return SeedJob((design, processes(design)), 0.0)(setting)
 
 
 def test_every_field_of_a_run_comes_back_from_a_file_bit_for_bit() -> None:
