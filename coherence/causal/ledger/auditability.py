@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from coherence.causal.ledger.times import ROUNDING, expanded, layout
 EXHAUSTIVE = 14  # further signals up to which the smallest set is found by trying every set
 FIELDS = ("loop", "reading", "read_at", "action", "target", "cause")
 Row = Mapping[str, float]
+Echelon: TypeAlias = dict[int, dict[int, Fraction]]  # pivot column -> row
 
 
 @dataclass(frozen=True)
@@ -86,17 +88,18 @@ def audit(parts: Sequence[str], signals: Sequence[AuditSignal], further: Sequenc
     """
     _check(parts, signals, further)
     rows, values = _stacked(parts, signals)
-    identified = _identified(rows, len(parts))
+    told = _reduced(rows)
+    identified = _identified(told)
     wrong = _contradiction(parts, signals)
     slack = 0.0 if wrong or _feasible(rows, values, 0.0) else _rounding(values)
-    ends = [(np.nan, np.nan) if wrong else _ends(rows, values, j, slack) for j in range(len(parts))]
+    ends = [(np.nan, np.nan)] * len(parts) if wrong else _ends(rows, values, slack)
     known = tuple(AuditPart(name, j in identified, *ends[j]) for j, name in enumerate(parts))
-    chosen = _cheapest(parts, signals, further)
-    everything = _identified(_stacked(parts, (*signals, *further))[0], len(parts))
+    chosen = _cheapest(parts, told, further)
+    everything = _identified(_reduced(_stacked(parts, further)[0], told))
     return Audit(
         parts=known,
         further=tuple(one.name for one in chosen),
-        order=tuple(_by_width(parts, signals, chosen, known)),
+        order=tuple(_by_width(parts, told, chosen, known)),
         never=tuple(name for j, name in enumerate(parts) if j not in everything),
         contradiction=wrong,
     )
@@ -126,9 +129,9 @@ def _stacked(parts: Sequence[str], signals: Iterable[AuditSignal]) -> tuple[Floa
     return np.array(rows).reshape(-1, len(parts)), np.array(values, float)
 
 
-def _reduced(rows: Floats) -> dict[int, dict[int, Fraction]]:
-    """The reduced row echelon form, exactly: pivot column -> row."""
-    reduced: dict[int, dict[int, Fraction]] = {}
+def _reduced(rows: Floats, start: Echelon | None = None) -> Echelon:
+    """The reduced row echelon form of `start` and further rows, exactly."""
+    reduced = {pivot: dict(row) for pivot, row in (start or {}).items()}
     for dense in rows:
         row = {int(j): Fraction(float(dense[j])) for j in np.flatnonzero(dense)}
         for pivot in [j for j in row if j in reduced]:
@@ -153,13 +156,30 @@ def _take(row: dict[int, Fraction], other: Mapping[int, Fraction], times: Fracti
             row.pop(j, None)
 
 
-def _identified(rows: Floats, parts: int) -> set[int]:
+def _identified(found: Echelon) -> set[int]:
     """The parts j with e_j in the row space: those whose row of the echelon form is e_j alone."""
-    found = _reduced(rows)
-    return {j for j in range(parts) if j in found and len(found[j]) == 1}
+    return {j for j, row in found.items() if len(row) == 1}
 
 
-def _ends(rows: Floats, values: Floats, part: int, slack: float) -> tuple[float, float]:
+def _ends(rows: Floats, values: Floats, slack: float) -> list[tuple[float, float]]:
+    """The interval of each part.
+
+    Parts in the same sums share what these leave them: each of several may have nothing or all of it.
+    """
+    distinct, kind = np.unique(rows, axis=1, return_inverse=True)
+    sizes, which = np.bincount(kind.ravel()).tolist(), kind.ravel().tolist()
+    told = {} if slack else _told(distinct, values)
+    shared = [told[k] if k in told else _end(distinct, values, k, slack) for k in range(len(sizes))]
+    return [(0.0 if sizes[k] > 1 else shared[k][0], shared[k][1]) for k in which]
+
+
+def _told(rows: Floats, values: Floats) -> dict[int, tuple[float, float]]:
+    """The intervals of identified parts, under sums that some ledger has: one number, a combination of the values."""
+    found, parts = _reduced(np.column_stack([rows, values])), rows.shape[1]
+    return {j: (float(row.get(parts, 0)),) * 2 for j, row in found.items() if row.keys() <= {j, parts}}
+
+
+def _end(rows: Floats, values: Floats, part: int, slack: float) -> tuple[float, float]:
     """Two programmes; a part that no sum bounds reaches to infinity."""
     gain = np.zeros(rows.shape[1])
     gain[part] = 1.0
@@ -176,6 +196,7 @@ def _program(gain: Floats, rows: Floats, values: Floats, slack: float) -> Capaci
 
 
 def _feasible(rows: Floats, values: Floats, slack: float) -> bool:
+    rows = np.unique(rows, axis=1)  # parts in the same sums count as one
     return not isinstance(optimum(_program(np.zeros(rows.shape[1]), rows, values, slack)), NoOptimum)
 
 
@@ -201,15 +222,13 @@ def _possible(parts: Sequence[str], signals: Sequence[AuditSignal]) -> bool:
     return _feasible(rows, values, _rounding(values))
 
 
-def _cheapest(
-    parts: Sequence[str], signals: Sequence[AuditSignal], further: Sequence[AuditSignal]
-) -> tuple[AuditSignal, ...]:
+def _cheapest(parts: Sequence[str], told: Echelon, further: Sequence[AuditSignal]) -> tuple[AuditSignal, ...]:
     """The cheapest further signals that identify as much as all of them do."""
 
     def enough(some: Sequence[AuditSignal]) -> bool:
-        return len(_reduced(_stacked(parts, (*signals, *some))[0])) == reached
+        return len(_reduced(_stacked(parts, some)[0], told)) == reached
 
-    reached = len(_reduced(_stacked(parts, (*signals, *further))[0]))
+    reached = len(_reduced(_stacked(parts, further)[0], told))
     if all(len(one.rows) == 1 for one in further) or len(further) > EXHAUSTIVE:
         return _greedy(further, enough=enough)
     sets = (some for size in range(len(further) + 1) for some in combinations(further, size))
@@ -229,22 +248,22 @@ def _greedy(
 
 
 def _by_width(
-    parts: Sequence[str], signals: Sequence[AuditSignal], chosen: Sequence[AuditSignal], known: Sequence[AuditPart]
+    parts: Sequence[str], told: Echelon, chosen: Sequence[AuditSignal], known: Sequence[AuditPart]
 ) -> Iterator[str]:
     """The chosen signals, at each turn the one that identifies the widest gaps for its cost."""
-    there, left = list(signals), list(chosen)
+    rows = [_stacked(parts, [one])[0] for one in chosen]
+    left = list(range(len(chosen)))
     while left:
-        before = _identified(_stacked(parts, there)[0], len(parts))
+        before = _identified(told)
 
-        def closed(one: AuditSignal, before: set[int] = before) -> float:
-            now = _identified(_stacked(parts, (*there, one))[0], len(parts))
-            width = sum(known[j].width for j in now - before)
-            return (width if np.isfinite(width) else np.inf) / one.cost
+        def closed(k: int, told: Echelon = told, before: set[int] = before) -> float:
+            width = sum(known[j].width for j in _identified(_reduced(rows[k], told)) - before)
+            return (width if np.isfinite(width) else np.inf) / chosen[k].cost
 
         best = max(left, key=closed)
         left.remove(best)
-        there.append(best)
-        yield best.name
+        told = _reduced(rows[best], told)
+        yield chosen[best].name
 
 
 # -- the signals of a ledger ----------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from coherence.base.errors import UsageError
 from coherence.causal.ledger.auditability import Audit, AuditSignal, audit, decisions, sums_of
@@ -93,6 +94,24 @@ def test_intervals_hold_the_truth_and_cannot_be_narrower() -> None:
             assert part.identified == alone
             if part.identified:
                 assert part.low == part.high == truth[j]
+
+
+def test_intervals_are_those_of_another_solver_part_by_part() -> None:
+    """Of sums drawn so that several parts are in the same ones, and of values in which floats differ by rounding."""
+    random = np.random.default_rng(5)
+    for _ in range(25):
+        kinds = random.integers(0, 2, (int(random.integers(1, 4)), 3)).astype(float)
+        rows = kinds[:, random.integers(0, 3, int(random.integers(2, 7)))]
+        names = tuple(f"x{i}" for i in range(rows.shape[1]))
+        values = rows @ random.random(rows.shape[1])
+        given = [
+            AuditSignal(f"s{i}", (dict(zip(names, row, strict=True)),), (float(value),))
+            for i, (row, value) in enumerate(zip(rows, values, strict=True))
+        ]
+        for part, gain in zip(audit(names, given).parts, np.eye(len(names)), strict=True):
+            low, high = (linprog(way * gain, A_eq=rows, b_eq=values, bounds=(0, None)) for way in (1, -1))
+            assert part.low == pytest.approx(low.fun, abs=1e-8)
+            assert part.high == pytest.approx(np.inf if high.status == 3 else -high.fun, abs=1e-8)
 
 
 def test_the_cheapest_further_signals() -> None:
