@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from coherence.base.errors import InputError
 from coherence.cli._run import run
 from coherence.language.reading import read_text
+from coherence.simulate.requests.draws import BLOCK
 from coherence.simulate.serving import streamed_trace
 from coherence.simulate.serving.streamed_trace import StreamedTimes, StreamedTrace, trace_of
 from coherence.simulate.serving.trace import ArrivalTrace, replayed_from_file
@@ -88,16 +89,26 @@ def test_a_run_over_a_stream_is_the_run_over_the_file(tmp_path: Path) -> None:
     assert first.samples == second.samples
 
 
-def test_large_files_are_streamed_and_take_little_memory(tmp_path: Path) -> None:
-    path = file_of(tmp_path, "time\n" + "".join(f"{k / 1024:.10f}\n" for k in range(1_200_000)))
-    trace = trace_of(path)
-    assert isinstance(trace, StreamedTrace)
-    tracemalloc.start()
-    count = sum(len(block) for block in StreamedTimes(path).blocks())
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert count == 1_200_000
-    assert peak < 4e6, "one block, not the file"
+def test_files_are_streamed_from_their_size_on(tmp_path: Path) -> None:
+    """No row of a large file is read to choose: its end is a hole here."""
+    path = file_of(tmp_path, "time\n1\n")
+    assert isinstance(trace_of(path), ArrivalTrace)
+    with Path(path).open("r+b") as file:
+        file.truncate(streamed_trace.STREAMED_FROM)
+    assert isinstance(trace_of(path), StreamedTrace)
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    peaks = []
+    for count in (3 * BLOCK, 15 * BLOCK):
+        path = file_of(tmp_path, "time\n" + "".join(f"{k / 1024:.10f}\n" for k in range(count)))
+        tracemalloc.start()
+        assert sum(len(block) for block in StreamedTimes(path).blocks()) == count
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    few, many = peaks
+    assert many < 1.1 * few, "one block, not the file"
+    assert many < 15 * BLOCK * 8, "less than its times as floats"
 
 
 def test_parquet_is_replayed_as_csv_is(tmp_path: Path) -> None:
