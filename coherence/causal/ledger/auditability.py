@@ -88,18 +88,18 @@ def audit(parts: Sequence[str], signals: Sequence[AuditSignal], further: Sequenc
     """
     _check(parts, signals, further)
     rows, values = _stacked(parts, signals)
-    told = _reduced(rows)
-    identified = _identified(told)
+    echelon = _reduced(rows)
+    identified = _identified(echelon)
     wrong = _contradiction(parts, signals)
     slack = 0.0 if wrong or _feasible(rows, values, 0.0) else _rounding(values)
     ends = [(np.nan, np.nan)] * len(parts) if wrong else _ends(rows, values, slack)
     known = tuple(AuditPart(name, j in identified, *ends[j]) for j, name in enumerate(parts))
-    chosen = _cheapest(parts, told, further)
-    everything = _identified(_reduced(_stacked(parts, further)[0], told))
+    chosen = _cheapest(parts, echelon, further)
+    everything = _identified(_reduced(_stacked(parts, further)[0], echelon))
     return Audit(
         parts=known,
         further=tuple(one.name for one in chosen),
-        order=tuple(_by_width(parts, told, chosen, known)),
+        order=tuple(_by_width(parts, echelon, chosen, known)),
         never=tuple(name for j, name in enumerate(parts) if j not in everything),
         contradiction=wrong,
     )
@@ -168,12 +168,12 @@ def _ends(rows: Floats, values: Floats, slack: float) -> list[tuple[float, float
     """
     distinct, kind = np.unique(rows, axis=1, return_inverse=True)
     sizes, which = np.bincount(kind.ravel()).tolist(), kind.ravel().tolist()
-    told = {} if slack else _told(distinct, values)
-    shared = [told[k] if k in told else _end(distinct, values, k, slack) for k in range(len(sizes))]
+    determined = {} if slack else _determined(distinct, values)
+    shared = [determined[k] if k in determined else _end(distinct, values, k, slack) for k in range(len(sizes))]
     return [(0.0 if sizes[k] > 1 else shared[k][0], shared[k][1]) for k in which]
 
 
-def _told(rows: Floats, values: Floats) -> dict[int, tuple[float, float]]:
+def _determined(rows: Floats, values: Floats) -> dict[int, tuple[float, float]]:
     """The intervals of identified parts, under sums that some ledger has: one number, a combination of the values."""
     found, parts = _reduced(np.column_stack([rows, values])), rows.shape[1]
     return {j: (float(row.get(parts, 0)),) * 2 for j, row in found.items() if row.keys() <= {j, parts}}
@@ -222,13 +222,13 @@ def _possible(parts: Sequence[str], signals: Sequence[AuditSignal]) -> bool:
     return _feasible(rows, values, _rounding(values))
 
 
-def _cheapest(parts: Sequence[str], told: Echelon, further: Sequence[AuditSignal]) -> tuple[AuditSignal, ...]:
+def _cheapest(parts: Sequence[str], echelon: Echelon, further: Sequence[AuditSignal]) -> tuple[AuditSignal, ...]:
     """The cheapest further signals that identify as much as all of them do."""
 
     def enough(some: Sequence[AuditSignal]) -> bool:
-        return len(_reduced(_stacked(parts, some)[0], told)) == reached
+        return len(_reduced(_stacked(parts, some)[0], echelon)) == reached
 
-    reached = len(_reduced(_stacked(parts, further)[0], told))
+    reached = len(_reduced(_stacked(parts, further)[0], echelon))
     if all(len(one.rows) == 1 for one in further) or len(further) > EXHAUSTIVE:
         return _greedy(further, enough=enough)
     sets = (some for size in range(len(further) + 1) for some in combinations(further, size))
@@ -248,21 +248,21 @@ def _greedy(
 
 
 def _by_width(
-    parts: Sequence[str], told: Echelon, chosen: Sequence[AuditSignal], known: Sequence[AuditPart]
+    parts: Sequence[str], echelon: Echelon, chosen: Sequence[AuditSignal], known: Sequence[AuditPart]
 ) -> Iterator[str]:
     """The chosen signals, at each turn the one that identifies the widest gaps for its cost."""
     rows = [_stacked(parts, [one])[0] for one in chosen]
     left = list(range(len(chosen)))
     while left:
-        before = _identified(told)
+        before = _identified(echelon)
 
-        def closed(k: int, told: Echelon = told, before: set[int] = before) -> float:
-            width = sum(known[j].width for j in _identified(_reduced(rows[k], told)) - before)
+        def closed(k: int, echelon: Echelon = echelon, before: set[int] = before) -> float:
+            width = sum(known[j].width for j in _identified(_reduced(rows[k], echelon)) - before)
             return (width if np.isfinite(width) else np.inf) / chosen[k].cost
 
         best = max(left, key=closed)
         left.remove(best)
-        told = _reduced(rows[best], told)
+        echelon = _reduced(rows[best], echelon)
         yield chosen[best].name
 
 
@@ -287,7 +287,7 @@ def sums_of(classes: Sequence[str]) -> dict[str, Row]:
 
 @dataclass(frozen=True)
 class Decisions:
-    """`gap`: the share of what was moved by decisions that cannot be told; `missing`: field -> how many lack it."""
+    """`gap`: the share of what was moved by decisions that cannot be echelon; `missing`: field -> how many lack it."""
 
     actions: int
     reconstructible: int
@@ -302,5 +302,5 @@ def decisions(actions: Iterable[Mapping[str, object]], *, moved: str = "change")
     weights = [abs(float(str(one.get(moved, 1.0)))) for one in given]
     whole = [all(one.get(name) not in (None, "") for name in FIELDS) for one in given]
     total = sum(weights)
-    lost = sum(weight for weight, told in zip(weights, whole, strict=True) if not told)
+    lost = sum(weight for weight, echelon in zip(weights, whole, strict=True) if not echelon)
     return Decisions(len(given), sum(whole), lost / total if total else 0.0, {k: n for k, n in missing.items() if n})
