@@ -287,7 +287,7 @@ def sums_of(classes: Sequence[str]) -> dict[str, Row]:
 
 @dataclass(frozen=True)
 class Decisions:
-    """`gap`: the share of what was moved by decisions that cannot be echelon; `missing`: field -> how many lack it."""
+    """`gap`: the share of what was moved by decisions that cannot be told; `missing`: field -> how many lack it."""
 
     actions: int
     reconstructible: int
@@ -302,5 +302,5 @@ def decisions(actions: Iterable[Mapping[str, object]], *, moved: str = "change")
     weights = [abs(float(str(one.get(moved, 1.0)))) for one in given]
     whole = [all(one.get(name) not in (None, "") for name in FIELDS) for one in given]
     total = sum(weights)
-    lost = sum(weight for weight, echelon in zip(weights, whole, strict=True) if not echelon)
+    lost = sum(weight for weight, told in zip(weights, whole, strict=True) if not told)
     return Decisions(len(given), sum(whole), lost / total if total else 0.0, {k: n for k, n in missing.items() if n})
