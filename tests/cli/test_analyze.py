@@ -58,5 +58,5 @@ def test_the_time_limit_holds_for_what_looks_at_no_clock(
     (tmp_path / "design.yaml").write_text(DESIGN, encoding="utf-8")
     begun = time.monotonic()
     run(["analyze", str(tmp_path / "design.yaml"), "--time-limit", "3"])
-    assert time.monotonic() - begun < 6
+    assert time.monotonic() - begun < 15  # it hangs for 30 s; machines that are shared pause
     assert line in capsys.readouterr().out

@@ -148,7 +148,7 @@ def test_fit_ends_at_its_time_limit_and_names_what_is_not_answered(
     monkeypatch.setattr(findings, "answer", slow)
     begun = time.monotonic()
     assert run([*words, "--strict"]) == 4
-    assert time.monotonic() - begun < 7
+    assert time.monotonic() - begun < 15  # it hangs for 30 s; machines that are shared pause
     last = json.loads(capsys.readouterr().out)["sections"][-1]
     assert last["why"] == "the time limit is over"
     assert last["missing"][0] == "findings"
