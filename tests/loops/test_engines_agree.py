@@ -85,8 +85,9 @@ def _against(answer: RunVerdict, finding: Finding) -> Iterator[str]:
         yield f"{finding.code} {finding.verdict}: {finding.message}; analyze: {answer.verdict}, {answer.how}"
     if finding.code == "COH301" and pair == (Verdict.CONFLICT, "oscillates"):
         numbers = finding.evidence.numbers
-        about = Fraction(f"{numbers['linear period'][0]:.4g}") if "linear period" in numbers else None  # of a float run
-        period = about if "period" not in numbers else numbers["period"][0]
+        period = numbers["period"][0] if "period" in numbers else None
+        if "linear period" in numbers and period is not None:  # measured on a run in floats
+            period = Fraction(f"{period:.4g}")
         if period != answer.period:
             yield f"COH301: period {period} s; analyze: {answer.period} s"
 

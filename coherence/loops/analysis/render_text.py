@@ -87,9 +87,9 @@ def _group(group: GroupAnalysis) -> Iterator[str]:
 
 def _verdict(group: GroupAnalysis) -> str:
     answer = group.answer
-    if answer.verdict == "oscillates" and answer.period is not None:
+    if answer.verdict == "oscillates":
         word = "never settles" if len(group.group.names) == 1 else "never settle"
-        return f"{word}, period {render_clock(answer.period)}"
+        return f"{word}, period {render_clock(answer.period)}" if answer.period is not None else word
     if answer.verdict == "settles":
         word = "settles" if len(group.group.names) == 1 else "settle"
         other = group.from_bounds

@@ -96,17 +96,18 @@ def _readings(model: Model, paths: Sequence[str], deadline: Deadline) -> tuple[C
 def _swinging(
     question: Question, name: str, places: Sequence[Place], of: Sequence[str], persistence: Persistence
 ) -> Finding:
-    """Returns the conflict of what never rests by its roots and by a run."""
+    """Returns the conflict of what never rests by its roots and by a run, with the period that the run shows."""
     assert persistence.run is not None
     assert persistence.period is not None
-    numbers: Numbers = {"linear rate": (persistence.rate, "1/s"), "linear period": (persistence.period, "s")}
-    ends = persistence.run.ranges
+    ends, period = persistence.run.ranges, persistence.run.period
+    numbers: Numbers = {} if period is None else {"period": (float(f"{period:.4g}"), "s")}
+    numbers |= {"linear rate": (persistence.rate, "1/s"), "linear period": (persistence.period, "s")}
     numbers |= {f"{path} {end}": (value, "") for path in ends for end, value in _ends(ends[path])}
     evidence = Evidence(
         Grade.SIMULATED, "roots of every operating point inside the bounds, and execution in floats", numbers=numbers
     )
-    every = render_seconds(float(f"{persistence.period:.4g}"))
-    message = f"{name} never {_settles(of)}: {_moves(ends)}, about every {every}; {persistence.render()}"
+    every = "" if period is None else f", about every {render_seconds(float(f'{period:.4g}'))}"
+    message = f"{name} never {_settles(of)}: {_moves(ends)}{every}; {persistence.render()}"
     return question.conflict(message, places, of, evidence, certain=False)
 
 

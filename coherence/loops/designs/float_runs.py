@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+from coherence.loops.designs.measured_periods import measured_period
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, Execution
 from coherence.simulate.execute.hybrid import Integrated, floated
@@ -30,7 +31,8 @@ TURNS = 3  # changes of direction in a third
 class FloatRun:
     """`verdict`: swings, rests or undecided; (lowest, highest) of each signal that turns in the last third.
 
-    `last`: where each signal ends; `whole`: its lowest and highest value from the start on.
+    `last`: where each signal ends; `whole`: its lowest and highest value from the start on; `period` (s): of what
+    turns, measured in the last two thirds, None where that does not repeat itself.
     """
 
     verdict: str
@@ -38,6 +40,7 @@ class FloatRun:
     seconds: float
     last: Mapping[str, float]
     whole: Mapping[str, tuple[float, float]]
+    period: float | None = None
 
 
 def float_run(
@@ -48,14 +51,17 @@ def float_run(
     `check` may raise to end it.  Raises NotExactError, MissingValueError.
     """
     third = Fraction(period * _periods(period, rate) / 3).limit_denominator(10**6)
-    rows = _rows(model, choices, paths, 3 * third, third / int(POINTS * _periods(period, rate) / 3), check)
+    step = third / int(POINTS * _periods(period, rate) / 3)
+    rows = _rows(model, choices, paths, 3 * third, step, check)
     each = len(rows[0]) // 3
     swings = {path: _swings(row[each:], each) for path, row in zip(paths, rows, strict=True)}
     last = {path: row[-1] for path, row in zip(paths, rows, strict=True)}
     on = {path: ends for path, (ends, before, turns) in swings.items() if _goes_on(ends, before, turns)}
     rests = all(_rests(ends, before) for ends, before, _ in swings.values())
     whole = {path: (min(row), max(row)) for path, row in zip(paths, rows, strict=True)}
-    return FloatRun("swings" if on else "rests" if rests else "undecided", on, float(3 * third), last, whole)
+    lasting = [path for path, (ends, before, _) in swings.items() if not _rests(ends, before)]
+    own = measured_period([row[each:] for path, row in zip(paths, rows, strict=True) if path in lasting], float(step))
+    return FloatRun("swings" if on else "rests" if rests else "undecided", on, float(3 * third), last, whole, own)
 
 
 def _periods(period: float, rate: float) -> float:

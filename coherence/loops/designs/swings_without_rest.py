@@ -60,12 +60,12 @@ class Persistence:
     beside: bool = False
 
     def render(self) -> str:
-        """Renders the linear verdict: `unstable at a.x = 0, rate 0.17 1/s, period 3.75 s`."""
+        """Renders the linear verdict: `unstable at a.x = 0, linear rate 0.17 1/s, linear period 3.75 s`."""
         where = ", ".join(f"{path} = {float(value):.6g}" for path, value in self.point.items())
-        period = f", period {self.period:.4g} s" if self.period is not None else ""
+        period = f", linear period {self.period:.4g} s" if self.period is not None else ""
         unseen = f"; not looked at: {self.left_out}" if self.left_out else ""
         start = f"; started {float(BESIDE):.0%} beside that point, where it stays by itself" if self.beside else ""
-        return f"{self.linear} at {where}, rate {self.rate:.3g} 1/s{period}{unseen}{start}"
+        return f"{self.linear} at {where}, linear rate {self.rate:.3g} 1/s{period}{unseen}{start}"
 
 
 def decided_beside_roots(
@@ -80,7 +80,8 @@ def decided_beside_roots(
     if persistence.verdict == "rests":
         return replace(answer, verdict="settles", how=how)
     ranges = {path: (Fraction(low), Fraction(high)) for path, (low, high) in persistence.run.ranges.items()}
-    period = None if persistence.period is None else Fraction(f"{persistence.period:.4g}")
+    own = persistence.run.period
+    period = None if own is None else Fraction(f"{own:.4g}")
     return replace(answer, verdict="oscillates", how=how, period=period, ranges=ranges)
 
 
