@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from coherence.loops.designs.measured_periods import measured_period
+from coherence.loops.cycles.measured_periods import measured_period
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, Execution
 from coherence.simulate.execute.hybrid import Integrated, floated
