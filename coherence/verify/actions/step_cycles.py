@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.findings.question_input import Certificate, rational
@@ -49,10 +49,14 @@ FRACTION = "?fraction of the start"
 
 @dataclass(frozen=True)
 class StepLap:
-    """A lap that goes on for ever: the value of an open outside signal, and (loop, before, after) of each write."""
+    """A lap that goes on for ever: the value of an open outside signal, and (loop, before, after) of each write.
+
+    `everywhere`: from every start, and at every value of an open number, some lap goes on for ever.
+    """
 
     at: Mapping[str, Fraction]
     writes: tuple[tuple[str, Fraction, Fraction], ...]
+    everywhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ def step_system(
         trees.append(rename(lasting, lambda path: path if path == signal else _stated(facts, path)))
     low = [move.writer.values.low for move in moves]
     high = [move.writer.values.high for move in moves]
-    if None in low or None in high or not all(map(_affine_sides, trees)):
+    if None in low or None in high or not all(map(_affine_sides, trees)) or any(map(_reads_truth, trees)):
         return None
     values = Interval(min(end for end in low if end is not None), max(end for end in high if end is not None))
     opened = tuple(dict.fromkeys(path for tree in trees for path in names(tree) if path != signal))
@@ -128,6 +132,12 @@ def _affine_sides(tree: Tree) -> bool:
     return all(isinstance(node, Compare | Arithmetic | Name | Number | Logic | Truth) for node in walk(tree))
 
 
+def _reads_truth(tree: Tree) -> bool:
+    """Decides whether a name stands where a truth does (`job.idle`): that is no number that a comparison flips at."""
+    nodes = (tree, *(term for node in walk(tree) if isinstance(node, Logic) for term in node.terms))
+    return any(isinstance(node, Name) for node in nodes)
+
+
 def decide(system: StepSystem) -> StepLap | Rest | None:
     """Returns a lap on which at least two loops write for ever, or that every run rests; None beyond the limits."""
     lattice = _lattice(system)
@@ -136,18 +146,30 @@ def decide(system: StepSystem) -> StepLap | Rest | None:
     name, cells = _cells(system, lattice)
     if cells is None or len(cells) * len(lattice) * len(system.moves) > MOST_CASES:
         return None
-    scripts = []
+    scripts, first, rests = list[str](), list[StepLap](), False
     for sample, cell in cells:
         at = {name: sample} if sample is not None else {}
         starts = [number.value + sum(c for _, c in number.gradient) * (sample or 0) for number in lattice]
         try:
-            outcome = _followed(system, at, [x for x in starts if _within(system.values, x)])
+            run = _followed(system, at, [x for x in starts if _within(system.values, x)])
         except (NotExactError, ZeroDivisionError):
             return None
-        if outcome is None or isinstance(outcome, StepLap):
-            return outcome
-        scripts.append(_script(system, name, (sample, cell), outcome))
-    return Rest(tuple(scripts))
+        if run is None:
+            return first[0] if first else None
+        first, rests = first or list(run.laps[:1]), rests or run.rests
+        scripts += [_script(system, name, (sample, cell), run.acting)] if not first else []
+    return replace(first[0], everywhere=not rests) if first else Rest(tuple(scripts))
+
+
+def decide_between(system: StepSystem) -> StepLap | Rest | None:
+    """Decides the same where a signal of whole steps may begin between whole numbers."""
+    outcome = decide(system)
+    if system.start is not None or not system.whole:
+        return outcome
+    anywhere = decide(replace(system, whole=False)) if system.opened is None else None
+    if isinstance(outcome, StepLap):
+        return replace(outcome, everywhere=isinstance(anywhere, StepLap) and anywhere.everywhere)
+    return anywhere
 
 
 def _lattice(system: StepSystem) -> list[Affine] | None:
@@ -235,12 +257,20 @@ def _within(span: Interval, x: Fraction) -> bool:
     return (span.low is None or x >= span.low) and (span.high is None or x <= span.high)
 
 
-def _followed(
-    system: StepSystem, at: Mapping[str, Fraction], starts: Iterable[Fraction]
-) -> StepLap | dict[Fraction, str] | None:
-    """The lap from some start, or which loop writes at each value that was reached; None where two write at once."""
+@dataclass(frozen=True)
+class FollowedRuns:
+    """Which loop writes at each value that was reached, the laps, and whether some start ends in none."""
+
+    acting: dict[Fraction, str]
+    laps: tuple[StepLap, ...]
+    rests: bool
+
+
+def _followed(system: StepSystem, at: Mapping[str, Fraction], starts: Iterable[Fraction]) -> FollowedRuns | None:
+    """Follows the runs from all starts; None where two write at once."""
     acting: dict[Fraction, str] = {}
     after: dict[Fraction, Fraction] = {}
+    laps, ends = list[StepLap](), dict[Fraction, bool]()  # whether the run from a value ends in a lap of two loops
     for start in starts:
         x, path = start, dict[Fraction, None]()
         while x not in after:
@@ -250,11 +280,13 @@ def _followed(
                 return None
             acting[x], after[x] = (able[0][0].name, able[0][1]) if able else ("", x)
             x = after[x]
-        if x in path and after[x] != x:
-            lap = _lap(acting, after, x)
-            if len({name for name, *_ in lap}) > 1:
-                return StepLap({path: level for path, level in at.items() if path != FRACTION}, lap)
-    return acting
+        if x in path:
+            lap = _lap(acting, after, x) if after[x] != x else ()
+            ends[x] = len({name for name, *_ in lap}) > 1
+            if ends[x]:
+                laps.append(StepLap({name: level for name, level in at.items() if name != FRACTION}, lap))
+        ends |= dict.fromkeys(path, ends[x])
+    return FollowedRuns(acting, tuple(laps), not all(ends.values()))
 
 
 def _written(system: StepSystem, move: Move, tree: Tree, x: Fraction, at: Mapping[str, Fraction]) -> Fraction | None:

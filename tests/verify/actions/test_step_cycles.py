@@ -66,6 +66,22 @@ def test_no_proof_stands_where_some_start_goes_round(low: Fraction, up: int, gap
         assert Verdict.PROVED not in verdicts(design(low, up, high, down, None))
 
 
+@settings(max_examples=80, deadline=None)
+@given(LEVELS, STEPS, LEVELS, STEPS)
+def test_a_start_that_is_not_said_is_decided_as_the_runs_from_all_starts_go(
+    low: Fraction, up: int, gap: Fraction, down: int
+) -> None:
+    high = low + gap
+    whole_starts = [goes_round(low, up, high, down, Fraction(n)) for n in range(13)]
+    between = [goes_round(low, up, high, down, Fraction(n, 8)) for n in range(97)]
+    (finding,) = livelock.ask(Subject(read_text(design(low, up, high, down, None), "d.yaml")))
+    if any(whole_starts):
+        assert finding.verdict is Verdict.CONFLICT
+        assert finding.certainty == ("certain" if all(between) else "possible")
+    else:
+        assert finding.verdict is (Verdict.UNDECIDED if any(between) else Verdict.PROVED)
+
+
 def test_an_open_signal_is_decided_at_every_value() -> None:
     text = """coherence: 1
 loops:

@@ -33,6 +33,7 @@ class TurnCycle:
     """A state of the world in which two moves follow each other: (loop, before, after) of one lap.
 
     `between`: steps and bounds are whole, and only values between whole numbers (a start that is not said) cycle.
+    `everywhere`: from no value do they come to rest.
     """
 
     first: Move
@@ -40,6 +41,7 @@ class TurnCycle:
     at: SatState
     lap: tuple[tuple[str, Fraction, Fraction], ...]
     between: bool = False
+    everywhere: bool = False
 
 
 def cycle(facts: DesignFacts, signal: str, first: Move, second: Move) -> TurnCycle | list[str]:

@@ -48,6 +48,7 @@ from coherence.language.expressions import names as used
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
+from coherence.language.words import MEMBERS
 from coherence.model.model import EVERYTHING, Interval, interval
 from coherence.verify.actions.loop_directions import Move, loop_trigger, moves
 from coherence.verify.facts.design_facts import DesignFacts, known
@@ -111,20 +112,23 @@ def _pair(subject: Subject, facts: DesignFacts, signal: str, left: Writer, other
 
 def _on_lattice(facts: DesignFacts, signal: str, pairs: list[tuple[Move, Move]]) -> TurnCycle | list[str] | None:
     """Decides by following every value of a finite lattice; None where the moves have none, or it does not decide."""
-    from coherence.verify.actions.step_cycles import StepLap, decide, step_system
+    from coherence.verify.actions.step_cycles import StepLap, decide, decide_between, step_system
 
     both = tuple(dict.fromkeys(move for pair in pairs for move in pair))
     alone = {writer.name for writer in facts.written[signal]} == {move.name for move in both}
     start = _start([move.writer for move in both]) if alone else EVERYTHING
     system = step_system(facts, signal, both, start=start, conditions=[told.effective(move) for move in both])
-    outcome = decide(system) if system is not None else None
+    members = signal in facts.whole and signal.rpartition(".")[2] in MEMBERS
+    decided = decide if members or signal in whole(facts) else decide_between
+    outcome = decided(system) if system is not None else None
     if isinstance(outcome, StepLap):
         writing = {name for name, *_ in outcome.writes}
         first = next(move for move in both if move.name in writing)
         second = next(move for move in both if move.name in writing - {first.name})
-        return TurnCycle(first, second, SatState({**outcome.at}), outcome.writes)
-    certain = system is not None and (system.start is not None or not system.whole or signal in whole(facts))
-    return list(outcome.scripts) if outcome is not None and certain else None
+        between = system is not None and system.whole and any(x.denominator > 1 for _, x, _ in outcome.writes)
+        state = SatState({**outcome.at})
+        return TurnCycle(first, second, state, outcome.writes, between, everywhere=outcome.everywhere)
+    return list(outcome.scripts) if outcome is not None else None
 
 
 def _start(writers: Iterable[Writer]) -> Interval:
@@ -194,7 +198,9 @@ def _settled_elsewhere(subject: Subject, facts: DesignFacts, pairs: list[tuple[M
     from coherence.verify.promises import exact_runs
 
     spans = [facts.values.get(name) for name in _read(subject, pairs) - {signal}]
-    if all(span is not None and span.exact for span in spans):
+    if _start(move.writer for pair in pairs for move in pair).exact and all(
+        span is not None and span.exact for span in spans
+    ):
         return True
     return any(exact_runs.swings(run, (signal,)) for run in exact_runs.closed(subject, (signal,)).runs)
 
@@ -234,7 +240,7 @@ def _conflict(subject: Subject, signal: str, cycle: TurnCycle) -> Finding:
     free = told.outside(subject, values)
     fixed = [f"{name} stays as it is, whatever {signal} is" for name in free]
     return QUESTION.conflict(
-        message, told.places(first, second), (first.name, second.name), evidence, certain=not free,
+        message, told.places(first, second), (first.name, second.name), evidence, certain=not free and cycle.everywhere,
         assumptions=fixed, repairs=_repairs(subject, cycle),
     )  # fmt: skip
 
