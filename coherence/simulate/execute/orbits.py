@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from coherence.base.clock import is_over
 from coherence.language.expressions.evaluate import evaluate
@@ -22,7 +22,10 @@ from coherence.simulate.execute.affine import Affine, lift, plain, variable
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
 from coherence.simulate.execute.lookback import look_backs
 
+Number = TypeVar("Number", int, float)
 MOST_PERIODS = 6
+MOST_POWERS = 64
+ROUNDED = 1e-9  # room of a norm in floats
 DELAYS = 16  # horizons of what a run remembers, beside its laps: four laps of a loop that swings in four delays
 LATE_LAPS = 24  # before the end of a long run: from here on a copy of it is kept
 
@@ -232,26 +235,47 @@ def solve(rows: list[list[Fraction]]) -> list[Fraction] | None:
     return [row[-1] for row in rows]
 
 
-def contraction(matrix: list[list[Fraction]]) -> Fraction | None:
-    """Smallest sup norm of a power A^k, k <= 64, below one; None where none is.
+def contraction(matrix: Sequence[Sequence[Fraction]]) -> Fraction | None:
+    """Returns the sup norm of the first power A^k, k <= MOST_POWERS, that is below one; None where none is.
 
-    Sparse, since what is remembered of the past makes the matrix large and nearly empty.
+    Floats choose k, since exact powers have ever longer numbers; the norm is that of exact integers over one
+    denominator.
     """
-    first = [{k: a for k, a in enumerate(row) if a} for row in matrix]
+    scale = math.lcm(*(a.denominator for row in matrix for a in row))
+    try:
+        k = _contracting([{j: float(a) for j, a in enumerate(row) if a} for row in matrix])
+    except OverflowError:
+        return None
+    if k is None:
+        return None
+    first = [{j: int(a * scale) for j, a in enumerate(row) if a} for row in matrix]
     power = first
-    for _ in range(64):
-        norm = max(sum((abs(a) for a in row.values()), Fraction(0)) for row in power)
-        if norm < 1:
-            return norm
+    for _ in range(k - 1):
         power = [_times(row, first) for row in power]
+    norm = Fraction(_norm(power), scale**k)
+    return norm if norm < 1 else None
+
+
+def _contracting(matrix: Sequence[Mapping[int, float]]) -> int | None:
+    """Returns the first exponent at which the sup norm is clearly below one."""
+    power = matrix
+    for k in range(1, MOST_POWERS + 1):
+        if _norm(power) < 1 - ROUNDED:
+            return k
+        power = [_times(row, matrix) for row in power]
     return None
 
 
-def _times(row: Mapping[int, Fraction], matrix: list[dict[int, Fraction]]) -> dict[int, Fraction]:
-    total: dict[int, Fraction] = {}
+def _norm(matrix: Sequence[Mapping[int, Number]]) -> Number:
+    return max((sum(abs(a) for a in row.values()) for row in matrix), default=0)
+
+
+def _times(row: Mapping[int, Number], matrix: Sequence[Mapping[int, Number]]) -> dict[int, Number]:
+    """Returns a row times a matrix.  Sparse: what is remembered of the past makes it large and nearly empty."""
+    total: dict[int, Number] = {}
     for k, a in row.items():
         for j, b in matrix[k].items():
-            total[j] = total.get(j, Fraction(0)) + a * b
+            total[j] = total.get(j, 0) + a * b
     return {j: a for j, a in total.items() if a}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.language.reading import read_text
@@ -96,3 +96,18 @@ def test_contraction_may_need_several_laps() -> None:
     assert contraction([[F(1, 2)]]) == F(1, 2)
     assert contraction([[F(0), F(2)], [F(1, 8), F(0)]]) == F(1, 4)  # norm 2, then 1/4
     assert contraction([[F(1)]]) is None
+    assert contraction([[F(10) ** 400]]) is None
+
+
+entries = st.fractions(F(-2), F(2), max_denominator=60) | st.just(F(0))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=n, max_size=n)))
+def test_the_contraction_is_the_norm_of_the_first_power_below_one(matrix: list[list[F]]) -> None:
+    power, norms = matrix, []
+    for _ in range(64):
+        norms.append(max(sum((abs(a) for a in row), F(0)) for row in power))
+        columns = [*zip(*matrix, strict=True)]
+        power = [[sum((a * b for a, b in zip(row, c, strict=True)), F(0)) for c in columns] for row in power]
+    assert contraction(matrix) == next((norm for norm in norms if norm < 1 - F(1, 10**9)), None)
