@@ -35,7 +35,7 @@ class OfferedRate:
     """Requests per second: `low` .. `high` over a long time, and `peak` while a stated burst lasts.
 
     `uneven`: bursts that come again, or rates that switch, ask for more on average than the rate that is stated.
-    `open`: what would say how much of it comes at all; the high ends are as if all of it did.
+    `open`: what would say how much of it comes at all; the high ends are as if all of it did, the low ends hold.
     """
 
     low: Fraction
@@ -281,7 +281,7 @@ def _mean(workload: Workload) -> Quantity | None:
     return mean if mean is not None and mean.dimension.physical.powers == (("s", 1),) else None
 
 
-def longest_service(facts: DesignFacts, thing: str) -> Quantity | None:
+def _longest_service(facts: DesignFacts, thing: str) -> Quantity | None:
     """Returns the `max` that cuts the services of one member, where the mean of what it leaves is not their mean."""
     load, served = offered(facts, thing), each_serves(facts, thing)
     if load is None or served is None or served[1]:
@@ -295,10 +295,15 @@ def longest_service(facts: DesignFacts, thing: str) -> Quantity | None:
 
 
 def member_rate(facts: DesignFacts, thing: str) -> OfferedRate | None:
-    """Returns requests per second of one member, as a range."""
+    """Returns requests per second of one member, as a range; open where a longest service makes it serve more."""
     service = each_serves(facts, thing)
     if service is None:
         return None
     quantity, is_rate = service
     low, high = (quantity.low, quantity.high) if is_rate else (1 / quantity.high, 1 / quantity.low)
-    return OfferedRate(low, high, high, (quantity.place.labelled("one member serves this"),))
+    rate = OfferedRate(low, high, high, (quantity.place.labelled("one member serves this"),))
+    cut = _longest_service(facts, thing)
+    if cut is None:
+        return rate
+    places = (*rate.places, cut.place.labelled("nothing takes longer"))
+    return replace(rate, places=places, open=f"the mean of the services that `max: {cut}` cuts")

@@ -62,7 +62,6 @@ from coherence.verify.queues.offered_load import (
     RUNNING,
     OfferedRate,
     each_serves,
-    longest_service,
     member_rate,
     offered,
     unread_rates,
@@ -189,12 +188,10 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
     if demand.high < station.capacity:
         yield _serves(facts, station, places)
         return
-    cut = longest_service(facts, station.thing)
-    if cut is not None:
-        needs = f"needs the mean of the services that `max: {cut}` cuts: uncut, {station.thing} serves"
-        needs = f"{needs} {_per(station.capacity)}, {_demand_text(demand)} are asked"
-        where = (*places, cut.place.labelled("nothing takes longer"))
-        yield QUESTION.undecided(needs, where, _of(facts, station))
+    if station.each.open:
+        needs = f"needs {station.each.open}: uncut, {station.thing} serves {_per(station.capacity)}"
+        needs = f"{needs}, {_demand_text(demand)} are asked"
+        yield QUESTION.undecided(needs, places, _of(facts, station))
         return
     if demand.open:
         needs = (
@@ -314,6 +311,9 @@ def _waits(
         )
         evidence = arithmetic(numbers, certificate=Certificate(claim=claim).script())
         return QUESTION.proved(message, places, of, evidence, margin=wait < patience.low)
+    if station.each.open:
+        needs = f"needs {station.each.open}: uncut, the last of {render_quantity(most)} in the queue of {station.thing}"
+        return QUESTION.undecided(f"{needs} waits {render_seconds(wait)} of {patience}", places, of)
     message, witness = _useless(bound, caller, wait, most - patience.low * rate)
     return QUESTION.conflict(
         message, places, of, arithmetic(numbers, witness=witness), certain=False,

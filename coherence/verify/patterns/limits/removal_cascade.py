@@ -174,10 +174,11 @@ def _judged(
     stages, fails = [stage for stage in outcomes if stage is not None], failing(facts, removal.thing)
     broken = [stage for stage in stages if stage.need is not None]
     reached = [stage for stage in broken if _reached(removal, stage, fails)]
+    open_ = next((rate.open for rate in rates or () if rate.open), "")
     if len(stages) < len(outcomes) or not stages:
         yield _ask(removal, f"the numbers in {' and '.join(removal.of)}")
-    elif broken and rates is not None and rates[0].open:
-        yield _ask(removal, rates[0].open)
+    elif open_ and (reached or (broken and fails is None)):
+        yield _ask(removal, open_)
     elif reached:
         certain = _certain(facts, removal, rates, stages)
         yield _conflict(subject, facts, removal, rates, reached[0], certain=certain)
@@ -273,6 +274,9 @@ def _survivors_answer(
     worst = min(stages, key=lambda stage: stage.members - _out(stage, most))
     left = worst.members - _out(worst, most)
     places = (*removal.places, *demand.places, *each.places)
+    if left * each.low <= demand.peak and each.open:
+        yield _ask(removal, each.open)
+        return
     if left * each.low <= demand.peak:
         served = f"they serve {_shown(left * each.low)}, asked are {_shown(demand.peak)}"
         message = (
