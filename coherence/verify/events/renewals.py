@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from coherence.base.places import Place
+from coherence.findings.finding import Finding, Verdict
+from coherence.findings.question_input import Question
 from coherence.language.design import Design, Timer
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
@@ -34,6 +36,20 @@ def in_time(design: Design, timer: Timer) -> bool | None:
         return None
     assert renewal.interval.latest is not None
     return renewal.interval.latest < lease.window.earliest
+
+
+def missing(design: Design, timer: Timer) -> str:
+    """Returns what would say whether renewals come in time; nothing where that is known."""
+    if timer.renew is None or in_time(design, timer) is not None:
+        return ""
+    key = firing.missing(timer)
+    return f"{key} of {timer.name}" if key else f"the interval at which '{timer.renew.text}' repeats"
+
+
+def unless_renewed(question: Question, design: Design, timer: Timer, answer: Finding) -> Finding:
+    """Returns the answer, or, where renewals could keep the timer from firing, what would say so; a proof holds."""
+    needs = missing(design, timer) if answer.verdict is Verdict.CONFLICT else ""
+    return question.undecided(f"needs {needs}: {answer.message}", answer.places, answer.of) if needs else answer
 
 
 def renewal_of(design: Design, timer: Timer) -> Renewal | None:

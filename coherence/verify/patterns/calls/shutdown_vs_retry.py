@@ -130,16 +130,22 @@ def _timer(subject: Subject, timer: Timer, component: Component) -> Iterator[Fin
         yield QUESTION.undecided(f"needs takes of {component.name}: the time that one life needs", places, of)
         return
     given = DurationInterval(fires.window.earliest, fires.window.latest)
-    yield _answer(subject, Life(timer, component, given, *needed, () if returns else back), of)
+    answer = _answer(subject, Life(timer, component, given, *needed, () if returns else back), of)
+    if timer.renew is not None:
+        from coherence.verify.events.renewals import unless_renewed
+
+        answer = unless_renewed(QUESTION, subject.design, timer, answer)
+    yield answer
 
 
 def _renewed(subject: Subject, timer: Timer) -> bool:
-    """Returns whether renewals may keep a timer from ever ending what works on; timer-against-activity answers then."""
+    """Returns whether renewals keep a timer from ending what works on, or timer-against-activity asks if they do."""
     if timer.renew is None:
         return False
     from coherence.verify.events.renewals import in_time
 
-    return in_time(subject.design, timer) is not False
+    known = in_time(subject.design, timer)
+    return known is True or (known is None and timer.unless is not None)
 
 
 def _working(component: Component) -> list[tuple[str, Quantity]]:

@@ -14,7 +14,7 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Timer
 from coherence.verify.events import graph
 from coherence.verify.events.orders import between
-from coherence.verify.events.renewals import Renewal, in_time, renewal_of
+from coherence.verify.events.renewals import Renewal, in_time, missing, renewal_of
 from coherence.verify.patterns.timers._overrun import Figures, OverrunCase
 from coherence.verify.timers import firing, repairs
 from coherence.verify.timers.firing import Firing
@@ -26,10 +26,8 @@ def answer(subject: Subject, question: Question, case: OverrunCase) -> Finding:
     assert timer.renew is not None
     renewal = renewal_of(subject.design, timer)
     if lease is None or renewal is None:
-        missing = firing.missing(timer)
-        needs = f"{missing} of {timer.name}" if missing else f"the interval at which '{_words(timer)}' repeats"
         places = (timer.renew.place.labelled("renews the lease"), timer.place.labelled("this lease"))
-        return question.undecided(f"needs {needs}", places, _names(case, renewal))
+        return question.undecided(f"needs {missing(subject.design, timer)}", places, _names(case, renewal))
     if in_time(subject.design, timer):
         return _proved(question, case, renewal, lease)
     return _conflict(subject, question, case, renewal, lease)

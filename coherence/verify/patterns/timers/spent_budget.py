@@ -115,7 +115,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
     for budget in _budgets(facts):
         causes = _causes(facts, budget)
         for cause in causes:
-            yield _answer(subject, budget, cause, causes)
+            answer, timer = _answer(subject, budget, cause, causes), facts.design.timers.get(cause.name)
+            yield answer if timer is None else _if_not_renewed(facts.design, timer, answer)
         yield from _scope(subject, facts, budget) if not budget.fires else ()
         lost = budget.limit.when_full is not None
         if lost and not causes and budget.window is None and _scoped(facts, budget) is None:
@@ -138,7 +139,15 @@ def _renewed(design: Design, cause: Recurrence) -> bool:
         return False
     from coherence.verify.events.renewals import in_time
 
-    return in_time(design, timer) is not False
+    return in_time(design, timer) is True
+
+
+def _if_not_renewed(design: Design, timer: Timer, answer: Finding) -> Finding:
+    if timer.renew is None:
+        return answer
+    from coherence.verify.events.renewals import unless_renewed
+
+    return unless_renewed(QUESTION, design, timer, answer)
 
 
 def _firings(design: Design, timer: Timer) -> Iterator[Recurrence]:
