@@ -22,7 +22,7 @@ from coherence.model.elaborate import elaborate
 MARGINS, SEEDS = 25, range(1, 5)  # of each seed, one after another on a core
 BESIDE = Fraction(1, 10)  # of the margin, to both sides: nearer it, a swing grows too slowly to be seen in a run
 LIMIT = 60.0  # seconds, of one question
-RESTS = "a run in floats comes to rest there"
+RESTS = "in a run, and its roots there are stable"
 
 PLANTS = {
     "lag": 'plant: {{state: "x\' = ({gain} * act.u - plant.x) / 10 s", from: 0.3}}',
@@ -66,7 +66,7 @@ def answer(words: str) -> str:
     (finding,) = oscillation.ask(subject)
     if finding.verdict is Verdict.CONFLICT:
         return "swings"
-    stable = "linear: stable" in finding.evidence.bound and finding.evidence.bound.endswith(RESTS)
+    stable = RESTS in finding.message
     return "rests" if stable or finding.verdict is Verdict.PROVED else "undecided"
 
 

@@ -42,9 +42,15 @@ def _beside_roots(question: Question, subject: Subject, group: Group, finding: F
         return finding
     if persistence.verdict == "swings":
         return _swinging(question, " and ".join(group.names), group.places, group.names, persistence)
-    rests = "; a run in floats comes to rest there" if persistence.verdict == "rests" else ""
-    known = "; ".join(filter(None, (finding.evidence.bound, f"linear: {persistence.render()}{rests}")))
-    return replace(finding, evidence=replace(finding.evidence, bound=known))
+    linear, message = f"linear: {persistence.render()}", finding.message
+    if persistence.verdict == "rests":
+        verb = "settles" if len(group.names) == 1 else "settle"
+        message = (
+            f"{' and '.join(group.names)} {verb} at {persistence.where()} in a run, and its roots there are stable"
+        )
+        linear = f"no proof of every start: {finding.message}; {linear}"
+    known = "; ".join(filter(None, (finding.evidence.bound, linear)))
+    return replace(finding, message=message, evidence=replace(finding.evidence, bound=known))
 
 
 def flow_findings(question: Question, subject: Subject) -> Iterator[Finding]:

@@ -59,13 +59,16 @@ class Persistence:
     left_out: str = ""
     beside: bool = False
 
+    def where(self) -> str:
+        """Renders the point."""
+        return ", ".join(f"{path} = {float(value):.6g}" for path, value in self.point.items())
+
     def render(self) -> str:
         """Renders the linear verdict: `unstable at a.x = 0, linear rate 0.17 1/s, linear period 3.75 s`."""
-        where = ", ".join(f"{path} = {float(value):.6g}" for path, value in self.point.items())
         period = f", linear period {self.period:.4g} s" if self.period is not None else ""
         unseen = f"; not looked at: {self.left_out}" if self.left_out else ""
         start = f"; started {float(BESIDE):.0%} beside that point, where it stays by itself" if self.beside else ""
-        return f"{self.linear} at {where}, linear rate {self.rate:.3g} 1/s{period}{unseen}{start}"
+        return f"{self.linear} at {self.where()}, linear rate {self.rate:.3g} 1/s{period}{unseen}{start}"
 
 
 def decided_beside_roots(
