@@ -20,7 +20,8 @@ from coherence.base.errors import InputError, InternalError, Problem
 from coherence.base.outside_text import masked
 from coherence.base.places import Place
 from coherence.base.units import shorten
-from coherence.importers._embedded import embedded
+from coherence.importers._addresses import note_addresses
+from coherence.importers._embedded import embedded, moved
 from coherence.importers._envoy_words import put_cluster_limits
 from coherence.importers._identities import Identity, identities_of
 from coherence.importers._jobs import note_other
@@ -191,6 +192,7 @@ def _assembled(
     every = [made for node, file in taken for made in _manifests(node, file, reading, sketch)]
     manifests = list(_lasting(every, sketch))
     _number(manifests)
+    note_addresses(manifests, sketch)
     for manifest in manifests:
         _modules()[manifest.kind].add(manifest, sketch)
         note_other(manifest, sketch)
@@ -259,14 +261,42 @@ def _manifest(node: Node, file: str, reading: Reading, sketch: Sketch) -> Manife
 
 def _in_config_map(outer: Manifest) -> Iterator[Manifest]:
     """Yields the configurations of known programs that stand in a ConfigMap, each as an object of its own."""
-    marks = [(module, str(module.IN_CONFIG_MAP)) for module in _modules().values() if hasattr(module, "IN_CONFIG_MAP")]
     data = outer.top.table("data")
     for key, text in data.node.entries.items() if data is not None else ():
-        module = next((m for m, mark in marks if isinstance(text, Scalar) and mark in text.text), None)
-        root = embedded(text) if module is not None and isinstance(text, Scalar) else None
-        if data is not None and module is not None and root is not None and _is_own(root, module):
+        configuration = _configuration(key, text) if isinstance(text, Scalar) else None
+        if data is not None and configuration is not None:
+            kind, root = configuration
             data.use(key)
-            yield Manifest(root, outer.file, outer.reading, module.KIND)
+            yield Manifest(root, outer.file, outer.reading, kind, outer)
+
+
+def _configuration(key: str, text: Scalar) -> tuple[str, Table] | None:
+    """Returns the kind and the content of a file of a ConfigMap: by its name, else by a mark that its texts have."""
+    for module in _modules().values():
+        if key.endswith(getattr(module, "SUFFIX", "/")) and getattr(module, "is_text", _is_any)(text.text):
+            root = _in_own_syntax(module, key, text)
+            if root is not None:
+                return module.KIND, root
+        mark = getattr(module, "IN_CONFIG_MAP", "")
+        root = embedded(text) if mark and mark in text.text else None
+        if root is not None and _is_own(root, module):
+            return module.KIND, root
+    return None
+
+
+def _is_any(_: str) -> bool:
+    return True
+
+
+def _in_own_syntax(module: ModuleType, file: str, text: Scalar) -> Table | None:
+    """Returns the content of a file whose syntax is the module's own; None where it cannot be read as that."""
+    if "{{" in text.text:
+        return None
+    try:
+        root = module.read(text.text, file).root
+    except InputError:
+        return None
+    return moved(root, text.place) if isinstance(root, Table) and _is_own(root, module) else None
 
 
 def _is_own(root: Table, module: ModuleType) -> bool:

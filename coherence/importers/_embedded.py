@@ -19,7 +19,7 @@ def embedded(text: Scalar) -> Table | None:
         (read, *_) = document.read_text(text.text, text.place.file, last_key_counts=True)
     except (InputError, ValueError):
         return None
-    return _moved_table(read.root, text.place) if isinstance(read.root, Table) else None
+    return moved(read.root, text.place) if isinstance(read.root, Table) else None
 
 
 def _at(place: Place, outer: Place) -> Place:
@@ -31,12 +31,13 @@ def _at(place: Place, outer: Place) -> Place:
 
 def _moved(node: Node, outer: Place) -> Node:
     if isinstance(node, Table):
-        return _moved_table(node, outer)
+        return moved(node, outer)
     if isinstance(node, Items):
         return Items([_moved(item, outer) for item in node], _at(node.place, outer))
     return Scalar(node.text, _at(node.place, outer))
 
 
-def _moved_table(table: Table, outer: Place) -> Table:
+def moved(table: Table, outer: Place) -> Table:
+    """Returns a mapping that stands in a text, with the places that its values have in the manifest."""
     entries = {key: _moved(node, outer) for key, node in table.entries.items()}
     return Table(entries, {key: _at(place, outer) for key, place in table.keys.items()}, _at(table.place, outer))

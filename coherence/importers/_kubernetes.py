@@ -18,10 +18,13 @@ RENDER = "render it first (for example `helm template`), then check the result"
 class Manifest:
     """One object: its kind, name and namespace (empty: not said), the paths that were read, remarks on the others.
 
-    `wiring`: paths that are listed in one line, for they are not about control.
+    `wiring`: paths that are listed in one line, for they are not about control.  `outer`: the ConfigMap in which it
+    stands.
     """
 
-    def __init__(self, root: Table, file: str, reading: Reading, kind: str = "") -> None:
+    def __init__(
+        self, root: Table, file: str, reading: Reading, kind: str = "", outer: Manifest | None = None
+    ) -> None:  # fmt: skip
         self.root, self.file, self.reading = root, file, reading
         self.kind = kind or word(root, "kind")
         self.used: set[str] = {"apiVersion", "kind", "metadata.name", "metadata.generateName", "metadata.namespace"}
@@ -29,8 +32,9 @@ class Manifest:
         self.remarks: list[tuple[Place, str]] = []
         metadata = root.get("metadata")
         self.metadata = metadata if isinstance(metadata, Table) else Table({}, {}, root.key_place("metadata"))
-        self.namespace = word(self.metadata, "namespace")
-        self.name = self._name()
+        self.outer = outer
+        self.namespace: str = word(self.metadata, "namespace") if outer is None else outer.namespace
+        self.name: Scalar = self._name() if outer is None or "kind" in root else outer.name
 
     def _name(self) -> Scalar:
         node = self.metadata.get("name")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from coherence.base.outside_text import masked
 
 RESERVED = ("clients", "metrics", "time")
 LONGEST = 60
+PROJECT = "compose "  # of a compose file: what it calls a namespace begins so
 _MANAGED = re.compile(r"^prometheus\.googleapis\.com[|/]([^|/]+)[|/](?:gauge|counter|histogram|summary|unknown)\b")
 _SERIES = re.compile(r"[A-Za-z_:][A-Za-z0-9_:./|-]*")
 
@@ -33,10 +35,90 @@ class Thing:
         self.raw, self.kind, self.namespace, self.name = raw, kind, namespace, name
 
 
+@dataclass(frozen=True)
+class NamedWorkload:
+    """What a thing stands for: kind and namespace are empty where nothing says them."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
+@dataclass
+class Addresses:
+    """Which workloads stand behind the names that others call, and which run a configuration.
+
+    A namespace is None where it is not known who asks, else as in the manifests (empty: not said), or the project of a
+    compose file.  Each list holds namespace and workload; `elsewhere`: the name that an ExternalName stands for;
+    `doubts`: why a thing of the design is joined with nothing.
+    """
+
+    services: dict[str, list[tuple[str, NamedWorkload]]] = field(default_factory=dict)
+    workloads: dict[str, list[tuple[str, NamedWorkload]]] = field(default_factory=dict)
+    runners: dict[str, list[tuple[str, NamedWorkload]]] = field(default_factory=dict)
+    elsewhere: dict[NamedWorkload, str] = field(default_factory=dict)
+    doubts: dict[NamedWorkload, str] = field(default_factory=dict)
+
+    def behind(self, host: str, namespace: str | None) -> NamedWorkload | None:
+        """Returns the workload, or the Service, that a host is; None where no manifest has that name, or several do.
+
+        `web`, `web.shop`, `web.shop.svc.cluster.local`; `web-0.web`, a pod of a Service, is that Service.
+        """
+        meant = self._known_by(*self.followed(host, namespace))
+        return next(iter(meant)) if len(meant) == 1 else None
+
+    def followed(self, host: str, namespace: str | None) -> tuple[str, str | None]:
+        """Returns the host for which another stands as an ExternalName, at any depth, and the namespace that asks."""
+        seen: set[NamedWorkload] = set()
+        while len(meant := self._known_by(host, namespace)) == 1 and not meant & seen:
+            (service,) = meant
+            if service not in self.elsewhere:
+                break
+            seen |= meant
+            host, namespace = self.elsewhere[service], service.namespace
+        return host, namespace
+
+    def is_doubtful(self, host: str, namespace: str | None) -> bool:
+        """Returns whether several workloads have the name."""
+        return len(self._known_by(host, namespace)) > 1
+
+    def _known_by(self, host: str, namespace: str | None) -> set[NamedWorkload]:
+        host = host.rstrip(".")
+        name, *rest = host.split(".")
+        if known := _nearest(self.services.get(host, ()), namespace):
+            return known
+        if not rest:
+            return _nearest(self.workloads.get(name, ()), namespace)
+        if rest[1:2] == ["svc"]:
+            return self._known_by(name, rest[0])
+        if rest[2:3] == ["svc"]:  # a pod of a Service
+            return self._known_by(rest[0], rest[1])
+        if len(rest) == 1:
+            return self._stated(name, rest[0]) or _nearest(self.services.get(rest[0], ()), namespace)
+        return self._stated(rest[0], rest[1]) if len(rest) == 2 else set()
+
+    def _stated(self, name: str, namespace: str) -> set[NamedWorkload]:
+        """Returns the Service of a namespace that its manifest says."""
+        return {of for where, of in self.services.get(name, ()) if where == namespace}
+
+
+def _nearest(known: Sequence[tuple[str, NamedWorkload]], namespace: str | None) -> set[NamedWorkload]:
+    """Returns those of a namespace; without any, those that may lie in it."""
+    exact = {of for where, of in known if where == namespace}
+    return exact or {of for where, of in known if namespace is None or may_reach(namespace, where)}
+
+
+def may_reach(one: str, other: str) -> bool:
+    """Returns whether two namespaces may be one: those of Kubernetes, where one is not said."""
+    return one == other or (agree(one, other) and PROJECT not in one + other)
+
+
 class Names:
     """Gives each thing, loop, limit and timer a name of its own."""
 
     def __init__(self) -> None:
+        self.addresses = Addresses()
+        self.doubts: dict[str, str] = {}
         self.things: dict[str, list[Thing]] = {}
         self.series: dict[str, str] = {}
         self.taken: set[str] = set(RESERVED)
@@ -52,11 +134,27 @@ class Names:
         self.things[raw].append(thing)
         return thing.name
 
-    def host(self, raw: str, namespace: str) -> str:
-        """The name of a host; `web.prod.svc.cluster.local` and, in prod, `web` are the same.
+    def workload(self, workload: NamedWorkload) -> str:
+        """Returns the name of a workload."""
+        thing = self.thing(workload.name, workload.namespace, workload.kind)
+        if workload in self.addresses.doubts:
+            self.doubts[thing] = self.addresses.doubts[workload]
+        return thing
+
+    def host(self, raw: str, namespace: str | None) -> str:
+        """The name of a host; `web.prod.svc.cluster.local` and, in prod, `web` are the same: the workload behind it.
 
         SOURCE: Istio documentation, Destination.host: short names are completed with the rule's namespace.
         """
+        raw, namespace = self.addresses.followed(raw, namespace)
+        workload = self.addresses.behind(raw, namespace)
+        if workload is not None:
+            return self.workload(workload)
+        if self.addresses.is_doubtful(raw, namespace):
+            thing = self.thing(raw, "", "host")
+            self.doubts[thing] = "several have this name: write its namespace, as in `web.shop.svc.cluster.local`"
+            return thing
+        namespace = namespace or ""
         short, _, rest = raw.partition(".")
         parts = rest.split(".")
         if not rest:

@@ -122,6 +122,7 @@ class Sketch:
         self.routed: list[Routed] = []
         self.routers: set[str] = set()  # things that make one of their calls for each request
         self.ways: dict[str, set[str]] = {}  # the clusters of proxies that go to a thing
+        self.clusters: dict[str, dict[str, str]] = {}  # of proxies: name -> proxy -> the thing that it is
         self.cluster_limits: list[ClusterLimit] = []
         self.scaled: dict[str, list[Scaling]] = {}
         self.aims: list[Aim] = []
@@ -226,6 +227,8 @@ class Sketch:
 
     def mention(self, name: str, place: Place, note: str) -> None:
         """Declare a thing that a manifest refers to; its own manifest, if there is one, says the rest."""
+        if name in self.names.doubts:
+            self.not_modelled.append((place, f"{masked(note)} ({masked(self.names.doubts[name])})"))
         if name not in self.sections["components"]:
             self.put("components", name, place, {"note": Scalar(masked(note), place)})
 

@@ -17,6 +17,7 @@ from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.units import UnitError
+from coherence.importers._addresses import project_of
 from coherence.importers._flags import read_flags
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._programs import READERS
@@ -81,7 +82,7 @@ def _waiting(views: dict[str, FieldView]) -> Iterator[tuple[str, str]]:
 
 def _service(name: str, view: FieldView, waits: str | None, sketch: Sketch) -> None:
     place = view.node.place
-    thing = sketch.names.thing(name, "")
+    thing = sketch.names.thing(name, project_of(view.manifest), KIND)
     deploy = view.table("deploy")
     copies = (_whole(deploy, "replicas") if deploy else None) or _whole(view, "scale")
     sketch.put("components", thing, place, {"copies": copies, "needs": _needs(view, deploy)})

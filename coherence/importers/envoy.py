@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coherence.importers import _envoy_words as envoy
+from coherence.importers._addresses import RunningProxy, runner_of, target_of
 from coherence.importers._envoy_resources import add_cluster_limits, route_policy
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import respelled
@@ -21,6 +22,7 @@ from coherence.language.document import Items, Node, Scalar, Table
 KIND = "Envoy"
 VARIANTS = True  # each proxy is one of its own
 SPELLING = {"deadline": "timeout", "per_try": "per_try_timeout", "tries": "num_retries"}
+IN_CONFIG_MAP = "envoy"
 SECTIONS = ("listeners", "clusters")
 TYPES = ("envoy.config.route.v3.", "envoy.config.listener.v3.", "envoy.config.cluster.v3.")
 
@@ -40,16 +42,22 @@ def _type(node: Node) -> str:
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
-    """Adds the clusters, and the calls of every route to them."""
+    """Adds the clusters."""
     manifest.root = envoy.snake_case(manifest.root)
-    static = manifest.top.table("static_resources")
-    clusters = [*(static.tables("clusters") if static else ()), *_resources(manifest, "envoy.config.cluster.v3.")]
-    things = {name.text: _cluster(cluster, name, sketch) for cluster in clusters if (name := cluster.required("name"))}
-    proxy = _proxy(manifest, sketch)
+    static, proxy = manifest.top.table("static_resources"), _proxy(manifest, sketch)
+    for cluster in [*(static.tables("clusters") if static else ()), *_resources(manifest, "envoy.config.cluster.v3.")]:
+        name = cluster.required("name")
+        if name is not None:
+            sketch.clusters.setdefault(name.text, {})[proxy.thing.text] = _cluster(cluster, name, proxy, sketch)
+
+
+def link(manifest: Manifest, sketch: Sketch) -> None:
+    """Adds the calls of every route to its clusters, which may stand in other files."""
+    static, proxy = manifest.top.table("static_resources"), _proxy(manifest, sketch)
     for hosts in [*_routes(manifest, static), *_resources(manifest, "envoy.config.route.v3.")]:
         for host in hosts.tables("virtual_hosts"):
             for route in host.tables("routes"):
-                _calls(route, host.table("retry_policy"), proxy, things, sketch)
+                _calls(route, host.table("retry_policy"), proxy.thing, sketch)
 
 
 def _resources(manifest: Manifest, kind: str) -> list[FieldView]:
@@ -68,27 +76,31 @@ def _routes(manifest: Manifest, static: FieldView | None) -> Iterator[FieldView]
                     yield routes
 
 
-def _proxy(manifest: Manifest, sketch: Sketch) -> Scalar:
-    """Returns the thing that the proxy is: by its node's cluster or id, else by its file."""
+def _proxy(manifest: Manifest, sketch: Sketch) -> RunningProxy:
+    """Returns the thing that the proxy is: what mounts its file, else one named by its node's cluster or id."""
     node = manifest.top.table("node")
     stated = (node.scalar("cluster") or node.scalar("id")) if node else None
-    name = stated or manifest.name
-    thing = sketch.names.thing(name.text, "", KIND)
-    sketch.mention(thing, name.place, f"Envoy {name.text}")
-    sketch.routers.add(thing)
-    return respelled(name, thing)
+    return runner_of(manifest, stated or manifest.name, sketch)
 
 
-def _cluster(cluster: FieldView, name: Scalar, sketch: Sketch) -> str:
+def _cluster(cluster: FieldView, name: Scalar, proxy: RunningProxy, sketch: Sketch) -> str:
     """Adds what a cluster says of its hosts, and returns the thing that they are."""
-    addresses = {address.text: address for address in _addresses(cluster)}
-    host = next(iter(addresses.values())) if len(addresses) == 1 else None
-    is_name = host is not None and any(letter.isalpha() for letter in host.text) and ":" not in host.text
-    thing = sketch.names.host(host.text, "") if host is not None and is_name else sketch.names.thing(name.text, "")
-    sketch.mention(thing, name.place, f"cluster {name.text}")
+    hosts = [address.text for address in _addresses(cluster)] or _discovered(cluster, proxy, sketch)
+    thing = target_of(hosts, name, proxy, sketch, kind="cluster")
     sketch.ways.setdefault(thing, set()).add(f"{name.place} {name.text}")
     add_cluster_limits(cluster, thing, sketch)
     return thing
+
+
+def _discovered(cluster: FieldView, proxy: RunningProxy, sketch: Sketch) -> list[str]:
+    """Returns the host that the name of a service to discover is, where a workload has that name.
+
+    `web.shop.svc.cluster.local`; from Istio `outbound|80||web.shop.svc.cluster.local`.
+    """
+    discovery = cluster.table("eds_cluster_config")
+    name = discovery.scalar("service_name") if discovery else None
+    host = name.text.rpartition("|")[2] if name is not None else ""
+    return [host] if host and sketch.names.addresses.behind(host, proxy.namespace) is not None else []
 
 
 def _addresses(cluster: FieldView) -> Iterator[Scalar]:
@@ -101,9 +113,7 @@ def _addresses(cluster: FieldView) -> Iterator[Scalar]:
                 yield address
 
 
-def _calls(
-    route: FieldView, inherited: FieldView | None, proxy: Scalar, things: dict[str, str], sketch: Sketch
-) -> None:  # fmt: skip
+def _calls(route: FieldView, inherited: FieldView | None, proxy: Scalar, sketch: Sketch) -> None:
     """Adds a call of the proxy to each cluster that a route names."""
     action = route.table("route")
     if action is None:
@@ -114,6 +124,15 @@ def _calls(
              if (cluster := view.scalar(key)) is not None]  # fmt: skip
     policy = route_policy(action, action.table("retry_policy") or inherited) if named else {}
     for cluster in named:
-        thing = things.get(cluster.text) or sketch.names.thing(cluster.text, "")
-        sketch.mention(thing, cluster.place, f"cluster {cluster.text}: it is not among these")
+        thing = _thing_of(cluster, proxy.text, sketch)
         sketch.calls.append(entry(action.node.place, {"from": proxy, "to": respelled(cluster, thing), **policy}))
+
+
+def _thing_of(cluster: Scalar, proxy: str, sketch: Sketch) -> str:
+    """Returns the thing that a cluster is: that of this proxy, else the only one of its name, else one of its own."""
+    known = sketch.clusters.get(cluster.text, {})
+    thing = known.get(proxy) or (next(iter(known.values())) if len(known) == 1 else None)
+    if thing is None:
+        thing = sketch.names.thing(cluster.text, "", "cluster")
+        sketch.mention(thing, cluster.place, f"cluster {cluster.text}: it is not among these")
+    return thing

@@ -17,6 +17,7 @@ from fractions import Fraction
 
 from coherence.base import units
 from coherence.importers import _envoy_words as envoy
+from coherence.importers._addresses import RunningProxy, runner_of, target_of
 from coherence.importers._haproxy_syntax import ROOT, SECTION, WORDS, read
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._quantities import duration_text, integer, respelled, value_of
@@ -71,9 +72,7 @@ def recognises(root: Table) -> bool:
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Adds what each backend says."""
-    proxy = respelled(manifest.name, sketch.names.thing(manifest.name.text, "", KIND))
-    sketch.mention(proxy.text, proxy.place, f"HAProxy of {manifest.file}")
-    sketch.routers.add(proxy.text)
+    proxy = runner_of(manifest, manifest.name, sketch)
     defaults: dict[str, FieldView] = {}
     for section in manifest.top.tables(ROOT):
         _wiring(section)
@@ -96,18 +95,14 @@ def _text(view: FieldView, key: str) -> str:
     return found.text if found else ""
 
 
-def _backend(name: str, scope: Sequence[FieldView], proxy: Scalar, sketch: Sketch) -> None:
+def _backend(name: str, scope: Sequence[FieldView], proxy: RunningProxy, sketch: Sketch) -> None:
     """Adds the call, the limit and the check of one backend that has servers."""
     servers = list(_servers(scope))
     if not servers:
         return
-    hosts = {server.address.rpartition(":")[0] or server.address for server in servers}
-    host = next(iter(hosts)) if len(hosts) == 1 else ""
-    is_name = re.fullmatch(r"[A-Za-z0-9.-]*[A-Za-z][A-Za-z0-9.-]*", host) is not None
-    thing = sketch.names.host(host, "") if is_name else sketch.names.thing(name, "", "backend")
     place = scope[0].node.place
-    sketch.mention(thing, place, f"backend {name}")
-    ends = {"from": proxy, "to": Scalar(thing, place), "uses": Scalar(RETRY, place)}
+    thing = target_of([server.address for server in servers], Scalar(name, place), proxy, sketch, kind="backend")
+    ends = {"from": proxy.thing, "to": Scalar(thing, place), "uses": Scalar(RETRY, place)}
     sketch.calls.append(entry(place, {**ends, **_policy(scope)}))
     queue = _setting(scope, "timeout queue")
     if queue is not None:

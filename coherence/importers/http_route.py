@@ -32,11 +32,11 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         for backend in backends:
             name, namespace = backend.required("name"), backend.scalar("namespace")
             weight = backend.whole("weight")
-            backend.pass_over("port", "kind", "group")
+            backend.pass_over("port", "group")
             if name is None or (weight is not None and weight.text == "0"):
                 continue  # nothing is sent where the weight is 0
             backend.remark("weight", "how many of the requests go there is not modelled")
-            thing = sketch.names.thing(name.text, namespace.text if namespace else manifest.namespace)
+            thing = backend_thing(backend, name, namespace.text if namespace else manifest.namespace, sketch)
             sketch.mention(thing, name.place, f"backend {name.text}")
             for gateway in gateways:
                 ends = {"from": Scalar(gateway, rule.node.place), "to": respelled(name, thing)}
@@ -44,6 +44,13 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
                 sketch.calls.append(call)
                 route = manifest.name.text
                 sketch.routed.append(Routed(route, manifest.namespace, gateway, thing, call, "retry" in rule))
+
+
+def backend_thing(reference: FieldView, name: Scalar, namespace: str, sketch: Sketch) -> str:
+    """Returns the thing that a reference to a backend means: the workload behind a Service, else what has its name."""
+    kind = reference.scalar("kind")
+    is_service = kind is None or kind.text == "Service"
+    return sketch.names.host(name.text, namespace) if is_service else sketch.names.thing(name.text, namespace)
 
 
 def _gateways(spec: FieldView, sketch: Sketch) -> Iterator[str]:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from coherence.base import units
+from coherence.importers._addresses import RunningProxy, runner_of, target_of
 from coherence.importers._kubernetes import FieldView, Manifest
 from coherence.importers._nginx_syntax import ROOT, WORDS, read
 from coherence.importers._quantities import duration_text, integer, respelled
@@ -47,9 +48,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     top = manifest.top.table(ROOT)
     if top is None:
         return
-    proxy = respelled(manifest.name, sketch.names.thing(manifest.name.text, "", KIND))
-    sketch.mention(proxy.text, proxy.place, f"nginx of {manifest.file}")
-    sketch.routers.add(proxy.text)
+    proxy = runner_of(manifest, manifest.name, sketch)
     for outer in (top, *top.blocks("http")):
         named = {_words(group): group for group in outer.blocks("upstream")}
         for server in outer.blocks("server"):
@@ -72,7 +71,7 @@ def _scopes(block: FieldView, outer: tuple[FieldView, ...]) -> Iterator[tuple[Fi
             yield from _scopes(inner, chain)
 
 
-def _pass(scope: tuple[FieldView, ...], groups: Mapping[str, FieldView], proxy: Scalar, sketch: Sketch) -> None:
+def _pass(scope: tuple[FieldView, ...], groups: Mapping[str, FieldView], proxy: RunningProxy, sketch: Sketch) -> None:
     """Adds the call of one block that has a `proxy_pass` or the like."""
     block = scope[0]
     protocol = next((name for name in PROTOCOLS if f"{name}_pass" in block), None)
@@ -84,10 +83,10 @@ def _pass(scope: tuple[FieldView, ...], groups: Mapping[str, FieldView], proxy: 
         block.remark(f"{protocol}_pass", "its host is known at run time")
         return
     group = groups.get(host)
-    thing = sketch.names.host(host.partition(":")[0], "") if group is None else sketch.names.thing(host, "")
-    sketch.mention(thing, target.place, f"upstream {host}")
-    policy = _policy(scope, protocol, _servers(group) if group is not None else 1)
-    sketch.calls.append(entry(target.place, {"from": proxy, "to": respelled(target, thing), **policy}))
+    servers = _servers(group) if group is not None else [host]
+    thing = target_of(servers, respelled(target, host.partition(":")[0]), proxy, sketch, kind="upstream")
+    policy = _policy(scope, protocol, len(servers))
+    sketch.calls.append(entry(target.place, {"from": proxy.thing, "to": respelled(target, thing), **policy}))
 
 
 def _substituted(text: str, scope: tuple[FieldView, ...]) -> str:
@@ -108,14 +107,14 @@ def _host(address: str) -> str:
     return "" if host.startswith("unix:") else host.removesuffix(":80").removesuffix(":443")
 
 
-def _servers(group: FieldView) -> int:
-    """Returns how many servers an upstream may pass a request to; a `backup` counts, one that is `down` does not."""
+def _servers(group: FieldView) -> list[str]:
+    """Returns the servers to which an upstream may pass a request; a `backup` is one, what is `down` is none."""
     node = group.node.get("server")
     group.use("server")
     servers = [one.text.split() for one in (node if isinstance(node, Items) else (node,)) if isinstance(one, Scalar)]
     if any(not {*words[1:]} <= {"down", "backup"} for words in servers):
         group.remark("server", "weights and failure counts of its servers are not modelled")
-    return sum("down" not in words[1:] for words in servers)
+    return [words[0] for words in servers if words and "down" not in words[1:]]
 
 
 def _policy(scope: tuple[FieldView, ...], protocol: str, servers: int) -> dict[str, Node | None]:

@@ -30,7 +30,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
         target.pass_over("group")
         if name is None or constraint is None or (kind is not None and kind.text != "Service"):
             continue
-        thing = sketch.names.thing(name.text, manifest.namespace)
+        thing = sketch.names.host(name.text, manifest.namespace)
         sketch.mention(thing, name.place, f"backend {name.text}")
         _budget(constraint, thing, sketch)
 

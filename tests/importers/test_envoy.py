@@ -98,7 +98,7 @@ def test_a_cluster_is_the_host_that_all_its_endpoints_name(addresses: tuple[str,
 
 def test_two_proxies_in_a_row_are_one_chain() -> None:
     inner = config("", node="node: {id: web}\n").replace("cluster: web", "cluster: db").replace("name: web", "name: db")
-    design = importers.design_from_sources({"a.yaml": config(""), "b.yaml": inner})
+    design = importers.design_from_sources({"a.yaml": config("", cluster=endpoints("web")), "b.yaml": inner})
     assert [route.name for route in design.calls] == ["edge -> web", "web -> db"]
 
 

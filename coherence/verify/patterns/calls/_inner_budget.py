@@ -82,7 +82,7 @@ def _places(plan: RetryPolicy, around: Enclosure) -> list[Place]:
 
 
 def _late(question: Question, subject: Subject, plan: RetryPolicy, around: Enclosure) -> Finding:
-    cause = max(plan.at_least(), key=lambda cause: last_end(plan.worst(cause)) or _NEVER)
+    cause = max(plan.at_least(), key=lambda cause: _end_by(cause, plan))
     course, end, limit = plan.worst(cause), retry_end(plan), around.limit.low
     begun, done = started(course, limit), completed(course, limit, strict=True)
     takes = f"may take {render_seconds(end)}" if end is not None else "have no bound"
@@ -101,6 +101,12 @@ def _late(question: Question, subject: Subject, plan: RetryPolicy, around: Enclo
         certain=_always_late(plan, around.limit),
         assumptions=[f"{plan.caller} starts the call at once"], repairs=_repairs(subject, plan, cause, around, done),
     )  # fmt: skip
+
+
+def _end_by(cause: FailureCause, plan: RetryPolicy) -> Fraction:
+    """Returns when the last try ends, where all tries fail by a cause."""
+    end = last_end(plan.worst(cause))
+    return _NEVER if end is None else end
 
 
 def _always_late(plan: RetryPolicy, limit: DurationInterval) -> bool:

@@ -311,3 +311,12 @@ def test_a_call_into_a_cycle_is_part_of_what_the_cycle_leaves_undecided() -> Non
 calls: [{from: users, to: a, deadline: 9 s}, {from: a, to: b, deadline: 6 s}, {from: b, to: a, deadline: 5 s}]
 """
     assert [f.of for f in only(text, "COH201")] == [("a -> b", "b -> a", "users -> a")]
+
+
+def test_tries_that_may_fail_at_once_are_told_of_by_what_takes_longest() -> None:
+    inner = "{from: edge, to: app, per_try: 9 s, tries: 3, retry_when: [timeout, reset], fails: {reset: 0 s}}"
+    text = f"coherence: 1\ncalls:\n  - {{from: clients, to: edge, deadline: 9 s}}\n  - {inner}\n"
+    (late,) = (finding for finding in only(text, "COH201") if finding.of == ("clients -> edge", "edge -> app"))
+    assert "may take 27 s on timeouts" in late.message
+    assert "0 of them end in time" in late.message
+    assert not any("reset" in step.text for step in late.evidence.witness)
