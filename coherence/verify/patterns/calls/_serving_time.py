@@ -16,7 +16,7 @@ from coherence.language.roles import role, time_of, unknown_activities
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.answer_times import AnswerTime
 from coherence.verify.calls.attempts import ZERO, nice_above
-from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Enclosure
+from coherence.verify.calls.call_graph import NO_OWN_TIME, NO_WAIT, CallTree, Enclosure, call_tree
 from coherence.verify.calls.claims import Numbers, at_most
 from coherence.verify.calls.repairs import longer, offered, waits, with_limit
 from coherence.verify.calls.retry_policies import RetryPolicy
@@ -125,8 +125,9 @@ def _in_time(question: Question, subject: Subject, waiting: AnswerWait) -> Findi
         )
     if time.bound is not None and time.bound <= limit:
         return _enough(question, waiting, time.bound)
-    if time.open or time.silent:
-        needs = f"needs {(time.open or [f'takes: {{serve: ...}} of {name}' for name in time.silent])[0]}"
+    missing = time.open or [f"takes: {{serve: ...}} of {name}" for name in _unstated(subject, time)]
+    if missing:
+        needs = f"needs {missing[0]}"
         return question.undecided(
             f"{needs}: {render_seconds(time.most)} stated {total}", waiting.places(), waiting.whole, lacks_number=True
         )
@@ -134,6 +135,13 @@ def _in_time(question: Question, subject: Subject, waiting: AnswerWait) -> Findi
     return question.undecided(
         f"{needs}: {render_seconds(time.bound or ZERO)} together {total}", waiting.places(), waiting.whole
     )
+
+
+def _unstated(subject: Subject, time: AnswerTime) -> list[str]:
+    """Returns the things whose own time would decide: those at the end of a way first; callers after the order."""
+    calls = call_tree(subject.design).of_caller
+    ends = [name for name in time.silent if name not in calls]
+    return ends or ([] if time.unordered else [*time.silent])
 
 
 def _order(waiting: AnswerWait) -> str:
