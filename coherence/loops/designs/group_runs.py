@@ -11,6 +11,7 @@ from typing import Any
 from coherence.base.watchdog import GRACE, TimeOverError, at_most
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError
+from coherence.loops.designs.groups import LAPS, LONGER, MOST_INSTANTS, MOST_STARTS
 from coherence.model.model import Model
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError
@@ -18,7 +19,6 @@ from coherence.simulate.execute.orbits import LongRun, Orbit, attracting, end_of
 from coherence.simulate.execute.single_loop_runs import every, render_runs
 from coherence.simulate.execute.starts import corners
 
-LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
 LONGEST = 512  # bits of numbers that may still recur
 
 
@@ -145,6 +145,10 @@ def executed(
             runs.append(long_run(model, choices, deadline if not runs else deadline.share(0.7), laps=laps))
             if turning(runs[-1], signals):
                 return _swings(runs, signals)
+        if runs and all(run.orbit is None for run in runs):
+            runs[0] = _longer(model, runs[0], deadline, laps)
+            if turning(runs[0], signals):
+                return _swings(runs[:1], signals)
     except (NotExactError, MissingValueError, ValueError) as error:
         return _none(runs, _reason(error))
     if not all(run.orbit is not None for run in runs):
@@ -154,6 +158,14 @@ def executed(
         return _swings([*runs, other], signals)
     how = f"from {ran}" if ran else _tried(runs, why)
     return RunVerdict("settles", how, bool(ran), None, {}, runs[0], tuple(map(_end, runs)), len(runs))
+
+
+def _longer(model: Model, run: LongRun, deadline: Deadline, laps: int) -> LongRun:
+    """Returns the run over more laps, where its numbers stay short enough and there is time; else the run."""
+    try:
+        return long_run(model, run.choices, deadline, laps=LONGER * laps)
+    except (NotExactError, OutOfTimeError):
+        return run
 
 
 def _tried(runs: Sequence[LongRun], why: str) -> str:
