@@ -2,6 +2,7 @@
 
 A constraint counts the pods of its selector in each domain of its key; the most may be `maxSkew` above the least.  Pods
 that keep away from their like (podAntiAffinity) are at most one in each domain; those drawn to it are all in one.
+Where a demand of pods cannot be stated none of their rules is: an answer by some of them would be about other pods.
 
 SOURCE: Kubernetes documentation, Pod Topology Spread Constraints, and Assigning Pods to Nodes; core/v1
 TopologySpreadConstraint and PodAffinityTerm.
@@ -9,28 +10,26 @@ TopologySpreadConstraint and PodAffinityTerm.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from coherence.importers._kubernetes import FieldView
+from coherence.importers._kubernetes import FieldView, word
 from coherence.importers._names import sanitised
+from coherence.importers._node_rules import PREFERRED, REQUIRED, PlacementRules, add_node_rules, domain_of
 from coherence.importers._quantities import respelled
 from coherence.importers._selectors import matches, selected
 from coherence.importers._sketch import Pods, Sketch, listed
-from coherence.language.document import Scalar, Table
+from coherence.language.document import Scalar
 
-KEY, NODE = "topologySpreadConstraints", "node"
+KEY, OF_NODES = "topologySpreadConstraints", ("nodeSelector", "tolerations")
 MOST_NAMED = 3
-HOST = "kubernetes.io/hostname"
-SOFT = {"DoNotSchedule": "", "ScheduleAnyway": "prefer "}
+SOFT = "ScheduleAnyway"
+WITHHELD = "another rule of these pods is not modelled, and some alone would be about other pods"
 NO_PLACES = "on which nodes pods lie stands in no manifest: an overlay states `places`"
 NOT_MODELLED = {
     "minDomains": "how many domains there must be",
     "nodeAffinityPolicy": "which nodes count",
     "nodeTaintsPolicy": "which nodes count",
 }
+USUAL = {"minDomains": "1", "nodeAffinityPolicy": "Honor", "nodeTaintsPolicy": "Ignore"}
 AFFINITIES = {"podAntiAffinity": "at most 1", "podAffinity": "together"}
-REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 OTHERS_COUNT = {  # keys by which a rule counts other pods than its selector finds in the namespace
     "namespaces": "pods of which namespaces count",
     "namespaceSelector": "pods of which namespaces count",
@@ -53,35 +52,43 @@ def _add_rules(pod: FieldView, own: Pods, sketch: Sketch) -> None:
         if affinity is not None:
             affinity.remark_all(dict.fromkeys(AFFINITIES, NO_PLACES))
         return
-    rules = [_rule(constraint, own, sketch) for constraint in pod.tables(KEY)]
-    rules += _of_affinities(affinity, own, sketch) if affinity is not None else ()
-    stated = [rule for rule in rules if rule is not None]
-    if stated:
-        sketch.state_key("placement", own.thing, listed(stated, stated[0].place))
+    rules = PlacementRules()
+    for constraint in pod.tables(KEY):
+        rules.add(_rule(constraint, own, sketch), is_demand=word(constraint.node, "whenUnsatisfiable") != SOFT)
+    for key, rule in AFFINITIES.items() if affinity is not None else ():
+        terms = affinity.table(key) if affinity is not None else None
+        if terms is not None:
+            _add_affinities(terms, rule, own, rules, sketch)
+    add_node_rules(pod, rules, sketch)
+    if rules.stated and rules.is_whole:
+        sketch.state_key("placement", own.thing, listed(rules.stated, rules.stated[0].place))
+    elif rules.stated:
+        pod.remark_all(dict.fromkeys((KEY, "affinity", *OF_NODES), WITHHELD))
 
 
 def _rule(constraint: FieldView, own: Pods, sketch: Sketch) -> Scalar | None:
     """Returns one rule; None where it counts other pods, or in domains that the places of the overlay do not have."""
-    constraint.remark_all(NOT_MODELLED)
+    usual = [key for key, value in USUAL.items() if word(constraint.node, key) == value]
+    constraint.use(*usual)
+    others = {key: why for key, why in NOT_MODELLED.items() if key in constraint and key not in usual}
+    constraint.remark_all(others)
     most, how = constraint.whole("maxSkew", least=1), constraint.scalar("whenUnsatisfiable")
     domain = _domain(constraint, own, sketch, "maxSkew")
-    if most is None or domain is None:
+    if most is None or domain is None or others:
         return None
-    return respelled(most, f"{SOFT.get(how.text if how else '', '')}spread by {domain.text} <= {most.text}")
+    wish = "prefer " if how is not None and how.text == SOFT else ""
+    return respelled(most, f"{wish}spread by {domain.text} <= {most.text}")
 
 
-def _of_affinities(affinity: FieldView, own: Pods, sketch: Sketch) -> Iterator[Scalar | None]:
-    """Yields the rules by which pods of a workload keep away from each other, or lie together."""
-    for key, rule in AFFINITIES.items():
-        terms = affinity.table(key)
-        if terms is None:
-            continue
-        for term in terms.tables(REQUIRED):
-            yield _of_term(term, rule, own, sketch)
-        for wish in terms.tables(PREFERRED):
-            weight, inner = wish.whole("weight", least=1), wish.table("podAffinityTerm")
-            also = f" weight {weight.text}" if weight is not None else ""
-            yield _of_term(inner, f"prefer {rule}", own, sketch, also=also) if inner is not None else None
+def _add_affinities(terms: FieldView, rule: str, own: Pods, rules: PlacementRules, sketch: Sketch) -> None:
+    """Adds the rules by which pods of a workload keep away from each other, or lie together."""
+    for term in terms.tables(REQUIRED):
+        rules.add(_of_term(term, rule, own, sketch), is_demand=True)
+    for wish in terms.tables(PREFERRED):
+        weight, inner = wish.whole("weight", least=1), wish.table("podAffinityTerm")
+        also = f" weight {weight.text}" if weight is not None else ""
+        wished = _of_term(inner, f"prefer {rule}", own, sketch, also=also) if inner is not None else None
+        rules.add(wished, is_demand=False)
 
 
 def _of_term(term: FieldView, rule: str, own: Pods, sketch: Sketch, *, also: str = "") -> Scalar | None:
@@ -94,10 +101,9 @@ def _domain(rule: FieldView, own: Pods, sketch: Sketch, key: str) -> Scalar | No
     topology, selector = rule.required("topologyKey"), rule.table("labelSelector")
     if topology is None:
         return None
-    domain = NODE if topology.text == HOST else sanitised(topology.text.rpartition("/")[2])
-    places = sketch.places.entries.values() if sketch.places else ()
-    if domain != NODE and not all(isinstance(place, Table) and domain in place for place in places):
-        rule.remark(key, f"the places of the overlay have no {domain}")
+    domain = domain_of(topology.text, sketch)
+    if not domain:
+        rule.remark(key, f"the places of the overlay have no {sanitised(topology.text.rpartition('/')[2])}")
         return None
     if any(stated in rule for stated in OTHERS_COUNT):
         rule.remark_all(OTHERS_COUNT)

@@ -25,7 +25,7 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     spec.pass_over(
         "supportedModelFormats", "protocolVersions", "storageHelper", "disabled", "grpcEndpoint", "grpcDataEndpoint"
     )
-    spec.pass_over("httpDataEndpoint", "hostIPC", "nodeSelector", "tolerations", "affinity")
+    spec.pass_over("httpDataEndpoint", "hostIPC")
     spec.remark("multiModel", "models that share a server are not modelled")
     name = named(manifest, "runtime")
     thing = pods.add_workload(manifest, sketch, name, spec, copies=spec.whole("replicas"), labels={})

@@ -19,7 +19,7 @@ OBSTACLES = {
 def add(manifest: Manifest, sketch: Sketch) -> None:
     """Notes what decides beside the quota."""
     spec = manifest.spec
-    spec.pass_over("nodeLabels", "tolerations")
+    spec.pass_over("nodeLabels")
     for key, why in OBSTACLES.items():
         if key in spec:
             spec.remark(key, why)

@@ -56,7 +56,7 @@ def states(manifest: Manifest) -> Iterator[Node]:
     strategy = taken(config, "deploymentStrategy") if config is not None else None
     copies = taken(config, "replicas") if config is not None else None
     if config is not None:
-        config.pass_over("image", "runtimeClass", "shmSize", "toleration", "nodeSelectorTerms", "podAnnotations")
+        config.pass_over("image", "runtimeClass", "shmSize", "podAnnotations")
     yield deployment(
         name, container,
         replicas=None if scaled else copies,

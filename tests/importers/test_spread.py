@@ -62,7 +62,14 @@ def test_a_constraint_is_a_rule_of_placement(key: str, how: str, rule: tuple[str
 def test_what_is_not_said_or_not_modelled_is_listed(constraint: str, places: str, why: str) -> None:
     design = read(constraint, places)
     assert any(why in words for _, words in design.not_modelled)
-    assert ("web" in design.placement) is ("minDomains" in constraint)
+    assert "web" not in design.placement
+
+
+@pytest.mark.parametrize("stated", ["minDomains: 1", "nodeAffinityPolicy: Honor", "nodeTaintsPolicy: Ignore"])
+def test_what_holds_anyway_may_be_stated(stated: str) -> None:
+    design = read(f"maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule, {stated}, {OWN}")
+    assert [rule.text for rule in design.placement["web"] if isinstance(rule, Spread)] == ["spread by node <= 1"]
+    assert not any("topologySpread" in words for _, words in design.not_modelled)
 
 
 AFFINITY = DEPLOYMENT.replace("topologySpreadConstraints: [{{{constraint}}}]", "affinity: {{{constraint}}}")
