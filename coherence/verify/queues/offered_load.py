@@ -36,6 +36,7 @@ class OfferedRate:
 
     `uneven`: bursts that come again, or rates that switch, ask for more on average than the rate that is stated.
     `open`: what would say how much of it comes at all; the high ends are as if all of it did, the low ends hold.
+    `unstated`: who else sends there, of whom nothing says how often; all numbers are without them.
     """
 
     low: Fraction
@@ -45,6 +46,12 @@ class OfferedRate:
     names: tuple[str, ...] = ()
     uneven: bool = False
     open: str = ""
+    unstated: tuple[str, ...] = ()
+
+    @property
+    def lacking(self) -> str:
+        """Returns what to ask for before anything is proved of the load; nothing where all of it is stated."""
+        return f"the rate of {' and '.join(self.unstated)} (`workload:`), not counted here" if self.unstated else ""
 
 
 def offered(facts: DesignFacts, thing: str) -> OfferedRate | None:
@@ -53,9 +60,34 @@ def offered(facts: DesignFacts, thing: str) -> OfferedRate | None:
 
 
 def _offered(facts: DesignFacts, thing: str) -> OfferedRate | None:
-    rates = [*_called(facts.design, thing)] or [*_arriving(facts, thing)]
-    if not rates:
-        return None
+    called = [*_called(facts.design, thing)]
+    rates = called or [*_arriving(facts, thing)]
+    return _together(rates, unstated_sources(facts.design, thing) if called else ()) if rates else None
+
+
+def sent(design: Design, callee: str, only: str | None) -> OfferedRate | None:
+    """Returns the first tries that calls bring to a callee, of all workloads or of one; None where none is stated."""
+    rates = [rate for rate in _called(design, callee) if only is None or only in rate.names]
+    unstated = tuple(name for name in unstated_sources(design, callee) if only is None or name == only)
+    return _together(rates, unstated) if rates else None
+
+
+def unstated_sources(design: Design, thing: str) -> tuple[str, ...]:
+    """Returns who sends to a thing, through others or not, while the design does not say how often."""
+    tree = call_tree(design)
+    return tuple(name for name in tree.of_caller if name != thing and _is_unstated(design, tree, name, thing))
+
+
+def _is_unstated(design: Design, tree: CallTree, name: str, thing: str) -> bool:
+    workload = design.workload.get(name)
+    if workload is None and tree.callers.get(name):
+        return False  # it sends as often as it is called
+    routes = ways(tree, name, thing)
+    stated = workload is not None and _rate(workload) is not None
+    return routes.cyclic or routes.cut or (bool(routes.ways) and not stated)
+
+
+def _together(rates: list[OfferedRate], unstated: tuple[str, ...]) -> OfferedRate:
     return OfferedRate(
         sum((r.low for r in rates), Fraction(0)),
         sum((r.high for r in rates), Fraction(0)),
@@ -64,6 +96,7 @@ def _offered(facts: DesignFacts, thing: str) -> OfferedRate | None:
         tuple(dict.fromkeys(name for rate in rates for name in rate.names)),
         uneven=any(rate.uneven for rate in rates),
         open=next((rate.open for rate in rates if rate.open), ""),
+        unstated=unstated,
     )
 
 

@@ -25,7 +25,7 @@ from coherence.verify.calls.retry_policies import RetryPolicy, tries_again
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.facts.limits import always_holds, counted_in_flight
 from coherence.verify.patterns.calls._nested_retries import layer_places
-from coherence.verify.queues.offered_load import long_run_rate
+from coherence.verify.queues.offered_load import long_run_rate, unstated_sources
 
 _RATES = ("capacity", "throughput")
 _RATES_EACH = ("rate_per_replica", "rate_per_copy")
@@ -127,6 +127,7 @@ def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> 
         (other.name, _beside(subject, tree, other, callee, capacity))
         for other in _others(design, tree, workload, callee)
     )
+    beside += tuple((name, None) for name in unstated_sources(design, callee) if name not in design.workload)
     often = long_run_rate(workload)
     share = open_share(tree, dict.fromkeys(routes.ways, 1))
     return AmplifiedLoad(workload, rate, callee, capacity, routes.ways, retrying, total, budgets, beside, often, share)

@@ -11,7 +11,8 @@ of all workloads, and A, the sends that each becomes while every one is refused.
 - lambda W <= q < lambda A W: once a burst has filled the quota, the refused come back and keep it full.  A stated burst
   that fills it is shown; without one it is asked for.
   Where the limit says `refused: do not count`, it empties again, and nothing is claimed.
-- lambda A W <= q: no retries can fill it (with the stated burst as well, where there is one).
+- lambda A W <= q: no retries can fill it (with the stated burst as well, where there is one); asked where somebody else
+  sends there, of whom no workload says how often.
 
 Callers that wait as long as the answer says (`pause: from answer`) come back when the window is over; how many of them
 at once is not stated, so nothing is claimed.
@@ -63,7 +64,7 @@ from coherence.verify.calls.paths import Way, heaviest, open_share, ways
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak_rate
+from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak_rate, unstated_sources
 
 QUESTION = Question("COH247", "quota-retries", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -82,6 +83,7 @@ class Quota:
     window: Fraction
     flows: tuple[tuple[Workload, Way], ...]
     share: str = ""
+    unstated: tuple[str, ...] = ()  # who else sends there, of whom nothing says how often
 
     @property
     def rate(self) -> Fraction:
@@ -123,20 +125,21 @@ def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
     coming = _flows(subject, tree, callee, caller)
     flows = tuple((workload, way) for workload, sizes in coming for way in heaviest(tree, sizes))
     share = next((share for _, sizes in coming if (share := open_share(tree, sizes))), "")
-    return Quota(limit, callee, most.low, window.high, flows, share) if flows else None
+    unstated = tuple(name for name in unstated_sources(subject.design, callee) if caller is None or name == caller)
+    return Quota(limit, callee, most.low, window.high, flows, share, unstated) if flows else None
 
 
 def _flows(
     subject: Subject, tree: CallTree, callee: str, only: str | None
 ) -> tuple[tuple[Workload, dict[Way, Fraction | None]], ...]:
-    """Returns the workloads that reach the callee, with their ways and the sends of each; none where one is unknown."""
+    """Returns the workloads of stated rates that reach the callee, with their ways and the sends of each."""
     flows: list[tuple[Workload, dict[Way, Fraction | None]]] = []
     for workload in subject.design.workload.values():
         if only is not None and workload.name != only:
             continue
         routes = ways(tree, workload.name, callee)
-        if routes.cyclic or routes.cut or (routes.ways and workload.rate is None):
-            return ()
+        if routes.cyclic or routes.cut or workload.rate is None:
+            continue  # named among the unstated sources
         flows += [(workload, {way: _sends(way) for way in routes.ways})] if routes.ways else []
     return tuple(flows)
 
@@ -215,6 +218,9 @@ def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
         yield _conflict(subject, quota, "asks for more than the quota by its first tries alone", certain=certain)
     elif any(plan.backoff.answered and plan.retries for plan in quota.plans):
         return
+    elif again is not None and again <= quota.rate and quota.unstated:
+        needs = f"needs the rate of {' and '.join(quota.unstated)} (`workload:`), who also sends to {quota.callee}"
+        yield QUESTION.undecided(needs, _places(quota), quota.of)
     elif again is not None and again <= quota.rate:
         held = peak is not None and peak <= quota.rate
         yield _proved(quota, peak, "") if held and peak is not None else _proved(quota, again, "once a burst is over, ")

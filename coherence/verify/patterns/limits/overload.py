@@ -6,6 +6,7 @@ most that it may have) and the rate or mean service time of one.  lambda >= N mu
 equality too, for any service that is not exactly regular.  A limit that sheds (`when_full: reject` on what waits
 there) bounds the queue and not the loss: it is said as a note.  Bursts that come again and rates that switch count
 by their mean over a long time, a burst that comes once does not; retries are the matter of `metastable-retries`.
+Where somebody else sends there too, through others or not, of whom no workload says how often, nothing is proved.
 
 A second comparison is made where a limit bounds the queue: a caller that waits T for an answer gets none from a
 place in the queue behind T N mu others.  The queue of Q is useful where Q <= T N mu.
@@ -219,11 +220,13 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
 
 
 def _serves(facts: DesignFacts, station: LoadedThing, places: tuple[Place, ...]) -> Finding:
-    """Returns the proof that it serves what is asked; open where members go and how many at once is not known."""
+    """Returns the proof that it serves what is asked; open where more may come, or members go at once."""
     members = rational(station.capacity / station.each.low)
     claim = f"(< {rational(station.demand.high)} (* {members} {rational(station.each.low)}))"
     evidence = arithmetic(station.numbers, certificate=Certificate(claim=claim).script())
     message = f"{station.thing} serves {_per(station.capacity)}, asked are {_demand_text(station.demand)}"
+    if station.demand.lacking:
+        return QUESTION.undecided(f"needs {station.demand.lacking}: {message}", places, _of(facts, station))
     gone = [*departures(facts, station.thing)]
     certain = next((departure for departure in gone if departure.certain), None)
     if certain is not None:

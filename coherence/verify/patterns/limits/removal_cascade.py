@@ -285,6 +285,9 @@ def _survivors_answer(
         )
         yield QUESTION.note(message, places, _of(removal, rates), arithmetic(_numbers(rates, worst)))
         return
+    if demand.lacking:
+        yield _ask(removal, demand.lacking)
+        return
     beside = unbounded_departures(facts, removal)
     certain = next((departure for departure in beside if departure.certain), None)
     if certain is not None:
