@@ -112,7 +112,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
     most, window = limit.at_most, limit.window
-    refuses = limit.when_full is not None and limit.when_full.text == "reject"
+    refuses = limit.when_full is None or limit.when_full.text == "reject"
     if not refuses or not isinstance(most, Quantity) or not isinstance(window, Quantity) or limit.per is not None:
         return None
     if window.low <= 0:
@@ -204,7 +204,13 @@ def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
 def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
     first, again = _total(quota) or Fraction(0), _total(quota, again=True)
     peak = _total(quota, peak=True, again=True)
-    if first > quota.rate and again == first:
+    unsaid = quota.limit.when_full is None and (again is None or again > quota.rate or bool(quota.unstated))
+    if unsaid and first > quota.rate:
+        needs = f"needs when_full of {quota.limit.name}: {render_quantity(first)} req/s come, it allows"
+        yield QUESTION.undecided(f"{needs} {render_quantity(quota.rate)} req/s", _places(quota), quota.of)
+    elif unsaid:
+        return
+    elif first > quota.rate and again == first:
         message = (
             f"{quota.limit.name} refuses {render_quantity(first - quota.rate)} req/s of {render_quantity(first)} "
             "req/s, for good"

@@ -8,7 +8,10 @@ there) bounds the queue and not the loss: it is said as a note.  Bursts that com
 by their mean over a long time, a burst that comes once does not; retries are the matter of `metastable-retries`.
 Where somebody else sends there too, through others or not, of whom no workload says how often, nothing is proved.
 
-A second comparison is made where a limit bounds the queue: a caller that waits T for an answer gets none from a
+A limit in a window that makes its callers wait (`counts: attempts(api), at_most: q, window: W, when_full: wait`) is a
+thing that serves q / W: more first tries than that, and those that wait are more with each second.
+
+Another comparison is made where a limit bounds the queue: a caller that waits T for an answer gets none from a
 place in the queue behind T N mu others.  The queue of Q is useful where Q <= T N mu.
 
 ## Why it hurts
@@ -115,6 +118,10 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per thing whose load and capacity are stated, and per bounded queue of it."""
     if not subject.design.workload:
         return
+    if subject.design.limits and subject.design.calls:
+        from coherence.verify.patterns.limits._throttled import throttled
+
+        yield from throttled(QUESTION, subject)
     facts = known(subject)
     for thing in subject.design.components:
         station = answered(partial(_station, facts, thing))
