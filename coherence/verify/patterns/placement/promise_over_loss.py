@@ -5,7 +5,8 @@
 time.  A promise about how many members there are (`always web.available >= 4`, `eventually_always web.available == 6`)
 or how they lie (`always count of web by node <= 3`) is held against every reachable placement, every choice of places
 that go, and every state until all members that find a place lie again.  What comes to rest decides `eventually_always`.
-The answer is given for every number of places.
+The answer is given for every number of places.  Where none goes, a promise about how they lie is held against every
+placement that placing, scale-down and evictions reach.
 
 ## Why it hurts
 Three of five is enough, so one may fail.  All five lay on one node.
@@ -41,7 +42,13 @@ QUESTIONS = (QUESTION,)
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per promise about the members of a thing whose places may go."""
     places = subject.design.places.values()
-    if subject.design.promises and any(word in given for given in places for word in ("lost", "drained")):
+    if not subject.design.promises or not places:
+        return
+    if any(word in given for given in places for word in ("lost", "drained")):
         from coherence.verify.patterns.placement import _loss_promises
 
         yield from _loss_promises.answers(QUESTION, subject)
+    elif any("count of" in promise.text for promise in subject.design.promises.values()):
+        from coherence.verify.patterns.placement import _placed_promises
+
+        yield from _placed_promises.answers(QUESTION, subject)
