@@ -194,7 +194,7 @@ def _filled(quota: Quota) -> Fraction | None:
 
 def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
     """Answers on all that may come; what is too much then is a question where some requests do without a call."""
-    for finding in _judged(subject, quota):
+    for finding in _judged(subject, quota) if quota.limit.when_full is not None else _unsaid(subject, quota):
         if quota.share and finding.verdict is not Verdict.PROVED:
             yield QUESTION.undecided(f"needs {quota.share}", _places(quota), quota.of)
         else:
@@ -204,13 +204,7 @@ def _answer(subject: Subject, quota: Quota) -> Iterator[Finding]:
 def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
     first, again = _total(quota) or Fraction(0), _total(quota, again=True)
     peak = _total(quota, peak=True, again=True)
-    unsaid = quota.limit.when_full is None and (again is None or again > quota.rate or bool(quota.unstated))
-    if unsaid and first > quota.rate:
-        needs = f"needs when_full of {quota.limit.name}: {render_quantity(first)} req/s come, it allows"
-        yield QUESTION.undecided(f"{needs} {render_quantity(quota.rate)} req/s", _places(quota), quota.of)
-    elif unsaid:
-        return
-    elif first > quota.rate and again == first:
+    if first > quota.rate and again == first:
         message = (
             f"{quota.limit.name} refuses {render_quantity(first - quota.rate)} req/s of {render_quantity(first)} "
             "req/s, for good"
@@ -242,6 +236,16 @@ def _judged(subject: Subject, quota: Quota) -> Iterator[Finding]:
         bursts = [w.name for w, _ in quota.flows]
         needs = f"needs a burst of {bursts[0]} that fills {quota.limit.name}: its retries would then keep it full"
         yield QUESTION.undecided(needs, _places(quota), quota.of)
+
+
+def _unsaid(subject: Subject, quota: Quota) -> Iterator[Finding]:
+    """Asks what a full limit does, where it is full for certain; what never fills it is proved without."""
+    first, allowed = _total(quota) or Fraction(0), render_quantity(quota.rate)
+    if first > quota.rate:
+        needs = f"needs when_full of {quota.limit.name}: {render_quantity(first)} req/s come, it allows {allowed} req/s"
+        yield QUESTION.undecided(needs, _places(quota), quota.of)
+    else:
+        yield from (finding for finding in _judged(subject, quota) if finding.verdict is Verdict.PROVED)
 
 
 def _refused_counts(limit: Limit) -> bool:
