@@ -35,6 +35,7 @@ from coherence.language.roles import role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Event
 from coherence.language.words import MEMBERS as MEMBER_COUNTS
+from coherence.model.boundaries import stands_in, uncrossed
 
 STOPPING = ("ends", "takes off the list")
 WHOLE = ("loops", "timers", "limits")
@@ -46,6 +47,8 @@ RATES = frozenset({"capacity_fraction", "memory_fraction", "bandwidth", "count"}
 ROOMS = frozenset({"instances", "quota"})
 VARIED = ("burst.rate", "arrivals.switches.rate")  # keys by which a workload leaves its rate
 RATE_WORDS = ("rate", "attempts")
+DELAYS = frozenset({"added_delay", "reading_delay"})
+ON_THE_WAY = frozenset({"gain", "reading_gain", "granularity", "noise"})  # what commands and readings meet on it
 IDENTITY = frozenset({"uses", "kind", "around", "ends"})  # which one it is, not what it does
 
 
@@ -129,12 +132,20 @@ def _makes_wait(limit: Limit) -> bool:
 
 
 def _of_boundary(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
-    boundary = design.boundaries[name]
+    boundary, words = design.boundaries[name], frozenset((*_around(design, name), *_running_in(design, name)))
     for leaf in own:
-        if leaf.key not in IDENTITY and not _neutral(leaf.key, boundary.constants.get(leaf.key)):
-            yield PossibleInfluence(
-                "boundaries", name, leaf.key, _kind(leaf.key), (leaf.place,), frozenset(_around(design, name))
-            )
+        stated = getattr(boundary, leaf.key) if leaf.key in DELAYS else boundary.constants.get(leaf.key)
+        idle = leaf.key in ON_THE_WAY and name in uncrossed(design)
+        if leaf.key not in IDENTITY and not idle and not _neutral(leaf.key, stated):
+            yield PossibleInfluence("boundaries", name, leaf.key, _kind(leaf.key), (leaf.place,), words)
+
+
+def _running_in(design: Design, name: str) -> Iterator[str]:
+    """Yields the loops that say that they stand in a boundary, and what they write."""
+    for loop in design.loops.values():
+        if loop.inside and name in (stands_in(design, loop) or ()):
+            yield loop.name
+            yield from written(design, loop.name)
 
 
 def _around(design: Design, name: str) -> Iterator[str]:

@@ -19,6 +19,7 @@ from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
 from coherence.findings.influences import BURST, STOP, WAIT, WHOLE, PossibleInfluence, influences, words_of
 from coherence.language.design import Design
+from coherence.model.boundaries import unplaced
 
 SAFETY = ("always", "never", "before", "sends")
 COMES_TO_REST = ("COH225", "COH226", "COH232", "COH30")  # codes whose proofs say that something ends
@@ -132,7 +133,7 @@ def _weighed(
     named = (*waiting, *removing, *beside, *bursts, *stops)
     changing = [influence for influence in touching if influence not in named]
     if changing:
-        return _open(finding, changing[0])
+        return _open(finding, changing[0], unplaced(design))
     stated = [_named(ONLY_REMOVES, MANY_REMOVE, removing)] if removing else []
     stated += [NO_WAIT.format(influence.path) for influence in waiting]
     stated += [STEADY.format(influence.path) for influence in bursts]
@@ -157,10 +158,12 @@ def _touching(design: Design, words: frozenset[str], prover: Prover) -> Iterator
             yield influence
 
 
-def _open(finding: Finding, influence: PossibleInfluence) -> Finding:
+def _open(finding: Finding, influence: PossibleInfluence, loops: Mapping[str, Sequence[str]]) -> Finding:
     """Returns the proof as an undecided answer that names what was not read."""
     evidence = Evidence(Grade.BOUNDED, "not decided", bound=f"a proof without {influence.path}")
     needs = f"needs what {influence.path} changes, which {finding.code} does not read"
+    if influence.section == "boundaries" and (nowhere := loops.get(influence.name)):
+        needs += f" (state where {' and '.join(nowhere)} runs: `inside: {influence.name}`, or `inside: none`)"
     return replace(
         finding, verdict=Verdict.UNDECIDED, severity=Severity.INFO, evidence=evidence,
         message=f"{needs}; without it: {finding.message}",

@@ -156,7 +156,7 @@ class Actuation(Record):
 
 
 class Loop(Record):
-    """Objective, target, timescale, trigger or ordered rules, actuation, layer and rank."""
+    """Objective, target, timescale, trigger or ordered rules, actuation, layer and rank; `inside`: where it runs."""
 
     name: str
     place: Place = plain(compare=False)
@@ -164,6 +164,7 @@ class Loop(Record):
     layer: Word | None = key(word(*LAYERS), for_people=True)
     objective: Word | None = key(TEXT, for_people=True)
     rank: Quantity | None = key(quantity(ONE))
+    inside: tuple[Word, ...] = key(listing(NAME_KIND, or_one=True), many=True)
     target: Target | None = key(record(Target))
     timescale: Timescale | None = key(record(Timescale))
     trigger: Formula | Relay | None = key(either(record(Relay), FORMULA))

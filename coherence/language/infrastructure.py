@@ -5,7 +5,7 @@ from __future__ import annotations
 from coherence.base.places import Place
 from coherence.base.records import Record, plain
 from coherence.language.schema_kinds import Formula, Quantity, Word, key, listing, named, record
-from coherence.language.value_kinds import COUNT, NAME_KIND, VALUE, word
+from coherence.language.value_kinds import COUNT, DURATION, NAME_KIND, VALUE, word
 
 
 class Tier(Record):
@@ -29,13 +29,18 @@ class Link(Record):
 
 
 class Boundary(Record):
-    """A virtualization or environment boundary around tiers or components."""
+    """A virtualization or environment boundary around tiers or components.
+
+    `added_delay`: of what is commanded across it; `reading_delay`: of what is read across it.
+    """
 
     name: str
     place: Place = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses")
     kind: Word | None = key(word("virtualization", "environment"))
     around: tuple[Word, ...] = key(listing(NAME_KIND), required=True, many=True)
+    added_delay: Quantity | None = key(DURATION)
+    reading_delay: Quantity | None = key(DURATION)
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 
 

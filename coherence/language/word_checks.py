@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from coherence.base.places import Place
 from coherence.base.units import shorten
-from coherence.language.design import Call, Component, Design, Job, needed
+from coherence.language.design import Call, Component, Design, Job, Loop, needed
 from coherence.language.names import distance, events, nearest, related, used_names
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity, Reading
@@ -39,6 +39,20 @@ def check(design: Design, reading: Reading) -> None:
     for call in design.calls:
         _causes(call, reading)
     _resources(design, reading)
+    for loop in design.loops.values():
+        _inside(loop, design, reading)
+
+
+def _inside(loop: Loop, design: Design, reading: Reading) -> None:
+    """Reports where a loop cannot run: a word that is no boundary, component or tier, or `none` beside one."""
+    places = (*design.boundaries, *design.components, *design.tiers)
+    for word in loop.inside:
+        if word.text == "none" and len(loop.inside) > 1:
+            reading.problem(word.place, f"'{loop.name}' runs inside of something and of nothing", "leave out `none`")
+        if word.text != "none" and word.text not in places:
+            near = nearest(word.text, places)
+            remedy = f"did you mean '{near}'?" if near else "write a boundary, a component, a tier, or `none`"
+            reading.problem(word.place, f"'{shorten(word.text)}' is nothing that a loop runs inside", remedy)
 
 
 def _bursts(workload: Workload, reading: Reading) -> None:

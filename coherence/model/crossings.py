@@ -21,7 +21,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.model import laws
 from coherence.model.draft import ModelDraft
 from coherence.model.model import EVERYTHING, Interval, Model, State, StateSwitch, interval
-from coherence.model.sampled_loops import read_by, stated_bounds, written_signal
+from coherence.model.sampled_loops import command_delay, read_by, stated_bounds, written_signal
 
 COUNTS_SAMPLES = ("sampled", "mean_over", "max_over", "previous")
 OFF = Interval(Fraction(0), Fraction(0))
@@ -60,7 +60,7 @@ def _sets_alone(draft: ModelDraft, loop: Loop) -> bool:
     """Decides whether a loop sets a number at once, which no other loop writes."""
     actuation, signal = loop.actuation, written_signal(draft, loop)
     number = actuation is not None and isinstance(actuation.to, Quantity) and actuation.to.exact
-    late = loop.timescale is not None and loop.timescale.lands is not None
+    late = command_delay(draft, loop) > 0 or (loop.timescale is not None and loop.timescale.lands is not None)
     others = (other for other in draft.design.loops.values() if other is not loop)
     alone = all(written_signal(draft, other) != signal for other in others)
     return laws.law_of(loop) == "set" and number and alone and not late

@@ -13,6 +13,7 @@ from coherence.base.units import Dimension
 from coherence.language import names
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Call, Name, Tree, children, walk
+from coherence.model.boundaries import uncrossed
 from coherence.model.components import add_component, add_workload
 from coherence.model.draft import ModelDraft
 from coherence.model.model import Model, SampledLoop
@@ -43,6 +44,7 @@ def _elaborated(design: Design) -> Model:
     sampled = [sampled_loop(draft, order, loop) for order, loop in enumerate(design.loops.values())]
     loops = tuple(sorted((loop for loop in sampled if loop), key=lambda loop: (loop.rank, loop.order)))
     add_commands(draft, loops)
+    draft.abstractions += [f"no loop acts or looks across the boundary {name}" for name in sorted(uncrossed(design))]
     model = _close(draft, loops)
     if draft.reading.problems:
         raise InputError(draft.reading.problems)

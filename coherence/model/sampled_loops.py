@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from fractions import Fraction
 from functools import partial
+from typing import overload
 
 from coherence.base.reads import built, with_changes
 from coherence.base.units import ONE, Dimension
 from coherence.language.design import Design, Loop, Rate, Relay
-from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, names, rename
+from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, names
 from coherence.language.roles import in_role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model import laws
+from coherence.model.boundaries import command_delays, later, reading_delays
 from coherence.model.draft import ModelDraft
 from coherence.model.model import (  # fmt: skip
     EVERYTHING,
@@ -72,22 +74,22 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
         rules=lambda: _rules(draft, loop),
         law=lambda: laws.law_of(loop),
         signal=lambda: written_signal(draft, loop),
-        by=lambda: draft.tree_of(actuation.by),
-        to=lambda: draft.tree_of(actuation.to),
+        by=lambda: _seen(draft, loop, draft.tree_of(actuation.by)),
+        to=lambda: _seen(draft, loop, draft.tree_of(actuation.to)),
         measured=lambda: _sensed(draft, loop),
-        setpoint=lambda: draft.tree_of(target.setpoint) if target else None,
+        setpoint=lambda: _seen(draft, loop, draft.tree_of(target.setpoint)) if target else None,
         tolerance=lambda: target.tolerance.low if target and target.tolerance else Fraction(0),
         bounds=lambda: stated_bounds(loop),
         rates=lambda: tuple(_rate(rate) for rate in actuation.rate),
         hold_down=lambda: _upper(timescale.hold_down),
         hold_up=lambda: _upper(timescale.hold_up),
         cooldown=lambda: timescale.cooldown.low if timescale.cooldown else None,
-        lands=lambda: _upper(timescale.lands),
+        lands=lambda: _upper(timescale.lands) + command_delay(draft, loop),
         mode=lambda: actuation.mode.text if actuation.mode else "always",
         counts_commanded=lambda: actuation.count is not None and actuation.count.text == "commanded",
         integer=lambda: laws.counts_members(loop),
         source=lambda: loop,
-        ready=lambda: ready_members(draft.outputs, draft.design, loop, written_signal(draft, loop)),
+        ready=lambda: _seen(draft, loop, ready_members(draft.outputs, draft.design, loop, written_signal(draft, loop))),
         idle=lambda: idle_going_up(loop),
     )
 
@@ -135,12 +137,41 @@ def _rules(draft: ModelDraft, loop: Loop) -> tuple[SampledRule, ...]:
         built(
             SampledRule,
             when=partial(lambda when: read_by(draft, loop, when.tree), rule.when),
-            by=partial(draft.tree_of, rule.by),
-            to=partial(draft.tree_of, rule.to),
+            by=partial(lambda by: _seen(draft, loop, draft.tree_of(by)), rule.by),
+            to=partial(lambda to: _seen(draft, loop, draft.tree_of(to)), rule.to),
         )
         for rule in loop.rules
         if rule.when
     )
+
+
+def command_delay(draft: ModelDraft, loop: Loop) -> Fraction:
+    """Returns how much later the boundaries on the way let a command land (s)."""
+    delays = command_delays(draft.design, loop, written_signal(draft, loop))
+    return sum((delay.high for _, delay in delays), Fraction(0))
+
+
+@overload
+def _seen(draft: ModelDraft, loop: Loop, tree: Tree) -> Tree: ...
+@overload
+def _seen(draft: ModelDraft, loop: Loop, tree: None) -> None: ...
+@overload
+def _seen(draft: ModelDraft, loop: Loop, tree: Tree | None) -> Tree | None: ...
+def _seen(draft: ModelDraft, loop: Loop, tree: Tree | None) -> Tree | None:
+    """Returns what a loop sees of an expression across boundaries."""
+    return later(tree, partial(_age, draft, loop)) if tree is not None and loop.inside else tree
+
+
+def _age(draft: ModelDraft, loop: Loop, path: str) -> Fraction:
+    """Returns how old the boundaries on the way make what a loop reads of a name (s); constants are what they were."""
+    known = draft.constants.get(path)
+    still = (
+        known is not None
+        and not known.varies
+        and not any(written_signal(draft, other) == path for other in draft.design.loops.values())
+    )
+    delays = () if still else reading_delays(draft.design, loop, path)
+    return sum((delay.high for _, delay in delays), Fraction(0))
 
 
 def _upper(value: Quantity | None) -> Fraction:
@@ -186,7 +217,7 @@ def _not_off(draft: ModelDraft, loop: Loop) -> Tree | None:
     ]
     if not any(_may_write(other, off.low) for other in others):
         return None
-    return Compare("!=", Name(signal), Number(off.low))
+    return Compare("!=", later(Name(signal), partial(_age, draft, loop)), Number(off.low))
 
 
 def _may_write(loop: Loop, value: Fraction) -> bool:
@@ -205,23 +236,23 @@ def _stated_trigger(draft: ModelDraft, loop: Loop) -> Tree | None:
 
 def read_by(draft: ModelDraft, loop: Loop, condition: Tree) -> Tree:
     """Returns a condition of the loop: where it names the target's signal, what the sensor shows of it."""
-    condition = draft.resolved(condition)
+    condition, seen = draft.resolved(condition), partial(_seen, draft, loop)
     if loop.target is None or loop.target.signal is None or not loop.target.sensor:
-        return condition
+        return seen(condition)
     signal = draft.resolved(loop.target.signal.tree)
     if not isinstance(signal, Name) or signal.path not in names(condition):
-        return condition
+        return seen(condition)
     sensed = _sensed(draft, loop)
-    if sensed is None or sensed == signal:
-        return condition
-    return rename(condition, lambda path: sensed if path == signal.path else path)
+    if sensed is None or sensed == seen(signal):
+        return seen(condition)
+    return later(condition, partial(_age, draft, loop), {signal.path: sensed})
 
 
 def _sensed(draft: ModelDraft, loop: Loop) -> Tree | None:
     """Returns the target's signal through its sensor chain: samplers become `sampled`, windows `mean_over` etc."""
     if loop.target is None or loop.target.signal is None:
         return None
-    tree = draft.resolved(loop.target.signal.tree)
+    tree = _seen(draft, loop, draft.resolved(loop.target.signal.tree))
     scrape = None
     for link in loop.target.sensor:
         if link.duration is None or not link.duration.high:  # what takes no time shows the signal as it is

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from coherence.base.number_text import render_decimal, render_seconds
 from coherence.language.design import Loop
 from coherence.language.schema_kinds import Quantity
+from coherence.model.boundaries import delays_of
 from coherence.model.model import Model, SampledLoop
 
 TIMES = ("phase", "hold_down", "hold_up", "cooldown", "lands", "period")
@@ -18,7 +19,7 @@ TIMES = ("phase", "hold_down", "hold_up", "cooldown", "lands", "period")
 
 def ends_taken(model: Model) -> tuple[str, ...]:
     """Returns the value that a run takes of each open time and tolerance of a loop, in words."""
-    return tuple(text for loop in model.loops for text in _taken(loop))
+    return tuple(text for loop in model.loops for text in (*_taken(loop), *_on_the_way(model, loop)))
 
 
 def _taken(sampled: SampledLoop) -> Iterator[str]:
@@ -30,9 +31,17 @@ def _taken(sampled: SampledLoop) -> Iterator[str]:
             yield f"{key} of {loop.name} = {render(getattr(sampled, key))}"
 
 
+def _on_the_way(model: Model, loop: SampledLoop) -> Iterator[str]:
+    """Yields the value that a run takes of each open delay of the boundaries that a loop acts or looks across."""
+    for name, delay in delays_of(model.design, loop.source).items():
+        if _open(delay):
+            yield f"{name} = {render_seconds(delay.high)}"
+
+
 def one_ended(model: Model) -> tuple[str, ...]:
     """Returns the facts of loops and plants of which a run reads one end, in words; none where all are exact."""
     facts = [text for loop in model.loops for text in _of_loop(loop)]
+    facts += [f"`{text.partition(' = ')[0]}`" for loop in model.loops for text in _on_the_way(model, loop)]
     things = dict.fromkeys(path.split(".")[0] for path in model.states)
     components = (model.design.components.get(name) for name in things)
     facts += [f"`step` of {c.name}" for c in components if c is not None and _open(c.step)]

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.language.design import Design
-from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity
+from coherence.model.boundaries import around
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import Values, hull, with_ranges
@@ -28,21 +27,6 @@ class BoundedRoom:
     members: bool
     most: Fraction
     place: Place
-
-
-def around(design: Design, thing: str) -> tuple[Boundary, ...]:
-    """Returns the boundaries that enclose a thing, what it runs on, or one another."""
-    component = design.components.get(thing)
-    inside = {thing, *([component.runs_on.text] if component is not None and component.runs_on is not None else [])}
-    enclosing: dict[str, Boundary] = {}
-    while True:
-        further = [
-            b for b in design.boundaries.values() if b.name not in enclosing and inside & {w.text for w in b.around}
-        ]
-        if not further:
-            return tuple(enclosing.values())
-        enclosing |= {boundary.name: boundary for boundary in further}
-        inside |= set(enclosing)
 
 
 def effects(facts: DesignFacts, paths: tuple[str, ...]) -> Values:

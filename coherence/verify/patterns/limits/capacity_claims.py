@@ -136,7 +136,8 @@ def _owners(facts: DesignFacts, tree: Tree) -> list[str]:
 
 def _beside_boundaries(facts: DesignFacts, name: str, fits: Compare, places: tuple[Place, ...]) -> Finding:
     """Returns the proof, or what boundaries leave open: their gains, their slices, their quota."""
-    from coherence.verify.facts.boundaries import around, effects, rooms
+    from coherence.model.boundaries import around
+    from coherence.verify.facts.boundaries import effects, rooms
 
     values, of = effects(facts, used(fits.left)), (name, *_owners(facts, fits.left))
     most = enclosure(fits.left, values).high
