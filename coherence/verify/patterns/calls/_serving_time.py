@@ -68,7 +68,8 @@ def serving_time(question: Question, subject: Subject, tree: CallTree, around: E
     unknown = _unknown_role(subject, waiting)
     if time.stated and time.most > limit.low:
         if waiting.what == "answer" and around.plan is not None and around.plan.streams:
-            needs = f"needs {first_byte_of(around.plan)}"
+            stated = time_of(subject.design.components.get(around.inside), "first byte") is not None
+            needs = f"needs {first_byte_of(around.plan, ends_waits=not stated)}"
             yield question.undecided(needs, waiting.places(), waiting.of, lacks_number=True)
         else:
             yield _too_short(question, subject, waiting)
@@ -92,11 +93,14 @@ def _waiting(subject: Subject, around: Enclosure, time: AnswerTime) -> AnswerWai
     return AnswerWait(around, AnswerTime(first.low, first.high, first.high, (first,)), "send its first byte")
 
 
-def first_byte_of(plan: RetryPolicy) -> str:
-    """Returns what would say how long a stream keeps its caller waiting."""
+def first_byte_of(plan: RetryPolicy, *, ends_waits: bool = False) -> str:
+    """Returns what would say how long a stream keeps its caller waiting.
+
+    `ends_waits`: a first byte that comes too late ends a wait between bytes; one in time does not decide it.
+    """
     total = f"timeout_kind: total of {plan.name}"
     between = plan.call.timeout_kind is not None and plan.call.timeout_kind.text == "between bytes"
-    return total if between else f"takes: {{first_byte: ...}} of {plan.callee} or {total}"
+    return total if between and not ends_waits else f"takes: {{first_byte: ...}} of {plan.callee} or {total}"
 
 
 def _unknown_role(subject: Subject, waiting: AnswerWait) -> tuple[str, list[Place]] | None:
