@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from coherence.base.linear_programs import linear_solver
 from coherence.causal.data.series import Floats
 
 Vector: TypeAlias = Mapping[int, Fraction]  # sparse
@@ -70,9 +71,7 @@ def _warm(program: CapacityProgram) -> list[int]:
     slacks = list(range(columns, columns + rows))
     if not rows or not columns:
         return slacks
-    solver = highspy.Highs()
-    for option, chosen in (("output_flag", False), ("threads", 1), ("solver", "simplex"), ("presolve", "off")):
-        solver.setOptionValue(option, chosen)
+    solver = linear_solver((("solver", "simplex"), ("presolve", "off")))
     solver.passModel(_highs(program))
     solver.run()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:

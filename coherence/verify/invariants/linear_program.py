@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from coherence.base.clock import now, record_cut
+from coherence.base.linear_programs import linear_solver
 from coherence.verify.invariants.numeric import Floats, Ints
 
 _OPTIONS = (
-    ("output_flag", False),
-    ("threads", 1),
     ("random_seed", 0),
     ("solver", "simplex"),
     ("primal_feasibility_tolerance", 1e-10),
@@ -93,9 +92,7 @@ def _worst(lack: Floats, group: Ints) -> Any:
 def _solver(cost: Floats, lower: Floats, upper: Floats) -> Any:
     import highspy
 
-    solver = highspy.Highs()
-    for option, value in _OPTIONS:
-        solver.setOptionValue(option, value)
+    solver = linear_solver(_OPTIONS)
     program = highspy.HighsLp()
     program.num_col_, program.num_row_ = len(cost), 0
     program.col_cost_, program.col_lower_, program.col_upper_ = cost, lower, upper
