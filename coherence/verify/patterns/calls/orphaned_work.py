@@ -118,7 +118,9 @@ def _answer(subject: Subject, left: Left) -> Iterator[Finding]:
     if late and on_timeout == "cancel":
         yield _cancelled(left)
     elif late and plan.streams and first is None:
-        yield QUESTION.undecided(f"needs {first_byte_of(plan)}: {plan.name} may wait longer", _places(left), left.of)
+        stated = time_of(subject.design.components.get(left.callee), "first byte") is not None
+        needs = f"needs {first_byte_of(plan, ends_waits=not stated)}: {plan.name} may wait longer"
+        yield QUESTION.undecided(needs, _places(left), left.of)
     elif late and on_timeout == "abandon":
         yield _orphan(subject, left)
     elif late:
@@ -129,10 +131,12 @@ def _answer(subject: Subject, left: Left) -> Iterator[Finding]:
 
 
 def _first_byte(subject: Subject, left: Left) -> Quantity | None:
-    """Returns the time to the first byte, where the caller waits for that alone."""
+    """Returns the time to the first byte, where it decides: the caller waits for that alone, or gives up before it."""
     kind = left.plan.call.timeout_kind
-    waits = kind is not None and kind.text == "first byte"
-    return time_of(subject.design.components.get(left.callee), "first byte") if waits else None
+    first = time_of(subject.design.components.get(left.callee), "first byte") if kind is not None else None
+    if kind is None or first is None or kind.text not in ("first byte", "between bytes"):
+        return None
+    return first if kind.text == "first byte" or first.high > left.limit else None
 
 
 def _cancelled(left: Left) -> Finding:
