@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import overload
 
-from coherence.base.reads import built, with_changes
+from coherence.base.queries import cached
+from coherence.base.reads import built, unnoted, with_changes
 from coherence.base.units import ONE, Dimension
 from coherence.language.design import Design, Loop, Rate, Relay
 from coherence.language.expressions.tree import Call, Compare, Logic, Name, Number, Tree, names
+from coherence.language.names import bare_names
 from coherence.language.roles import in_role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model import laws
@@ -212,12 +214,22 @@ def _not_off(draft: ModelDraft, loop: Loop) -> Tree | None:
     if off is None or low is None or low <= off.low:
         return None
     signal = written_signal(draft, loop)
-    others = [
-        other for other in draft.design.loops.values() if other is not loop and written_signal(draft, other) == signal
-    ]
+    same = _writers(draft.design).get(signal, ())
+    others = [other for other in same if other is not loop and written_signal(draft, other) == signal]
     if not any(_may_write(other, off.low) for other in others):
         return None
     return Compare("!=", later(Name(signal), partial(_age, draft, loop)), Number(off.low))
+
+
+@cached
+def _writers(design: Design) -> Mapping[str, list[Loop]]:
+    """Returns the loops that write a signal, by its full path: looked up, which reads nothing of them."""
+    writers: dict[str, list[Loop]] = {}
+    with unnoted():
+        draft = ModelDraft(design, index=dict(bare_names(design)))
+        for loop in design.loops.values():
+            writers.setdefault(written_signal(draft, loop), []).append(loop)
+    return writers
 
 
 def _may_write(loop: Loop, value: Fraction) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from coherence.language.design import Design, Timer
@@ -36,7 +35,7 @@ def pairs(design: Design) -> tuple[TimerPair, ...]:
 
 def forestaller(design: Design, timer: Timer) -> TimerPair | None:
     """Returns the pair by which a timer never fires; None where no other timer surely forestalls it."""
-    return next((pair for pair in pairs(design) if pair.other.name == timer.name and pair.always), None)
+    return next((pair for pair in _pairs_by_other(design).get(timer.name, ()) if pair.always), None)
 
 
 def never_comes(design: Design, event: str) -> TimerPair | None:
@@ -49,12 +48,29 @@ def never_comes(design: Design, event: str) -> TimerPair | None:
     return next((pair for pair in dead if pair is not None), None)
 
 
+def _pairs_by_other(design: Design) -> Mapping[str, list[TimerPair]]:
+    """Returns the pairs by the name of the timer that may be forestalled; gathered once."""
+
+    def gathered() -> dict[str, list[TimerPair]]:
+        by_name: dict[str, list[TimerPair]] = {}
+        for pair in pairs(design):
+            by_name.setdefault(pair.other.name, []).append(pair)
+        return by_name
+
+    return design.queries.get(_pairs_by_other, gathered)
+
+
 def _pairs(design: Design) -> Iterator[TimerPair]:
     timers = [timer for timer in design.timers.values() if firing(timer) is not None and timer.renew is None]
-    for early, other in filter(lambda both: _ends_both(design, *both), itertools.permutations(timers, 2)):
-        order = _order(design, early, other)
-        if order is not None:
-            yield TimerPair(early, other, order)
+    begun: dict[str, list[Timer]] = {}  # by the thing that starts: all pairs of 5,000 timers would be 25 million
+    for timer in timers:
+        if timer.start is not None and timer.start.kind == "starts":
+            begun.setdefault(timer.start.thing, []).append(timer)
+    for early in timers:
+        for other in begun.get(_ended_thing(early), ()):
+            order = _order(design, early, other) if other is not early and _is_armed(design, early, other) else None
+            if order is not None:
+                yield TimerPair(early, other, order)
 
 
 def _order(design: Design, early: Timer, other: Timer) -> EventOrder | None:
@@ -64,12 +80,15 @@ def _order(design: Design, early: Timer, other: Timer) -> EventOrder | None:
     return worst[0] if worst is not None and not any(None in together for together in ways) else None
 
 
-def _ends_both(design: Design, early: Timer, other: Timer) -> bool:
-    """Returns whether `early` is armed whenever `other` would fire, and its firing ends what both run from."""
-    start, begins = early.start, other.start
-    if start is None or begins is None or early.then is None or (start.kind, begins.kind) != ("starts", "starts"):
-        return False
+def _ended_thing(timer: Timer) -> str:
+    """Returns the thing from whose start a timer runs, where its firing ends that; else nothing."""
+    if timer.start is None or timer.then is None or timer.start.kind != "starts":
+        return ""
+    verb, _, thing = timer.then.text.partition(" ")
+    return thing.strip() if verb in ENDS and thing.strip() == timer.start.thing else ""
+
+
+def _is_armed(design: Design, early: Timer, other: Timer) -> bool:
+    """Returns whether `early` is armed whenever `other` would fire."""
     lifts = [graph.key_of(timer.unless, design) if timer.unless is not None else "" for timer in (early, other)]
-    armed = lifts[0] in ("", lifts[1]) and early.sees == other.sees and str(early.per) == str(other.per)
-    verb, _, thing = early.then.text.partition(" ")
-    return armed and verb in ENDS and thing.strip() == start.thing == begins.thing
+    return lifts[0] in ("", lifts[1]) and early.sees == other.sees and str(early.per) == str(other.per)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+import itertools
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.findings.finding import Finding, Verdict
@@ -10,6 +13,9 @@ from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.events import forestalling
 from tests.second_interpreter.laid import MODULES
+
+if TYPE_CHECKING:
+    import pytest
 
 DESIGN = """\
 coherence: 1
@@ -64,3 +70,50 @@ def test_what_never_fires_is_not_said_to_fire_too_soon_and_what_may_fire_is(
     assert bool(never) == (high < due)
     overruns = Verdict.NOTE if never else Verdict.CONFLICT
     assert too_soon.verdict is (overruns if longest >= due else Verdict.PROVED)
+
+
+STARTS = st.sampled_from(["pod starts", "job starts", "pod.start starts", "pod is idle"])
+THENS = st.sampled_from(["delete pod", "delete job", "kill pod", "fail job", "alert pod", "restart pod"])
+TIMERS = st.lists(st.tuples(STARTS, SECONDS, st.booleans(), THENS), min_size=2, max_size=7)
+
+
+def ends_both(text: str) -> set[tuple[str, str]]:
+    """Returns every pair of timers of which the first ends what both run from, by looking at all pairs."""
+    timers = read_text(text, "case.yaml").timers.values()
+    found = set()
+    for early, other in itertools.permutations(timers, 2):
+        verb, _, thing = early.then.text.partition(" ") if early.then else ("", "", "")
+        starts = [timer.start for timer in (early, other) if timer.start is not None and timer.start.kind == "starts"]
+        lifted = [timer.unless.text if timer.unless else "" for timer in (early, other)]
+        if len(starts) == 2 and starts[0].thing == starts[1].thing == thing.strip() and verb in forestalling.ENDS:
+            found |= {(early.name, other.name)} if lifted[0] in ("", lifted[1]) else set()
+    return found
+
+
+@settings(deadline=None)
+@given(TIMERS)
+def test_the_pairs_are_those_that_a_look_at_all_pairs_finds(timers: list[tuple[str, int, bool, str]]) -> None:
+    lines = [
+        f"  t{number}: {{from: {start}, after: {due} s, {'unless: pod.start ends, ' if lifted else ''}then: {then}}}"
+        for number, (start, due, lifted, then) in enumerate(timers)
+    ]
+    parts = "components: {pod: {takes: {start: 5 s .. 600 s}}, job: {}}"
+    text = "\n".join(["coherence: 1", parts, "timers:", *lines, ""])
+    found = [(pair.early.name, pair.other.name) for pair in forestalling.pairs(read_text(text, "case.yaml"))]
+    assert len(found) == len(set(found))
+    assert set(found) <= ends_both(text)
+    alike = {pair for pair in ends_both(text) if timers[int(pair[0][1:])][0] == timers[int(pair[1][1:])][0]}
+    assert alike <= set(found)  # of one start they are ordered by their times
+
+
+def test_timers_of_other_things_are_not_laid_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    armed = forestalling._is_armed
+    monkeypatch.setattr(forestalling, "_is_armed", lambda *them: looked.append(them[1].name) or armed(*them))
+    lines = [
+        f"  t{n}: {{from: pod{n // 2} starts, after: {n % 2 + 1} s, then: delete pod{n // 2}}}" for n in range(200)
+    ]
+    design = read_text("\n".join(["coherence: 1", "timers:", *lines, ""]), "many.yaml")
+    assert len(forestalling.pairs(design)) == 200
+    assert len(looked) == 200
+    assert [forestalling.forestaller(design, design.timers[name]) is not None for name in ("t0", "t1")] == [False, True]

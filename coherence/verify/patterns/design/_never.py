@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from coherence.base.places import Place
+from coherence.base.queries import cached
 from coherence.findings.finding import Finding
 from coherence.findings.question_input import Question, arithmetic
 from coherence.language.design import Design, Limit, Loop, Relay, Timer
@@ -102,15 +103,17 @@ def constant(path: str, design: Design) -> Quantity | None:
     """Returns the value of a constant of a component that no loop writes."""
     thing, _, key = resolve(path, design).partition(".")
     component = design.components.get(thing)
-    if component is None or any(_writes(loop, f"{thing}.{key}") for loop in design.loops.values()):
+    if component is None or f"{thing}.{key}" in _written(design):
         return None
     value = component.copies if key == "copies" else component.constants.get(key)
     return value if isinstance(value, Quantity) else None
 
 
-def _writes(loop: Loop, path: str) -> bool:
-    signal = loop.actuation.signal if loop.actuation else None
-    return signal is not None and signal.text == path
+@cached
+def _written(design: Design) -> frozenset[str]:
+    """Returns the signals that loops write; gathered once."""
+    stated = (loop.actuation.signal for loop in design.loops.values() if loop.actuation is not None)
+    return frozenset(signal.text for signal in stated if signal is not None)
 
 
 def _constants(tree: Tree, design: Design) -> Iterator[Place]:
