@@ -11,6 +11,7 @@ import random
 
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
+from coherence.language.schema_kinds import Formula
 from coherence.verify.facts.design_facts import known
 from coherence.verify.jobs.eviction import CERTAIN, IDLE, NONE, POSSIBLE, WAITS, Evictor, chase, evictor
 from coherence.verify.jobs.sites import cluster
@@ -65,7 +66,7 @@ loops:
     facts = known(Subject(read_text(text, "d.yaml"), {"d.yaml": text}))
     evicts = list[Evictor]()
     for loop in facts.design.loops.values():
-        assert loop.trigger is not None
+        assert isinstance(loop.trigger, Formula)
         one = evictor("web", loop.trigger.tree, loop.name)
         assert one is not None
         evicts.append(one)
