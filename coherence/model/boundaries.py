@@ -137,5 +137,8 @@ def later(tree: Tree, age: Callable[[str], Fraction], shown: Mapping[str, Tree] 
             return Call("delayed", (tree, Number(seconds, SECOND))) if seconds else tree
         case Call(function="delayed", arguments=(Name(path=path) as name, Number(value=value))) if path not in shown:
             return Call("delayed", (name, Number(value + age(path), SECOND)), tree.span)
+        case Call(function="sampled"):  # a sample is sent late, not taken late
+            seconds = max(map(age, names_in(tree)), default=Fraction(0))
+            return Call("delayed", (tree, Number(seconds, SECOND))) if seconds else tree
         case _:
             return rebuilt(tree, lambda part: later(part, age, shown))

@@ -14,15 +14,14 @@ from fractions import Fraction
 from coherence.base.bisection import halved
 from coherence.base.errors import UsageError
 from coherence.base.reads import with_changes
-from coherence.loops.designs.bridged_laps import bridged_lap, opened
-from coherence.loops.designs.design_network import READ_FOR_ONE, DesignNetwork, network_of
+from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.kinks import Branch
 from coherence.loops.designs.lap_matrices import LapError, closed
 from coherence.loops.designs.lap_roots import is_stable
-from coherence.loops.multirate.late_readings import read_late
-from coherence.loops.networks.network import Coupling
-from coherence.model.model import SampledLoop
+from coherence.model.boundaries import later
+from coherence.model.model import Model, SampledLoop
 
+READ = ("measured", "setpoint", "ready", "by", "to")
 LONGEST = 64  # periods of the loop
 CLOSE = Fraction(1, 10**5)  # relative width of the bracket of a delay margin
 
@@ -63,16 +62,23 @@ def reading_margin(
     check: Callable[[], object],
 ) -> DelayMargin:  # fmt: skip
     """Returns the margin of a loop whose law sees everything later, but its own command."""
-    try:
-        designs = [network_of(part.model, point) for part in parts]
-    except ArithmeticError as error:
-        return DelayMargin(Fraction(0), None, str(error))
 
     def stable(delay: Fraction) -> bool:
-        check()
-        return all(is_stable(closed(bridged_lap(read_later(design, loop.name, delay)), paths)) for design in designs)
+        models = (replace(part.model, loops=tuple(_late(part.model, loop, delay))) for part in parts)
+        return all(is_stable(closed(opened(model, point, check), paths)) for model in models)
 
     return delay_margin(stable, loop.period)
+
+
+def _late(model: Model, loop: SampledLoop, delay: Fraction) -> Iterator[SampledLoop]:
+    """Yields the loops of a model, one of which reads everything but its own command so many seconds later."""
+
+    def age(path: str) -> Fraction:
+        return Fraction(0) if path == loop.signal or path in model.constants else delay
+
+    for other in model.loops:
+        trees = {key: getattr(other, key) for key in READ} if other.name == loop.name else {}
+        yield with_changes(other, **{key: later(tree, age) for key, tree in trees.items() if tree is not None})
 
 
 def delay_margin(stable: Callable[[Fraction], bool], period: Fraction) -> DelayMargin:
@@ -95,28 +101,3 @@ def _tried(period: Fraction) -> Iterator[Fraction]:
         yield count * period
         count += Fraction(1, 4) if count < 2 else max(Fraction(1, 2), Fraction(int(count), 2))
     yield LONGEST * period
-
-
-def read_later(design: DesignNetwork, loop: str, delay: Fraction) -> DesignNetwork:
-    """Returns the design in which the law of a loop reads everything but its own command so many seconds later.
-
-    Of the mean over a window and the sample before that are taken for this law, what enters is late.
-    """
-    law = next((name for name, law in design.laws.items() if law.loop == loop), "")
-    command = next((sampler.writes or law for sampler in design.samplers if sampler.name == law), "")
-    readers = _readers(design, law)
-
-    def is_late(coupling: Coupling) -> bool:
-        return coupling.target in readers and coupling.source not in readers and coupling.source != command
-
-    blocks, couplings = read_late(design.couplings, is_late, delay)
-    return replace(design, blocks=(*design.blocks, *blocks), couplings=tuple(couplings))
-
-
-def _readers(design: DesignNetwork, law: str) -> set[str]:
-    """Returns a law, and the means and memories that are taken for it."""
-    readers, count = {law}, 0
-    while count < len(readers):
-        count = len(readers)
-        readers |= {c.source for c in design.couplings if c.target in readers and c.source.startswith(READ_FOR_ONE)}
-    return readers

@@ -69,3 +69,28 @@ def test_a_little_more_delay_than_the_margin_swings_and_a_little_less_does_not(
         delay = round(float(margin.unstable * share), 3)
         late_by = {"lands": delay, "late": late} if where == "landing" else {"lands": 0, "late": late + delay}
         assert swings(text.format(**late_by)) is expected, (where, delay)
+
+
+SHARED = """
+coherence: 1
+components: {{pool: {{desired: 0.5 .. 400, load: 20, util: load / desired}}}}
+loops:
+  hpa:
+    target: {{signal: "delayed(pool.util, {late} s)", setpoint: 50 %}}
+    timescale: {{period: 15 s, phase: 0 s, lands: {lands} s}}
+    actuation: {{signal: pool.desired, count: commanded, from: 20, bounds: [1, 400.5]}}
+"""
+
+
+@pytest.mark.parametrize("lands", [0, 9, 14])
+def test_what_is_read_of_a_share_at_once_is_late_too(lands: int) -> None:
+    """A reading that follows the command without a memory of its own: the law loses its rest at one whole period."""
+    text = SHARED.replace('"delayed(pool.util, {late} s)"', "pool.util")
+    design = elaborate(read_text(text.format(lands=lands), "design.yaml"))
+    (figures,) = analysed(design, time_limit=60).groups[0].points[0].loops
+    assert figures.landing is not None
+    assert figures.reading is not None
+    assert figures.landing.unstable == pytest.approx(15 - lands, rel=1e-4)
+    assert figures.reading.unstable == pytest.approx(15 - lands, rel=1e-4)
+    assert not swings(SHARED.format(lands=lands, late=round(14.9 - lands, 1)))
+    assert swings(SHARED.format(lands=lands, late=round(15.1 - lands, 1)))
