@@ -202,10 +202,10 @@ def _of_workload(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterat
 
 
 def _of_call(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
-    """Yields second copies of tries: they are work for the callee and all behind it."""
+    """Yields second copies of tries (they are work for the callee and all behind it) and breakers, which fail tries."""
     callee = (*_ends_of_calls(design).get(name, ()), "")[1]
     for leaf in own:
-        if leaf.key == "hedge_after":
+        if leaf.key == "hedge_after" or leaf.key.startswith("breaker"):
             words = frozenset({name, callee, *_behind_caller(design, callee)})
             yield PossibleInfluence("calls", name, leaf.key, VALUE, (leaf.place,), words)
 

@@ -12,6 +12,7 @@ from coherence.base.places import Place
 from coherence.base.queries import note_readers
 from coherence.base.records import Record, plain
 from coherence.base.units import ONE, SECOND
+from coherence.language.breakers import Breaker
 from coherence.language.document import Node, Scalar, Table
 from coherence.language.infrastructure import Boundary, Infrastructure, Tier
 from coherence.language.schema_kinds import (  # fmt: skip
@@ -58,6 +59,7 @@ from coherence.language.value_kinds import (  # fmt: skip
 )
 from coherence.language.words import (
     ACTIVITIES,
+    BREAKER_OF_CALL,
     CASE_OF_CALL,
     CASES_OF_CALLER,
     DISCIPLINE_OF_THING,
@@ -205,6 +207,7 @@ class Call(Record):
     on_timeout: Word | None = key(word("abandon", "cancel"))
     timeout_kind: Word | None = key(word("total", "first byte", "between bytes", "connect"))
     budget: Word | None = key(NAME_KIND)
+    breaker: Breaker | None = key(described(record(Breaker), BREAKER_OF_CALL))
     hedge_after: Quantity | None = key(described(DURATION, HEDGE_OF_CALL))
     stage: Word | None = key(described(NAME_KIND, STAGE_OF_CALL))
     cases: tuple[Word, ...] = key(described(listing(NAME_KIND, or_one=True), CASE_OF_CALL), "case", many=True)

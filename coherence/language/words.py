@@ -126,6 +126,9 @@ DISCIPLINE_OF_THING = (
     "what is left, or (preemptive repeat) begins again"
 )
 CASES_OF_CALLER = "how many requests are of each case that its calls name, relative to each other"
+BREAKER_OF_CALL = (
+    "fails tries at once for `open_for` after `failures` in a row, or a `share` of the `last`; one for all callers"
+)
 HEDGE_OF_CALL = "a second copy of each try is sent after so long; the first answer counts, the other copy is given up"
 
 

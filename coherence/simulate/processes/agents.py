@@ -21,7 +21,9 @@ def with_agents(design: Design, program: Program, notes: list[str], *, first_bur
             continue
         agent = agent_source(design, name, first_burst=first_burst)
         notes += agent.notes
-        if any(route.tries > 1 or min(route.per_try, route.deadline) < float("inf") for route in calls):
+        if any(
+            route.tries > 1 or route.opening or min(route.per_try, route.deadline) < float("inf") for route in calls
+        ):
             notes.append(f"tries and limits of calls to {name} are not run: each run of it goes to its end")
         program = Program(
             (*(s for s in program.sources if s.name != agent.source.name), agent.source),

@@ -14,6 +14,7 @@ from coherence.language.expressions.tree import Call as Function
 from coherence.language.jitter import is_decorrelated, spread_of
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.words import CAUSES, plain_word
+from coherence.simulate.processes.breakers import opening_of
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower
 from coherence.simulate.requests.program import RetryBudget, RetryPause, Route
@@ -95,6 +96,7 @@ def _route(
         budget=_budget(limits),
         breaker=_cap(limits, retries=False),
         most_retries=_cap(limits, retries=True),
+        opening=opening_of(call, name, notes, problems),
         hedge_after=_duration(call.hedge_after, f"hedge_after of {name}", notes),
     )
 

@@ -30,7 +30,19 @@ from coherence.simulate.requests.events_world import EventWorld
 from coherence.simulate.requests.program import Program
 
 OUTCOMES = ("completed", "timeout", "rejected", "failed", "refused", "deadline")
-PLACES = ("breaker", "room", "shed", "queue", "service", "downstream", "outage", "answer", "pause", "limit")
+PLACES = (
+    "breaker",
+    "room",
+    "shed",
+    "queue",
+    "service",
+    "downstream",
+    "outage",
+    "answer",
+    "pause",
+    "limit",
+    "open breaker",
+)
 ACTIONS = ("sent", "try_failed", "retried", "denied", "hedged", "ended", "stopped", "resumed", "servers_set")
 Array = NDArray[Any]
 Loop = Callable[[at.Ints, at.Floats], int]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from coherence.simulate.requests import (
     draws,
+    events_breakers,
     events_calls,
     events_gates,
     events_layout,
@@ -110,6 +111,7 @@ from coherence.simulate.requests.events_tries import answer, cancel, send
 
 _HELPERS = (
     draws,
+    events_breakers,
     events_calls,
     events_gates,
     events_layout,

@@ -72,7 +72,7 @@ from coherence.simulate.requests.events_layout import (
 from coherence.simulate.requests.events_owners import joined, open_call
 from coherence.simulate.requests.events_stations import called_on
 from coherence.simulate.requests.events_tables import at_once, draw, free_row, remove, schedule, tell
-from coherence.simulate.requests.events_tries import abandon
+from coherence.simulate.requests.events_tries import give_up
 
 
 @inlined
@@ -149,7 +149,7 @@ def close(n: Ints, row: int) -> None:
     """A call is over: what it still has on its way is given up, and its row is free."""
     for slot in range(C_ONE, C_TWO + 1):
         if n[row + slot] != NOTHING:
-            abandon(n, n[row + slot])
+            give_up(n, n[row + slot])
     leave_hedges(n, row)
     if n[row + D_PREV] != OUTSIDE:
         remove(n, n[row + C_ROUTE] + CALL_TIMER, row, D_PREV, D_NEXT)

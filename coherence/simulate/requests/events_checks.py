@@ -180,6 +180,12 @@ def _route(route: Route) -> Iterator[str]:
         yield f"{what}: pause.spread = {pause.spread!r}; help: give the least and the most factor, 0 <= least <= most"
     for cause in route.retry_on:
         yield from _known(f"{what}: retry_on", cause, CAUSES[:4])
+    if route.opening:
+        counts = {"last": route.opening.last, "least": route.opening.least, "trials": route.opening.trials}
+        yield from _least(f"{what}: breaker", counts, 1, finite=True)
+        yield from _least(f"{what}: breaker", {"open_for": route.opening.open_for}, finite=True)
+        if max(counts.values()) > MOST_PLACES or not 0 < route.opening.share <= 1:
+            yield f"{what}: breaker = {route.opening}; help: at most {MOST_PLACES:,} of each, and a share of 0 to 1"
     if route.budget:
         yield from _least(f"{what}: budget", {"share": route.budget.share, "floor": route.budget.floor}, finite=True)
         yield from _known(f"{what}: budget.of", route.budget.of, ("requests", "first"))

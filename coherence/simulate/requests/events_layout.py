@@ -35,7 +35,9 @@ REQUEST, TRY = range(2)
 # Why a try or a request failed; 0 is success.
 COMPLETED, TIMEOUT, REJECTED, FAILED, REFUSED, DEADLINE = range(6)
 # Where a try was when it failed.
-AT_BREAKER, AT_ROOM, AT_SHED, IN_QUEUE, IN_SERVICE, DOWNSTREAM, IN_OUTAGE, AT_ANSWER, IN_PAUSE, AT_GATE = range(10)
+AT_BREAKER, AT_ROOM, AT_SHED, IN_QUEUE, IN_SERVICE, DOWNSTREAM, IN_OUTAGE, AT_ANSWER, IN_PAUSE, AT_GATE, AT_CIRCUIT = (
+    range(11)
+)
 # What the trace tells.
 SENT, TRY_FAILED, RETRIED, DENIED, HEDGED, ENDS, STOPS, RESUMES, SERVERS_SET = range(9)
 # Phases of a try.
@@ -63,7 +65,7 @@ ROUTE_COUNTS = (
     "in_flight", "first_in_flight", "retries_in_flight", "at_station", "open",
     "calls", "succeeded", "gave_up", "dropped",
     "tries", "retries", "hedges", "timeouts", "deadlines", "rejected", "refused", "failed",
-    "served", "cancelled", "abandoned", "denied",
+    "served", "cancelled", "abandoned", "denied", "broken",
 )  # fmt: skip
 LEVELS = {"in_flight", "queue", "busy", "servers", "present", "first_in_flight", "retries_in_flight", "at_station",
           "open"}  # fmt: skip
@@ -85,10 +87,10 @@ SERVICE_STREAM, SERVICE_MEAN, SERVICE_WIDTH = range(3)
 # Routes: counts, facts, limits, timers (first, last, armed), pauses before retries.
 (N_LIVE, N_FIRST, N_HELD, N_AT_STATION, N_OPEN, N_CALLS, N_SUCCEEDED, N_GAVE_UP, N_DROPPED, N_TRIES, N_RETRIES,
  N_HEDGES, N_TIMEOUTS, N_DEADLINES, N_REJECTED, N_REFUSED, N_ANSWERED_FAILED, N_ANSWERED, N_CANCELS, N_ABANDONED,
- N_DENIED) = range(21)  # fmt: skip
+ N_DENIED, N_BROKEN) = range(22)  # fmt: skip
 (ROUTE_NUMBER, STATION, TRIES, RETRY_ON, CANCELS, BUDGET_OF, JITTER, JITTER_STREAM, PER_TRY, ROUTE_DEADLINE, BREAKER,
- MOST_RETRIES, HEDGE_AFTER, SHARE, FLOOR, BASE, CAP, LEAST, MOST) = range(21, 40)  # fmt: skip
-TRY_TIMER, CALL_TIMER, HEDGE_TIMER, FALLBACK, GATES, PAUSES = 40, 43, 46, 49, 50, 51
+ MOST_RETRIES, HEDGE_AFTER, SHARE, FLOOR, BASE, CAP, LEAST, MOST) = range(22, 41)  # fmt: skip
+TRY_TIMER, CALL_TIMER, HEDGE_TIMER, FALLBACK, GATES, CIRCUIT, PAUSES = 41, 44, 47, 50, 51, 52, 53
 TIMER_ARMED = 2
 DISTINCT_PAUSES = 64  # pauses before later retries are those of the last
 ROUTE_WIDTH = PAUSES + DISTINCT_PAUSES
@@ -100,6 +102,11 @@ PLAN_UP_TO, PLAN_ADDRESS, PLAN_WIDTH = range(3)
 # it says when each of its places was last taken, and whose turn it is, or how full the bucket was when.
 (GATE_MOST, GATE_WINDOW, GATE_RATE, GATE_WAITS, GATE_COUNTS, GATE_PLACES, GATE_NEXT, GATE_FILLED, GATE_SINCE,
  GATE_WIDTH) = range(10)  # fmt: skip
+# A breaker of a route that opens after failures: what opens it, how long for, how many trials; then its state, until
+# when it is open, the permits of its trials, how many outcomes it counts, failures among them, and each in a ring.
+CIRCUIT_CLOSED, CIRCUIT_OPEN, CIRCUIT_HALF_OPEN = range(3)
+(CIRCUIT_SHARE, CIRCUIT_LAST, CIRCUIT_LEAST, CIRCUIT_OPEN_FOR, CIRCUIT_TRIALS, CIRCUIT_STATE, CIRCUIT_UNTIL,
+ CIRCUIT_PERMITS, CIRCUIT_COUNTED, CIRCUIT_FAILED, CIRCUIT_NEXT, CIRCUIT_RING) = range(12)  # fmt: skip
 # Outages.  Streams of draws: how many were taken, then a block.
 OUTAGE_STATION, OUTAGE_REFUSES, OUTAGE_WIDTH = range(3)
 SLACK = 16  # draws left in a block when it is filled up again

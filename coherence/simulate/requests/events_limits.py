@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from coherence.simulate.requests.compiled import inlined
+from coherence.simulate.requests.events_breakers import note_outcome
 from coherence.simulate.requests.events_calls import leave_hedges
 from coherence.simulate.requests.events_layout import (
     C_DEADLINE,
@@ -69,6 +70,7 @@ def expire_try(n: Ints, x: Floats, route: int) -> None:
         n[route + N_TIMEOUTS] += 1
         tell(n, x, TRY_FAILED, route, n[row + T_ROOT], n[row + T_NUMBER], TIMEOUT, whereabouts(n, row, route))
         abandon(n, row)
+        note_outcome(n, x, route, 1)
         at_once(n, FAIL, call, n[call + STAMP], TIMEOUT)
         row = n[route + TRY_TIMER]
     if row != NOTHING:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from coherence.simulate.requests.compiled import inlined
+from coherence.simulate.requests.events_breakers import give_back, note_outcome, permits
 from coherence.simulate.requests.events_gates import let_through
 from coherence.simulate.requests.events_layout import (
     AT_ANSWER,
     AT_BREAKER,
+    AT_CIRCUIT,
     AT_GATE,
     BATCHED,
     BREAKER,
@@ -46,6 +48,7 @@ from coherence.simulate.requests.events_layout import (
     N_ANSWERED,
     N_ANSWERED_FAILED,
     N_AT_STATION,
+    N_BROKEN,
     N_CANCELLED,
     N_CANCELS,
     N_FIRST,
@@ -130,13 +133,21 @@ def send(n: Ints, x: Floats, row: int, hedge: bool) -> None:
         schedule(n, x, passes, LET_THROUGH, row, n[row + STAMP])
         return
     n[row + C_PASSED] = 0
+    permitted = full or passes > now or permits(n, x, route)
+    if hedge and not permitted:
+        return
     count_try(n, x, row, hedge)
     station = n[route + STATION]
-    where = AT_BREAKER if full else AT_GATE if passes > now else refusal(n, x, station, n[row + C_CLASS])
+    where = AT_BREAKER if full else AT_GATE if passes > now else NOTHING if permitted else AT_CIRCUIT
+    if where == NOTHING:
+        where = refusal(n, x, station, n[row + C_CLASS])
+        if where != NOTHING:
+            note_outcome(n, x, route, 1)
     n[row + C_LIVE] += 1
     if where != NOTHING:
         cause = REFUSED if where == IN_OUTAGE else REJECTED
         n[route + (N_REFUSED if cause == REFUSED else N_REJECTED)] += 1
+        n[route + N_BROKEN] += int(where == AT_CIRCUIT)
         tell(n, x, TRY_FAILED, route, n[row + C_ROOT], n[row + C_ROUND], cause, where)
         at_once(n, ENDED if full else FAIL, row, n[row + STAMP], cause)
         return
@@ -221,6 +232,13 @@ def abandon(n: Ints, row: int) -> None:
 
 
 @inlined
+def give_up(n: Ints, row: int) -> None:
+    """A try is given up with its call, whatever it would have been."""
+    give_back(n, n[row + T_ROUTE])
+    abandon(n, row)
+
+
+@inlined
 def cancel(n: Ints, x: Floats, row: int) -> None:
     """A try given up leaves the station, and gives up the calls that it waits for."""
     route = n[row + T_ROUTE]
@@ -271,6 +289,7 @@ def answer(n: Ints, x: Floats, row: int, cause: int) -> None:
     else:
         credit(n, x, row, waiting)
         detach(n, row)
+        note_outcome(n, x, route, int(cause != COMPLETED))
     depart(n, row, route, station)
     if cause != COMPLETED:
         n[route + N_ANSWERED_FAILED] += 1

@@ -71,6 +71,17 @@ class EventWorld:
         own = [a for gate, a in zip(self.program.gates, self._gates, strict=True) if route.name in gate.routes]
         return self.memory.words(len(own), *own) if own else at.NOTHING
 
+    def _circuit(self, route: Route) -> int:
+        """Returns the breaker of a route that opens after failures, or NOTHING."""
+        opening = route.opening
+        if opening is None:
+            return at.NOTHING
+        address = self.memory.region(at.CIRCUIT_RING + max(opening.last, opening.trials))
+        counts = {at.CIRCUIT_LAST: opening.last, at.CIRCUIT_LEAST: opening.least, at.CIRCUIT_TRIALS: opening.trials}
+        self.memory.write(address, counts)
+        self.memory.write_floats(address, {at.CIRCUIT_SHARE: opening.share, at.CIRCUIT_OPEN_FOR: opening.open_for})
+        return address
+
     def _plan(self, plan: Plan) -> int:
         """Returns how many stages, and their addresses; of each stage how many routes, and their addresses."""
         memory = self.memory
@@ -124,7 +135,7 @@ class EventWorld:
         facts |= {at.RETRY_ON: sum(1 << CAUSES[cause] for cause in set(route.retry_on))}
         facts |= {at.BUDGET_OF: BUDGETS[route.budget.of] if route.budget else at.NO_BUDGET}
         facts |= {at.JITTER: jitter(route.pause), at.FALLBACK: self._route.get(route.fallback, at.NOTHING)}
-        facts[at.GATES] = self._gates_of(route)
+        facts |= {at.GATES: self._gates_of(route), at.CIRCUIT: self._circuit(route)}
         if facts[at.JITTER]:
             facts[at.JITTER_STREAM] = self._uniform(f"jitter of {route.name}")
         for timer in (at.TRY_TIMER, at.CALL_TIMER, at.HEDGE_TIMER):

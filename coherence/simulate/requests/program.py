@@ -146,6 +146,21 @@ class RetryBudget:
 
 
 @dataclass(frozen=True)
+class OpeningBreaker:
+    """Opens for `open_for` seconds when `share` of the `last` outcomes of tries, at least `least`, are failures.
+
+    The first try after it is open makes it half open: `trials` are let through and judged by the same share, and it
+    opens again or closes.  A try given up with its call counts for nothing.
+    """
+
+    share: float
+    last: int
+    least: int
+    open_for: float
+    trials: int = 1
+
+
+@dataclass(frozen=True)
 class Route:
     """Tries of `station` on behalf of its callers.
 
@@ -155,6 +170,7 @@ class Route:
     `breaker`: at most this many tries in flight, more are rejected without being sent and not tried again.
     `most_retries`: at most this many retries in flight.  `hedge_after`: a second copy after this long; the
     first answer wins and the other copy is given up.
+    `opening`: a breaker that fails tries at once, `rejected`, while it is open.
     `fallback`: the route that is used in place of this one when all its tries have failed; none where it is empty.
     """
 
@@ -171,6 +187,7 @@ class Route:
     most_retries: float = math.inf
     hedge_after: float = math.inf
     fallback: str = ""
+    opening: OpeningBreaker | None = None
 
 
 @dataclass(frozen=True)

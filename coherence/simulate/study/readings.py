@@ -107,7 +107,7 @@ def of_requests(program: Program, result: RequestResult, latencies: Mapping[str,
     for source in program.sources:
         yield from _of_source(source.name, latencies[source.name], result, setting)
     for route in program.routes:
-        yield from _of_route(route.name, result)
+        yield from _of_route(route.name, result, breaks=route.opening is not None)
     for station in program.stations:
         yield from _of_station(station.name, result, setting)
 
@@ -159,7 +159,7 @@ def _late(name: str, result: RequestResult, setting: Setting) -> float | None:
     return good / (good + bad) if good + bad else None
 
 
-def _of_route(name: str, result: RequestResult) -> Rows:
+def _of_route(name: str, result: RequestResult, *, breaks: bool) -> Rows:
     tries, again = (
         result.counters[f"{name}.tries"],
         sum(result.counters[f"{name}.{of}"] for of in ("retries", "hedges")),
@@ -167,6 +167,8 @@ def _of_route(name: str, result: RequestResult) -> Rows:
     if tries > again:
         yield (name, "sends per call", ""), tries / (tries - again)
         yield (name, "time out", "%"), 100.0 * result.counters[f"{name}.timeouts"] / tries
+        if breaks:
+            yield (name, "fail at the open breaker", "%"), 100.0 * result.counters[f"{name}.broken"] / tries
 
 
 def _of_station(name: str, result: RequestResult, setting: Setting) -> Rows:

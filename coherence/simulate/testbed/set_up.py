@@ -159,6 +159,9 @@ def _route_problems(setup: SetUp) -> Iterator[Problem]:
     if route.tries > 1 and "timeout" not in route.retry_on:
         message = f"{route.name} does not try again after a timeout, the only failure of a slow back end"
         yield Problem(places["retry_when"], message, "add `timeout` to retry_when, or state `tries: 1`")
+    if route.opening:
+        message = f"the breaker of {route.name} opens after failures: none of the proxies is set up for it here"
+        yield Problem(places["call"], message, "leave it out of a copy of the design")
     if route.hedge_after < math.inf:
         yield Problem(
             places["call"], f"{route.name} hedges: none of the proxies does this on a plain route", "leave it"

@@ -11,6 +11,7 @@ from coherence.simulate.requests.program import (
     Arrivals,
     BatchRule,
     Gate,
+    OpeningBreaker,
     Outage,
     PlanShare,
     Program,
@@ -48,6 +49,14 @@ budgets = st.none() | st.builds(
     share=st.sampled_from([0.0, 0.2, 1.0]),
     floor=st.sampled_from([0.0, 2.0]),
     of=st.sampled_from(["requests", "first"]),
+)
+openings = st.none() | st.builds(
+    OpeningBreaker,
+    share=st.sampled_from([0.5, 1.0]),
+    last=st.sampled_from([2, 5]),
+    least=st.sampled_from([1, 3]),
+    open_for=st.sampled_from([0.0, 2.0]),
+    trials=st.sampled_from([1, 3]),
 )
 services = st.sampled_from(
     [Service(0.4), Service(0.5, "constant"), Service(0.4, "gamma", 0.5, most=0.6), Service(1.0, values=(0.1, 0.9, 0.4))]
@@ -96,6 +105,7 @@ def routes(draw: st.DrawFn, name: str, station: str) -> Route:
         breaker=draw(st.sampled_from([2.0, math.inf])),
         most_retries=draw(st.sampled_from([1.0, math.inf])),
         hedge_after=draw(st.sampled_from([0.3, math.inf])),
+        opening=draw(openings),
     )
 
 
