@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator
-from fractions import Fraction
 
 from bench.harness import Row, on_all_cores
 from coherence.findings.finding import Verdict
@@ -20,7 +19,7 @@ from coherence.loops.checks import oscillation
 from coherence.model.elaborate import elaborate
 
 MARGINS, SEEDS = 25, range(1, 5)  # of each seed, one after another on a core
-BESIDE = Fraction(1, 10)  # of the margin, to both sides: nearer it, a swing grows too slowly to be seen in a run
+BESIDE = 0.1  # of the whole delay, to both sides: nearer, a swing grows or decays too slowly to be seen in a run
 LIMIT = 60.0  # seconds, of one question
 RESTS = "in a run, and its roots there are stable"
 
@@ -84,8 +83,9 @@ def confirmed(seed: int) -> Counter[str]:
             if margin is None or margin.unstable is None:
                 continue
             margins += 1
-            for share, expected in ((1 - BESIDE, "rests"), (1 + BESIDE, "swings")):
-                more = float(share * margin.unstable)
+            edge = float(margin.unstable)
+            aside = BESIDE * (edge + late)
+            for more, expected in ((max(0.0, edge - aside), "rests"), (edge + aside, "swings")):
                 words = text(plant, period, late, more) if where == "landing" else text(plant, period, late + more)
                 said = answer(words)
                 sides["confirmed" if said == expected else said if said == "undecided" else "contradicted"] += 1

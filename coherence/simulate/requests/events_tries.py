@@ -145,11 +145,7 @@ def send(n: Ints, x: Floats, row: int, hedge: bool) -> None:
             note_outcome(n, x, route, 1)
     n[row + C_LIVE] += 1
     if where != NOTHING:
-        cause = REFUSED if where == IN_OUTAGE else REJECTED
-        n[route + (N_REFUSED if cause == REFUSED else N_REJECTED)] += 1
-        n[route + N_BROKEN] += int(where == AT_CIRCUIT)
-        tell(n, x, TRY_FAILED, route, n[row + C_ROOT], n[row + C_ROUND], cause, where)
-        at_once(n, ENDED if full else FAIL, row, n[row + STAMP], cause)
+        turn_away(n, x, row, where)
         return
     attempt = new_try(n, x, row, station, now)
     if x[route + PER_TRY] < float("inf"):
@@ -161,6 +157,16 @@ def send(n: Ints, x: Floats, row: int, hedge: bool) -> None:
         append(n, route + HEDGE_TIMER, row, H_PREV, H_NEXT)
         arm(n, x, HEDGE, route, HEDGE_TIMER, x[row + C_HEDGE])
     place(n, x, attempt, station)
+
+
+@inlined
+def turn_away(n: Ints, x: Floats, row: int, where: int) -> None:
+    """A try fails before it is at its station; beyond a cap on tries in flight it is not tried again."""
+    route, cause = n[row + C_ROUTE], REFUSED if where == IN_OUTAGE else REJECTED
+    n[route + (N_REFUSED if cause == REFUSED else N_REJECTED)] += 1
+    n[route + N_BROKEN] += int(where == AT_CIRCUIT)
+    tell(n, x, TRY_FAILED, route, n[row + C_ROOT], n[row + C_ROUND], cause, where)
+    at_once(n, ENDED if where == AT_BREAKER else FAIL, row, n[row + STAMP], cause)
 
 
 @inlined

@@ -45,12 +45,7 @@ def test_a_breaker_has_the_rules_that_are_stated(breaker: str, rules: OpeningBre
         ("{failures: 5, last: 9, open_for: 30 s}", "`last` of the breaker of web -> s goes with a share"),
         ("{share: 120 %, last: 9, open_for: 30 s}", "opens at a share of 120 %"),
         ("{share: 0 %, last: 9, open_for: 30 s}", "opens at a share of 0 %"),
-        ("{failures: 5}", "open_for"),
-        ("{failures: 5, share: 50 %, open_for: 30 s}", "share"),
-        ("{failures: 2.5, open_for: 30 s}", "2.5"),
         ("{failures: 1000000000, open_for: 30 s}", "more than a run remembers"),
-        ("{failures: 5, open_for: -1 s}", "-1 s"),
-        ("5", "a mapping expected"),
     ],
 )
 def test_a_breaker_that_says_too_little_or_too_much_is_refused(breaker: str, words: str) -> None:
