@@ -56,7 +56,20 @@ class Environment(Protocol):
 
 
 class NotExactError(ArithmeticError):
-    """Raised where an expression leaves the number type (exp and log of rationals, division by zero)."""
+    """Raised where an expression leaves the number type (exp and log of rationals, division by zero).
+
+    `remedy`: what makes it exact, where that is known.
+    """
+
+    def __init__(self, words: str = "", remedy: str = "") -> None:
+        super().__init__(words)
+        self.remedy = remedy
+
+
+def not_rational(name: str) -> NotExactError:
+    """Returns what a function says of a rational for which it has no exact value."""
+    remedy = f"write a formula of + - * /, min, max and if in place of {name}()"
+    return NotExactError(f"{name}() of a rational is not rational", remedy)
 
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
@@ -101,7 +114,7 @@ def _logic(tree: Logic, env: Environment) -> bool:
 def short(value: Value) -> Value:
     """Returns the value, unless its digits have grown beyond use (p' = p * p doubles them each step)."""
     if isinstance(value, int | Fraction) and value.numerator.bit_length() + value.denominator.bit_length() > MOST_BITS:
-        raise NotExactError(f"a number of more than {MOST_BITS} bits")
+        raise NotExactError(f"a number of more than {MOST_BITS} bits", "round it, as floor(1000 * x) / 1000 does")
     return value
 
 
@@ -112,7 +125,7 @@ def divide(left: Value, right: Value) -> Value:
             return Fraction(left, right)
         return left / right
     except ZeroDivisionError:
-        raise NotExactError("division by zero") from None
+        raise NotExactError("division by zero", "keep the divisor away from 0, as max(x, 1) does") from None
 
 
 def _call(tree: Call, env: Environment) -> Value:
@@ -141,7 +154,7 @@ def _transcendental(name: str, value: Value) -> Value:
     if hasattr(value, name):  # a number type with its own
         return getattr(value, name)()
     if not isinstance(value, float):
-        raise NotExactError(f"{name}() of a rational is not rational")
+        raise not_rational(name)
     return math.exp(value) if name == "exp" else math.log(value)
 
 

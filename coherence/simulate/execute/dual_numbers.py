@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from coherence.language.expressions.evaluate import NotExactError
+from coherence.language.expressions.evaluate import not_rational
 from coherence.simulate.execute.affine import plain
 
 Num = Any
@@ -263,5 +263,5 @@ def _float(other: Num) -> float:
 
 def _a_float(value: Num, name: str) -> float:
     if not isinstance(value, float):
-        raise NotExactError(f"{name}() of a rational is not rational")
+        raise not_rational(name)
     return value

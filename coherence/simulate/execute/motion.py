@@ -173,9 +173,12 @@ class Steady:
         """Returns the course of constant rates."""
         for path, rate in rates.items():
             if isinstance(rate, Moving) and (plain_or_float(rate.slope) or rate.curved):
-                raise NotExactError(f"the flow of {path} is not constant between events")
+                raise NotExactError(
+                    f"the flow of {path} is not constant between events",
+                    f"{_in_steps(path)}; `coherence analyze` judges the flow itself",
+                )
         if track.curved:
-            raise NotExactError("a condition of a flow does not move in a straight line")
+            raise NotExactError("a condition of a flow does not move in a straight line", _in_steps(*rates))
         return Course({p: _slope(r) for p, r in rates.items()}, stopped, tuple(track.outcomes), track.turns)
 
     def events(self, run: RunState, limit: Fraction | None) -> Iterable[Fraction]:
@@ -219,6 +222,11 @@ class Steady:
             raise NotExactError("a window over something that does not move in a straight line")
         rise = start.slope * self.number(high - low)
         return start.value + rise / 2, max(start.value, start.value + rise)
+
+
+def _in_steps(*paths: str) -> str:
+    """Returns what makes flows exact: states that change in steps."""
+    return f"state {' and '.join(paths)} in steps: `step: 1 s`, and as its formula the value one step later"
 
 
 def _slope(rate: Num) -> Num:

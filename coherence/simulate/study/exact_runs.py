@@ -75,8 +75,11 @@ def answered(file: str) -> Iterator[None]:
     except MissingValueError as error:
         remedy = f"state it in the design, or give it here: --set {error.path}=..."
         raise InputError([Problem(here, f"needs {error}", remedy)]) from None
-    except (NotExactError, BurstError) as error:
-        raise InputError([Problem(here, str(error), "state a smaller model")]) from None
+    except BurstError as error:
+        raise InputError([Problem(here, str(error), "change the burst, or choose a shorter --for")]) from None
+    except NotExactError as error:
+        remedy = error.remedy or "state it in numbers that + - * /, min, max and if reach"
+        raise InputError([Problem(here, str(error), remedy)]) from None
 
 
 def _for_ever(model: Model, setting: Setting) -> tuple[tuple[str, ...], tuple[Fraction, Fraction] | None]:

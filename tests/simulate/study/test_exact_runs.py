@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from coherence.base.errors import UsageError
+from coherence.base.errors import InputError, UsageError
 from coherence.language.reading import read_text
 from coherence.simulate.study.exact_runs import NothingRunsError, exactly, loops_study
 from coherence.simulate.study.loops_over_requests import run_model
@@ -15,6 +16,16 @@ from coherence.simulate.study.setting import Setting
 
 EMPTY = "coherence: 1\nworkload: {web: {rate: 9 req/s}}\n"
 LOOP = Path("specs/hpa-metric-lag/design.yaml").read_text(encoding="utf-8")
+
+LAG = """coherence: 1
+components:
+  room: {{state: "temp' = {}", {}from: 10}}
+loops:
+  control:
+    timescale: {{period: 60 s, phase: 60 s}}
+    trigger: always
+    actuation: {{signal: heater.power, law: set, to: "20 - room.temp", bounds: [0, 20], from: 5}}
+"""
 
 
 def test_a_design_without_loops_has_nothing_to_run_exactly() -> None:
@@ -34,3 +45,34 @@ def test_one_exact_run_has_no_seeds_and_says_what_becomes_of_it() -> None:
 def test_a_time_with_too_many_instants_is_refused() -> None:
     with pytest.raises(UsageError, match="choose a shorter --for"):
         exactly(run_model(read_text(LOOP, "d.yaml")), Setting(1e9))
+
+
+def test_a_flow_that_is_not_exact_is_told_to_go_in_steps_and_runs_so() -> None:
+    lag = read_text(LAG.format("(10 - room.temp + 2 * heater.power) / 300 s", ""), "d.yaml")
+    with pytest.raises(InputError) as refused:
+        exactly(run_model(lag), Setting(600.0))
+    (problem,) = refused.value.problems
+    assert problem.message == "the flow of room.temp is not constant between events"
+    assert problem.remedy.startswith("state room.temp in steps: `step: 1 s`")
+    stepped = LAG.format("room.temp + (10 - room.temp + 2 * heater.power) / 300", "step: 1 s, ")
+    instants = exactly(run_model(read_text(stepped, "d.yaml")), Setting(60.0))
+    share = Fraction(299, 300) ** 60  # of the way to 10 + 2 * 5 that is left after 60 steps from 10
+    assert instants[-1].sampled["room.temp"] == 20 - 10 * share
+
+
+@pytest.mark.parametrize(
+    ("formula", "message", "remedy", "mended"),
+    [
+        ("exp(0 - a.x)", "exp() of a rational", "in place of exp()", "max(0, 1 - a.x)"),
+        ("1 / (a.x - 1)", "division by zero", "as max(x, 1) does", "1 / max(a.x - 1, 1)"),
+        ("a.x * a.x / 3 + 1 / 7", "a number of more than", "floor(1000 * x) / 1000", "floor(a.x * 300) / 1000 + 1 / 7"),
+    ],
+)
+def test_a_remedy_of_what_is_not_rational_works(formula: str, message: str, remedy: str, mended: str) -> None:
+    words = 'coherence: 1\ncomponents:\n  a: {{state: "x\' = {}", step: 1 s, from: 1}}\n'
+    with pytest.raises(InputError) as refused:
+        exactly(run_model(read_text(words.format(formula), "d.yaml")), Setting(60.0))
+    (problem,) = refused.value.problems
+    assert message in problem.message
+    assert remedy in problem.remedy
+    assert exactly(run_model(read_text(words.format(mended), "d.yaml")), Setting(60.0))[-1].time == 60
