@@ -173,19 +173,20 @@ def least_quantile(runs: Sequence[Latencies], percent: int) -> float:
 
 
 def collapse_reading(name: str, records: Sequence[RunRecord]) -> Iterator[StudyReading]:
-    """Yields the share of runs in which fewer than half of the requests of the last tenth succeed, where there is one.
-
-    The interval is that of Clopper and Pearson (1934).
-    """
-    from scipy.special import betaincinv
-
+    """Yields the share of runs in whose last tenth fewer than half of the requests succeed, where there is one."""
     late = [record.sample[name, LATE, "%"] for record in records if (name, LATE, "%") in record.sample]
     fallen = sum(value < COLLAPSED for value in late)
     if fallen:
-        count = len(late)
-        low = float(betaincinv(fallen, count - fallen + 1, 0.025))
-        high = float(betaincinv(fallen + 1, count - fallen, 0.975)) if fallen < count else 1.0
-        yield StudyReading(name, "runs that collapse", "%", 100 * fallen / count, 100 * low, 100 * high)
+        yield StudyReading(name, "runs that collapse", "%", 100 * fallen / len(late), *_share_ends(fallen, len(late)))
+
+
+def _share_ends(number: int, count: int) -> tuple[float, float]:
+    """Returns between which shares (%) `number` of `count` leaves that of all, by Clopper and Pearson (1934)."""
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(number, count - number + 1, 0.025)) if number else 0.0
+    high = float(betaincinv(number + 1, count - number, 0.975)) if number < count else 1.0
+    return 100 * low, 100 * high
 
 
 def outcome_notes(program: Program, records: Sequence[RunRecord]) -> Iterator[str]:
@@ -199,7 +200,9 @@ def outcome_notes(program: Program, records: Sequence[RunRecord]) -> Iterator[st
         held = [record for record in ends if record.sample[key] >= COLLAPSED]
         succeed = (source.name, "succeed", "%")
         share = [sum(record.sample[succeed] for record in part) / len(part) for part in (fallen, held)]
+        low, high = _share_ends(len(fallen), len(ends))
         yield (
-            f"{len(fallen)} of {len(ends)} runs of {source.name} collapse: {share[0]:.3g} % succeed in those and "
-            f"{share[1]:.3g} % in the others; a mean over runs is like neither"
+            f"{len(fallen)} of {len(ends)} runs of {source.name} collapse, which leaves {low:.3g} to {high:.3g} % of "
+            f"all runs (95 %): {share[0]:.3g} % succeed in those and {share[1]:.3g} % in the others; a mean over runs "
+            "is like neither"
         )

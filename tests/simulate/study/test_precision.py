@@ -77,9 +77,23 @@ def test_runs_that_collapse_are_told_apart_from_those_that_hold() -> None:
     ]
     (reading,) = collapse_reading("web", records)
     assert (reading.value, round(reading.low or 0, 1), round(reading.high or 0, 1)) == (20.0, 0.5, 71.6)
-    assert list(outcome_notes(program, records)) == [
-        "1 of 5 runs of web collapse: 50 % succeed in those and 100 % in the others; a mean over runs is like neither"
+    (note,) = outcome_notes(program, records)
+    assert note == (
+        "1 of 5 runs of web collapse, which leaves 0.505 to 71.6 % of all runs (95 %): 50 % succeed in those and "
+        "100 % in the others; a mean over runs is like neither"
+    )
+
+
+def test_few_runs_say_next_to_nothing_of_how_often_a_design_collapses() -> None:
+    source = Source("web", Arrivals(rate=9.0), (("call",),))
+    program = Program((source,), (Station("s", 1, Service(0.1)),), (Route("call", "s"),))
+    records = [
+        RunRecord({("web", "succeed in the last tenth", "%"): late, ("web", "succeed", "%"): late})
+        for late in (100.0, 0.0)
     ]
+    (note,) = outcome_notes(program, records)
+    ends = 100 * (1 - 0.975**0.5), 100 * 0.975**0.5  # closed form: none, or both, of two runs in 2.5 % of cases
+    assert f"leaves {ends[0]:.3g} to {ends[1]:.3g} % of all runs" in note
 
 
 @pytest.mark.parametrize("text", ["5", "0 %", "-1 %", "2 s", "x"])
