@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
+from coherence.language.design import Design, Timer
 from coherence.language.reading import read_text
 from coherence.verify.events import forestalling
 from tests.second_interpreter.laid import MODULES
@@ -109,7 +110,12 @@ def test_the_pairs_are_those_that_a_look_at_all_pairs_finds(timers: list[tuple[s
 def test_timers_of_other_things_are_not_laid_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
     armed = forestalling._is_armed
-    monkeypatch.setattr(forestalling, "_is_armed", lambda *them: looked.append(them[1].name) or armed(*them))
+
+    def counted(design: Design, early: Timer, other: Timer) -> bool:
+        looked.append(early.name)
+        return armed(design, early, other)
+
+    monkeypatch.setattr(forestalling, "_is_armed", counted)
     lines = [
         f"  t{n}: {{from: pod{n // 2} starts, after: {n % 2 + 1} s, then: delete pod{n // 2}}}" for n in range(200)
     ]
