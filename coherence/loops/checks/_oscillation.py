@@ -113,7 +113,9 @@ def _swinging(
         Grade.SIMULATED, "roots of every operating point inside the bounds, and execution in floats", numbers=numbers
     )
     every = "" if period is None else f", about every {render_seconds(float(f'{period:.4g}'))}"
-    message = f"{name} never {_settles(of)}: {_moves(ends)}{every}; {persistence.render()}"
+    lasting = render_seconds(float(f"{persistence.run.seconds:.3g}"))
+    wider = f", ever wider in a run of {lasting}" if persistence.run.grows else ""
+    message = f"{name} never {_settles(of)}: {_moves(ends)}{wider}{every}; {persistence.render()}"
     return question.conflict(message, places, of, evidence, certain=False)
 
 

@@ -22,6 +22,7 @@ PERIODS, LEAST_PERIODS = 15, 12
 POINTS = 32  # per period at which the run is read
 MOST_GROWTH = 10.0  # powers of e: a longer run of what grows says no more
 KEPT = 0.95  # of the swing of the middle third, in the last one: it goes on
+WIDER = 2.0  # times that swing: it grows
 DIES = 0.7  # of it: it dies out
 STILL = 1e-7  # relative: a smaller swing is none
 TURNS = 3  # changes of direction in a third
@@ -32,7 +33,8 @@ class FloatRun:
     """`verdict`: swings, rests or undecided; (lowest, highest) of each signal that turns in the last third.
 
     `last`: where each signal ends; `whole`: its lowest and highest value from the start on; `period` (s): of what
-    turns, measured in the last two thirds, None where that does not repeat itself.
+    turns, measured in the last two thirds, None where that does not repeat itself; `grows`: one of them swings ever
+    wider.
     """
 
     verdict: str
@@ -41,6 +43,7 @@ class FloatRun:
     last: Mapping[str, float]
     whole: Mapping[str, tuple[float, float]]
     period: float | None = None
+    grows: bool = False
 
 
 def float_run(
@@ -61,7 +64,9 @@ def float_run(
     whole = {path: (min(row), max(row)) for path, row in zip(paths, rows, strict=True)}
     lasting = [path for path, (ends, before, _) in swings.items() if not _rests(ends, before)]
     own = measured_period([row[each:] for path, row in zip(paths, rows, strict=True) if path in lasting], float(step))
-    return FloatRun("swings" if on else "rests" if rests else "undecided", on, float(3 * third), last, whole, own)
+    grows = any(ends[1] - ends[0] >= WIDER * before for path, (ends, before, _) in swings.items() if path in on)
+    verdict = "swings" if on else "rests" if rests else "undecided"
+    return FloatRun(verdict, on, float(3 * third), last, whole, own, grows)
 
 
 def _periods(period: float, rate: float) -> float:

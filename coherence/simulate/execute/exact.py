@@ -44,6 +44,9 @@ __all__ = ["Action", "Choices", "Execution", "Instant", "MissingValueError", "Sc
 __all__ += ["execute", "replay"]
 MAX_EVENTS = 2_000_000
 MOST_AT_ONCE, AT_ONCE = 1_000, Fraction(1, 10**9)  # instants, seconds
+ALONE = Fraction(
+    1
+)  # seconds to the first look at flows that nothing else ever happens to; later ones are twice as late
 
 
 class Execution:
@@ -134,16 +137,26 @@ class Execution:
         times += self.motion.events(self, min([*times, *echoes], default=None))
         self.before_echo = min(times, default=None)
         times += echoes
+        if not times and self.flowing:
+            times.append(max(self.time + ALONE, 2 * self.time))
         if not times:
             raise NotExactError("nothing happens any more in this model: no loop acts, no step is due and no flow ends")
         earliest = min(times)
         self.ahead = None if self.flowing else (self.count, earliest)
         return earliest
 
+    def look(self, time: Fraction) -> Instant:
+        """Returns what there is at a time before the next instant, at which nothing happens."""
+        values = {**self.base(), **self._moved(time)}
+        return Instant(time, values, (), (), values, ())
+
     def _drift(self, time: Fraction) -> None:
+        self.values.update(self._moved(time))
+
+    def _moved(self, time: Fraction) -> dict[str, Num]:
         moved = self.motion.move(self, time)
-        for path in self.flowing:
-            self.values[path] = self.motion.number(_clip(short(moved[path]), self.model.states[path].range))
+        ranges = {path: self.model.states[path].range for path in self.flowing}
+        return {path: self.motion.number(_clip(short(moved[path]), limits)) for path, limits in ranges.items()}
 
     def _get_on(self, time: Fraction) -> None:
         """Raise ZenoError where more than MOST_AT_ONCE instants stand within a nanosecond."""
@@ -340,10 +353,11 @@ def _lower(path: str, low: Fraction | None) -> Fraction:
 
 def execute(
     model: Model, choices: Choices | None = None, *, until: Fraction | None = None, instants: int | None = None,
-    see: Callable[[Fraction, View], None] | None = None,
+    see: Callable[[Fraction, View], None] | None = None, looks_last: bool = False,
 ) -> list[Instant]:  # fmt: skip
     """Returns the instants of one run, up to a time (inclusive) or a number; `see` is shown each as it was sampled.
 
+    `looks_last`: with a look at the time `until` itself, where flows have gone on since the last instant.
     Raises NotExactError, MissingValueError.
     """
     run = Execution(model, choices)
@@ -352,6 +366,10 @@ def execute(
         passed.append(run.advance())
         if see is not None:
             see(run.time, View(run, run.time, run.seen))
+    if looks_last and until is not None and run.flowing and run.time < until:
+        passed.append(run.look(until))
+        if see is not None:
+            see(until, View(run, until, dict(passed[-1].sampled)))
     return passed
 
 

@@ -52,7 +52,7 @@ def exactly(model: Model, setting: Setting, watch: PromiseWatch | None = None) -
     bounded(model, setting)
     with answered(model.design.file):
         choices = Choices(setting.values, schedule=bursts(model, until, values=setting.values))
-        return execute(model, choices, until=until, see=watch.see if watch is not None else None)
+        return execute(model, choices, until=until, see=watch.see if watch is not None else None, looks_last=True)
 
 
 def bounded(model: Model, setting: Setting) -> None:

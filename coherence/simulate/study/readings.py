@@ -28,7 +28,10 @@ LATE = "succeed in the last tenth"
 
 
 def of_signals(model: Model, instants: Sequence[Instant], setting: Setting) -> Rows:
-    """Mean over time, extremes and last value of every state and command, in SI."""
+    """Mean over time, extremes and last value of every state and command, in SI.
+
+    Between instants what flows moves in a straight line and all else stands still.
+    """
     shown = [i for i in instants if i.time >= setting.warmup] or list(instants[-1:])
     ends = [*(float(i.time) for i in shown[1:]), setting.until]
     for path in (*model.states, *model.commands):
@@ -38,7 +41,9 @@ def of_signals(model: Model, instants: Sequence[Instant], setting: Setting) -> R
         spans = [end - float(i.time) for i, end in zip(shown, ends, strict=True)]
         total = sum(spans)
         unit = unit_text(unit_of(model, path))
-        mean = sum(v * s for v, s in zip(values, spans, strict=True)) / total if total else values[-1]
+        flows = path in model.states and model.states[path].flow is not None
+        middles = [(a + b) / 2 for a, b in itertools.pairwise(values)] + values[-1:] if flows else values
+        mean = sum(v * s for v, s in zip(middles, spans, strict=True)) / total if total else values[-1]
         for what, number in (("mean", mean), ("least", min(values)), ("most", max(values)), ("last", values[-1])):
             yield (path, what, unit), number
 

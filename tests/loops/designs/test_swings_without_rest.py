@@ -54,6 +54,13 @@ def test_a_flow_swings_only_where_its_run_does(flow: str, start: str, verdict: s
     assert (answer.verdict, answer.linear) == (verdict, linear)
 
 
+def test_a_swing_without_bounds_grows_and_one_at_its_bounds_does_not() -> None:
+    delayed = of_text('coherence: 1\ncomponents: {a: {state: "x\' = -2 * delayed(a.x, 1 s) / 1 s", from: 0.9}}\n')
+    for answer, grows in ((delayed, True), (of_text(LAG), False)):
+        assert answer.run is not None
+        assert answer.run.grows is grows
+
+
 def test_what_exact_runs_leave_open_is_said_by_roots_and_a_run() -> None:
     model = elaborate(read_text(LAG, "design.yaml"))
     left_open = RunVerdict("undecided", "not exact: it bends", False, None, {}, None, (), 0)

@@ -8,6 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Call, Name, Number, Tree
@@ -247,6 +249,19 @@ def test_more_instants_at_one_time_than_any_design_means_is_an_error(monkeypatch
 def test_nothing_ever_happens() -> None:
     with pytest.raises(NotExactError, match="nothing happens any more"):
         execute(model("{a: {k: 1}}"), until=F(1))
+
+
+def test_a_flow_that_nothing_happens_to_is_looked_at_ever_later() -> None:
+    instants = execute(model('{a: {state: "x\' = 2 / 1 s", from: 1}}'), until=F(100))
+    assert [i.time for i in instants] == [F(t) for t in (0, 1, 2, 4, 8, 16, 32, 64)]
+    assert all(i.after["a.x"] == 2 * i.time + 1 for i in instants)
+
+
+@given(st.fractions(F(0), F(60)))
+def test_a_last_look_sees_what_flows_have_come_to(until: F) -> None:
+    made = model('{a: {state: "x\' = 2 / 1 s", from: 1}, b: {state: "y\' = b.y + 1", step: 7 s, from: 0}}')
+    last = execute(made, until=until, looks_last=True)[-1]
+    assert (last.time, last.after["a.x"], last.after["b.y"]) == (until, 2 * until + 1, until // 7 + 1)
 
 
 def test_a_copy_goes_its_own_way() -> None:

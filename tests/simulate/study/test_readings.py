@@ -50,3 +50,15 @@ def test_who_fails_counts_as_longer_than_every_answer() -> None:
 
 def test_of_whom_the_figures_are_stands_beside_them() -> None:
     assert OF_WHOM in study(read_text(OVERLOADED, "d.yaml"), Setting(10.0, seeds=(1,))).assumptions
+
+
+@pytest.mark.parametrize("period", ["7 s", "100 s", "10 min"])
+def test_the_mean_of_what_flows_is_that_of_a_straight_line(period: str) -> None:
+    """However seldom anything else happens: a rise from 0 to 600 has the mean 300."""
+    text = f"""
+coherence: 1
+components: {{a: {{state: "x' = 1 / 1 s", from: 0}}, b: {{state: "y' = b.y + 1", step: {period}, from: 0}}}}
+"""
+    means = {(r.of, r.what): r.value for r in study(read_text(text, "d.yaml"), Setting(600.0)).readings}
+    assert means["a.x", "mean"] == pytest.approx(300)
+    assert means["a.x", "last"] == 600
