@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from coherence.base.places import Place
 from coherence.base.units import ONE
@@ -23,6 +24,7 @@ from coherence.model.model import EVERYTHING, Interval, Model, State, some_outpu
 from coherence.simulate.execute.exact import Choices, Execution, Instant, View
 from coherence.simulate.execute.slices import sliced
 from coherence.simulate.processes import Processes
+from coherence.simulate.requests.first_tries import first_tries
 from coherence.simulate.requests.program import Program
 from coherence.simulate.requests.service_means import mean_of
 
@@ -62,15 +64,25 @@ class Meter:
         self.levels = seen
 
     def rate(self, key: str) -> float:
-        """Per second, of a counter; of tries before anything was measured, the rate at which first tries come."""
+        """Per second, of a counter; before anything was measured, what the load that comes makes of it."""
         if not self.span:
             return self._first(key)
         return (self.now.get(key, 0.0) - self.before.get(key, 0.0)) / self.span
 
     def _first(self, key: str) -> float:
-        used = [(source.arrivals.rate, {f"{route}.tries" for stage in source.plan for route in stage})
-                for source in self.program.sources]  # fmt: skip
-        return sum(rate for rate, tries in used if key in tries)
+        """Returns the rate of a counter at the beginning: of first tries, and of the work that servers make of them."""
+        of, _, word = key.rpartition(".")
+        if of not in self.stations:
+            return self._tries.get(of, 0.0)
+        mean, servers = mean_of(self.stations[of].service), self.levels.get(f"{of}.servers", 0.0)
+        offered = self.offered(of)
+        busy = min(offered * mean, servers)
+        rates = {"busy_seconds": busy, "served": busy / mean if mean else offered}
+        return rates.get(word, 0.0)
+
+    @cached_property
+    def _tries(self) -> dict[str, float]:
+        return first_tries(self.program)
 
     def offered(self, station: str) -> float:
         """Tries a second that came to a station."""
@@ -169,11 +181,28 @@ class Coupled:
             given = {*whole.measured, *(values or ())}
             whole = replace(whole, model=watch.begin(whole.model, given, run.seed))
         self.cut = _shown(whole, processes.scaled.values(), watch.targets() if watch is not None else ())
-        start: dict[str, Any] = {path: Fraction(0) for path in self.cut.measured}
-        self.execution = Execution(self.cut.model, Choices({**(values or {}), **start}))
         self.meter = Meter(processes.program)
+        self.execution = self._begin(values or {})
         self.grain, self.read = min([TICK, *(loop.period for loop in self.cut.model.loops)]), Fraction(0)
         self.instants: list[Instant] = []
+
+    def _begin(self, values: Mapping[str, Fraction]) -> Execution:
+        """Returns the executor at the beginning, with what is measured of the load under the servers that there are.
+
+        A loop that looks back sees the same before.
+        """
+        first = Execution(self.cut.model, Choices({**values, **dict.fromkeys(self.cut.measured, Fraction(0))}))
+        self._set_servers(View(first, first.time, first.base()))
+        self.run.advance(until=0.0)
+        self.meter.read(self.run.observe(), 0.0)
+        return Execution(self.cut.model, Choices({**values, **self._measured()}))
+
+    def _measured(self) -> dict[str, Fraction]:
+        return {path: _exact(read(self.meter)) for path, read in self.cut.measured.items()}
+
+    def _set_servers(self, world: View) -> None:
+        for station, path in self.processes.scaled.items():
+            self.run.set_servers(station, max(0, int(world.value(path))))
 
     def advance(self, until: float) -> None:
         """Go on to a time (s)."""
@@ -189,10 +218,9 @@ class Coupled:
             self.meter.read(seen, float(span))
             self.read = time
         self.meter.look(seen)
-        self.execution.values.update({path: _exact(read(self.meter)) for path, read in self.cut.measured.items()})
+        self.execution.values.update(self._measured())
         self.instants.append(self.execution.advance())
         world = View(self.execution, self.execution.time, {**self.execution.values, **self.execution.modes})
         if self.watch is not None:
             self.watch.see(time, View(self.execution, time, self.execution.seen))
-        for station, path in self.processes.scaled.items():
-            self.run.set_servers(station, max(0, int(world.value(path))))
+        self._set_servers(world)

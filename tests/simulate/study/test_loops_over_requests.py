@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -11,6 +12,7 @@ from coherence.base.reads import recorded
 from coherence.language.leaves import leaves
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
+from coherence.simulate.execute.instants import Instant
 from coherence.simulate.processes import processes
 from coherence.simulate.requests.engine import RequestRun
 from coherence.simulate.requests.program import Arrivals, Program, Route, Service, Source, Station
@@ -161,6 +163,56 @@ def test_the_autoscaler_finds_the_servers_that_the_load_needs() -> None:
     assert wanted[0] == 16  # 400 / (10 * 50) = 80 %: ceil(10 * 0.8 / 0.5)
     assert abs(wanted[-1] - 16) <= 2  # the rate of one second scatters by a twentieth
     assert abs(loops.run.observe()["gateway.servers"] - 16) <= 2
+
+
+def at_start(text: str, **values: int) -> Instant:
+    """Returns the first instant, with values of `pool` fixed."""
+    design = read_text(text)
+    requests = processes(design)
+    begins = {f"pool.{word}": F(value) for word, value in values.items()}
+    loops = Coupled(design, requests, RequestRun(requests.program, seed=1), begins)
+    loops.advance(0.0)
+    return loops.instants[0]
+
+
+@pytest.mark.parametrize("servers", [10, 20, 40])
+def test_a_run_begins_with_the_servers_that_are_given(servers: int) -> None:
+    """400 a second over 50 each at 50 % want 16, however many there are: ceil(n * (8 / n) / 0.5)."""
+    first = at_start(DESIGN, desired=servers)
+    assert first.sampled["gateway.utilization"] == F(8, servers)
+    assert first.after["pool.desired"] == 16
+
+
+@pytest.mark.parametrize(("servers", "busy", "served"), [(10, F(8, 10), 400), (16, F(1, 2), 400), (4, 1, 200)])
+def test_servers_are_busy_from_the_beginning_as_the_load_makes_them(servers: int, busy: F, served: int) -> None:
+    """A rate that was not counted yet is not none: a loop on `busy` went to its lower bound under any load."""
+    first = at_start(DESIGN.replace("gateway.utilization", "gateway.busy"), desired=servers)
+    assert first.sampled["gateway.busy"] == busy
+    assert first.sampled["gateway.served"] == served
+
+
+def test_a_loop_that_looks_back_sees_the_same_before_the_beginning() -> None:
+    late = DESIGN.replace("tolerance: 5 %", "tolerance: 5 %, sensor: [mean 30 s]")
+    assert at_start(late).after["pool.desired"] == 16
+
+
+def test_a_station_that_is_called_on_has_its_load_from_the_beginning() -> None:
+    behind = DESIGN.replace("requests, to: gateway", "requests, to: front") + (
+        "  - {from: front, to: gateway, on_timeout: abandon}\n"
+    )
+    behind = behind.replace("components:", "components:\n  front: {copies: 100}")
+    assert at_start(behind).sampled["gateway.utilization"] == F(16, 10)  # half of it through `front`
+
+
+def test_a_replayed_load_is_there_from_the_beginning() -> None:
+    design = read_text(DESIGN)
+    requests = processes(design)
+    (source,) = requests.program.sources
+    times = tuple(number / 200 for number in range(200 * 90))
+    replayed = replace(requests.program, sources=(replace(source, arrivals=Arrivals("trace", times=times)),))
+    loops = Coupled(design, replace(requests, program=replayed), RequestRun(replayed, seed=1))
+    loops.advance(0.0)
+    assert loops.instants[0].sampled["gateway.utilization"] == pytest.approx(200 / 500, rel=1e-3)
 
 
 def test_servers_come_when_they_have_started() -> None:
