@@ -6,11 +6,14 @@ They are what a reading shows at the beginning of a run, before anything was cou
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from coherence.simulate.requests.program import Arrivals, Plan, PlanShare, Program, TimesInBlocks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FIRST = 60.0  # s of replayed arrivals, whose rate is that of their beginning
 
