@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_measured
+from coherence.simulate.study.readings import SUCCEED
 
 if TYPE_CHECKING:
     from coherence.simulate.study.repeated_runs import StudyReading
@@ -17,7 +18,7 @@ def readings_table(columns: Sequence[Sequence[StudyReading]], changed: Sequence[
     if changed:
         cells.append({reading.key: render_reading(reading, sign=True) + _mark(reading) for reading in changed})
     readings = (reading for column in columns for reading in column)
-    keys = list(dict.fromkeys(r.key for r in readings if r.value or r.low or r.high))  # without what is zero in all
+    keys = list(dict.fromkeys(r.key for r in readings if r.value or r.low or r.high or _tells_by_zero(r)))
     width = max((len(what) for _, what, _ in keys), default=0)
     wide = [max((len(text) for text in column.values()), default=0) for column in cells]
     lines, last = [], None
@@ -30,13 +31,18 @@ def readings_table(columns: Sequence[Sequence[StudyReading]], changed: Sequence[
     return [*lines, "", "* the interval of the change leaves out zero"] if any(map(_mark, changed)) else lines
 
 
+def _tells_by_zero(reading: StudyReading) -> bool:
+    """Decides whether zero is news: of most quantities it says that nothing of their kind happened."""
+    return reading.what.startswith(SUCCEED)
+
+
 def _mark(reading: StudyReading) -> str:
     apart = reading.low is not None and reading.high is not None and reading.low * reading.high > 0
     return " *" if apart else ""
 
 
 def render_reading(reading: StudyReading, *, sign: bool = False) -> str:
-    """Returns value and interval as text: `212 ms [208 ms, 216 ms]`."""
+    """Returns value and interval as text: `212 ms [208 ms, 216 ms]`, and of runs `2 of 4: 50 % [6.76 %, 93.2 %]`."""
     value = _number(reading.value, reading.unit, sign=sign)
     if reading.more_than:
         return f"more than {value}"
@@ -44,7 +50,10 @@ def render_reading(reading: StudyReading, *, sign: bool = False) -> str:
         return f"{value} (too short to tell: {reading.too_short})"
     if reading.low is None or reading.high is None:
         return value
-    return f"{value} [{_number(reading.low, reading.unit)}, {_number(reading.high, reading.unit)}]"
+    text = f"{value} [{_number(reading.low, reading.unit)}, {_number(reading.high, reading.unit)}]"
+    if reading.out_of is None:
+        return text
+    return f"{round(reading.value / 100 * reading.out_of)} of {reading.out_of}: {text}"
 
 
 def _number(value: float, unit: str, *, sign: bool = False) -> str:

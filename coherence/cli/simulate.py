@@ -320,6 +320,8 @@ def _row(reading: StudyReading) -> Mapping[str, object]:
         row |= {"runs": {"least": reading.least, "most": reading.most}}
     if reading.more_than:
         row["more_than"] = True
+    if reading.out_of is not None:
+        row["out_of"] = reading.out_of
     return {**row, "too_short": reading.too_short} if reading.too_short else row
 
 

@@ -20,8 +20,8 @@ from coherence.simulate.study.pooled_intervals import (
     pooled_mean,
     pooled_quantile,
 )
-from coherence.simulate.study.readings import LATE, QUANTILES
-from coherence.simulate.study.repeated_runs import StudyReading
+from coherence.simulate.study.readings import LATE, QUANTILES, SUCCEED
+from coherence.simulate.study.repeated_runs import StudyReading, interval
 from coherence.simulate.study.run_record import RunRecord
 from coherence.simulate.study.setting import Setting
 from coherence.simulate.study.start_up import FORGOTTEN, is_scheduled, relaxation, settles_after
@@ -177,7 +177,8 @@ def collapse_reading(name: str, records: Sequence[RunRecord]) -> Iterator[StudyR
     late = [record.sample[name, LATE, "%"] for record in records if (name, LATE, "%") in record.sample]
     fallen = sum(value < COLLAPSED for value in late)
     if fallen:
-        yield StudyReading(name, "runs that collapse", "%", 100 * fallen / len(late), *_share_ends(fallen, len(late)))
+        share, ends = 100 * fallen / len(late), _share_ends(fallen, len(late))
+        yield StudyReading(name, "runs that collapse", "%", share, *ends, out_of=len(late))
 
 
 def _share_ends(number: int, count: int) -> tuple[float, float]:
@@ -198,11 +199,17 @@ def outcome_notes(program: Program, records: Sequence[RunRecord]) -> Iterator[st
         if not 0 < len(fallen) < len(ends):
             continue
         held = [record for record in ends if record.sample[key] >= COLLAPSED]
-        succeed = (source.name, "succeed", "%")
-        share = [sum(record.sample[succeed] for record in part) / len(part) for part in (fallen, held)]
         low, high = _share_ends(len(fallen), len(ends))
         yield (
             f"{len(fallen)} of {len(ends)} runs of {source.name} collapse, which leaves {low:.3g} to {high:.3g} % of "
-            f"all runs (95 %): {share[0]:.3g} % succeed in those and {share[1]:.3g} % in the others; a mean over runs "
-            "is like neither"
+            f"all runs (95 %): {_success(source.name, fallen)} succeed in those and {_success(source.name, held)} in "
+            "the others; a mean over runs is like neither"
         )
+
+
+def _success(name: str, records: Sequence[RunRecord]) -> str:
+    """Renders which share of the requests of some runs succeed, with its interval over them."""
+    mean, low, high = interval([record.sample[name, SUCCEED, "%"] for record in records])
+    if low is None or high is None:
+        return f"{mean:.3g} % of requests (one run: no interval)"
+    return f"{mean:.3g} % of requests [{max(0.0, low):.3g}, {min(100.0, high):.3g}]"

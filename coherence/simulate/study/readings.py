@@ -24,7 +24,8 @@ Sample = Mapping[Key, float]
 Rows = Iterator[tuple[Key, float]]
 QUANTILES = (50, 95, 99)
 LAST = 0.1  # of the time: what it comes to in the end
-LATE = "succeed in the last tenth"
+SUCCEED = "succeed"
+LATE = f"{SUCCEED} in the last tenth"
 
 
 def of_signals(model: Model, instants: Sequence[Instant], setting: Setting) -> Rows:
@@ -141,7 +142,7 @@ def _of_source(name: str, latencies: Latencies, result: RequestResult, setting: 
     yield (name, "not ended", "%"), 100.0 * waiting / came if came else 0.0
     if not came:
         return
-    yield (name, "succeed", "%"), 100.0 * answered / came
+    yield (name, SUCCEED, "%"), 100.0 * answered / came
     late = _late(name, result, setting)
     if late is not None:
         yield (name, LATE, "%"), 100.0 * late

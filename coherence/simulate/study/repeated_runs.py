@@ -27,7 +27,8 @@ class StudyReading:
     """Mean of a quantity over the runs, and the ends of its 95 % interval (None where there is none).
 
     `more_than`: the value is a lower bound, since requests have not been answered; `too_short`: no interval can be
-    told, and with this option it could; `shortage`: how many times as much it takes; `least`, `most`: of the runs.
+    told, and with this option it could; `shortage`: how many times as much it takes; `least`, `most`: of the runs;
+    `out_of`: the number of runs of which it is a share.
     """
 
     of: str
@@ -41,6 +42,7 @@ class StudyReading:
     shortage: float = 0.0
     least: float | None = None
     most: float | None = None
+    out_of: int | None = None
 
     @property
     def key(self) -> Key:

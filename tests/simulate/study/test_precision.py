@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
 from coherence.cli._run import run
+from coherence.cli._tables import render_reading
 from coherence.language.reading import read_text
 from coherence.simulate.requests.program import Arrivals, Program, Route, Service, Source, Station
 from coherence.simulate.study.pooled_readings import collapse_reading, outcome_notes
@@ -79,9 +81,27 @@ def test_runs_that_collapse_are_told_apart_from_those_that_hold() -> None:
     assert (reading.value, round(reading.low or 0, 1), round(reading.high or 0, 1)) == (20.0, 0.5, 71.6)
     (note,) = outcome_notes(program, records)
     assert note == (
-        "1 of 5 runs of web collapse, which leaves 0.505 to 71.6 % of all runs (95 %): 50 % succeed in those and "
-        "100 % in the others; a mean over runs is like neither"
+        "1 of 5 runs of web collapse, which leaves 0.505 to 71.6 % of all runs (95 %): 50 % of requests (one run: no "
+        "interval) succeed in those and 100 % of requests [100, 100] in the others; a mean over runs is like neither"
     )
+    assert render_reading(reading) == "1 of 5: 20 % [0.5051 %, 71.64 %]"
+
+
+OVERLOAD = """\
+coherence: 1
+workload: {web: {rate: 40 req/s, service: {mean: 100 ms, cv: 1}}}
+components: {s: {copies: 2}}
+calls: [{from: web, to: s, per_try: 150 ms, tries: 3, on_timeout: abandon}]
+"""
+
+
+def test_that_nothing_succeeds_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A figure of zero is left out where it says that nothing of its kind happened, but not where it is the news."""
+    (tmp_path / "d.yaml").write_text(OVERLOAD)
+    run(["simulate", str(tmp_path / "d.yaml"), "--for", "1 min", "--warm-up", "50 s", "--runs", "3"])
+    lines = {line[:28].strip(): line[28:].strip() for line in capsys.readouterr().out.splitlines()}
+    assert lines["succeed"] == lines["succeed in the last tenth"] == "0 % [0 %, 0 %]"
+    assert lines["runs that collapse"].lstrip().startswith("3 of 3: 100 % [29.2")  # 0.025 ** (1/3)
 
 
 def test_few_runs_say_next_to_nothing_of_how_often_a_design_collapses() -> None:
