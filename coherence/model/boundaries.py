@@ -23,6 +23,7 @@ from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity
 
 NOTHING: Mapping[str, Tree] = {}
+Way = tuple[str, str]  # a boundary, and the key of it that says what is met on the way
 
 
 def around(design: Design, thing: str) -> tuple[Boundary, ...]:
@@ -95,27 +96,27 @@ def _touched(design: Design, loop: Loop) -> frozenset[str]:
     return frozenset(names.resolve(path, design).partition(".")[0] for path in paths) - names.BUILT_IN
 
 
-def command_delays(design: Design, loop: Loop, signal: str) -> Iterator[tuple[str, Quantity]]:
+def command_delays(design: Design, loop: Loop, signal: str) -> Iterator[tuple[Way, Quantity]]:
     """Yields how much later each boundary on the way lets a command land, with what says so."""
     yield from _delays(design, loop, signal, "added_delay")
 
 
-def reading_delays(design: Design, loop: Loop, path: str) -> Iterator[tuple[str, Quantity]]:
+def reading_delays(design: Design, loop: Loop, path: str) -> Iterator[tuple[Way, Quantity]]:
     """Yields how old each boundary on the way makes what a loop reads of a name, with what says so."""
     yield from _delays(design, loop, path, "reading_delay")
 
 
-def _delays(design: Design, loop: Loop, path: str, key: str) -> Iterator[tuple[str, Quantity]]:
+def _delays(design: Design, loop: Loop, path: str, key: str) -> Iterator[tuple[Way, Quantity]]:
     """Yields what the boundaries on the way to a signal add; whoever takes them has read those beside it too."""
     if not path or path in names.BUILT_IN or not loop.inside:
         return
     for boundary, lies in between(design, loop, path.partition(".")[0]):
         delay: Quantity | None = getattr(boundary, key)
         if delay is not None and delay.high and lies:
-            yield f"{key} of {boundary.name}", delay
+            yield (boundary.name, key), delay
 
 
-def delays_of(design: Design, loop: Loop) -> dict[str, Quantity]:
+def delays_between(design: Design, loop: Loop) -> dict[Way, Quantity]:
     """Returns the delays of the boundaries that commands and readings of a loop cross."""
     stated = loop.actuation.signal if loop.actuation else None
     signal = names.resolve(stated.text, design) if stated else ""

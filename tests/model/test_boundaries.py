@@ -82,12 +82,86 @@ def test_a_law_that_counts_what_landed_is_dead_beat_at_any_delay(delay: str) -> 
     assert told(design(behind(added_delay=delay))) == SETTLES
 
 
-@pytest.mark.parametrize("key", ["reading_delay", "added_delay"])
-def test_a_range_of_delays_is_proved_for_none_of_them_and_a_conflict_names_its_end(key: str) -> None:
-    assert told(design(behind(**{key: "0 s .. 14 s"}), count=COMMANDED)) == "undecided"
-    conflict = findings(design(behind(**{key: "0 s .. 30 s"}), count=COMMANDED))["COH301"]
+RANGES = {
+    ("reading_delay", "0 s .. 14 s"): SETTLES,
+    ("reading_delay", "0 s .. 30 s"): f"{MARGINAL} (reading_delay of vm from 15 s on)",
+    ("added_delay", "0 s .. 15 s"): SETTLES,
+    ("added_delay", "0 s .. 30 s"): f"{MARGINAL} (added_delay of vm above 15 s)",
+}
+
+
+@pytest.mark.parametrize(("key", "delay", "answer"), [(*row, answer) for row, answer in RANGES.items()])
+def test_a_range_of_delays_is_one_unknown_constant_and_is_answered_for_each(key: str, delay: str, answer: str) -> None:
+    text = design(behind(**{key: delay}), count=COMMANDED)
+    assert told(text) == answer
+    finding = findings(text)["COH301"]
+    if answer == SETTLES:
+        assert f"{key} of vm = {delay}: one unknown constant each" in finding.assumptions
+    else:
+        assert finding.certainty == "possible"
+        assert f"{key} of vm = {'15 s' if key == 'reading_delay' else '22.5 s'}" in finding.assumptions
+
+
+def test_the_landing_of_the_loop_itself_is_answered_as_that_of_a_boundary() -> None:
+    for (key, delay), answer in RANGES.items():
+        if key == "added_delay":
+            text = design(timescale=f", lands: {delay}", count=COMMANDED)
+            assert told(text) == answer.replace("added_delay of vm", "lands of hpa")
+
+
+def test_two_open_delays_are_answered_for_each_pair() -> None:
+    assert told(design(behind(added_delay="0 s .. 6 s", reading_delay="0 s .. 9 s"), count=COMMANDED)) == SETTLES
+    text = design(behind(added_delay="0 s .. 6 s", reading_delay="0 s .. 10 s"), count=COMMANDED)
+    conflict = findings(text)["COH301"]
     assert conflict.verdict is Verdict.CONFLICT
-    assert f"{key} of vm = 30 s" in conflict.assumptions
+    ages = [words.partition(" = ")[2] for words in conflict.assumptions if "delay of vm" in words]
+    assert sum(Fraction(age.removesuffix(" s")) for age in ages) > 15
+
+
+def test_a_conflict_at_every_delay_of_a_range_is_certain_and_names_the_delay_of_its_run() -> None:
+    finding = findings(design(behind(reading_delay="16 s .. 29 s"), count=COMMANDED))["COH301"]
+    assert (finding.verdict, finding.certainty) == (Verdict.CONFLICT, "certain")
+    assert "reading_delay of vm = 16 s" in finding.assumptions
+
+
+def test_a_conflict_that_rests_on_a_range_of_a_part_asks_for_the_value() -> None:
+    """The part `vgpu` says 0 to 19 ms; a loop every 15 ms is marginal from 15 ms on, as in the table."""
+    wall = "vm: {uses: vgpu, around: [pool], gain: 100 %, capacity_fraction: 100 %, memory_fraction: 100 %, DELAYS}"
+    text = design(wall.replace(", DELAYS", ""), count=COMMANDED, period="15 ms")
+    finding = findings(text)["COH301"]
+    assert finding.verdict is Verdict.UNDECIDED
+    assert "needs added_delay of vm, of which a part only says 0 ms .. 19 ms" in finding.message
+    stated = wall.replace("DELAYS", "added_delay: 18 ms")
+    assert told(design(stated, count=COMMANDED, period="15 ms")).startswith("never settles")
+    stated = stated.replace("18 ms", "14 ms")
+    assert "; without it: hpa settles" in findings(design(stated, count=COMMANDED, period="15 ms"))["COH301"].message
+
+
+def random_ranges(count: int) -> Iterator[tuple[tuple[Fraction, ...], tuple[Fraction, ...], Fraction]]:
+    random = Random(20)  # noqa: S311
+    for _ in range(count):
+        period = Fraction(random.choice([10, 15, 20]))
+        late, old = (sorted(Fraction(random.randint(0, 60), 2) for _ in range(2)) for _ in range(2))
+        which = random.randrange(3)
+        yield (tuple(late) if which else (late[0],)), (tuple(old) if which != 1 else (old[0],)), period
+
+
+@pytest.mark.parametrize(("late", "old", "period"), list(random_ranges(12)))
+def test_verdicts_over_ranges_are_those_of_the_definitions_at_delays_drawn_within(
+    late: tuple[Fraction, ...], old: tuple[Fraction, ...], period: Fraction
+) -> None:
+    """Proved: every delay that is drawn settles.  Conflict: where it is told for one range, each drawn one agrees."""
+    words = [" .. ".join(f"{float(end)} s" for end in ends) for ends in (late, old)]
+    text = design(behind(added_delay=words[0], reading_delay=words[1]), count=COMMANDED, period=f"{period} s")
+    finding, random = findings(text)["COH301"], Random(21)  # noqa: S311
+    settled = []
+    for number in range(60):
+        shares = [Fraction(random.choice([0, number, 60]), 60) for _ in range(2)]
+        at = [ends[0] + (ends[-1] - ends[0]) * share for ends, share in zip((late, old), shares, strict=True)]
+        rest = list(course(at[0], at[1], period, Fraction(20), 120))[-20:]
+        settled.append(max(abs(value - 40) for value in rest) < Fraction(1, 100))
+    assert finding.verdict is (Verdict.PROVED if all(settled) else Verdict.CONFLICT)
+    assert finding.certainty in (["certain"] if not any(settled) else ["possible"] if not all(settled) else [""])
 
 
 def test_the_repaired_twin_runs_the_loop_on_the_side_of_what_it_scales() -> None:

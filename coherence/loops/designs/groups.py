@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.clock import wall_is_over
@@ -15,6 +15,7 @@ from coherence.base.queries import cached
 from coherence.findings import repairs
 from coherence.findings.finding import Edit, Evidence, Finding, Grade, Repair, Verdict
 from coherence.findings.question_input import Question, Subject
+from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.linear import Linear, linearise
 from coherence.loops.designs.one_way import comes_to_rest
@@ -27,6 +28,7 @@ from coherence.simulate.execute.single_loop_runs import Rests, every, every_rest
 from coherence.simulate.execute.slices import blocked, feedback_groups, modes_read, sliced
 from coherence.simulate.execute.starts import corner_count, corners
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
+from coherence.verify.promises.every_delay import for_every_delay
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
 VALUE_OF = "a value of "
@@ -111,7 +113,7 @@ def _longer(model: Model, run: LongRun) -> LongRun:
 
 def answers(question: Question, subject: Subject) -> Iterator[Finding]:
     """Yields one finding per group of loops in feedback."""
-    for group in groups(subject):
+    for number, group in enumerate(groups(subject)):
         missing = needs(subject, group)
         if missing:
             yield question.undecided(
@@ -119,7 +121,19 @@ def answers(question: Question, subject: Subject) -> Iterator[Finding]:
                 lacks_number=missing.startswith(VALUE_OF),
             )  # fmt: skip
         else:
-            yield _decide(question, subject, group)
+            yield _for_every_delay(question, subject, number) or _decide(question, subject, group)
+
+
+def _for_every_delay(question: Question, subject: Subject, number: int) -> Finding | None:
+    """Returns the answer about a group for every delay that is open; None where none is."""
+
+    def part(design: Design) -> Model:
+        return groups(replace(subject, design=design))[number].model
+
+    def ask(case: Subject) -> Finding:
+        return _decide(question, case, groups(case)[number])
+
+    return for_every_delay(question, subject, part, ask)
 
 
 def _decide(question: Question, subject: Subject, group: Group) -> Finding:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from coherence.base.number_text import render_decimal, render_seconds
 from coherence.language.design import Loop
 from coherence.language.schema_kinds import Quantity
-from coherence.model.boundaries import delays_of
+from coherence.model.boundaries import delays_between
 from coherence.model.model import Model, SampledLoop
 
 TIMES = ("phase", "hold_down", "hold_up", "cooldown", "lands", "period")
@@ -33,9 +33,9 @@ def _taken(sampled: SampledLoop) -> Iterator[str]:
 
 def _on_the_way(model: Model, loop: SampledLoop) -> Iterator[str]:
     """Yields the value that a run takes of each open delay of the boundaries that a loop acts or looks across."""
-    for name, delay in delays_of(model.design, loop.source).items():
+    for (boundary, key), delay in delays_between(model.design, loop.source).items():
         if _open(delay):
-            yield f"{name} = {render_seconds(delay.high)}"
+            yield f"{key} of {boundary} = {render_seconds(delay.high)}"
 
 
 def one_ended(model: Model) -> tuple[str, ...]:

@@ -8,13 +8,14 @@ from coherence.base.number_text import render_clock, render_quantity
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.design import Loop, Relay
+from coherence.language.design import Design, Loop, Relay
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Logic
 from coherence.language.schema_kinds import Formula
 from coherence.language.sentences import Promise
 from coherence.model.crossings import at_crossings
+from coherence.model.elaborate import model_of
 from coherence.model.model import Model, unit_of
 from coherence.simulate.execute.exact import Execution, MissingValueError, replay
 from coherence.simulate.execute.orbits import LongRun, long_run, looked_at
@@ -35,6 +36,7 @@ from coherence.verify.promises.decisions import (
     part_of,
     watched,
 )
+from coherence.verify.promises.every_delay import for_every_delay
 from coherence.verify.promises.threshold_repairs import lowered
 
 
@@ -56,7 +58,18 @@ def _loops(model: Model, promise: Promise) -> tuple[str, ...]:
 
 
 def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
-    """Returns the verdict on one promise, as a finding of the question."""
+    """Returns the verdict on one promise, as a finding of the question: for every delay that is open."""
+
+    def part(design: Design) -> Model:
+        return part_of(at_crossings(model_of(design)), promise)
+
+    def ask(case: Subject) -> Finding:
+        return _answer(question, case, promise)
+
+    return for_every_delay(question, subject, part, ask) or ask(subject)
+
+
+def _answer(question: Question, subject: Subject, promise: Promise) -> Finding:
     model = at_crossings(subject.model)
     names = _loops(model, promise)
     places = (promise.place.labelled("this promise"), *(place_of(subject.design.loops[name]) for name in names))

@@ -9,14 +9,17 @@ from coherence.base.places import Place
 from coherence.base.units import SECOND
 from coherence.findings.finding import Evidence, Finding, Grade, Step
 from coherence.findings.question_input import Question, Subject
+from coherence.language.design import Design
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.sentences import Promise
+from coherence.model.elaborate import model_of
 from coherence.model.model import Model
 from coherence.simulate.execute.bounded_response import BoundedResponse, observed
 from coherence.simulate.execute.exact import Execution, Instant, replay
 from coherence.simulate.execute.slices import influences
 from coherence.simulate.execute.timeline import shown, timeline, told_choices
+from coherence.verify.promises.every_delay import for_every_delay
 from coherence.verify.promises.loop_promises import place_of
 from coherence.verify.promises.outcomes import Open, Proved
 from coherence.verify.promises.refutations import MOST_INSTANTS
@@ -37,13 +40,24 @@ def driven(subject: Subject, promise: Promise) -> bool:
 
 def answer(question: Question, subject: Subject, promise: Promise) -> Finding:
     """Returns the verdict on one response, as a finding of the question."""
-    model = subject.model
-    response = conditions_of(model, promise)
-    places: tuple[Place, ...] = (promise.place.labelled("this promise"),)
+    response = conditions_of(subject.model, promise)
     if not isinstance(response, BoundedResponse):
+        places = (promise.place.labelled("this promise"),)
         return question.undecided(f"{promise.text}: needs {response}", places, (promise.name,))
+
+    def part(design: Design) -> Model:
+        return part_of(model_of(design), promise, response)
+
+    def ask(case: Subject) -> Finding:
+        return _answer(question, case, promise, response)
+
+    return for_every_delay(question, subject, part, ask, (response.within,)) or ask(subject)
+
+
+def _answer(question: Question, subject: Subject, promise: Promise, response: BoundedResponse) -> Finding:
+    model = subject.model
     names = _loops(model, response)
-    places = (*places, *(place_of(subject.design.loops[name]) for name in names))
+    places = (promise.place.labelled("this promise"), *(place_of(subject.design.loops[name]) for name in names))
     of = (promise.name, *names)
     outcome = answered(model, promise, response, time_limit=subject.time_limit)
     match outcome:
