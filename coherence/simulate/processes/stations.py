@@ -144,8 +144,7 @@ def _servers(design: Design, pool: Component, notes: list[str]) -> int | None:
         if isinstance(act.initial, Quantity):
             return int(act.initial.low)
         lows = [bound for bound in act.bounds[:1] if isinstance(bound, Quantity)]
-        if lows:
-            notes.append(f"{act.signal.text} starts at {lows[0].text}, the lower end of its bounds")
+        if lows:  # the run says at which number of them it begins
             return int(lows[0].low)
     return None
 

@@ -5,7 +5,7 @@ They are what a reading shows at the beginning of a run, before anything was cou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 FIRST = 60.0  # s of replayed arrivals, whose rate is that of their beginning
 
 
-def first_tries(program: Program) -> dict[str, float]:
-    """Returns first tries a second by route: those of sources, and those that stations make for each try they serve."""
+def first_tries(program: Program, rate_of: Callable[[Arrivals], float] | None = None) -> dict[str, float]:
+    """Returns first tries a second by route: those of sources, and those that stations make for each try they serve.
+
+    `rate_of`: how often requests of a source come, in place of how often they do at the beginning.
+    """
     own = dict.fromkeys((route.name for route in program.routes), 0.0)
     for source in program.sources:
-        rate = first_rate(source.arrivals) * sum(source.turns) / 2
+        rate = (rate_of or first_rate)(source.arrivals) * sum(source.turns) / 2
         for name, share in _shares(source.plan, source.cases):
             own[name] += rate * share
     rates = own
@@ -46,6 +49,14 @@ def first_rate(arrivals: Arrivals) -> float:
     if isinstance(arrivals.times, TimesInBlocks):
         return _rate(next(arrivals.times.blocks(), np.empty(0)))
     return _rate(np.asarray(arrivals.times, np.float64))
+
+
+def mean_rate(arrivals: Arrivals) -> float:
+    """Returns the rate at which requests come on average, without bursts."""
+    if arrivals.kind != "mmpp":
+        return first_rate(arrivals)
+    stays = sum(stay for _, stay in arrivals.states)
+    return sum(rate * stay for rate, stay in arrivals.states) / stays
 
 
 def _rate(times: NDArray[np.float64]) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from coherence.base.places import Place
 from coherence.base.units import ONE
@@ -29,7 +29,6 @@ from coherence.simulate.requests.program import Program
 from coherence.simulate.requests.service_means import mean_of
 
 if TYPE_CHECKING:
-    from coherence.simulate.requests.engine import RequestRun
     from coherence.simulate.study.promises import PromiseWatch
 
 TICK = Fraction(1)  # s: how often loops can see something new
@@ -166,11 +165,31 @@ def _shown(whole: LoopCut, scaled: Iterable[str], promised: Iterable[str]) -> Lo
     return replace(whole, model=replace(sliced(model, needed), promises=model.promises))
 
 
+class Requests(Protocol):
+    """Requests that go on under loops: `RequestRun` is one."""
+
+    @property
+    def seed(self) -> int: ...
+    @property
+    def stopped(self) -> str: ...
+    @property
+    def time(self) -> float: ...
+
+    def advance(self, until: float) -> None:
+        """Goes on to a time (s)."""
+
+    def observe(self) -> Mapping[str, Any]:
+        """Returns all counts now, as numbers."""
+
+    def set_servers(self, station: str, servers: int) -> None:
+        """Gives a station so many servers from now on."""
+
+
 class Coupled:
     """A run of requests under the design's loops.  `instants` are those of the executor."""
 
     def __init__(
-        self, design: Design, processes: Processes, run: RequestRun, values: Mapping[str, Fraction] | None = None,
+        self, design: Design, processes: Processes, run: Requests, values: Mapping[str, Fraction] | None = None,
         watch: PromiseWatch | None = None,
     ) -> None:  # fmt: skip
         self.processes, self.run, self.watch = processes, run, watch
@@ -185,6 +204,11 @@ class Coupled:
         self.execution = self._begin(values or {})
         self.grain, self.read = min([TICK, *(loop.period for loop in self.cut.model.loops)]), Fraction(0)
         self.instants: list[Instant] = []
+
+    @property
+    def since_reading(self) -> Fraction:
+        """Returns the time since rates were read (s)."""
+        return self.execution.time - self.read
 
     def _begin(self, values: Mapping[str, Fraction]) -> Execution:
         """Returns the executor at the beginning, with what is measured of the load under the servers that there are.

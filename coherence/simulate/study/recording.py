@@ -11,11 +11,12 @@ from coherence.base.errors import UsageError
 from coherence.base.output_files import output_folder
 from coherence.language.design import Design
 from coherence.simulate.jobs.of_design import jobs_of
-from coherence.simulate.processes import has_requests, processes
+from coherence.simulate.processes import has_requests
 from coherence.simulate.requests.station_times import stamps
 from coherence.simulate.study.exact_runs import exactly
+from coherence.simulate.study.initial_state import initial_state
 from coherence.simulate.study.loops_over_requests import run_model
-from coherence.simulate.study.samples import SAMPLES, RequestsUnderLoops, with_setting
+from coherence.simulate.study.samples import SAMPLES, RequestsUnderLoops, processes_of, with_setting
 from coherence.simulate.study.setting import Setting
 from coherence.simulate.telemetry import tables_csv
 from coherence.simulate.telemetry.contract import LossCause, Telemetry, joined, of_instants, of_requests
@@ -54,10 +55,10 @@ def _observed(design: Design, setting: Setting) -> tuple[Telemetry, RequestResul
 
     parts: list[Telemetry] = []
     result = None
+    program = processes_of(design)
+    setting = initial_state(design, program, setting).begin(setting)
     if has_requests(design):
-        run = RequestsUnderLoops(
-            design, with_setting(processes(design), setting), setting, setting.seeds[0], trace=True
-        )
+        run = RequestsUnderLoops(design, with_setting(program, setting), setting, setting.seeds[0], trace=True)
         run.advance(setting.until)
         result = run.run.result()
         parts.append(of_requests(result.series, causes=causes(result, setting.until / SAMPLES)))

@@ -27,6 +27,7 @@ from coherence.simulate.study.course import (
     course_of_server,
 )
 from coherence.simulate.study.exact_runs import answered, bounded, loops_study
+from coherence.simulate.study.initial_state import InitialState, initial_state
 from coherence.simulate.study.latencies import Array, Latencies, LatencyRecorder, arrived, served_times
 from coherence.simulate.study.loops_over_requests import Coupled, run_model
 from coherence.simulate.study.precision import steady_outcome
@@ -61,10 +62,14 @@ def _study(
 ) -> Study:  # fmt: skip
     """Runs the design under every seed.  Raises InputError and UsageError with what is missing."""
     requests, engines = has_requests(design), engines_of(design, first_burst=FIRST_BURST)
-    program = _processes(design)
+    program = processes_of(design)
     _known(design, setting, program.program, engines)
-    if not requests and not engines and not jobs_of(design):
-        return loops_study(run_model(design), setting, watch)
+    alone = not requests and not engines and not jobs_of(design)
+    begins = initial_state(design, program, setting) if requests or alone else InitialState({})
+    setting = begins.begin(setting)
+    if alone:
+        own = loops_study(run_model(design), setting, watch)
+        return replace(own, assumptions=(*own.assumptions, *begins.notes))
     program = with_setting(program, setting)
     sources = (source for engine in engines for source, _ in engine.sources)
     scheduled = bool(engines and (setting.pauses or setting.trace)) or any(map(moves, sources))
@@ -72,6 +77,7 @@ def _study(
     outcome = steady_outcome(program.program, setting, runner, scheduled=scheduled)
     notes = [
         *program.assumptions,
+        *begins.notes,
         *([OF_WHOM] if program.program.sources else []),
         *(note for engine in engines for note in engine.notes),
     ]
@@ -129,7 +135,7 @@ class SeedJob:
                 design, program = self.of
             else:
                 design = _read(self.of)
-                program = with_setting(_processes(design), setting)
+                program = with_setting(processes_of(design), setting)
             watch = PromiseWatch(design, setting.until, self.warmup)
             record = RunRecord({})
             for share, part in _parts(design, program, setting, setting.seeds[0], watch):
@@ -147,7 +153,8 @@ def _read(sources: tuple[tuple[str, str], ...]) -> Design:
     return design_from_texts(dict(sources))
 
 
-def _processes(design: Design) -> Processes:
+def processes_of(design: Design) -> Processes:
+    """Returns the program of a design; an empty one where it has no requests."""
     return processes(design) if has_requests(design) else Processes(Program((), (), ()))
 
 

@@ -1,0 +1,66 @@
+"""Lets requests flow evenly through a program: as many as come on average, served as long as services take on average.
+
+It counts what a run of requests counts, without chance: loops over it come to rest where they ever do.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from coherence.simulate.requests.first_tries import first_tries, mean_rate
+from coherence.simulate.requests.program import Program
+from coherence.simulate.requests.service_means import mean_of
+
+
+class EvenFlow:
+    """Requests as a fluid: what stations cannot serve waits.  Every try that comes is answered in the end.
+
+    It counts in fractions, so that rates that stay are read as the same number each time.
+    """
+
+    seed, stopped = 0, ""
+
+    def __init__(self, program: Program) -> None:
+        self.time = 0.0
+        self.tries = {name: Fraction(rate) for name, rate in first_tries(program, mean_rate).items()}
+        self.means = {station.name: Fraction(mean_of(station.service)) for station in program.stations}
+        self.offered = {
+            name: sum((self.tries[route.name] for route in program.routes if route.station == name), Fraction(0))
+            for name in self.means
+        }
+        self.servers = {station.name: station.servers for station in program.stations}
+        self.queue = dict.fromkeys(self.means, Fraction(0))
+        self.served = dict.fromkeys(self.means, Fraction(0))
+
+    @property
+    def overloaded(self) -> bool:
+        """Returns whether something waits, or no less comes than can be served."""
+        return any(
+            self.queue[name] > 0 or self.offered[name] * mean >= self.servers[name]
+            for name, mean in self.means.items()
+            if mean
+        )
+
+    def advance(self, until: float) -> None:
+        """Flows on to a time (s)."""
+        span = Fraction(until) - Fraction(self.time)
+        for name, mean in self.means.items():
+            there = self.queue[name] + self.offered[name] * span
+            done = min(there, self.servers[name] / mean * span) if mean else there
+            self.served[name] += done
+            self.queue[name] = there - done
+        self.time = until
+
+    def set_servers(self, station: str, servers: int) -> None:
+        """From now on a station has so many servers."""
+        self.servers[station] = servers
+
+    def observe(self) -> dict[str, Any]:
+        """Returns all counts now."""
+        time = Fraction(self.time)
+        counts: dict[str, Any] = {"time": time} | {f"{route}.tries": rate * time for route, rate in self.tries.items()}
+        for name, mean in self.means.items():
+            counts |= {f"{name}.queue": self.queue[name], f"{name}.servers": self.servers[name]}
+            counts |= {f"{name}.served": self.served[name], f"{name}.busy_seconds": self.served[name] * mean}
+        return counts
