@@ -18,6 +18,7 @@ from coherence.base.errors import CoherenceError, InputError, UsageError
 from coherence.base.watchdog import GRACE, RunLimit, TimeOverError, at_most, current_run, is_interruptible
 from coherence.checking.departures import taken_back
 from coherence.checking.omissions import with_omissions
+from coherence.checking.placements import on_every_side
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.findings.not_read import Basis, basis
 from coherence.findings.question_input import Subject
@@ -129,7 +130,7 @@ def _findings(module: QuestionModule, subject: Subject) -> list[Finding]:
     try:
         runs = module.questions[0].slow
         with at_most(run.left + GRACE), at_most(SHARE * subject.time_limit + GRACE, processor=True):
-            answers = itertools.islice(_in_time(module.ask(subject), run), MOST_ANSWERS)
+            answers = itertools.islice(_in_time(on_every_side(module.ask, subject), run), MOST_ANSWERS)
             standing = (taken_back(answer, subject.design) if runs else answer for answer in answers)
             findings.extend(with_omissions(answer, subject.design) for answer in standing)
         if len(findings) == MOST_ANSWERS:

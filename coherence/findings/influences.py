@@ -29,7 +29,7 @@ from coherence.language.actions import acted_on, action_in
 from coherence.language.design import Component, Design, Limit, Loop, needed
 from coherence.language.expressions import names as names_in
 from coherence.language.expressions.tree import Call
-from coherence.language.infrastructure import Tier
+from coherence.language.infrastructure import Boundary, Tier
 from coherence.language.leaves import DesignLeaf, leaves
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Formula, Quantity
@@ -129,6 +129,12 @@ def _makes_wait(limit: Limit) -> bool:
     tree = limit.counts.tree if limit.counts is not None else None
     in_flight = isinstance(tree, Call) and tree.function == "in flight"
     return in_flight and (limit.when_full is None or limit.when_full.text == "wait")
+
+
+def acts_on_the_way(boundary: Boundary) -> bool:
+    """Decides whether a boundary does anything to commands or readings that cross it."""
+    stated = {key: getattr(boundary, key) for key in DELAYS} | {key: boundary.constants.get(key) for key in ON_THE_WAY}
+    return any(value is not None and not _neutral(key, value) for key, value in stated.items())
 
 
 def _of_boundary(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:

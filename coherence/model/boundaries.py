@@ -69,7 +69,7 @@ def between(design: Design, loop: Loop, thing: str) -> Iterator[tuple[Boundary, 
 @cached
 @unnoted()
 def unplaced(design: Design) -> dict[str, tuple[str, ...]]:
-    """Returns, for each boundary, the loops that write or read something in it and do not say where they stand."""
+    """Returns, for each boundary, the loops that act on or read something in it and do not say where they stand."""
     wanting: dict[str, tuple[str, ...]] = {}
     for loop in design.loops.values() if design.boundaries else ():
         things = sorted(_touched(design, loop)) if not loop.inside else []
@@ -89,10 +89,11 @@ def uncrossed(design: Design) -> frozenset[str]:
 
 
 def _touched(design: Design, loop: Loop) -> frozenset[str]:
-    """Returns the things that a loop writes or reads."""
+    """Returns the things that a loop writes, evicts members of or reads."""
     read = (path for formula in names.loop_formulas(loop) for path in names_in(formula.tree))
     signal = loop.actuation.signal if loop.actuation else None
-    paths = (*read, *([signal.text] if signal else ()))
+    evicted = loop.actuation.evict if loop.actuation else None
+    paths = (*read, *(word.text for word in (signal, evicted) if word is not None))
     return frozenset(names.resolve(path, design).partition(".")[0] for path in paths) - names.BUILT_IN
 
 

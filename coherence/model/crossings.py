@@ -21,7 +21,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.model import laws
 from coherence.model.draft import ModelDraft
 from coherence.model.model import EVERYTHING, Interval, Model, State, StateSwitch, interval
-from coherence.model.sampled_loops import command_delay, read_by, stated_bounds, written_signal
+from coherence.model.sampled_loops import command_delay, read_by, stated_bounds, writers_of, written_signal
 
 COUNTS_SAMPLES = ("sampled", "mean_over", "max_over", "previous")
 OFF = Interval(Fraction(0), Fraction(0))
@@ -61,8 +61,7 @@ def _sets_alone(draft: ModelDraft, loop: Loop) -> bool:
     actuation, signal = loop.actuation, written_signal(draft, loop)
     number = actuation is not None and isinstance(actuation.to, Quantity) and actuation.to.exact
     late = command_delay(draft, loop) > 0 or (loop.timescale is not None and loop.timescale.lands is not None)
-    others = (other for other in draft.design.loops.values() if other is not loop)
-    alone = all(written_signal(draft, other) != signal for other in others)
+    alone = len(writers_of(draft.design).get(signal, ())) < 2
     return laws.law_of(loop) == "set" and number and alone and not late
 
 

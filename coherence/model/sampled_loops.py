@@ -214,7 +214,7 @@ def _not_off(draft: ModelDraft, loop: Loop) -> Tree | None:
     if off is None or low is None or low <= off.low:
         return None
     signal = written_signal(draft, loop)
-    same = _writers(draft.design).get(signal, ())
+    same = writers_of(draft.design).get(signal, ())
     others = [other for other in same if other is not loop and written_signal(draft, other) == signal]
     if not any(_may_write(other, off.low) for other in others):
         return None
@@ -222,14 +222,14 @@ def _not_off(draft: ModelDraft, loop: Loop) -> Tree | None:
 
 
 @cached
-def _writers(design: Design) -> Mapping[str, list[Loop]]:
+def writers_of(design: Design) -> Mapping[str, list[Loop]]:
     """Returns the loops that write a signal, by its full path: looked up, which reads nothing of them."""
-    writers: dict[str, list[Loop]] = {}
+    by_signal: dict[str, list[Loop]] = {}
     with unnoted():
         draft = ModelDraft(design, index=dict(bare_names(design)))
         for loop in design.loops.values():
-            writers.setdefault(written_signal(draft, loop), []).append(loop)
-    return writers
+            by_signal.setdefault(written_signal(draft, loop), []).append(loop)
+    return by_signal
 
 
 def _may_write(loop: Loop, value: Fraction) -> bool:

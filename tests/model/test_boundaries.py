@@ -241,11 +241,18 @@ def test_a_boundary_is_lowered_only_where_all_loops_at_it_say_where_they_run() -
     for word, path in ACROSS.items():
         unplaced = unplaced.replace(word, path)
     assert {loop[13] for loop in lowered(unplaced)} == {0}
-    text = design(behind(added_delay="30 s")).replace("    inside: none\n", "")
-    for answer in findings(text).values():
-        assert answer.verdict is Verdict.UNDECIDED
-        assert "boundaries.vm.added_delay" in answer.message
-        assert "state where hpa runs: `inside: vm`, or `inside: none`" in answer.message
+
+
+def test_an_eviction_across_a_boundary_says_where_it_comes_from_too() -> None:
+    evicting = """  spread:
+    trigger: pool.load > 30
+    timescale: {period: 15 s}
+    actuation: {evict: pool}
+"""
+    placed = design(behind(added_delay="30 s"))
+    assert {loop[13] for loop in lowered(placed)} == {30}
+    assert {loop[13] for loop in lowered(placed + evicting)} == {0}
+    assert {loop[13] for loop in lowered(placed + evicting.replace("timescale", "inside: vm\n    timescale"))} == {30}
 
 
 @pytest.mark.parametrize(("key", "value"), [("gain", "50 %"), ("granularity", "4"), ("noise", "-5 % .. 5 %")])
