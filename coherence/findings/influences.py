@@ -35,7 +35,7 @@ from coherence.language.roles import role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Event
 from coherence.language.words import MEMBERS as MEMBER_COUNTS
-from coherence.model.boundaries import stands_in, uncrossed
+from coherence.model.boundaries import hidden_readings, stands_in, uncrossed
 
 STOPPING = ("ends", "takes off the list")
 WHOLE = ("loops", "timers", "limits")
@@ -134,16 +134,28 @@ def _makes_wait(limit: Limit) -> bool:
 def acts_on_the_way(boundary: Boundary) -> bool:
     """Decides whether a boundary does anything to commands or readings that cross it."""
     stated = {key: getattr(boundary, key) for key in DELAYS} | {key: boundary.constants.get(key) for key in ON_THE_WAY}
-    return any(value is not None and not _neutral(key, value) for key, value in stated.items())
+    return bool(boundary.hides) or any(value is not None and not _neutral(key, value) for key, value in stated.items())
 
 
 def _of_boundary(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterator[PossibleInfluence]:
     boundary, words = design.boundaries[name], frozenset((*_around(design, name), *_running_in(design, name)))
     for leaf in own:
+        if leaf.key == "hides":
+            yield from _of_hiding(design, name, leaf.place)
+            continue
         stated = getattr(boundary, leaf.key) if leaf.key in DELAYS else boundary.constants.get(leaf.key)
         idle = leaf.key in ON_THE_WAY and name in uncrossed(design)
         if leaf.key not in IDENTITY and not idle and not _neutral(leaf.key, stated):
             yield PossibleInfluence("boundaries", name, leaf.key, _kind(leaf.key), (leaf.place,), words)
+
+
+def _of_hiding(design: Design, name: str, place: Place) -> Iterator[PossibleInfluence]:
+    """Yields what loops do that read what a boundary hides from them, or may."""
+    hidden = (h for h in hidden_readings(design) if h.hides.place == place and h.crosses is not False)
+    blind = {hiding.loop.name for hiding in hidden}
+    words = blind.union(*(written(design, loop) for loop in blind))
+    if words:
+        yield PossibleInfluence("boundaries", name, "hides", VALUE, (place,), frozenset(words))
 
 
 def _running_in(design: Design, name: str) -> Iterator[str]:

@@ -31,7 +31,8 @@ class Link(Record):
 class Boundary(Record):
     """A virtualization or environment boundary around tiers or components.
 
-    `added_delay`: of what is commanded across it; `reading_delay`: of what is read across it.
+    `added_delay`: of what is commanded across it; `reading_delay`: of what is read across it; `hides`: signals, or
+    things with all of theirs, that are not seen across it.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Boundary(Record):
     around: tuple[Word, ...] = key(listing(NAME_KIND), required=True, many=True)
     added_delay: Quantity | None = key(DURATION)
     reading_delay: Quantity | None = key(DURATION)
+    hides: tuple[Word, ...] = key(listing(NAME_KIND, or_one=True), many=True)
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 
 

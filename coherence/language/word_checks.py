@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from coherence.base.places import Place
 from coherence.base.units import shorten
 from coherence.language.design import Call, Component, Design, Job, Loop, needed
-from coherence.language.names import distance, events, nearest, related, used_names
+from coherence.language.names import distance, events, nearest, related, resolve, things, used_names
 from coherence.language.roles import role
-from coherence.language.schema_kinds import Quantity, Reading
+from coherence.language.schema_kinds import Quantity, Reading, Word
 from coherence.language.sentences import Event
 from coherence.language.words import ACTIVITIES, CAUSES, EVENTS, plain_word
 from coherence.language.workloads import Randomness, Workload
@@ -41,6 +41,8 @@ def check(design: Design, reading: Reading) -> None:
     _resources(design, reading)
     for loop in design.loops.values():
         _inside(loop, design, reading)
+    for word in (word for boundary in design.boundaries.values() for word in boundary.hides):
+        _hidden(word, design, reading)
 
 
 def _inside(loop: Loop, design: Design, reading: Reading) -> None:
@@ -53,6 +55,15 @@ def _inside(loop: Loop, design: Design, reading: Reading) -> None:
             near = nearest(word.text, places)
             remedy = f"did you mean '{near}'?" if near else "write a boundary, a component, a tier, or `none`"
             reading.problem(word.place, f"'{shorten(word.text)}' is nothing that a loop runs inside", remedy)
+
+
+def _hidden(word: Word, design: Design, reading: Reading) -> None:
+    """Reports what a boundary cannot hide: a signal of nothing that the design declares."""
+    thing, known = resolve(word.text, design).partition(".")[0], things(design)
+    if thing not in known:
+        near = nearest(thing, known)
+        remedy = f"did you mean '{near}'?" if near else "write a signal of a component, or a component"
+        reading.problem(word.place, f"'{shorten(word.text)}' is no signal that a boundary hides", remedy)
 
 
 def _bursts(workload: Workload, reading: Reading) -> None:

@@ -9,9 +9,12 @@ and what it touches is not proved.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
+from coherence.base.places import Place
 from coherence.base.queries import cached
 from coherence.base.reads import unnoted
 from coherence.base.units import SECOND
@@ -20,7 +23,7 @@ from coherence.language.design import Design, Loop
 from coherence.language.expressions.tree import Call, Name, Number, Tree, rebuilt
 from coherence.language.expressions.tree import names as names_in
 from coherence.language.infrastructure import Boundary
-from coherence.language.schema_kinds import Quantity
+from coherence.language.schema_kinds import Quantity, Word
 
 NOTHING: Mapping[str, Tree] = {}
 Way = tuple[str, str]  # a boundary, and the key of it that says what is met on the way
@@ -95,6 +98,37 @@ def _touched(design: Design, loop: Loop) -> frozenset[str]:
     evicted = loop.actuation.evict if loop.actuation else None
     paths = (*read, *(word.text for word in (signal, evicted) if word is not None))
     return frozenset(names.resolve(path, design).partition(".")[0] for path in paths) - names.BUILT_IN
+
+
+@dataclass(frozen=True)
+class HiddenReading:
+    """A signal that a loop reads and a boundary hides; `crosses`: None where the loop does not say where it stands."""
+
+    loop: Loop
+    path: str
+    boundary: Boundary
+    hides: Word
+    read: Place
+    crosses: bool | None
+
+
+def hidden_readings(design: Design) -> Iterator[HiddenReading]:
+    """Yields what loops read of what boundaries around it hide, on whichever side of them the loops stand."""
+    hiding = [boundary for boundary in design.boundaries.values() if boundary.hides]
+    for loop in design.loops.values() if hiding else ():
+        here = stands_in(design, loop)
+        places = {
+            names.resolve(path, design): formula.place
+            for formula in names.loop_formulas(loop)
+            for path in names_in(formula.tree)
+        }
+        for (path, place), boundary in itertools.product(places.items(), hiding):
+            thing = path.partition(".")[0]
+            word = next((w for w in boundary.hides if names.resolve(w.text, design) in {path, thing}), None)
+            there = {enclosing.name for enclosing in around(design, thing)}
+            if word is not None and boundary.name in there | (here or set()):
+                crosses = None if here is None else boundary.name in here ^ there
+                yield HiddenReading(loop, path, boundary, word, place, crosses)
 
 
 def command_delays(design: Design, loop: Loop, signal: str) -> Iterator[tuple[Way, Quantity]]:

@@ -49,3 +49,16 @@ def test_times_of_members_touch_whoever_chooses_how_many_there_are_or_evicts_one
     words = words_of_entry(design, loop)
     touching = {i.key for word in words for i in influences(design).get(word, ()) if i.section == "components"}
     assert touching == {f"takes.{activity}" for activity in times}
+
+
+@pytest.mark.parametrize(("inside", "touched"), [("none", True), ("vm", False), ("", True)])
+def test_what_a_boundary_hides_touches_the_loops_that_read_it_from_the_other_side(inside: str, touched: bool) -> None:
+    design = read_text(f"""coherence: 1
+infrastructure: {{boundaries: {{vm: {{around: [web], hides: [web.load]}}}}}}
+components: {{web: {{load: 3, heat: 4, size: 1}}}}
+loops:
+  a: {{{f"inside: {inside}, " if inside else ""}trigger: web.load > 3, actuation: {{signal: size, law: step, by: 1}}}}
+  b: {{inside: none, trigger: web.heat > 3, actuation: {{signal: web.count, law: step, by: 1}}}}
+""")
+    blind = {word for word, own in influences(design).items() if any(i.key == "hides" for i in own)}
+    assert blind == ({"a", "web.size"} if touched else set())

@@ -39,6 +39,7 @@ def test_tiers_links_and_boundaries_are_read_with_their_numbers() -> None:
     [
         ("ends: [pod, store], ", "", "the key 'ends' is missing"),
         ("virtualization", "wall", "'wall' is not one of virtualization, environment"),
+        ("[pod]}", "[pod], hides: pot.power}", "'pot.power' is no signal that a boundary hides"),
         ("count: 8", "count: -8", "'-8' is below 0"),
     ],
 )
