@@ -142,7 +142,7 @@ def _ends(of: Clusters, arrived: Array, level: float, around: float) -> tuple[fl
     """
     share = of.within.sum(axis=(0, 1)) / arrived.sum()
     first, last = np.searchsorted(share, [level - around, level + around])
-    near = slice(max(int(first) - 1, 0), int(last) + 1)
+    near = slice(max(int(first) - 1, 0), int(last) + 2)  # the share of a bin may be the level, and no more than that
     statistic, limit = _statistic(level * arrived[:, :, None] - of.within[:, :, near]), _student(arrived.size)
     below, above = np.flatnonzero(statistic > limit), np.flatnonzero(statistic < -limit)
     low = float(of.uppers[near][below[-1]] if len(below) else of.uppers[near][0] / GAMMA)
@@ -164,7 +164,8 @@ def pooled_quantile(of: Clusters, level: float, *, answered: bool = False) -> Po
     edge = float(of.uppers[place])
     if answered:
         high = min(high, float(of.uppers[-1]))
-    return PooledEstimate(float(of.typical[place]), min(low, edge / GAMMA), max(high, edge), groups)
+    value = float(of.typical[place])
+    return PooledEstimate(value, min(low, edge / GAMMA, value), max(high, edge), groups)
 
 
 def pooled_mean(of: Clusters) -> PooledEstimate:

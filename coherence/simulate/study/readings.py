@@ -120,7 +120,8 @@ def of_requests(program: Program, result: RequestResult, latencies: Mapping[str,
 
 OF_WHOM = (
     "succeed and P50 to P99 are of all requests that arrive: those that fail or have not ended are longer than every "
-    "answer, and a percentile that lies among them is more than what is known; mean is of those that are answered"
+    "answer, and a percentile that lies among them is more than what is known; mean is of those that are answered, and "
+    "what succeeds in the last tenth of those that end in it"
 )
 
 

@@ -50,6 +50,18 @@ def test_a_percentile_that_lies_among_those_without_an_answer_is_infinite() -> N
     assert pooled_quantile(of, 0.95, answered=True).value == pytest.approx(2 / 1.5)
 
 
+def test_a_share_that_is_the_level_itself_has_an_upper_end_beside_it() -> None:
+    of = alike([20, 30, 40, 10], 100)  # alike runs, whose residuals do not differ: half of all within the second bin
+    assert pooled_quantile(of, 0.5).high == pooled_quantile(of, 0.5, answered=True).high == of.uppers[2]
+
+
+def test_an_interval_of_no_time_holds_none() -> None:
+    runs = [counted(np.arange(1.0, 500.0), np.zeros(499)) for _ in range(3)]
+    of = clusters(runs)
+    assert of is not None
+    assert pooled_quantile(of, 0.5).low == pooled_quantile(of, 0.5).value == 0
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.floats(0.3, 3.0))
 def test_ends_keep_the_range_and_hold_the_value(seed: int, shape: float) -> None:

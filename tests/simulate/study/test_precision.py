@@ -87,6 +87,16 @@ def test_runs_that_collapse_are_told_apart_from_those_that_hold() -> None:
     assert render_reading(reading) == "1 of 5: 20 % [0.5051 %, 71.64 %]"
 
 
+def test_runs_beside_each_other_on_both_sides_of_half_are_of_one_kind() -> None:
+    """A limit that lets half through was told as runs of two kinds, each with intervals of its own."""
+    source = Source("web", Arrivals(rate=9.0), (("call",),))
+    program = Program((source,), (Station("s", 1, Service(0.1)),), (Route("call", "s"),))
+    for late, fallen in (((49.0, 52.0, 51.0), []), ((49.0, 48.0, 50.5), [3])):
+        records = [RunRecord({("web", "succeed in the last tenth", "%"): share}) for share in late]
+        assert not list(outcome_notes(program, records))
+        assert [round(reading.value * 3 / 100) for reading in collapse_reading("web", records)] == fallen
+
+
 OVERLOAD = """\
 coherence: 1
 workload: {web: {rate: 40 req/s, service: {mean: 100 ms, cv: 1}}}
