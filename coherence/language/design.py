@@ -14,7 +14,7 @@ from coherence.base.records import Record, plain
 from coherence.base.units import ONE, SECOND
 from coherence.language.breakers import Breaker
 from coherence.language.document import Node, Scalar, Table
-from coherence.language.infrastructure import Boundary, Infrastructure, Tier
+from coherence.language.infrastructure import Boundary, Hosting, Infrastructure, Tier
 from coherence.language.schema_kinds import (  # fmt: skip
     Formula,
     Kind,
@@ -290,7 +290,7 @@ class Component(Record):
     state: Word | None = key(TEXT)
     step: Quantity | None = key(PERIOD)
     initial: Quantity | None = key(ANY_QUANTITY, "from")
-    runs_on: Word | None = key(NAME_KIND)
+    runs_on: Word | Hosting | None = key(either(record(Hosting), NAME_KIND))
     discipline: Word | None = key(word(*DISCIPLINES, note=DISCIPLINE_OF_THING))
     cases: dict[str, Quantity] | None = key(described(mapping(quantity(ONE, low=0)), CASES_OF_CALLER))
     note: Word | None = key(TEXT, for_people=True)

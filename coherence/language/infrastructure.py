@@ -5,7 +5,20 @@ from __future__ import annotations
 from coherence.base.places import Place
 from coherence.base.records import Record, plain
 from coherence.language.schema_kinds import Formula, Quantity, Word, key, listing, named, record
-from coherence.language.value_kinds import COUNT, DURATION, NAME_KIND, VALUE, word
+from coherence.language.value_kinds import COUNT, DEVICES, DURATION, NAME_KIND, VALUE, word
+
+
+class Hosting(Record):
+    """The tier that members of a component run on; `devices`: how many one member holds, whole ones or `1/7` of one."""
+
+    tier: Word = key(NAME_KIND, required=True)
+    place: Place | None = plain(compare=False)
+    devices: Quantity | None = key(DEVICES)
+
+    @property
+    def text(self) -> str:
+        """Returns the name of the tier."""
+        return self.tier.text
 
 
 class Tier(Record):

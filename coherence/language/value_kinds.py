@@ -181,6 +181,27 @@ FORMULA: Kind[Formula] = Kind(_read_formula, {"type": ["string", "number"]})
 DURATION = quantity(SECOND, low=0)
 PERIOD = quantity(SECOND, positive=True)
 COUNT = quantity(ONE, low=0)
+_SHARE = re.compile(r"([1-9][0-9]{0,5})\s*/\s*([1-9][0-9]{0,5})")
+
+
+def _read_devices(node: Node, reading: Reading) -> Quantity | None:
+    """Returns how many devices one member holds: a whole number (or a range of them), or a share of one device."""
+    share = _SHARE.fullmatch(node.text.strip()) if isinstance(node, Scalar) else None
+    if share is None:
+        value = COUNT.read(node, reading)
+        ends = (value.low, value.high) if value is not None else ()
+    else:
+        part = Fraction(int(share[1]), int(share[2]))
+        value, ends = Quantity(part, part, ONE, share[0], node.place), (part, part)
+    whole = all(end.denominator == 1 for end in ends) and all(ends)
+    if value is not None and not whole and not (value.exact and 0 < value.low < 1):
+        message = f"'{value.text}' is no number of devices"
+        reading.problem(value.place, message, "write whole devices, or a share of one: `1/7`")
+        return None
+    return value
+
+
+DEVICES: Kind[Quantity] = Kind(_read_devices, {"type": ["string", "number"]})
 WHOLE = quantity(ONE, low=0, whole=True)
 
 

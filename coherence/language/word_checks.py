@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from coherence.base.places import Place
 from coherence.base.units import shorten
 from coherence.language.design import Call, Component, Design, Job, Loop, needed
+from coherence.language.infrastructure import Hosting
 from coherence.language.names import distance, events, nearest, related, resolve, things, used_names
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity, Reading, Word
@@ -30,6 +31,7 @@ def check(design: Design, reading: Reading) -> None:
     for component in design.components.values():
         _roles(component, reading)
         _takes(component, used, reading)
+        _hosted(component, design, reading)
     for event in events(design):
         owner = design.components.get(event.thing)
         if event.kind == "outside":
@@ -55,6 +57,15 @@ def _inside(loop: Loop, design: Design, reading: Reading) -> None:
             near = nearest(word.text, places)
             remedy = f"did you mean '{near}'?" if near else "write a boundary, a component, a tier, or `none`"
             reading.problem(word.place, f"'{shorten(word.text)}' is nothing that a loop runs inside", remedy)
+
+
+def _hosted(component: Component, design: Design, reading: Reading) -> None:
+    """Reports devices of something that is no tier."""
+    host = component.runs_on
+    if isinstance(host, Hosting) and host.text not in design.tiers:
+        near = nearest(host.text, design.tiers)
+        remedy = f"did you mean '{near}'?" if near else "declare it in `infrastructure: {tiers: ...}`"
+        reading.problem(host.tier.place, f"'{shorten(host.text)}' is no tier", remedy)
 
 
 def _hidden(word: Word, design: Design, reading: Reading) -> None:

@@ -22,6 +22,7 @@ from coherence.base.places import NOWHERE, Place
 from coherence.base.units import ONE, SECOND, Dimension
 from coherence.causal.ledger.capacity import Fleet, fleet
 from coherence.language.design import Component, Design
+from coherence.language.infrastructure import Hosting
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.workloads import Workload
 
@@ -148,6 +149,8 @@ def _per_device(component: Component, missing: list[Missing]) -> float:
     if needs is not None and (devices is None or devices.low <= 0):
         missing.append(_ask(f"components.{component.name}.needs", "devices of a replica, > 0", needs, component.place))
         return 0.0
+    if devices is None and isinstance(component.runs_on, Hosting):
+        devices = component.runs_on.devices
     return float(rate.low / devices.low) if devices is not None else float(rate.low)
 
 

@@ -13,6 +13,7 @@ from coherence.findings.question_input import Subject
 from coherence.language import names
 from coherence.language.design import Component, Design, Limit
 from coherence.language.expressions.tree import Name, Tree, rename
+from coherence.language.infrastructure import Hosting
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.words import STATES
 from coherence.model.model import Interval, interval
@@ -127,6 +128,8 @@ def _component(facts: DesignFacts, component: Component) -> None:
     inside = names.scope(component, facts.design)
     stated: dict[str, object] = {**component.constants, **(component.takes or {})}
     stated |= {"copies": component.copies, "count": component.count}
+    if isinstance(component.runs_on, Hosting):
+        stated["runs_on.devices"] = component.runs_on.devices
     for key, given in stated.items():
         path = f"{component.name}.{key}"
         if isinstance(given, Quantity):

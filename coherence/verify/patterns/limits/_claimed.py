@@ -1,0 +1,137 @@
+"""Compares a sum of claims with how many there are, beside the boundaries that the claims are behind."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
+from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.expressions import names as used
+from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
+from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.facts.range_claims import claimed
+from coherence.verify.facts.ranges import Corner, Values, enclosure, extremes, truth
+from coherence.verify.patterns.writers._pair import Numbers, quantities
+
+
+def claim_on(question: Question, subject: Subject, name: str, claims: Tree, where: Place) -> Finding:
+    """Returns the answer whether what is claimed of a tier or a component fits."""
+    facts = known(subject)
+    tree, supply = facts.tree(claims), Name(f"{name}.count")
+    missing = facts.missing(tree)
+    if supply.path not in facts.values:
+        return question.undecided(f"needs count of {name}", (where,), (name,))
+    if missing:
+        return question.undecided(f"needs bounds of {missing[0]}", (where,), (name,))
+    fits = Compare("<=", tree, supply)
+    places = _places(facts, where, supply, tree)
+    holds = truth(fits, facts.values)
+    if holds:
+        return _beside_boundaries(question, facts, name, fits, places)
+    excess = extremes(Arithmetic("-", tree, supply), facts.values)
+    if excess is None or excess[1].value <= 0:
+        return question.undecided(
+            f"needs bounds of what claims {name}: its parts do not vary independently", places, (name,)
+        )
+    return _conflict(question, subject, name, fits, excess[1], places, certain=holds is False)
+
+
+def _places(facts: DesignFacts, where: Place, supply: Name, tree: Tree) -> tuple[Place, ...]:
+    lines = [where, facts.places[supply.path].labelled("this many there are")]
+    lines += [facts.places[path].labelled(f"{path} may take this") for path in used(tree) if path in facts.places]
+    return tuple(lines)
+
+
+def _owners(facts: DesignFacts, tree: Tree) -> list[str]:
+    return [writer.name for path in used(tree) for writer in facts.written.get(path, ())]
+
+
+def _beside_boundaries(
+    question: Question, facts: DesignFacts, name: str, fits: Compare, places: tuple[Place, ...]
+) -> Finding:
+    """Returns the proof, or what boundaries leave open: their gains, their slices, their quota."""
+    from coherence.model.boundaries import around
+    from coherence.verify.facts.boundaries import effects, rooms
+
+    values, of = effects(facts, used(fits.left)), (name, *_owners(facts, fits.left))
+    most = enclosure(fits.left, values).high
+    if not truth(fits, values) or most is None:
+        behind = {
+            boundary.name: boundary for path in used(fits.left) for boundary in around(facts.design, _thing(path))
+        }
+        lines = (*places, *(boundary.place.labelled("what is written may cross this") for boundary in behind.values()))
+        needs = (
+            f"needs whether the loops run inside {' and '.join(behind)}: with its gain the claims on {name} may not fit"
+        )
+        return question.undecided(needs, lines, of)
+    members = sum((enclosure(Name(path), values).high or Fraction(0) for path in used(fits.left)), Fraction(0))
+    for room in rooms(facts, name):
+        if (members if room.members else most) > room.most:
+            what = f"{members} members" if room.members else f"{most} of {name}"
+            needs = f"needs room in {room.boundary} for {what}: there are {room.text}"
+            return question.undecided(needs, (*places, room.place.labelled("so many there are")), of)
+    return _proved(question, facts, name, fits, places, values)
+
+
+def _thing(path: str) -> str:
+    return path.partition(".")[0]
+
+
+def _proved(
+    question: Question, facts: DesignFacts, name: str, fits: Compare, places: tuple[Place, ...], values: Values
+) -> Finding:
+    most, count = enclosure(fits.left, values).high, facts.range(fits.right).low
+    numbers: Numbers = {"claimed at most": (most or Fraction(0), ""), "count": (count or Fraction(0), "")}
+    evidence = arithmetic(numbers, certificate=claimed(fits, values))
+    return question.proved(f"the claims on {name} fit", places, (name, *_owners(facts, fits.left)), evidence)
+
+
+def _conflict(
+    question: Question,
+    subject: Subject,
+    name: str,
+    fits: Compare,
+    worst: Corner,
+    places: tuple[Place, ...],
+    *,
+    certain: bool,
+) -> Finding:
+    facts, count = known(subject), worst.at[f"{name}.count"]
+    claimed_ = worst.value + count
+    parts = ", ".join(f"{path} = {worst.at[path]}" for path in used(fits.left))
+    message = f"the claims on {name} can reach {claimed_} of {count}: {parts}"
+    witness = (Step(None, parts), Step(None, f"{claimed_} are claimed, {count} are there"))
+    numbers: Numbers = {
+        "claimed": (claimed_, ""),
+        "count": (count, ""),
+        **{path: (worst.at[path], "") for path in used(fits.left)},
+    }
+    return question.conflict(
+        message, places, (name, *_owners(facts, fits.left)), arithmetic(numbers, witness=witness),
+        certain=certain, repairs=_repairs(subject, facts, name, fits.left, worst, count),
+    )  # fmt: skip
+
+
+def _repairs(
+    subject: Subject, facts: DesignFacts, name: str, tree: Tree, worst: Corner, count: Fraction
+) -> Iterator[Repair]:
+    """Lower one upper bound, lower all in proportion, or add capacity."""
+    most = worst.value + count
+    uppers = {path: facts.written[path][-1] for path in used(tree) if len(facts.written.get(path, ())) == 1}
+    for path, writer in uppers.items():
+        stated, room = quantities(writer), worst.at[path] - worst.value
+        if len(stated) == 2 and room > max(stated[0].high, Fraction(0)):
+            proposed = repairs.proposal(repairs.change(subject, stated[1], room))
+            yield from [proposed] if proposed else []
+    edits = [
+        repairs.change(subject, quantities(writer)[-1], Fraction(math.floor(worst.at[path] * count / most)))
+        for path, writer in uppers.items() if quantities(writer)
+    ]  # fmt: skip
+    supply = facts.quantities.get(f"{name}.count")
+    more = repairs.change(subject, supply, most) if supply is not None else None
+    for repair in (repairs.proposal(*edits), repairs.proposal(more)):
+        yield from [repair] if repair else []
