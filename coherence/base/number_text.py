@@ -175,6 +175,9 @@ def render_bound(value: Fraction | float, unit_text: str) -> str:
         return f"{rounded:.6g}"
     if unit_text.startswith("bit"):
         return f"{float(f'{float(value) * 8:.6g}'):.6g} {unit_text}"
+    if unit_text == "s" and 2 * 3600 <= abs(rounded) < math.inf:
+        name, size = ("d", 86400) if abs(rounded) >= 2 * 86400 else ("h", 3600)
+        return f"{float(value) / size:.6g} {name}"
     try:
         return render_quantity(Fraction(str(rounded)), unit(unit_text)[1])
     except (UnitError, ValueError):

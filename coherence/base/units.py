@@ -15,7 +15,7 @@ from fractions import Fraction
 COUNTERS = frozenset(
     {
         "req", "token", "replica", "gpu", "job", "node", "pod", "cpu", "core", "block",
-        "step", "sample", "host", "task", "call", "turn", "run", "slot", "rank",
+        "step", "sample", "host", "task", "call", "turn", "run", "slot", "rank", "rad",
     }
 )  # fmt: skip
 
@@ -89,7 +89,7 @@ def _table() -> dict[str, tuple[Fraction, Dimension]]:
     units["C"] = (Fraction(1), Dimension((("C", 1),)))
     units["usd"] = (Fraction(1), Dimension((("usd", 1),)))
     units |= {name: (Fraction(1), Dimension(((name, 1),))) for name in COUNTERS}
-    units |= {f"{name}s": units[name] for name in COUNTERS if name != "cpu"}
+    units |= {f"{name}s": units[name] for name in COUNTERS if name not in ("cpu", "rad")}
     return units
 
 

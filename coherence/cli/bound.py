@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from coherence.base.errors import UsageError
+from coherence.base.errors import InternalError, UsageError
 from coherence.cli._given import refuse_given
 from coherence.cli._unread import strict_code, strict_option
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from coherence.minimums.registry import RegisteredBound
 
 LARGEST = 10**150  # of an input: its powers stay within floating point
+ROUNDING = 1e-6  # of floating point in a witness that is solved
 WITNESS_SECONDS = 5.0  # that a witness may run for one bound at given inputs
 
 
@@ -72,6 +73,10 @@ def command(  # noqa: PLR0913  (one parameter per option)
         if measured:
             raise UsageError("--measured splits a measurement of a design: name the design, then THING.BOUND=VALUE")
         return _bound(target, inputs, output)
+    if inputs and not Path(target).exists() and "/" not in target:
+        from coherence.minimums.registry import entry
+
+        entry(target)  # says what is near
     if inputs:
         raise UsageError(f"'{inputs[0]}' is an input of a bound, and {target} is none: coherence bound --list")
     if not Path(target).exists() and "/" not in target and "." not in target:
@@ -142,11 +147,14 @@ def _attained(floor: Floor) -> tuple[Fraction | float | None, str]:
         return None, "" if witness is None else "run at single values only"
     try:
         with at_most(WITNESS_SECONDS):
-            return witness.attained({name: low for name, (low, _) in floor.inputs.items()}), ""
+            attained = witness.attained({name: low for name, (low, _) in floor.inputs.items()})
     except TimeOverError:
         return None, f"not over within {WITNESS_SECONDS:g} s at these inputs"
     except (UsageError, ArithmeticError, AssertionError, ValueError) as error:
         return None, f"not run at these inputs: {error}"
+    if floor.bound.stands and attained < floor.low * (1 - ROUNDING):
+        raise InternalError(f"the witness of {floor.bound.name} takes {float(attained):g}, less than {floor.low:g}")
+    return attained, ""
 
 
 def _middle(symbol: Symbol, low: Any, high: Any) -> Any:
@@ -214,14 +222,18 @@ def _listed(symbol: Symbol, text: str) -> tuple[Any, ...]:
 def _read(symbol: Symbol, text: str) -> Fraction:
     from coherence.base import units
 
+    angular = "rad" in dict(symbol.dimension.powers)
+    per_second = angular and text.rstrip().endswith("/s") and "rad" not in text
     try:
-        number, dimension = units.quantity(text.strip())
+        number, dimension = units.quantity(text.replace("/s", "rad/s") if per_second else text.strip())
     except units.UnitError as error:
         raise UsageError(f"{symbol.name} = '{units.shorten(text)}': {error}; {error.remedy}") from None
     if abs(number) > LARGEST:
         raise UsageError(f"{symbol.name} = '{units.shorten(text)}' is too large: at most 1e150 in SI units")
     if number and not dimension.fits(symbol.dimension):
         raise UsageError(f"{symbol.name} is {dimension}, {symbol.unit} expected: {symbol.means}")
+    if number and angular is not ("rad" in dict(dimension.powers)) and dimension.powers:
+        raise UsageError(f"{symbol.name} = '{units.shorten(text)}': 1 Hz is 6.28319 rad/s; write it in {symbol.unit}")
     return Fraction(number)
 
 

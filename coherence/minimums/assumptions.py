@@ -12,17 +12,22 @@ from coherence.base.errors import UsageError, did_you_mean
 
 @dataclass(frozen=True)
 class Assumption:
-    """`says`: what is taken for granted.  `refuted_by`: what a measurement shows where it does not hold."""
+    """`says`: what is taken for granted.  `refuted_by`: what a measurement shows where it does not hold.
+
+    `ideal`: it only makes things better than they are, so that nothing beats a floor for the want of it.
+    """
 
     name: str
     says: str
     refuted_by: str
+    ideal: bool = False
 
 
 _ALL = (
     Assumption("end_point_reduction", "only end points add numbers; switches forward them",
                "a bus bandwidth above the link's: switches reduce (in-network reduction)"),
-    Assumption("full_duplex", "each link carries its rate in both directions at once", "less than the rate each way"),
+    Assumption("full_duplex", "each link carries its rate in both directions at once",
+               "less than the rate each way", ideal=True),
     Assumption("one_port", "an end point sends one and receives one message at a time", "several links used at once"),
     Assumption("uncompressed", "every byte of the data crosses the wire", "less traffic than data: compression"),
     Assumption("balanced", "every member holds an equal share", "shares that differ"),
@@ -51,12 +56,15 @@ _ALL = (
     Assumption("stable_inverse", "the plant has no zero in the right half plane", "an inverse response"),
     Assumption("selfish_routing", "each user takes the path that is shortest for itself", "central assignment"),
     Assumption("affine_latency", "latency grows linearly with load", "a queue near saturation"),
-    Assumption("reliable_messages", "messages are neither lost nor corrupted", "loss"),
+    Assumption("reliable_messages", "messages are neither lost nor corrupted", "loss", ideal=True),
     Assumption("gaussian_readings", "readings are independent normal numbers", "autocorrelated readings"),
-    Assumption("offline_optimum", "the future is known to the optimum it is compared with", "none: a comparison"),
+    Assumption("offline_optimum", "the future is known to the optimum it is compared with",
+               "none: a comparison", ideal=True),
     Assumption("atomic_items", "an item lies whole in one bin", "items that are split"),
-    Assumption("fluid", "traffic is divisible and its rates are constant", "packets larger than the buffers"),
-    Assumption("no_latency", "a message takes no time beyond its bytes over the rate", "a fixed time per message"),
+    Assumption("fluid", "traffic is divisible and its rates are constant",
+               "packets larger than the buffers", ideal=True),
+    Assumption("no_latency", "a message takes no time beyond its bytes over the rate",
+               "a fixed time per message", ideal=True),
     Assumption("blind", "the order of service does not depend on how long a request will take", "shortest first"),
     Assumption("patient", "every request waits until it is served", "time-outs, or callers that give up"),
     Assumption("no_waiting", "what finds every server busy is lost", "a queue before the servers"),
@@ -70,7 +78,7 @@ _ALL = (
     Assumption("known_laws", "the laws of readings before and after the change are known", "a law that is estimated"),
     Assumption("equal_items", "every item takes one slot and costs one fetch", "items of several sizes"),
     Assumption("deterministic_policy", "the policy draws no lots", "a randomised policy"),
-    Assumption("crash_faults", "a process fails by stopping", "none: other faults cost more"),
+    Assumption("crash_faults", "a process fails by stopping", "none: other faults cost more", ideal=True),
     Assumption("any_proposer", "any process may propose, not one leader only", "one fixed proposer beside the others"),
     Assumption("no_false_suspicion", "no process that runs is suspected", "suspicions of processes that run"),
     Assumption("constant_dirtying", "memory is written at a constant rate", "a rate of writes that changes"),
@@ -109,8 +117,10 @@ _ALL = (
     Assumption("full_heads", "every head has keys and values of its own", "heads that share them (multi-query)"),
     Assumption("lock_step", "what is sent in a round is heard of at its end, after the longest delay",
                "detectors that tell of a stopped process sooner than the longest delay"),
-    Assumption("free_phases", "the phases of the loop and of what it reads are drawn apart, or are the worst",
+    Assumption("free_phases", "phases that the design does not state are drawn apart, or are the worst",
                "a loop that reads just after its sensor, in step with it"),
+    Assumption("stated_precision", "numbers have the format that the stated peak is of (BF16 where a tier says it)",
+               "a format with a higher peak (FP8)"),
     Assumption("one_try_at_a_time", "a try begins when the one before it is over", "hedged tries"),
 )  # fmt: skip
 ASSUMPTIONS = {one.name: one for one in _ALL}

@@ -25,6 +25,14 @@ def several(inputs: Inputs, name: str) -> tuple[Any, ...]:
     return tuple(cast("Any", inputs[name]))
 
 
+def finite(number: Fraction | float) -> bool:
+    """Returns whether it is a number of the size that floating point has."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # a fraction beyond it
+        return False
+
+
 class Status(StrEnum):
     """What may be done with the number."""
 
@@ -46,6 +54,15 @@ class Role(StrEnum):
     FLOOR = "floor"  # what is measured is not less
     CEILING = "ceiling"  # what is chosen or measured may not be more (a gain, a rate, a time-out)
     POINT = "point"  # where something changes or is best: neither side is a loss
+
+
+class Quantifier(StrEnum):
+    """Of which runs the number speaks."""
+
+    EACH = "each run"  # no run at all does better: so neither does a mean nor the worst
+    MEAN = "mean"  # of the mean over many runs; one run may be better
+    WORST = "worst case"  # some run is no better: only a maximum over all runs says something against it
+    TRACE = "given trace"  # of the very trace or table that is given
 
 
 class Trend(StrEnum):
@@ -81,7 +98,7 @@ class Symbol:
 
     def allows(self, number: Fraction | float) -> bool:
         """Returns whether the value lies in the range.  What is infinite or no number lies in none."""
-        if not math.isfinite(number):
+        if not finite(number):
             return False
         inside = (number > self.least if self.open_ else number >= self.least) and number <= self.most
         return inside and (not self.whole or int(number) == number)
@@ -147,7 +164,7 @@ class Bound:
     `formula` gives it as text of the expression language; where it has none (a graph, a sample), `compute` does.
     `valid`: a condition of the same language on the symbols.  `loss`: A | B | C | R | D | network | virtualization |
     migration | economics | none.  `without`: assumption -> the bound that remains when it is dropped.  `applies`: the
-    things of a design that it speaks of.
+    things of a design that it speaks of.  `quantifier`: whether it holds of each run, of a mean, or of the worst one.
     """
 
     name: str
@@ -164,6 +181,7 @@ class Bound:
     valid: str = ""
     loss: str = "none"
     role: Role = Role.FLOOR
+    quantifier: Quantifier = Quantifier.EACH
     without: Mapping[str, str] = field(default_factory=dict)
     proofs: tuple[Recheck, ...] = ()
     witness: Witness | None = None

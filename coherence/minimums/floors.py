@@ -10,9 +10,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from coherence.base.errors import UsageError, did_you_mean
-from coherence.minimums.bound import Bound, Inputs, Symbol, Trend
+from coherence.minimums.bound import Bound, Inputs, Symbol, Trend, finite
 from coherence.minimums.formulas import UndefinedError, number
 
 Number = Fraction | float
@@ -35,23 +36,26 @@ class Floor:
 
 
 def at(bound: Bound, inputs: Inputs) -> Number:
-    """Returns the bound at one point (SI).  Raises UsageError for inputs that are missing, unknown or outside their
-    range.
+    """Returns the bound at one point (SI).  A float stands for its shortest decimal: 0.1 is a tenth.
+
+    Raises UsageError for inputs that are missing, unknown or outside their range.
     """
     _known(bound, inputs)
+    inputs = {name: _decimal(here) for name, here in inputs.items()}
     for symbol in bound.symbols:
         given = inputs[symbol.name]
         if symbol.way is Trend.LIST:
             continue  # `compute` looks at what it holds
-        if math.isnan(given) or not symbol.allows(given):
-            raise UsageError(f"{symbol.name} = {float(given):g} of {bound.name}: {range_text(symbol)}")
+        if not symbol.allows(given):
+            shown = f"{float(given):g}" if finite(given) or isinstance(given, float) else "a number beyond 1.8e308"
+            raise UsageError(f"{symbol.name} = {shown} of {bound.name}: {range_text(symbol)}")
     if bound.valid and not number(bound.valid, inputs):
         raise UsageError(f"{bound.name} holds where {bound.valid}, not at {_inputs_text(bound, inputs)}")
     try:
         value = bound.compute(inputs) if bound.compute is not None else number(bound.formula, inputs)
     except (OverflowError, ZeroDivisionError, ValueError) as error:
         raise UndefinedError(f"{bound.name} has no value at {_inputs_text(bound, inputs)}: {error}") from None
-    if math.isnan(value) or (bound.compute is None and math.isinf(value)):
+    if not finite(value) and not (bound.compute is not None and value == math.inf):
         raise UndefinedError(f"{bound.name} has no finite value at {_inputs_text(bound, inputs)}")
     return value
 
@@ -82,6 +86,13 @@ def over(bound: Bound, spans: Mapping[str, Span]) -> Floor:
 def _corners(spans: Mapping[str, Span]) -> Iterator[Inputs]:
     for ends in itertools.product(*(dict.fromkeys(span) for span in spans.values())):
         yield dict(zip(spans, ends, strict=True))
+
+
+def _decimal(given: Any) -> Any:
+    """Returns what a float is written as, exactly: 0.1 + 0.2 fills a bin of 0.3."""
+    if isinstance(given, float) and math.isfinite(given):
+        return Fraction(str(float(given)))
+    return tuple(map(_decimal, given)) if type(given) is tuple else given
 
 
 def _known(bound: Bound, given: Mapping[str, object]) -> None:

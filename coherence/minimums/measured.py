@@ -1,7 +1,9 @@
 """Compares measurements of a design with its floors: what is proved, what the scheme costs, what is recoverable.
 
     THING.BOUND=VALUE           a measurement, or a range A .. B
-    THING.BOUND=@FILE           samples in the order of time, one a line: a range of their mean
+    THING.BOUND=@FILE           samples in the order of time, one a line: a range of their mean (of a worst case
+                                the largest of them)
+    THING.BOUND='max VALUE'     the largest over all runs, which alone says something against a worst case
     THING.BOUND.SYMBOL=VALUE    an input of that bound, where the design states none
 
 A measurement of a ceiling or of an upper bound has no shares: it keeps it, or refutes an assumption.
@@ -15,12 +17,14 @@ from fractions import Fraction
 from typing import Any
 
 from coherence.base.errors import UsageError, did_you_mean
+from coherence.base.number_text import render_bound
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.assumptions import assumption
 from coherence.minimums.bands import BANDS, Band
-from coherence.minimums.bound import Application, Bound, Role, Status, Symbol, Trend
-from coherence.minimums.composition import Decomposition, KnownTerm, Leaf, decomposition, sentences
+from coherence.minimums.bound import Application, Bound, Quantifier, Role, Status, Symbol, Trend
+from coherence.minimums.composition import KnownTerm, Leaf
+from coherence.minimums.decomposition import Decomposition, decomposition, sentences
 from coherence.minimums.design_floors import DesignFloor, floor_of
 from coherence.minimums.floors import Floor, Number, Span
 from coherence.minimums.registry import entries, entry
@@ -107,16 +111,37 @@ def _measured(
     application = floor_of(bound, Application(thing, spans, {}, known.places))
     if application.floor is None:
         raise UsageError(f"{thing}.{bound.name}: {application.why}")
+    measured, note = _read(thing, bound, written.removeprefix(MAXIMUM), read)
+    largest = written.startswith(MAXIMUM)
+    if largest and bound.quantifier is not Quantifier.WORST:
+        raise UsageError(f"{thing}.{bound.name} is of {bound.quantifier}, no worst case: leave out 'max'")
+    decomposed = _decomposed(thing, bound, measured, application.floor, design)
+    if bound.stands and bound.quantifier is Quantifier.WORST and measured[0] < application.floor.high and not largest:
+        decomposed = replace(decomposed, shares=None, explanation=(RUN_OF_WORST,), worth=(), cost=None)
+    return replace(decomposed, explanation=(*decomposed.explanation, *note))
+
+
+MAXIMUM = "max "
+RUN_OF_WORST = "a worst case: a run below it refutes nothing; write 'max VALUE' for the largest over all runs"
+MEAN_NOTE = "each end of the measured mean, and so of what is recoverable, holds with 95 % (12 batch means)"
+
+
+def _read(thing: str, bound: Bound, written: str, read: Read) -> tuple[Span, tuple[str, ...]]:
+    """Returns what was measured, and how far its ends hold.  Raises UsageError for what cannot be measured."""
     sampled = written.startswith("@")
-    way = Trend.LIST if sampled else Trend.NEITHER
-    measured = read(Symbol(bound.name, bound.unit, bound.quantity, way), written)
+    measured = read(Symbol(bound.name, bound.unit, bound.quantity, Trend.LIST if sampled else Trend.NEITHER), written)
+    note: tuple[str, ...] = ()
     if sampled:
-        measured = mean_range([one[0] for one in measured[0] if one])
+        samples = [row[0] for row in measured[0] if row]
+        worst = bound.quantifier is Quantifier.WORST
+        measured, note = ((max(samples, default=0),) * 2, ()) if worst else (mean_range(samples), (MEAN_NOTE,))
     if measured[0] > measured[1]:
         raise UsageError(f"{thing}.{bound.name}: the measured range {written} is empty")
-    decomposed = _decomposed(thing, bound, measured, application.floor, design)
-    note = "each end of the measured mean, and so of what is recoverable, holds with 95 % (12 batch means)"
-    return replace(decomposed, explanation=(*decomposed.explanation, note)) if sampled else decomposed
+    if measured[0] < 0 and bound.role is not Role.POINT:
+        raise UsageError(f"{thing}.{bound.name}: {bound.quantity} is never below zero: {written}")
+    if measured[1] > 1 and bound.quantity.startswith(("share of", "largest share of")):
+        raise UsageError(f"{thing}.{bound.name}: {bound.quantity} is never above 100 %: {written}")
+    return measured, note
 
 
 def _application(thing: str, bound: Bound, design: Design, floors: Sequence[DesignFloor]) -> Application:
@@ -155,13 +180,15 @@ def _upper_bound_sentences(bound: Bound, measured: Span, floor: Floor) -> tuple[
     if bound.role is Role.POINT:
         return ("neither side of it is a loss: it is told beside the measurement",)
     if measured[0] > floor.high:
-        first = f"{float(measured[0] - floor.high):.6g} above it: the measurement refutes one of its assumptions"
+        above = render_bound(measured[0] - floor.high, bound.unit)
+        first = f"{above} above it: the measurement refutes one of its assumptions"
         if bound.role is Role.CEILING and bound.kind is not Status.UPPER:
-            first = f"{float(measured[0] - floor.high):.6g} above what is possible or safe"
-        return (first, *(f"{name}: {assumption(name).refuted_by}" for name in bound.assumptions))
+            first = f"{above} above what is possible or safe"
+        guilty = (name for name in bound.assumptions if not assumption(name).ideal)
+        return (first, *(f"{name}: {assumption(name).refuted_by}" for name in guilty))
     if measured[1] > floor.low:
         return ("within or above it, depending on inputs in their ranges",)
-    return (f"at least {float(floor.low - measured[1]):.6g} below it",)
+    return (f"at least {render_bound(floor.low - measured[1], bound.unit)} below it",)
 
 
 def _worth(leaf: Leaf, measured: Span) -> tuple[Worth, ...]:

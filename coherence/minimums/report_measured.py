@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from coherence.base.number_text import render_bound
+from coherence.minimums.explanations import common
 from coherence.minimums.floors import Number
 from coherence.minimums.measured import CostRate, FloorMeasurement
 from coherence.minimums.report import floor_json, worth_json, worth_text
@@ -29,6 +30,10 @@ def measured_text(measurements: Sequence[FloorMeasurement]) -> Iterator[str]:
             yield f"  {_cost(row.cost)}"
         if row.band is not None and row.shares is not None:
             yield f"  published indicative band: {row.band.sentence}"
+    beaten = [row.shares.explained for row in measurements if row.shares is not None and row.shares.explained]
+    if len(beaten) > 1:
+        sets = "; or ".join(" with ".join(one) for one in common(beaten))
+        yield f"\nall measurements below their floors are explained by: {sets}"
 
 
 def _range(low: Number, high: Number, unit: str) -> str:
@@ -61,6 +66,7 @@ def measured_json(row: FloorMeasurement) -> dict[str, Any]:
         "measured": [float(x) for x in row.measured], "floor": floor_json(row.floor),
         "shares": [{"name": s.name, "low": float(s.low), "high": float(s.high)} for s in shares],
         "violated": list(row.shares.violated) if row.shares is not None else [],
+        "explained": [list(one.assumptions) for one in row.shares.explained] if row.shares is not None else [],
         "said": list(row.explanation),
         "value_of_telemetry": [worth_json(worth) for worth in row.worth],
         "cost": _cost_json(row.cost),

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
 
 import pytest
 
+from coherence.base.errors import UsageError
+from coherence.language.reading import read_text
 from coherence.minimums.assumptions import assumption
+from coherence.minimums.design_floors import design_floors
+from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
 
 
@@ -53,3 +58,59 @@ def test_a_quorum_survives_each_minority_and_no_smaller_one_does(others: int) ->
 
 def test_the_edge_of_a_sampled_gain_is_the_first_loss() -> None:
     assert entry("sampled_gain").bound.quantity == "gain below which every gain is stable"
+
+
+LOOP = """coherence: 1
+components: {{pool: {{usage: 1}}}}
+loops:
+  slow:
+    target: {{signal: pool.usage, setpoint: 50 %, sensor: [{sensor}]}}
+    timescale: {{period: {period} s, phase: {phase} s}}
+    actuation: {{signal: pool.replicas, bounds: [1, 12]}}
+"""
+
+
+@pytest.mark.parametrize("sensor", [(30,), (12,), (12, 5), (7, 21, 3)])
+@pytest.mark.parametrize("period", [30, 9])
+@pytest.mark.parametrize("phase", [0, 1, 11])
+def test_ages_of_a_loop_whose_phase_is_stated_are_those_of_its_run(
+    sensor: tuple[int, ...], period: int, phase: int
+) -> None:
+    chain = ", ".join(f"{'relist' if k else 'scrape'} {size} s" for k, size in enumerate(sensor))
+    design = read_text(LOOP.format(sensor=chain, period=period, phase=phase))
+    ages = _run(sensor, period, phase)
+    bounds = {name: entry(name).bound for name in ("reading_age_mean", "reading_age_longest")}
+    floors = {one.bound.name: one.floor for one in design_floors(design, bounds.values())}
+    mean, longest = floors["reading_age_mean"], floors["reading_age_longest"]
+    assert mean is not None
+    assert longest is not None
+    assert mean.low == mean.high == Fraction(sum(ages), len(ages)) + Fraction(1, 2)
+    assert longest.low == longest.high == max(ages) + 1
+
+
+def _run(sensor: tuple[int, ...], period: int, phase: int) -> list[int]:
+    """The age of what the loop acts on at every second of a cycle; each part copies what the one before it shows."""
+    cycle = math.lcm(period, *sensor)
+    shown, acted, ages = [0] * len(sensor), 0, []
+    for now in range(3 * cycle):
+        for k, size in enumerate(sensor):
+            if now % size == 0:
+                shown[k] = now if k == 0 else shown[k - 1]
+        if now % period == phase % period:
+            acted = shown[-1]
+        if now >= 2 * cycle:
+            ages.append(now - acted)
+    return ages
+
+
+def test_a_float_stands_for_its_shortest_decimal() -> None:
+    tenths = {"sizes": (0.1, 0.2), "capacity": 0.3}
+    for name in ("bins_needed", "bins_by_volume"):
+        assert at(entry(name).bound, tenths) == 1
+
+
+def test_numbers_beyond_floating_point_are_refused() -> None:
+    with pytest.raises(UsageError, match="beyond"):
+        at(entry("all_reduce_end_point").bound, {"n": 10**400, "size": 1, "bandwidth": 1})
+    with pytest.raises(UsageError, match="no finite value"):
+        at(entry("compute_time").bound, {"operations": 10**300, "units": 1, "peak": Fraction(1, 10**300)})

@@ -16,7 +16,8 @@ import pytest
 
 from bench._minimums_published import MEGATRON, compared, compute_floor, value
 from coherence.minimums.bound import Status
-from coherence.minimums.composition import KnownTerm, Leaf, Serial, decomposition, estimate, sentences
+from coherence.minimums.composition import KnownTerm, Leaf, Serial, estimate
+from coherence.minimums.decomposition import decomposition, sentences
 from coherence.minimums.floors import over
 from coherence.minimums.ladder import ladder
 from coherence.minimums.registry import entry

@@ -18,7 +18,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._information_age import age, best_load
 
 
@@ -52,6 +63,7 @@ BOUND = Bound(
     quantity="least mean age of readings over all rates of updates",
     unit="s",
     kind=Status.TIGHT,
+    quantifier=Quantifier.MEAN,
     loss="B",
     symbols=(Symbol("mean", "s", "mean time of service of an update", Trend.RISES, open_=True, sign="m"),),
     compute=least,

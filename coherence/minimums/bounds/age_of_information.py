@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._information_age import FORMULA
 
 
@@ -40,6 +40,7 @@ BOUND = Bound(
     quantity="mean age of the newest reading",
     unit="s",
     kind=Status.EXACT,
+    quantifier=Quantifier.MEAN,
     loss="B",
     symbols=(
         Symbol("load", "1", "load of the server of updates", Trend.NEITHER, most=1.0, open_=True, sign=r"\rho"),

@@ -20,7 +20,7 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
 
 
 def quorums() -> Checked:
@@ -49,6 +49,7 @@ BOUND = Bound(
     quantity="time from a proposal to its decision",
     unit="s",
     kind=Status.THEOREM,
+    quantifier=Quantifier.WORST,
     loss="none",
     symbols=(
         Symbol("replicas", "1", "processes that decide", Trend.FALLS, least=3, whole=True, sign="n"),

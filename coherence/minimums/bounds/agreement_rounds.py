@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
 from coherence.minimums.consensus import script
 
 
@@ -37,6 +37,7 @@ BOUND = Bound(
     quantity="longest time until all have decided",
     unit="s",
     kind=Status.THEOREM,
+    quantifier=Quantifier.WORST,
     loss="none",
     symbols=(
         Symbol("failures", "1", "processes that may stop", Trend.RISES, whole=True, sign="f"),

@@ -41,7 +41,7 @@ BOUND = Bound(
         LINK,
     ),
     formula="(n - 1) / n * size / bandwidth",
-    assumptions=("full_duplex", "uncompressed", "balanced", "no_latency", "one_attachment"),
+    assumptions=("full_duplex", "uncompressed", "no_latency", "one_attachment"),
     source="Chan et al. 2007, lower bounds; cut of one member against the rest",
     examples=(Example(given(8, 8 * 10**9, 50 * 10**9), 0.14, "arithmetic"),),
     witness=Witness("a ring, message by message", executed),

@@ -40,7 +40,6 @@ BOUND = Bound(
         "end_point_reduction",
         "full_duplex",
         "uncompressed",
-        "balanced",
         "one_port",
         "message_time",
         "one_attachment",

@@ -20,7 +20,18 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 
 MEMBERS, OUTCOMES = 3, 3
 
@@ -54,6 +65,7 @@ BOUND = Bound(
     quantity="mean time until the last member is ready",
     unit="s",
     kind=Status.TIGHT,
+    quantifier=Quantifier.MEAN,
     loss="A",
     symbols=(
         Symbol("mean", "s", "mean time of the slowest member", Trend.RISES),

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
 
 PROVED_TO = 8
 
@@ -43,6 +43,7 @@ BOUND = Bound(
     quantity="mean time until the last member is ready",
     unit="s",
     kind=Status.EXACT,
+    quantifier=Quantifier.MEAN,
     loss="A",
     symbols=(
         Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Quantifier, Recheck, Status, Symbol, Trend
 
 
 def stretch(n: int, sigma: float) -> float:
@@ -56,6 +56,7 @@ BOUND = Bound(
     quantity="mean time of the slowest member over the mean of one",
     unit="1",
     kind=Status.EXACT,
+    quantifier=Quantifier.MEAN,
     loss="A",
     symbols=(
         Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),

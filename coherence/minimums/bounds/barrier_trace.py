@@ -21,7 +21,19 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness, several
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+    several,
+)
 
 Table = tuple[tuple[Fraction, ...], ...]
 
@@ -82,6 +94,7 @@ BOUND = Bound(
     quantity="share of member time that waits at barriers",
     unit="1",
     kind=Status.TIGHT,
+    quantifier=Quantifier.TRACE,
     loss="A",
     symbols=(Symbol("durations", "s", "time of each member's own work, one row for each step", Trend.LIST),),
     compute=waited,

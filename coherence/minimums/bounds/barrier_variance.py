@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Example, Quantifier, Status, Symbol, Trend
 
 BOUND = Bound(
     name="barrier_variance",
@@ -26,6 +26,7 @@ BOUND = Bound(
     quantity="largest mean time until the last member is ready",
     unit="s",
     kind=Status.UPPER,
+    quantifier=Quantifier.MEAN,
     loss="A",
     symbols=(
         Symbol("n", "1", "members", Trend.RISES, least=1, whole=True),

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
 
 
 def stages() -> Checked:
@@ -38,6 +38,7 @@ BOUND = Bound(
     quantity="mean wait of the first request of a batch",
     unit="s",
     kind=Status.EXACT,
+    quantifier=Quantifier.MEAN,
     loss="B",
     symbols=(
         Symbol("batch", "1", "requests of a batch", Trend.RISES, least=1, whole=True, sign="b"),

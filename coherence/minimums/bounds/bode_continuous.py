@@ -46,11 +46,11 @@ BOUND = Bound(
     kind=Status.THEOREM,
     loss="B",
     symbols=(
-        Symbol("poles", "Hz", "sum of the unstable poles", Trend.RISES, sign="p"),
-        Symbol("band", "Hz", "angular frequency up to which disturbances are damped", Trend.RISES, sign=r"\omega_1"),
+        Symbol("poles", "rad/s", "sum of the unstable poles", Trend.RISES, sign="p"),
+        Symbol("band", "rad/s", "angular frequency up to which disturbances are damped", Trend.RISES, sign=r"\omega_1"),
         Symbol("level", "1", "what is left of a disturbance in that band", Trend.FALLS, most=1.0, open_=True),
         Symbol(
-            "available", "Hz", "angular frequency up to which the loop acts", Trend.FALLS, open_=True, sign=r"\Omega"
+            "available", "rad/s", "angular frequency up to which the loop acts", Trend.FALLS, open_=True, sign=r"\Omega"
         ),
     ),
     formula="exp((pi * poles + band * log(1 / level)) / (available - band))",

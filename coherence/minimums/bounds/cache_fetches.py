@@ -20,7 +20,19 @@ import itertools
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness, several
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+    several,
+)
 from coherence.minimums.eviction import farthest, fewest
 
 
@@ -53,6 +65,7 @@ BOUND = Bound(
     quantity="fewest fetches for a trace",
     unit="1",
     kind=Status.TIGHT,
+    quantifier=Quantifier.TRACE,
     loss="B",
     symbols=(
         Symbol("trace", "1", "items in the order of use", Trend.LIST),

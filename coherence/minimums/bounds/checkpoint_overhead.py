@@ -21,7 +21,18 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 
 GRID = 4_000
 
@@ -70,6 +81,7 @@ BOUND = Bound(
     quantity="share of time lost at the best interval",
     unit="1",
     kind=Status.TIGHT,
+    quantifier=Quantifier.MEAN,
     loss="R",
     symbols=(
         Symbol("write", "s", "time to write one checkpoint", Trend.RISES, sign="d"),

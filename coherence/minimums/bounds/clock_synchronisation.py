@@ -18,7 +18,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
 
 MOST = 6
 
@@ -52,6 +52,7 @@ BOUND = Bound(
     quantity="least skew that can be guaranteed",
     unit="s",
     kind=Status.THEOREM,
+    quantifier=Quantifier.WORST,
     loss="none",
     symbols=(
         Symbol("uncertainty", "s", "longest minus shortest delay of a message", Trend.RISES, sign="u"),

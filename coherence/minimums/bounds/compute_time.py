@@ -28,7 +28,7 @@ def applies(design: Design) -> Iterator[Application]:
     for tier in design.tiers.values():
         peak = constant(tier, "dense_bf16", "peak")
         if peak is not None:
-            gathered = Gathered(tier.name).quantity("peak", peak, "")
+            gathered = Gathered(tier.name).quantity("peak", peak, "")  # of BF16: `stated_precision`
             yield (
                 gathered.quantity("units", tier.count, f"count of {tier.name}")
                 .needs("operations", f"floating point operations of the work on {tier.name} (a measurement)")
@@ -49,7 +49,10 @@ BOUND = Bound(
         Symbol("peak", "FLOP/s", "peak rate of one unit", Trend.FALLS, open_=True, sign="R"),
     ),
     formula="operations / (units * peak)",
-    assumptions=("peak_rates",),
+    assumptions=(
+        "peak_rates",
+        "stated_precision",
+    ),
     source="Williams et al. 2009",
     examples=(
         Example(

@@ -72,7 +72,7 @@ BOUND = Bound(
         Symbol("compute", "FLOP/s", "compute rate", Trend.FALLS, open_=True),
     ),
     formula="tokens / (link / kv_bytes + compute / operations)",
-    assumptions=("uncompressed", "peak_rates"),
+    assumptions=("uncompressed", "peak_rates", "stated_precision"),
     source="two resources in parallel",
     examples=(Example(INPUTS, 0.047790855, "arithmetic", 1e-6),),
     proofs=(Recheck("smt", "every split of the tokens", shares),),

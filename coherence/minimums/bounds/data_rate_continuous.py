@@ -48,7 +48,7 @@ BOUND = Bound(
     unit="bit/s",
     kind=Status.THEOREM,
     loss="B",
-    symbols=(Symbol("poles", "Hz", "poles of the plant", Trend.LIST, sign="p"),),
+    symbols=(Symbol("poles", "rad/s", "poles of the plant", Trend.LIST, sign="p"),),
     compute=rate,
     assumptions=("linear_plant", "uniform_samples"),
     source="Nair and Evans 2004",

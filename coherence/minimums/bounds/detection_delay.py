@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Quantifier, Recheck, Status, Symbol, Trend
 from coherence.minimums.detection import page_threshold
 
 
@@ -53,6 +53,7 @@ BOUND = Bound(
     quantity="worst mean readings until a change is seen",
     unit="1",
     kind=Status.THEOREM,
+    quantifier=Quantifier.WORST,
     loss="B",
     symbols=(
         Symbol("information", "1", "divergence of one reading, nats", Trend.FALLS, open_=True, sign="D"),

@@ -21,7 +21,18 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.detection import binary_divergence, ratio_of, rules, wald_walk
 
 LONGEST = 3
@@ -59,6 +70,7 @@ BOUND = Bound(
     quantity="mean readings until a decision",
     unit="1",
     kind=Status.TIGHT,
+    quantifier=Quantifier.MEAN,
     loss="B",
     symbols=(
         Symbol("false_alarm", "1", "probability to see a change that is not there", Trend.FALLS, most=0.5, open_=True),

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._stations import waits
 from coherence.minimums.functions import erlang_b
 
@@ -40,6 +40,7 @@ BOUND = Bound(
     quantity="share of arrivals that are lost",
     unit="1",
     kind=Status.EXACT,
+    quantifier=Quantifier.MEAN,
     loss="B",
     symbols=(
         Symbol("servers", "1", "servers", Trend.FALLS, least=1, whole=True, sign="c"),

@@ -18,7 +18,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._stations import exponential, waits
 from coherence.minimums.functions import erlang_c
 
@@ -49,6 +60,7 @@ BOUND = Bound(
     quantity="mean wait",
     unit="s",
     kind=Status.TIGHT,
+    quantifier=Quantifier.MEAN,
     loss="B",
     symbols=(
         Symbol("servers", "1", "servers", Trend.FALLS, least=1, whole=True, sign="c"),

@@ -19,7 +19,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._stations import waits
 from coherence.minimums.functions import erlang_c
 
@@ -44,6 +55,7 @@ BOUND = Bound(
     quantity="share of requests that wait",
     unit="1",
     kind=Status.EXACT,
+    quantifier=Quantifier.MEAN,
     loss="B",
     symbols=(
         Symbol("servers", "1", "servers", Trend.FALLS, least=1, whole=True, sign="c"),

@@ -19,7 +19,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.eviction import adversary, farthest, recently_used
 
 PHASES = 30
@@ -56,6 +67,7 @@ BOUND = Bound(
     quantity="worst ratio of fetches to those of a cache that knows the future",
     unit="1",
     kind=Status.TIGHT,
+    quantifier=Quantifier.WORST,
     loss="B",
     symbols=(
         Symbol("slots", "1", "slots of the cache", Trend.FALLS, least=1, most=10_000, whole=True, sign="k"),

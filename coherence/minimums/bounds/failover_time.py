@@ -19,7 +19,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 
 
 def alike() -> Checked:
@@ -49,6 +60,7 @@ BOUND = Bound(
     quantity="longest time until a failed process is replaced",
     unit="s",
     kind=Status.TIGHT,
+    quantifier=Quantifier.WORST,
     loss="R",
     symbols=(
         Symbol("period", "s", "period of signs of life", Trend.RISES, open_=True, sign="P"),

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
 
 
 def two_servers() -> Checked:
@@ -35,6 +35,7 @@ BOUND = Bound(
     quantity="largest mean time of a request with n parts",
     unit="s",
     kind=Status.UPPER,
+    quantifier=Quantifier.MEAN,
     loss="A",
     symbols=(
         Symbol("n", "1", "servers that each do one part", Trend.RISES, least=1, whole=True),

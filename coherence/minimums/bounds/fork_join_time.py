@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Quantifier, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._fork_join import floor, two_by_chain
 
 
@@ -45,6 +45,7 @@ BOUND = Bound(
     quantity="mean time of a request with n parts",
     unit="s",
     kind=Status.THEOREM,
+    quantifier=Quantifier.MEAN,
     loss="A",
     symbols=(
         Symbol("n", "1", "servers that each do one part", Trend.RISES, least=1, most=1e9, whole=True),

@@ -15,12 +15,25 @@ L. Flatto and S. Hahn, SIAM J. Appl. Math. 44, 1984; R. Nelson and A. Tantawi, I
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.base.errors import UsageError
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._fork_join import two_by_chain
 
-STATES = 70
+STATES, CUT = 200, 1e-12  # largest chain; share of time that a cut may leave out
 
 
 def chains() -> Checked:
@@ -30,8 +43,13 @@ def chains() -> Checked:
 
 
 def chain(inputs: Inputs) -> float:
-    """Returns the mean number of requests that are not joined, over their rate."""
-    return two_by_chain(float(inputs["load"]), STATES) * float(inputs["mean"])
+    """Returns the mean number of requests that are not joined, over their rate.  Raises UsageError where the chain
+    would have to be longer than STATES."""
+    load = float(inputs["load"])
+    states = math.ceil(math.log(CUT) / math.log(load)) if load else 2
+    if states > STATES:
+        raise UsageError(f"at this load the chain needs {states} lengths of each queue, more than {STATES}")
+    return two_by_chain(load, max(states, 2)) * float(inputs["mean"])
 
 
 BOUND = Bound(
@@ -40,6 +58,7 @@ BOUND = Bound(
     quantity="mean time of a request with two parts",
     unit="s",
     kind=Status.EXACT,
+    quantifier=Quantifier.MEAN,
     loss="A",
     symbols=(
         Symbol("load", "1", "load of each server", Trend.RISES, most=1.0, sign=r"\rho"),

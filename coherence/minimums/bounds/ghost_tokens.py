@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
 
 
 def series() -> Checked:
@@ -36,6 +36,7 @@ BOUND = Bound(
     quantity="cost of abandoned attempts per accepted result",
     unit="usd",
     kind=Status.EXACT,
+    quantifier=Quantifier.MEAN,
     loss="economics",
     symbols=(
         Symbol("attempt", "token", "tokens of one attempt", Trend.RISES, sign="T"),

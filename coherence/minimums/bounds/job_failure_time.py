@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Role, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Role, Status, Symbol, Trend
 
 
 def integral() -> Checked:
@@ -37,6 +37,7 @@ BOUND = Bound(
     unit="s",
     kind=Status.EXACT,
     role=Role.CEILING,
+    quantifier=Quantifier.MEAN,
     loss="R",
     symbols=(
         Symbol("part_mtbf", "s", "mean time between failures of one part", Trend.RISES, open_=True, sign="M"),

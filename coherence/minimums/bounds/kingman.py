@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Example, Quantifier, Status, Symbol, Trend
 
 BOUND = Bound(
     name="kingman",
@@ -26,6 +26,7 @@ BOUND = Bound(
     quantity="largest mean wait",
     unit="s",
     kind=Status.UPPER,
+    quantifier=Quantifier.MEAN,
     loss="B",
     symbols=(
         Symbol("rate", "Hz", "arrivals per second", Trend.RISES, open_=True, sign=r"\lambda"),

@@ -17,7 +17,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 
 
 def composed() -> Checked:
@@ -42,6 +53,7 @@ BOUND = Bound(
     quantity="sends to the innermost callee for one request",
     unit="1",
     kind=Status.TIGHT,
+    quantifier=Quantifier.WORST,
     loss="B",
     symbols=(
         Symbol("outer", "1", "tries of the outer layer", Trend.RISES, least=1, whole=True),

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Quantifier, Recheck, Status, Symbol, Trend
 
 
 def series(load: float, choices: int) -> float:
@@ -54,6 +54,7 @@ BOUND = Bound(
     quantity="mean time in the system over the mean service time",
     unit="1",
     kind=Status.CLASS_COST,
+    quantifier=Quantifier.MEAN,
     loss="B",
     symbols=(
         Symbol("load", "1", "load of each server", Trend.RISES, most=0.999999),

@@ -39,7 +39,7 @@ BOUND = Bound(
         Symbol("peak", "FLOP/s", "peak rate of one unit", Trend.FALLS, open_=True, sign="R"),
     ),
     formula="2 * parameters * tokens / (units * peak)",
-    assumptions=("dense_model", "peak_rates", "no_prompt_cache", "plain_products"),
+    assumptions=("dense_model", "peak_rates", "stated_precision", "no_prompt_cache", "plain_products"),
     source="Kaplan et al. 2020",
     examples=(
         Example(

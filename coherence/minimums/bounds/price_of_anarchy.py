@@ -19,7 +19,18 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 
 
 def pigou(inputs: Inputs) -> float:
@@ -47,6 +58,7 @@ BOUND = Bound(
     quantity="largest ratio of selfish to best total latency",
     unit="1",
     kind=Status.UPPER,
+    quantifier=Quantifier.WORST,
     loss="B",
     symbols=(Symbol("degree", "1", "power of load with which latency grows", Trend.RISES, open_=True, sign="d"),),
     formula="1 / (1 - degree * power(degree + 1, -(degree + 1) / degree))",

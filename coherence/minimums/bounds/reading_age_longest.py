@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._ages import longest
 
 
@@ -39,6 +39,7 @@ BOUND = Bound(
     quantity="longest age of what a loop acts on",
     unit="s",
     kind=Status.EXACT,
+    quantifier=Quantifier.WORST,
     loss="B",
     symbols=(
         Symbol("chain", "s", "every sampling period and window of the sensor chain", Trend.RISES),

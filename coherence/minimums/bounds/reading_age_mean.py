@@ -18,7 +18,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._ages import mean
 
 STEPS = 2000
@@ -49,6 +60,7 @@ BOUND = Bound(
     quantity="mean age of what a loop acts on",
     unit="s",
     kind=Status.TIGHT,
+    quantifier=Quantifier.MEAN,
     loss="B",
     symbols=(
         Symbol("chain", "s", "half of every sampling period and window of the sensor chain", Trend.RISES),

@@ -19,7 +19,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 
 GRID = 120
 
@@ -52,6 +63,7 @@ BOUND = Bound(
     quantity="longest time that a disturbance stays uncorrected",
     unit="s",
     kind=Status.TIGHT,
+    quantifier=Quantifier.WORST,
     loss="B",
     symbols=(
         Symbol("period", "s", "period of the loop", Trend.RISES, sign="P"),

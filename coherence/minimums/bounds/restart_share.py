@@ -19,7 +19,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 
 CYCLES = 12
 
@@ -54,6 +65,7 @@ BOUND = Bound(
     quantity="share of time lost to restarts",
     unit="1",
     kind=Status.TIGHT,
+    quantifier=Quantifier.MEAN,
     loss="R",
     symbols=(
         Symbol("mtbf", "s", "mean time of work between the end of a restart and the next failure", Trend.FALLS,

@@ -17,7 +17,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 
 
 def histories() -> Checked:
@@ -46,6 +57,7 @@ BOUND = Bound(
     quantity="mean sends per request",
     unit="1",
     kind=Status.EXACT,
+    quantifier=Quantifier.MEAN,
     loss="B",
     symbols=(
         Symbol("p", "1", "probability that a try fails", Trend.RISES, most=1.0),

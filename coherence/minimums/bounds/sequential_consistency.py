@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
 
 
 def two_processes() -> Checked:
@@ -45,6 +45,7 @@ BOUND = Bound(
     quantity="longest time of a read plus longest time of a write",
     unit="s",
     kind=Status.THEOREM,
+    quantifier=Quantifier.WORST,
     loss="none",
     symbols=(Symbol("delay", "s", "delay of a message between two replicas", Trend.RISES, sign="d"),),
     formula="delay",

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
 
 
 def exponential_case() -> Checked:
@@ -36,6 +36,7 @@ BOUND = Bound(
     quantity="mean wait",
     unit="s",
     kind=Status.EXACT,
+    quantifier=Quantifier.MEAN,
     loss="B",
     symbols=(
         Symbol("load", "1", "load of the server", Trend.RISES, most=1.0, sign=r"\rho"),

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
 from coherence.minimums.formulas import number
 from coherence.minimums.functions import erlang_c
 
@@ -44,6 +44,7 @@ BOUND = Bound(
     quantity="share of requests that wait",
     unit="1",
     kind=Status.CLASS_COST,
+    quantifier=Quantifier.MEAN,
     loss="B",
     symbols=(
         Symbol("beta", "1", "servers above the load, in square roots of it", Trend.FALLS, open_=True, sign=r"\beta"),

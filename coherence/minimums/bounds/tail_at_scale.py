@@ -18,7 +18,18 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 
 
 def enumerated(inputs: Inputs) -> Fraction | float:
@@ -46,6 +57,7 @@ BOUND = Bound(
     quantity="share of requests with at least one slow part",
     unit="1",
     kind=Status.EXACT,
+    quantifier=Quantifier.MEAN,
     loss="A",
     symbols=(
         Symbol("p", "1", "share of parts that are fast", Trend.FALLS, most=1.0),

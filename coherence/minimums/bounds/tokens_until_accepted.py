@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
 
 
 def renewal() -> Checked:
@@ -35,6 +35,7 @@ BOUND = Bound(
     quantity="mean tokens of an accepted result",
     unit="token",
     kind=Status.EXACT,
+    quantifier=Quantifier.MEAN,
     loss="C",
     symbols=(
         Symbol("attempt", "token", "tokens of one attempt", Trend.RISES, sign="T"),

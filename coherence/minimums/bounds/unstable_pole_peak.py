@@ -47,7 +47,7 @@ BOUND = Bound(
     kind=Status.THEOREM,
     loss="B",
     symbols=(
-        Symbol("pole", "Hz", "unstable pole of the plant", Trend.RISES, sign="p"),
+        Symbol("pole", "rad/s", "unstable pole of the plant", Trend.RISES, sign="p"),
         Symbol("delay", "s", "delay in the loop", Trend.RISES, sign=r"\tau"),
     ),
     formula="exp(pole * delay)",

@@ -20,7 +20,18 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    Quantifier,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 
 MOST = 2_000  # states
 
@@ -59,6 +70,7 @@ BOUND = Bound(
     quantity="mean wait",
     unit="s",
     kind=Status.TIGHT,
+    quantifier=Quantifier.MEAN,
     loss="B",
     symbols=(
         Symbol("load", "1", "load of the server", Trend.RISES, most=1.0, sign=r"\rho"),
