@@ -37,8 +37,8 @@ def test_a_relaxation_that_explains_the_number_is_accused() -> None:
 def test_two_assumptions_together_are_named_where_neither_is_enough() -> None:
     """Rounds of messages and bytes at once: each alone leaves the other half of the floor."""
     bound = entry("all_reduce_alpha_beta").bound
-    inputs = {"n": 64, "size": GB, "bandwidth": 25 * GB, "alpha": Fraction(1, 100)}
-    leaf = Leaf(bound, {name: (Fraction(x), Fraction(x)) for name, x in inputs.items()})
+    inputs = {"n": Fraction(64), "size": Fraction(GB), "bandwidth": Fraction(25 * GB), "alpha": Fraction(1, 100)}
+    leaf = Leaf(bound, {name: (x, x) for name, x in inputs.items()})
     both = explanations(leaf, None, 0, Fraction(1, 1000))
     assert all(estimate(relaxed(leaf, frozenset(one.assumptions))).low <= Fraction(1, 1000) for one in both)
     assert ("message_time",) not in [one.assumptions for one in both]

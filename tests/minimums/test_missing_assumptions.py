@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -104,7 +105,7 @@ def _run(sensor: tuple[int, ...], period: int, phase: int) -> list[int]:
 
 
 def test_a_float_stands_for_its_shortest_decimal() -> None:
-    tenths = {"sizes": (0.1, 0.2), "capacity": 0.3}
+    tenths: dict[str, Any] = {"sizes": (0.1, 0.2), "capacity": 0.3}
     for name in ("bins_needed", "bins_by_volume"):
         assert at(entry(name).bound, tenths) == 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Iterable, Sequence
 
 import pytest
 
@@ -17,24 +18,33 @@ TABLES = [
     for a in itertools.product((1, 2, 5), repeat=2)
     for b in itertools.product((1, 3, 4), repeat=2)
 ]  # fmt: skip  (two runs of two parts)
-OF = {EACH: min, WORST: max, MEAN: lambda runs: sum(runs) / len(runs)}
-JOINS = {added: lambda a, b: a + b, multiplied: lambda a, b: a * b, taken_together: max}
+JOINS: dict[str, tuple[Callable[[Iterable[Quantifier]], Quantifier], Callable[[float, float], float]]] = {
+    "added": (added, lambda a, b: a + b),
+    "multiplied": (multiplied, lambda a, b: a * b),
+    "taken_together": (taken_together, max),
+}
 
 
-@pytest.mark.parametrize("join", JOINS, ids=lambda join: join.__name__)
+def value(of: Quantifier, runs: Sequence[float]) -> float:
+    return {EACH: min(runs), WORST: max(runs), MEAN: sum(runs) / len(runs)}[of]
+
+
+@pytest.mark.parametrize("name", JOINS)
 @pytest.mark.parametrize("pair", tuple(itertools.product((EACH, MEAN, WORST), repeat=2)))
 def test_what_is_allowed_holds_in_every_table_and_what_is_refused_fails_in_one(
-    join: object, pair: tuple[Quantifier, Quantifier]
+    name: str, pair: tuple[Quantifier, Quantifier]
 ) -> None:
+    join, of_two = JOINS[name]
+
     def beaten(of: Quantifier) -> bool:
         return any(
-            OF[of]([JOINS[join](a, b) for a, b in runs])  # type: ignore[index, no-untyped-call]
-            < JOINS[join](OF[pair[0]]([a for a, _ in runs]), OF[pair[1]]([b for _, b in runs]))  # type: ignore[index, no-untyped-call]
+            value(of, [of_two(a, b) for a, b in runs])
+            < of_two(value(pair[0], [a for a, _ in runs]), value(pair[1], [b for _, b in runs]))
             for runs in TABLES
         )
 
     try:
-        of = join(pair)  # type: ignore[operator]
+        of = join(pair)
     except UsageError:
         assert beaten(EACH)
         assert beaten(MEAN) or beaten(WORST)
