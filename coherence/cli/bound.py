@@ -73,18 +73,19 @@ def command(  # noqa: PLR0913  (one parameter per option)
         if measured:
             raise UsageError("--measured splits a measurement of a design: name the design, then THING.BOUND=VALUE")
         return _bound(target, inputs, output)
-    if inputs and not Path(target).exists() and "/" not in target:
-        from coherence.minimums.registry import entry
-
-        entry(target)  # says what is near
+    _refuse_unknown_bound(target)
     if inputs:
         raise UsageError(f"'{inputs[0]}' is an input of a bound, and {target} is none: coherence bound --list")
+    lines, left_open = _design(target, measured, output)
+    return strict_code(0, lines, strict=strict, left_open=left_open)
+
+
+def _refuse_unknown_bound(target: str) -> None:
+    """Raises UsageError with what is near, for a name that is no path."""
     if not Path(target).exists() and "/" not in target and "." not in target:
         from coherence.minimums.registry import entry
 
-        entry(target)  # says what is near
-    lines, left_open = _design(target, measured, output)
-    return strict_code(0, lines, strict=strict, left_open=left_open)
+        entry(target)
 
 
 def _list(output: str) -> int:
@@ -242,10 +243,11 @@ def _design(target: str, measured: Sequence[str], output: str) -> tuple[list[Not
     from coherence.base.reads import recorded
     from coherence.checking.workspace import open_workspace
     from coherence.cli._unread import left_out, left_out_text, unread, unread_json, unread_text
-    from coherence.minimums import report, report_measured
+    from coherence.minimums import report
     from coherence.minimums.design_floors import design_floors
     from coherence.minimums.loop_floors import loop_floors
-    from coherence.minimums.measured import measurements
+    from coherence.minimums.losses import report_measured
+    from coherence.minimums.losses.measured import measurements
     from coherence.model.elaborate import model_of
 
     designs: list[dict[str, Any]] = []

@@ -16,10 +16,10 @@ import pytest
 
 from bench._minimums_published import MEGATRON, compared, compute_floor, value
 from coherence.minimums.bound import Status
-from coherence.minimums.composition import KnownTerm, Leaf, Serial, estimate
-from coherence.minimums.decomposition import decomposition, sentences
 from coherence.minimums.floors import over
 from coherence.minimums.ladder import ladder
+from coherence.minimums.losses.composition import KnownTerm, Leaf, Serial, estimate
+from coherence.minimums.losses.decomposition import decomposition, sentences
 from coherence.minimums.registry import entry
 
 GB = 10**9

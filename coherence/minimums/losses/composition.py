@@ -23,7 +23,7 @@ from fractions import Fraction
 from coherence.base.errors import UsageError
 from coherence.minimums.bound import Bound, Quantifier, Role, Status
 from coherence.minimums.floors import Number, Span, over
-from coherence.minimums.quantifiers import added, measure, multiplied, taken_together
+from coherence.minimums.losses.quantifiers import added, measure, multiplied, taken_together
 
 
 @dataclass(frozen=True)

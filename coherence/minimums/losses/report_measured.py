@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from coherence.base.number_text import render_bound
-from coherence.minimums.explanations import common
 from coherence.minimums.floors import Number
-from coherence.minimums.measured import CostRate, FloorMeasurement
+from coherence.minimums.losses.explanations import common
+from coherence.minimums.losses.measured import CostRate, FloorMeasurement
 from coherence.minimums.report import floor_json, worth_json, worth_text
 
 

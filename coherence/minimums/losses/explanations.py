@@ -15,7 +15,8 @@ from fractions import Fraction
 from coherence.base.errors import UsageError
 from coherence.minimums.assumptions import assumption
 from coherence.minimums.bound import Bound
-from coherence.minimums.composition import (
+from coherence.minimums.floors import Number
+from coherence.minimums.losses.composition import (
     BarrierTerm,
     KnownTerm,
     Leaf,
@@ -26,7 +27,6 @@ from coherence.minimums.composition import (
     estimate,
     leaves,
 )
-from coherence.minimums.floors import Number
 from coherence.minimums.registry import entry
 
 LARGEST = 3  # assumptions of a set
@@ -63,8 +63,8 @@ def _weaker(leaf: Leaf, dropped: frozenset[str]) -> Leaf | None:
     hit = dropped & set(leaf.bound.assumptions)
     if not hit:
         return leaf
-    found = [_weaker(other, dropped) for other in _rungs(leaf, hit)]
-    left = [(one, estimate(one).low) for one in found if one is not None]
+    weaker = [_weaker(other, dropped) for other in _rungs(leaf, hit)]
+    left = [(one, estimate(one).low) for one in weaker if one is not None]
     return max(left, key=lambda pair: pair[1])[0] if left else None
 
 
@@ -79,13 +79,13 @@ def explanations(floor: Term, scheme: Term | None, known: Number, measured: Numb
     """Returns the smallest sets without which the measurement is possible, the fewest assumptions first."""
     terms = [term for term in (floor, scheme) if term is not None]
     names = sorted({name for term in terms for name in _assumed(term) if not assumption(name).ideal})
-    found: list[Explanation] = []
+    explained: list[Explanation] = []
     for size in range(1, min(LARGEST, len(names)) + 1):
         for chosen in itertools.combinations(names, size):
             left = max(_least(relaxed(term, frozenset(chosen))) for term in terms) + known
-            if left <= measured and not any(set(one.assumptions) <= set(chosen) for one in found):
-                found.append(Explanation(chosen, left))
-    return tuple(found)
+            if left <= measured and not any(set(one.assumptions) <= set(chosen) for one in explained):
+                explained.append(Explanation(chosen, left))
+    return tuple(explained)
 
 
 def innocent(floor: Term, explained: Sequence[Explanation]) -> tuple[Explanation, ...]:

@@ -13,14 +13,14 @@ import pytest
 from coherence.base.errors import UsageError
 from coherence.cli._run import run
 from coherence.language.reading import read_text
-from coherence.minimums.bands import BANDS
 from coherence.minimums.bound import Role, Status, Symbol
-from coherence.minimums.composition import Leaf, estimate
 from coherence.minimums.design_floors import design_floors
-from coherence.minimums.measured import FloorMeasurement, measurements
+from coherence.minimums.losses.bands import BANDS
+from coherence.minimums.losses.composition import Leaf, estimate
+from coherence.minimums.losses.measured import FloorMeasurement, measurements
+from coherence.minimums.losses.report_measured import measured_json, measured_text
+from coherence.minimums.losses.samples import mean_range
 from coherence.minimums.registry import bounds, entry
-from coherence.minimums.report_measured import measured_json, measured_text
-from coherence.minimums.samples import mean_range
 
 DESIGN = """coherence: 1
 infrastructure:

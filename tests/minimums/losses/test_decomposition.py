@@ -7,9 +7,9 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coherence.minimums.decomposition import decomposition, sentences
 from coherence.minimums.ladder import ladder
-from tests.minimums.test_composition import GB, exchange, known
+from coherence.minimums.losses.decomposition import decomposition, sentences
+from tests.minimums.losses.test_composition import GB, exchange, known
 
 
 def test_the_shares_add_up() -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.composition import Leaf, Serial, estimate
-from coherence.minimums.decomposition import decomposition, sentences
-from coherence.minimums.explanations import Explanation, common, explanations, innocent, relaxed
+from coherence.minimums.losses.composition import Leaf, Serial, estimate
+from coherence.minimums.losses.decomposition import decomposition, sentences
+from coherence.minimums.losses.explanations import Explanation, common, explanations, innocent, relaxed
 from coherence.minimums.registry import entry
-from tests.minimums.test_composition import GB
+from tests.minimums.losses.test_composition import GB
 
 
 def exchange(rate: int, size: int = 8 * GB, n: int = 64) -> Leaf:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
 from coherence.minimums.bound import Quantifier, Status
-from coherence.minimums.composition import (
+from coherence.minimums.ladder import ladder
+from coherence.minimums.losses.composition import (
     BarrierTerm,
     KnownTerm,
     Leaf,
@@ -23,8 +24,7 @@ from coherence.minimums.composition import (
     estimate,
     leaves,
 )
-from coherence.minimums.decomposition import decomposition
-from coherence.minimums.ladder import ladder
+from coherence.minimums.losses.decomposition import decomposition
 from coherence.minimums.registry import entry
 from coherence.minimums.sensitivity import sensitivities, value_of_telemetry
 

@@ -21,14 +21,14 @@ from coherence.base.number_text import render_bound
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
 from coherence.minimums.assumptions import assumption
-from coherence.minimums.bands import BANDS, Band
 from coherence.minimums.bound import Application, Bound, Quantifier, Role, Status, Symbol, Trend
-from coherence.minimums.composition import KnownTerm, Leaf
-from coherence.minimums.decomposition import Decomposition, decomposition, sentences
 from coherence.minimums.design_floors import DesignFloor, floor_of
 from coherence.minimums.floors import Floor, Number, Span
+from coherence.minimums.losses.bands import BANDS, Band
+from coherence.minimums.losses.composition import KnownTerm, Leaf
+from coherence.minimums.losses.decomposition import Decomposition, decomposition, sentences
+from coherence.minimums.losses.samples import mean_range
 from coherence.minimums.registry import entries, entry
-from coherence.minimums.samples import mean_range
 from coherence.minimums.sensitivity import Worth, value_of_telemetry
 
 Read = Callable[[Symbol, str], Any]  # a symbol's text as a range

@@ -9,7 +9,7 @@ import pytest
 
 from coherence.base.errors import UsageError
 from coherence.minimums.bound import Quantifier
-from coherence.minimums.quantifiers import added, measure, multiplied, taken_together
+from coherence.minimums.losses.quantifiers import added, measure, multiplied, taken_together
 from coherence.minimums.registry import entry
 
 EACH, MEAN, WORST, TRACE = Quantifier

@@ -12,9 +12,9 @@ from fractions import Fraction
 from coherence.base.errors import UsageError
 from coherence.base.number_text import render_bound
 from coherence.minimums.assumptions import ASSUMPTIONS
-from coherence.minimums.composition import KnownTerm, Serial, Term, TermEstimate, estimate
-from coherence.minimums.explanations import Explanation, explanations, innocent
 from coherence.minimums.floors import Number, Span
+from coherence.minimums.losses.composition import KnownTerm, Serial, Term, TermEstimate, estimate
+from coherence.minimums.losses.explanations import Explanation, explanations, innocent
 
 
 @dataclass(frozen=True)
