@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.places import Place
+from coherence.base.queries import cached
 from coherence.findings.question_input import rational
 from coherence.language import names
 from coherence.language.design import Component, Design, Timer
@@ -66,12 +67,16 @@ Causes = Mapping[str, tuple[EventLink, ...]]
 
 
 def key_of(event: Event, design: Design) -> str:
-    """Returns one key for all spellings of an event: `server starts` is the start of its first activity."""
+    """Returns one key for all spellings of an event: `server starts` is the start of its first activity.
+
+    Where a timer that runs from `server starts` starts that activity, the two are events of their own.
+    """
     words = event.text.removesuffix(" seen")
     if event.kind == "starts" and not event.activity and not event.of:
         activities = _activities(design.components.get(event.thing))
         if activities:
-            return f"{event.thing}.{activities[0]} starts"
+            first = f"{event.thing}.{activities[0]}"
+            return f"{first if first not in _begun_later(design) else event.thing} starts"
     timer = design.timers.get(_timer_named(event, words))
     if timer is not None:
         return _timer_event(event, words, timer, design)
@@ -95,6 +100,27 @@ def _timer_event(event: Event, words: str, timer: Timer, design: Design) -> str:
     if other is None or _timer_named(other, other.text) in design.timers:
         return words
     return key_of(other, design)
+
+
+@cached
+def _begun_later(design: Design) -> frozenset[str]:
+    """Returns the activities that a timer starts which runs, by way of others or not, from the start of their thing."""
+    started = ((timer.then, _origin(design, timer)) for timer in design.timers.values())
+    return frozenset(
+        then.subject for then, origin in started
+        if then is not None and then.kind == "starts" and then.activity and origin == then.thing
+    )  # fmt: skip
+
+
+def _origin(design: Design, timer: Timer) -> str:
+    """Returns the thing from whose start a timer runs, by way of other timers or not."""
+    seen = {timer.name}
+    while (start := timer.start) is not None and (other := _timer_named(start, start.text)) in design.timers:
+        if other in seen:
+            return ""
+        seen.add(other)
+        timer = design.timers[other]
+    return start.thing if start is not None and start.kind == "starts" and not start.activity else ""
 
 
 def _activities(component: Component | None) -> tuple[str, ...]:
