@@ -6,6 +6,9 @@ when the drain begins goes on with its tries: the last one ends at S_n + per_try
 remaining tries are sent to nothing. Where the server has other members, a retry reaches one of them, and only a call
 without retries must fit the drain.
 
+What calls others and is called by nobody (a worker, a collector) makes its own calls while it drains: the answers that
+they wait for must come before it is gone.  That only tries which fail go on for longer is a note.
+
 ## Why it hurts
 Each roll-out, each preemption turns slow requests into failed ones, although client and server both have a number
 that was meant to prevent it.
@@ -53,6 +56,7 @@ from coherence.verify.events.bounds import ends_of_tries
 from coherence.verify.events.drains import Drain, drains
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.patterns.calls._own_budget import LONGEST_PAUSES
+from coherence.verify.patterns.calls._own_calls import own_calls
 
 QUESTION = Question("COH203", "retry-outlives-drain", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -66,6 +70,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     plans = call_tree(subject.design).plans if draining else ()
     by_message: dict[str, Finding] = {}
     for drain in draining:
+        yield from own_calls(QUESTION, subject, drain)
         for plan in plans:
             if plan.callee == drain.thing:
                 finding = _answer(subject, plan, drain)
