@@ -68,9 +68,9 @@ def _shared(hard: FieldView, key: str, name: str, near: list[Pods], sketch: Sket
     if not (source or counted or resource in REQUESTED):
         hard.remark(key, OBJECTS)
         return None
-    held = {pods.thing: one for pods in near if (one := _held(pods, source, resource, stated, counted=counted))}
-    for thing, one in held.items():
-        _need(thing, name, one, sketch)
+    held = {pods.thing: part for pods in near if (part := _held(pods, source, resource, stated, counted=counted))}
+    for thing, part in held.items():
+        _need(thing, name, part, sketch)
     if not held:
         hard.remark(key, UNHELD)
         return None

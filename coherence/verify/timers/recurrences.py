@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from coherence.base.places import Place
@@ -41,13 +41,17 @@ class Recurrence:
     place: Place
 
 
-def recurrences(facts: DesignFacts, thing: str, *, once: bool = False) -> Iterator[Recurrence]:
+def recurrences(
+    facts: DesignFacts, thing: str, *, once: bool = False, never_lifted: Collection[str] = ()
+) -> Iterator[Recurrence]:
     """Yields every timer and loop that ends members of the thing, or counts a failure of it, more than once.
 
     `once`: one time is enough to matter, so a loop counts though it is not said that members come back.
+    `never_lifted`: timers that fire each time, whatever their `unless`.
     """
     for timer in facts.design.timers.values():
-        yield from _of_timer(facts, timer, thing)
+        if timer.unless is None or timer.name in never_lifted:
+            yield from _of_timer(facts, timer, thing)
     for loop in facts.design.loops.values():
         yield from _of_loop(facts, loop, thing, once=once)
 
@@ -70,7 +74,7 @@ def _of_timer(facts: DesignFacts, timer: Timer, thing: str) -> Iterator[Recurren
     ends = action_in(" ".join(words)) == ENDS or takes_back(" ".join(words))
     if len(words) < 2 or not ends or words[1] not in (thing, _host(facts, thing)):
         return
-    if timer.unless is not None or firing.firing(timer) is None:
+    if firing.firing(timer) is None:
         return
     apart = _apart(facts, timer, words[1])
     if apart is not None:

@@ -5,7 +5,8 @@ A promise `after request arrives then model.infer ends within 120 ms` about time
 the second event to the first is added up: windows of timers (a batch window, a poll, a check that only happens when
 something else ends) and ranges of activities.  Where several ways lead there, the quickest counts.  The promise
 may be met exactly.  A timer that something else may end first (`unless`) promises nothing by itself.  An activity in
-which a thing answers lasts as long as the calls that it makes, at any depth, their tries that fail included.
+which a thing answers lasts as long as the calls that it makes, at any depth, their tries that fail included.  What
+waits for itself, by whatever way, never comes.
 
 ## Why it hurts
 Each wait is short and has its reason.  Their sum is what a caller sees, and it is above what was promised: a batch
@@ -49,6 +50,7 @@ from coherence.verify.events import graph, orders
 from coherence.verify.events.graph import Chain
 from coherence.verify.events.orders import between
 from coherence.verify.patterns.timers import _before, _overrun
+from coherence.verify.patterns.timers._circles import never_begins
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers import repairs
 from coherence.verify.timers.firing import FiringWindow
@@ -107,7 +109,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
         first, second = (graph.key_of(event, design) for event in (promise.first, promise.second))
         if second in by_event:
             ways = [_ways(subject, promise, causes, first, second) for causes in (by_event, kind)]
-            yield _answer(subject, promise, *ways, beside=_beside(by_event, first, second))
+            never = None if ways[0] else never_begins(QUESTION, subject, promise, by_event, second)
+            yield never or _answer(subject, promise, *ways, beside=_beside(by_event, first, second))
 
 
 def _ways(subject: Subject, promise: Promise, by_event: graph.Causes, first: str, second: str) -> list[ResponsePath]:

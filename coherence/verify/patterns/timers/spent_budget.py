@@ -60,6 +60,7 @@ from coherence.language.sentences import Promise
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, copies, known
 from coherence.verify.facts.limits import cap, place_of
+from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.recurrences import (
     Recurrence,
@@ -128,7 +129,8 @@ def _causes(facts: DesignFacts, budget: FailureBudget) -> list[Recurrence]:
     timer = counted_timer(facts.design, budget.limit)
     if timer is not None:
         return list(_firings(facts.design, timer))
-    every = recurrences(facts, budget.thing, once=budget.lives == 0)
+    certain = [case.timer.name for case in _overrun.cases(facts.design) if case.relation == "after"]
+    every = recurrences(facts, budget.thing, once=budget.lives == 0, never_lifted=certain)
     return [cause for cause in every if not _renewed(facts.design, cause)]
 
 
