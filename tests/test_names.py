@@ -32,6 +32,7 @@ FUNCTION_LINES = 40
 FOLDER_MODULES = 25
 TRIED_TOGETHER = {  # how the paths of modules begin that are parts of one thing -> the test that tries it, part by part
     "minimums/bounds/": "minimums/test_bounds.py",  # all that the registry finds
+    "assessment/sections/": "assessment/test_page.py",  # all that the page walks
     "simulate/requests/events": "simulate/requests/test_engine.py",  # one machine, a feature a test
 }
 ONE_KIND = frozenset({"minimums/bounds", "importers", "cli"})  # folders of one kind: as many files as there are

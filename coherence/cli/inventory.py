@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from coherence.base.outside_text import visible
-from coherence.language.call_cases import render_order
-from coherence.language.design import Call, Design, Limit, Loop, Timer
+from coherence.checking.policy_rows import COLUMNS, policy_rows
+from coherence.language.design import Design
 
 if TYPE_CHECKING:
     from coherence.checking.default_promises import DefaultPromise
     from coherence.checking.design_check import Analysis
 
-COLUMNS = ("name", "kind", "layer", "objective", "target", "timescale", "trigger", "actuation", "place")
 SHOWN = (*COLUMNS[:-1], "read by", "place")
 
 
@@ -40,7 +39,7 @@ def command(paths: Sequence[Path], form: str) -> int:
     for entry in open_workspace(paths).entries:
         options = Options(verify_repairs=False, share=False)
         answers = analysis(entry.design, entry.sources, entry.rebuild, options=options)
-        pairs = zip(inventory(entry.design), _read_by(entry.design, answers), strict=True)
+        pairs = zip(policy_rows(entry.design), _read_by(entry.design, answers), strict=True)
         rows += [{**row, "read by": read_by} for row, read_by in pairs]
         findings = answers.answers.findings
         promised += [(p, p.state(findings)) for p in default_promises(entry.design, findings)]
@@ -66,77 +65,6 @@ def _read_by(design: Design, answers: Analysis) -> Iterator[str]:
     for section, names in policies.items():
         for name in names:
             yield ", ".join(readers.get((section, name), ())) or "nobody"
-
-
-def inventory(design: Design) -> Iterator[dict[str, str]]:
-    """Yields one row per policy."""
-    yield from (_loop(loop) for loop in design.loops.values())
-    yield from (_call(call) for call in design.calls)
-    yield from (_timer(timer) for timer in design.timers.values())
-    yield from (_limit(limit) for limit in design.limits.values())
-
-
-def _row(*cells: object) -> dict[str, str]:
-    return {
-        column: visible(str(cell)) if cell not in (None, "", ()) else "?"
-        for column, cell in zip(COLUMNS, cells, strict=True)
-    }
-
-
-def _loop(loop: Loop) -> dict[str, str]:
-    target, actuation, timescale, trigger = loop.target, loop.actuation, loop.timescale, loop.trigger
-    goal = f"{target.signal} -> {target.setpoint}" if target and target.setpoint else target.signal if target else None
-    writes = actuation and (actuation.signal or (actuation.evict and f"evict {actuation.evict}"))
-    when = (
-        "rules"
-        if loop.rules
-        else trigger
-        if trigger is None or hasattr(trigger, "text")
-        else f"{trigger.enter} / {trigger.leave}"
-    )
-    return _row(
-        loop.name, "loop", loop.layer, loop.objective, goal, timescale and timescale.period, when, writes, loop.place
-    )
-
-
-def _call(call: Call) -> dict[str, str]:
-    tries = " x ".join(str(n) for n in call.tries) or "1"
-    clock = ", ".join(
-        f"{name} {value}" for name, value in (("deadline", call.deadline), ("per try", call.per_try)) if value
-    )
-    causes = ", ".join(map(str, call.retry_when)) if call.retry_when is not None else "any failure"
-    sends = ", ".join(filter(None, (f"{tries} tries", render_order(call))))
-    return _row(call.name, "call", call.layer, call.objective, call.callee, clock, causes, sends, call.place)
-
-
-def _timer(timer: Timer) -> dict[str, str]:
-    parts = (("after", timer.after), ("first", timer.first), ("every", timer.every), ("misses", timer.misses))
-    clock = ", ".join(f"{name} {value}" for name, value in parts if value)
-    until = (
-        f"{timer.start.text}, unless {timer.unless.text}"
-        if timer.start and timer.unless
-        else timer.start and timer.start.text
-    )
-    return _row(
-        timer.name,
-        "timer",
-        timer.layer,
-        timer.objective,
-        timer.sees,
-        clock,
-        until,
-        timer.then and timer.then.text,
-        timer.place,
-    )
-
-
-def _limit(limit: Limit) -> dict[str, str]:
-    cap = ", ".join(
-        f"{name} {value}" for name, value in (("at most", limit.at_most), ("at least", limit.at_least)) if value
-    )
-    return _row(
-        limit.name, "limit", limit.layer, limit.objective, limit.counts, limit.window, cap, limit.when_full, limit.place
-    )
 
 
 def _table(rows: list[dict[str, str]], *, markdown: bool) -> str:

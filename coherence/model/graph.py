@@ -10,7 +10,8 @@ from xml.sax.saxutils import escape, quoteattr
 from coherence.language.call_cases import render_order
 from coherence.language.design import Design, Timer
 from coherence.language.expressions import names as names_of
-from coherence.language.names import bare_names, loop_formulas
+from coherence.language.names import bare_names, component_formulas, loop_formulas, scope, state_formula
+from coherence.language.schema_kinds import Formula, Word
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ def graph(design: Design) -> Graph:
 def _edges(design: Design) -> Iterator[Edge]:
     """Yields the edges of all sections."""
     yield from _loop_edges(design)
+    yield from _component_edges(design)
     for call in design.calls:
         tries = f"calls, {' x '.join(map(str, call.tries)) or '1'} tries"
         yield Edge(str(call.caller), str(call.callee), ", ".join(filter(None, (tries, render_order(call)))))
@@ -84,6 +86,23 @@ def _loop_edges(design: Design) -> Iterator[Edge]:
             yield Edge(loop.name, thing, f"writes {signal}")
         if loop.actuation and loop.actuation.evict:
             yield Edge(loop.name, loop.actuation.evict.text, "evicts")
+
+
+def _component_edges(design: Design) -> Iterator[Edge]:
+    """Yields what the formulas of components and claims read of other things, and the things that they name."""
+    known = {*design.components, *design.workload, *design.tiers, *design.loops}
+    for component in design.components.values():
+        own = scope(component, design)
+        formulas = (*component_formulas(component), component.copies, state_formula(component))
+        trees = [formula.tree for formula in formulas if isinstance(formula, Formula)]
+        read = [own.get(path, path) for tree in trees for path in names_of(tree)]
+        words = [(key, word.text) for key, word in component.constants.items() if isinstance(word, Word)]
+        for path, label in (*((path, path.partition(".")[2] or "value") for path in read), *((w, k) for k, w in words)):
+            thing = path.split(".")[0]
+            if thing in known and thing != component.name:
+                yield Edge(thing, component.name, label)
+    for claimed, formula in design.claims.items():
+        yield from (Edge(path.split(".")[0], claimed, "claims") for path in names_of(formula.tree) if "." in path)
 
 
 def _timer_edges(timer: Timer) -> Iterator[Edge]:

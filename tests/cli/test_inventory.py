@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coherence.cli.inventory import inventory
+from coherence.checking.policy_rows import policy_rows
 from coherence.language.reading import read_text
 
 
@@ -10,7 +10,7 @@ def test_the_row_of_a_call_says_when_it_is_made() -> None:
     calls = (
         "{from: a, to: b, tries: 2, stage: s, case: hit}, {from: a, to: c, fallback_for: b}, {from: a, case: x, to: d}"
     )
-    rows = inventory(read_text(f"coherence: 1\ncalls: [{calls}]\n"))
+    rows = policy_rows(read_text(f"coherence: 1\ncalls: [{calls}]\n"))
     assert [row["actuation"] for row in rows] == [
         "2 tries, stage s, in case hit", "1 tries, fallback for b", "1 tries, in case x",
     ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,19 +29,19 @@ def check_kind(file: str) -> None:
 def write(figure: Figure, file: str) -> None:
     """Writes the figure in the format that the suffix names.  Raises UsageError."""
     check_kind(file)
-    is_png, safe = file.lower().endswith(".png"), _safe(figure)
+    is_png, safe = file.lower().endswith(".png"), with_texts(figure)
     write_output(file, png(safe) if is_png else svg(safe).encode(), mark=MARK)
 
 
-def _safe(part: Any) -> Any:
-    """Returns a figure, or a part of one, with every text as a picture may show it: no credentials, no controls."""
+def with_texts(part: Any, shown: Callable[[str], str] = visible) -> Any:
+    """Returns a figure, or a part of one, with every text as `shown` shows it: no credentials, no controls."""
     if isinstance(part, str):
-        return visible(part)
+        return shown(part)
     if isinstance(part, tuple):
-        return tuple(map(_safe, part))
+        return tuple(with_texts(item, shown) for item in part)
     if not is_dataclass(part) or isinstance(part, type):
         return part
-    return replace(part, **{key: _safe(value) for key, value in vars(part).items()})
+    return replace(part, **{key: with_texts(value, shown) for key, value in vars(part).items()})
 
 
 def _matplotlib() -> None:

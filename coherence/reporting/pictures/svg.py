@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from html import escape
+from textwrap import wrap
 
 from coherence.base.number_text import render_tick
 from coherence.reporting.pictures.figure import (
@@ -30,30 +31,36 @@ from coherence.reporting.pictures.figure import (
     wrapped_notes,
 )
 
+TITLE_LETTER = 8.4  # width of a letter of the title
 DARK = "<style>@media screen and (prefers-color-scheme: dark){#sheet{filter:invert(0.93) hue-rotate(180deg)}}</style>"
 
 
-def svg(figure: Figure) -> str:
-    """Returns the figure as a text of SVG, with a title and a description for readers."""
+def svg(figure: Figure, *, within: str = "") -> str:
+    """Returns the figure as a text of SVG, with a title and a description for readers.
+
+    within: a name that no other figure of the page has, of a figure in a page whose style darkens `.sheet`.
+    """
     columns, boxes = layout(figure)
+    titles = [] if within else wrap(figure.title, int(columns * WIDTH / TITLE_LETTER)) or [""]
+    above = 14 + 20 * len(titles)
     bottom = max((box[1] + box[3] for box in boxes), default=HEIGHT)
     notes = wrapped_notes(figure)
-    width, height = columns * WIDTH, bottom + 34 + 18 * len(notes)
+    width, height = columns * WIDTH, bottom + above + 18 * len(notes)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
     parts = [
         head + 'role="img" font-family="system-ui, Helvetica, Arial, sans-serif" font-size="12">',
         f"<title>{escape(figure.title)}</title>",
         "<!-- drawn by coherence -->",
         f"<desc>{escape('; '.join(panel.title for panel in figure.panels))}</desc>",
-        DARK,
-        f'<g id="sheet"><rect width="{width}" height="{height}" fill="#ffffff"/>',
-        _text(14, 22, figure.title, size=15, weight="600"),
-    ]
+        *(['<g class="sheet">'] if within else
+          [DARK, f'<g id="sheet"><rect width="{width}" height="{height}" fill="#ffffff"/>']),
+        *(_text(14, 22 + 20 * row, line, size=15, weight="600") for row, line in enumerate(titles)),
+    ]  # fmt: skip
     for index, (panel, (left, top, across, down)) in enumerate(zip(figure.panels, boxes, strict=True)):
-        parts.append(f'<g transform="translate({left} {34 + top})">')
-        parts += [*_panel(panel, f"clip{index}", across, down), "</g>"]
+        parts.append(f'<g transform="translate({left} {above + top})">')
+        parts += [*_panel(panel, f"{within}clip{index}", across, down), "</g>"]
     for index, note in enumerate(notes):
-        parts.append(_text(14, 34 + bottom + 12 + 18 * index, note, fill="#444444"))
+        parts.append(_text(14, above + bottom + 12 + 18 * index, note, fill="#444444"))
     return "\n".join([*parts, "</g></svg>"]) + "\n"
 
 

@@ -1,0 +1,1 @@
+"""Assesses a design as a whole for people: the answers of all engines on one page that stands alone."""

@@ -1,0 +1,108 @@
+"""Orders what can be done: changes of settings first, by how many findings they remove and how grave these are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from coherence.assessment.parts.answers import ORDER as SEVERITIES
+from coherence.assessment.parts.answers import Assessment
+from coherence.assessment.parts.elements import joined, note, reference, reproduced, table
+from coherence.findings.finding import Edit, Finding, Repair, Verdict
+from coherence.reporting.pictures.markup import Child
+
+ORDER, TITLE = 110, "Remediation plan"
+CLASSES = ("change a setting", "try a setting", "decide by hand", "state a number")
+
+
+@dataclass(frozen=True)
+class PlanStep:
+    """What is done, how dear that is, whose it is, and the findings that it is for."""
+
+    class_: str
+    what: str
+    owner: str
+    effect: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """Returns the place in the plan: cheap, grave and many first."""
+        gravest = min((SEVERITIES.index(finding.severity) for finding in self.findings), default=9)
+        return CLASSES.index(self.class_), gravest, -len(self.findings)
+
+
+def section(assessment: Assessment) -> tuple[Child, ...]:
+    """Returns the plan, and what is left out of it because it buys hardware or relaxes a promise."""
+    steps = plan(assessment)
+    if not steps:
+        return (note("There is nothing to do: no conflict, and nothing that lacks a number."),)
+    rows = [
+        (str(at), step.class_, step.what, step.owner, joined([reference(assessment.anchor(f)) for f in step.findings]),
+         step.effect)
+        for at, step in enumerate(steps, 1)
+    ]  # fmt: skip
+    header = ("", "cost class", "what", "owner", "for", "effect, re-checked")
+    conceding = [f for f in assessment.of_verdict(Verdict.CONFLICT) if any(repair.concedes for repair in f.repairs)]
+    left = (
+        note(f"Not proposed: for {len(conceding)} findings there are changes that buy hardware or relax a promise; "
+             "they stand with the finding.")
+        if conceding else ""
+    )  # fmt: skip
+    whole = note("Each change was re-checked by itself. All together: the command below, which writes nothing.")
+    return (table("In this order", header, rows, numbers="0"), left, whole,
+            reproduced("check", "--diff", assessment.path))  # fmt: skip
+
+
+def plan(assessment: Assessment) -> list[PlanStep]:
+    """Returns the steps in order; a change that several findings share is one step."""
+    shared: dict[tuple[Edit, ...], list[tuple[Finding, Repair]]] = {}
+    steps: list[PlanStep] = []
+    for finding in assessment.of_verdict(Verdict.CONFLICT):
+        free = [repair for repair in finding.repairs if not repair.concedes]
+        chosen = min(free, key=lambda repair: (not repair.proved, len(repair.edits)), default=None)
+        if chosen is None:
+            steps.append(PlanStep(CLASSES[2], _by_hand(finding), owners(assessment, finding), "none known", (finding,)))
+        else:
+            shared.setdefault(chosen.edits, []).append((finding, chosen))
+    steps += [_change(assessment, edits, pairs) for edits, pairs in shared.items()]
+    steps += _open(assessment)
+    return sorted(steps, key=lambda step: step.rank)
+
+
+def _change(assessment: Assessment, edits: Sequence[Edit], pairs: Sequence[tuple[Finding, Repair]]) -> PlanStep:
+    proved = all(repair.proved for _, repair in pairs)
+    what = "; ".join(f"{_where(assessment, edit)}: {edit.old} → {edit.new}" for edit in edits)
+    effect = "; ".join(dict.fromkeys(repair.verified for _, repair in pairs))
+    return PlanStep(
+        CLASSES[0] if proved else CLASSES[1], what, owners(assessment, pairs[0][0]), effect,
+        tuple(finding for finding, _ in pairs),
+    )  # fmt: skip
+
+
+def _where(assessment: Assessment, edit: Edit) -> str:
+    """Returns the key and the place of an edit."""
+    line = f"line {edit.place.line}"
+    return line if assessment.anonymous else f"{edit.place.file}, {line}"
+
+
+def _by_hand(finding: Finding) -> str:
+    hard = any(repair.concedes for repair in finding.repairs)
+    return "no setting alone removes it" + (": hardware or a promise would have to change" if hard else "")
+
+
+def _open(assessment: Assessment) -> Iterator[PlanStep]:
+    for finding in assessment.of_verdict(Verdict.UNDECIDED):
+        if finding.lacks_number:
+            yield PlanStep(
+                CLASSES[3], finding.message, owners(assessment, finding), "the question is answered", (finding,)
+            )
+
+
+def owners(assessment: Assessment, finding: Finding) -> str:
+    """Returns whom the policies of a finding belong to: their contact, else their layer."""
+    loops = [assessment.design.loops[name] for name in finding.of if name in assessment.design.loops]
+    words = [
+        loop.contact.text if loop.contact else f"{loop.layer} layer" for loop in loops if loop.contact or loop.layer
+    ]
+    return ", ".join(dict.fromkeys(words)) or "not stated"

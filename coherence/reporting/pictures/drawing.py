@@ -1,0 +1,64 @@
+"""Holds free drawings (graphs, timelines, ladders) as trees of SVG, which stand in a page or in a file of their own.
+
+All drawings use the classes of `palette.css`: colours for light and for dark, none of them alone in telling marks
+apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from coherence.base.outside_text import visible
+from coherence.reporting.pictures.markup import Child, Element, Shown, Verbatim, h
+
+LEAST = 0.62  # of its size: a drawing in a page that is narrower scrolls
+LETTER = 6.5  # width of a letter of 12 px
+VIEW, NAMESPACE = "viewBox", "http://www.w3.org/2000/svg"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture of a size in pixels; `description` says in words what is seen."""
+
+    title: str
+    description: str
+    width: float
+    height: float
+    children: tuple[Child, ...]
+
+    def render(self, shown: Shown = visible) -> str:
+        """Returns the SVG as a part of a page, which has the palette."""
+        return self._element((), style=f"max-width:100%;min-width:{round(LEAST * self.width)}px").render(shown)
+
+    def standalone(self, shown: Shown = visible) -> str:
+        """Returns the SVG as a file of its own: with the palette, its title drawn, and a background."""
+        ground = h("rect", x=0, y=-36, width=self.width, height=self.height + 36, class_="ground")
+        drawn = h("text", self.title, x=14, y=-12, class_="ink heading")
+        style = Element("style", {}, (Verbatim(palette()),))
+        return self._element((style, ground, drawn), above=36).render(shown) + "\n"
+
+    def _element(self, first: tuple[Child, ...], above: int = 0, style: str = "") -> Element:
+        width, height = round(self.width), round(self.height) + above
+        size = {"xmlns": NAMESPACE, VIEW: f"0 {-above} {width} {height}", "width": str(width), "height": str(height)}
+        words = (h("title", self.title), h("desc", f"drawn by coherence: {self.description}"))
+        marks = {"role": "img", "class": "drawing", **({"style": style} if style else {})}
+        return Element("svg", {**size, **marks}, (*words, *first, *self.children))
+
+
+@cache
+def palette() -> str:
+    """Returns the style sheet of drawings."""
+    return files(__package__).joinpath("palette.css").read_text(encoding="utf-8")
+
+
+def cut(text: str, width: float, letter: float = LETTER) -> str:
+    """Returns the text as far as it fits a width in pixels; `…` stands for the rest."""
+    most = max(1, int(width / letter))
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def words_at(x: float, y: float, text: str, kind: str = "ink", *, anchor: str | None = None) -> Element:
+    """Returns a text at a point; `kind` are classes of the palette."""
+    return h("text", text, x=float(x), y=float(y), class_=kind, text_anchor=anchor)

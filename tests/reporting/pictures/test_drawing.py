@@ -1,0 +1,42 @@
+"""Drawings alone in a file and inside a page: one palette, light and dark."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+
+from coherence.reporting.pictures.drawing import Drawing, cut, palette, words_at
+
+
+def test_a_drawing_of_its_own_has_the_palette_a_title_and_room_for_it() -> None:
+    text = Drawing("t <b>", "words", 100, 50, (words_at(1, 2, "x & y"),)).standalone()
+    root = ET.fromstring(text)  # noqa: S314  (our own text)
+    assert root.attrib["viewBox"] == "0 -36 100 86"
+    assert "prefers-color-scheme:dark" in text
+    assert "drawn by coherence" in text
+
+
+def test_every_colour_of_light_has_one_of_dark_with_contrast() -> None:
+    light, dark = (dict(re.findall(r"--(\w+):(#\w{6})", line)) for line in palette().splitlines()[:2])
+    assert light.keys() == dark.keys()
+    for colours in (light, dark):
+        for name in ("ink", "muted", "accent", "bad", "warn", "good", "open"):
+            for ground in ("ground", "surface"):
+                assert _contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
+
+
+def _contrast(one: str, other: str) -> float:
+    """Returns the ratio of WCAG 2.2, section 1.4.3."""
+    a, b = sorted((_luminance(one), _luminance(other)))
+    return (b + 0.05) / (a + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b
+
+
+def test_what_is_cut_ends_in_an_ellipsis() -> None:
+    assert cut("abcdef", 20, 5) == "abc…"
+    assert cut("abc", 20, 5) == "abc"
