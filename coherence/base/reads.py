@@ -80,7 +80,7 @@ def note_places(places: Iterable[Place]) -> None:
 
 
 class _NotedAttribute:
-    """An attribute of a value with a place: reading it notes the place."""
+    """An attribute of a value with a place: reading it notes the place, and those `also` of what it comes from."""
 
     __slots__ = ("name",)
 
@@ -94,6 +94,8 @@ class _NotedAttribute:
         if _ACTIVE:
             place = own["place"]
             _ACTIVE[-1].places[id(place)] = place
+            for also in own.get("also", ()):
+                _ACTIVE[-1].places[id(also)] = also
         return own[self.name]
 
     def __set__(self, value: Any, content: Any) -> None:

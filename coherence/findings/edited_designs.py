@@ -79,7 +79,14 @@ def _with_values(design: Design, edits: Mapping[Path, Sequence[Edit]], sources: 
         check_together(after, reading)
     if reading.problems:
         raise InputError(reading.problems)
-    return after
+    return _in_boundaries(after) if after.boundaries else after
+
+
+def _in_boundaries(design: Design) -> Design:
+    """Returns the design with the rates that its boundaries leave, after its values have changed."""
+    from coherence.language.shared_rates import with_shared_rates
+
+    return with_shared_rates(design)
 
 
 @cached

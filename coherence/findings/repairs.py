@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
+from typing import TYPE_CHECKING, cast
 
 from coherence.base import units
 from coherence.base.number_text import render_decimal, render_quantity, render_seconds
@@ -16,6 +17,9 @@ from coherence.base.units import ONE, SECOND, Dimension
 from coherence.findings.finding import Edit, Repair
 from coherence.findings.question_input import Subject
 from coherence.language.schema_kinds import Quantity
+
+if TYPE_CHECKING:
+    from coherence.language.shared_rates import ScaledRate
 
 _BREAK = re.compile("\r\n?|\n")  # as coherence.language.document counts lines
 _WRITTEN = re.compile(r"""(["']?)[-+]?[0-9][0-9A-Za-z.%+ ]*\1""")  # a number as manifests write it
@@ -30,6 +34,11 @@ def change(subject: Subject, quantity: Quantity, value: Fraction) -> Edit | None
     A manifest may count otherwise than the language: Istio's `attempts` are the tries without the first.
     """
     old = text_at(subject.sources, quantity.place)
+    if type(quantity) is not Quantity:  # a share of what is stated
+        share = getattr(quantity, "share", None)
+        if not share:
+            return None
+        quantity, value = cast("ScaledRate", quantity).stated, value / share
     if old is None:
         return None
     if not subject.design.imported:

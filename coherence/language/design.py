@@ -291,6 +291,7 @@ class Component(Record):
     step: Quantity | None = key(PERIOD)
     initial: Quantity | None = key(ANY_QUANTITY, "from")
     runs_on: Word | Hosting | None = key(either(record(Hosting), NAME_KIND))
+    measured_in: Word | None = key(described(NAME_KIND, "the boundary inside which its rates were measured"))
     discipline: Word | None = key(word(*DISCIPLINES, note=DISCIPLINE_OF_THING))
     cases: dict[str, Quantity] | None = key(described(mapping(quantity(ONE, low=0)), CASES_OF_CALLER))
     note: Word | None = key(TEXT, for_people=True)

@@ -136,7 +136,14 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
             check_together(design, reading)
     if reading.problems or design is None:
         raise InputError(reading.problems)
-    return design
+    return _in_boundaries(design) if design.boundaries else design
+
+
+def _in_boundaries(design: Design) -> Design:
+    """Returns the design with the rates that its boundaries leave."""
+    from coherence.language.shared_rates import with_shared_rates
+
+    return with_shared_rates(design)
 
 
 def check_together(design: Design, reading: Reading) -> None:
@@ -149,6 +156,10 @@ def check_together(design: Design, reading: Reading) -> None:
 
         distributions.check(design, reading)
     dimensions.check(design, reading)
+    if any(component.measured_in is not None for component in design.components.values()):
+        from coherence.language import shared_rates
+
+        shared_rates.check(design, reading)
 
 
 def _has_law(workload: Workload) -> bool:

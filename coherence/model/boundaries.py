@@ -20,28 +20,14 @@ from coherence.base.reads import unnoted
 from coherence.base.units import SECOND
 from coherence.language import names
 from coherence.language.design import Design, Loop
-from coherence.language.expressions.tree import Call, Name, Number, Tree, rebuilt
+from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree, rebuilt
 from coherence.language.expressions.tree import names as names_in
 from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity, Word
+from coherence.language.shared_rates import around
 
 NOTHING: Mapping[str, Tree] = {}
 Way = tuple[str, str]  # a boundary, and the key of it that says what is met on the way
-
-
-def around(design: Design, thing: str) -> tuple[Boundary, ...]:
-    """Returns the boundaries that enclose a thing, what it runs on, or one another."""
-    component = design.components.get(thing)
-    inside = {thing, *([component.runs_on.text] if component is not None and component.runs_on is not None else [])}
-    enclosing: dict[str, Boundary] = {}
-    while True:
-        further = [
-            b for b in design.boundaries.values() if b.name not in enclosing and inside & {w.text for w in b.around}
-        ]
-        if not further:
-            return tuple(enclosing.values())
-        enclosing |= {boundary.name: boundary for boundary in further}
-        inside |= set(enclosing)
 
 
 def stands_in(design: Design, loop: Loop) -> frozenset[str] | None:
@@ -163,18 +149,32 @@ def delays_between(design: Design, loop: Loop) -> dict[Way, Quantity]:
     return on_the_way
 
 
-def later(tree: Tree, age: Callable[[str], Fraction], shown: Mapping[str, Tree] = NOTHING) -> Tree:
-    """Returns what is seen of an expression where each name is so many seconds old, or `shown` as something else."""
+@dataclass(frozen=True)
+class Sight:
+    """How old a loop sees a name (s), and by what it is multiplied on the way (None: by nothing)."""
+
+    age: Callable[[str], Fraction]
+    gain: Callable[[str], Tree | None] = lambda _: None
+
+    def of(self, path: str, seen: Tree) -> Tree:
+        """Returns what is seen of a name, of which `seen` is the value at its time."""
+        gain = self.gain(path)
+        return seen if gain is None else Arithmetic("*", gain, seen)
+
+
+def later(tree: Tree, sight: Sight, shown: Mapping[str, Tree] = NOTHING) -> Tree:
+    """Returns what is seen of an expression where each name is old and multiplied, or `shown` as something else."""
     match tree:
         case Name(path=path) if path in shown:
             return shown[path]
         case Name(path=path):
-            seconds = age(path)
-            return Call("delayed", (tree, Number(seconds, SECOND))) if seconds else tree
+            seconds = sight.age(path)
+            return sight.of(path, Call("delayed", (tree, Number(seconds, SECOND))) if seconds else tree)
         case Call(function="delayed", arguments=(Name(path=path) as name, Number(value=value))) if path not in shown:
-            return Call("delayed", (name, Number(value + age(path), SECOND)), tree.span)
+            return sight.of(path, Call("delayed", (name, Number(value + sight.age(path), SECOND)), tree.span))
         case Call(function="sampled"):  # a sample is sent late, not taken late
-            seconds = max(map(age, names_in(tree)), default=Fraction(0))
-            return Call("delayed", (tree, Number(seconds, SECOND))) if seconds else tree
+            seconds = max(map(sight.age, names_in(tree)), default=Fraction(0))
+            sample = rebuilt(tree, lambda part: later(part, Sight(lambda _: Fraction(0), sight.gain), shown))
+            return Call("delayed", (sample, Number(seconds, SECOND))) if seconds else sample
         case _:
-            return rebuilt(tree, lambda part: later(part, age, shown))
+            return rebuilt(tree, lambda part: later(part, sight, shown))

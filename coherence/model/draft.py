@@ -33,7 +33,8 @@ class ModelDraft:
 
     def constant(self, path: str, value: Quantity) -> None:
         """Adds a constant that is a value or a range of the text."""
-        self.constants[path] = Constant(path, interval(value), value.varies, value.dimension, value.place)
+        also: tuple[Place, ...] = getattr(value, "also", ())
+        self.constants[path] = Constant(path, interval(value), value.varies, value.dimension, value.place, also)
 
     def resolved(self, tree: Tree) -> Tree:
         """Returns the tree with full paths for bare names."""

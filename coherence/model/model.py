@@ -109,6 +109,7 @@ class Constant:
     varies: bool
     dimension: Dimension
     place: Place
+    also: tuple[Place, ...] = ()  # of the shares that a rate was multiplied with
 
 
 CONDITIONS, AIM, CHANGES = ("trigger", "enter", "leave"), ("measured", "setpoint", "ready"), ("by", "to")

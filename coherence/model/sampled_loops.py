@@ -16,7 +16,8 @@ from coherence.language.names import bare_names
 from coherence.language.roles import in_role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.model import laws
-from coherence.model.boundaries import command_delays, later, reading_delays
+from coherence.model.boundaries import Sight, command_delays, later, reading_delays
+from coherence.model.boundary_gains import add_effects, command_path, make_room, seen_at
 from coherence.model.draft import ModelDraft
 from coherence.model.model import (  # fmt: skip
     EVERYTHING,
@@ -75,7 +76,7 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
         leave=lambda: read_by(draft, loop, relay.leave.tree) if relay and relay.leave else None,
         rules=lambda: _rules(draft, loop),
         law=lambda: laws.law_of(loop),
-        signal=lambda: written_signal(draft, loop),
+        signal=lambda: command_path(draft, loop, written_signal(draft, loop)),
         by=lambda: _seen(draft, loop, draft.tree_of(actuation.by)),
         to=lambda: _seen(draft, loop, draft.tree_of(actuation.to)),
         measured=lambda: _sensed(draft, loop),
@@ -91,8 +92,8 @@ def _sampled(draft: ModelDraft, order: int, loop: Loop) -> SampledLoop:
         counts_commanded=lambda: actuation.count is not None and actuation.count.text == "commanded",
         integer=lambda: laws.counts_members(loop),
         source=lambda: loop,
-        ready=lambda: _seen(draft, loop, ready_members(draft.outputs, draft.design, loop, written_signal(draft, loop))),
-        idle=lambda: idle_going_up(loop),
+        ready=lambda: _multiplied(draft, loop),
+        idle=lambda: _has_ready(draft, loop) and idle_going_up(loop),
     )
 
 
@@ -100,6 +101,19 @@ def written_signal(draft: ModelDraft, loop: Loop) -> str:
     """Returns the full path of the signal that a loop writes; nothing where it states none."""
     stated = loop.actuation.signal if loop.actuation else None
     return draft.index.get(stated.text, stated.text) if stated else ""
+
+
+def _multiplied(draft: ModelDraft, loop: Loop) -> Tree | None:
+    """Returns the members that the law multiplies: those that are ready, or what a command has come to; None: all."""
+    signal = written_signal(draft, loop)
+    ready = _seen(draft, loop, ready_members(draft.outputs, draft.design, loop, signal))
+    landed = loop.actuation is None or loop.actuation.count is None or loop.actuation.count.text == "landed"
+    changed = landed and laws.law_of(loop) == "proportional" and command_path(draft, loop, signal) != signal
+    return Name(signal) if ready is None and changed else ready
+
+
+def _has_ready(draft: ModelDraft, loop: Loop) -> bool:
+    return ready_members(draft.outputs, draft.design, loop, written_signal(draft, loop)) is not None
 
 
 def _has_type(loop: Loop, *kinds: str) -> bool:
@@ -161,7 +175,11 @@ def _seen(draft: ModelDraft, loop: Loop, tree: None) -> None: ...
 def _seen(draft: ModelDraft, loop: Loop, tree: Tree | None) -> Tree | None: ...
 def _seen(draft: ModelDraft, loop: Loop, tree: Tree | None) -> Tree | None:
     """Returns what a loop sees of an expression across boundaries."""
-    return later(tree, partial(_age, draft, loop)) if tree is not None and loop.inside else tree
+    return later(tree, _sight(draft, loop)) if tree is not None and loop.inside else tree
+
+
+def _sight(draft: ModelDraft, loop: Loop) -> Sight:
+    return Sight(partial(_age, draft, loop), partial(seen_at, draft, loop))
 
 
 def _age(draft: ModelDraft, loop: Loop, path: str) -> Fraction:
@@ -218,7 +236,7 @@ def _not_off(draft: ModelDraft, loop: Loop) -> Tree | None:
     others = [other for other in same if other is not loop and written_signal(draft, other) == signal]
     if not any(_may_write(other, off.low) for other in others):
         return None
-    return Compare("!=", later(Name(signal), partial(_age, draft, loop)), Number(off.low))
+    return Compare("!=", later(Name(signal), _sight(draft, loop)), Number(off.low))
 
 
 @cached
@@ -257,7 +275,7 @@ def read_by(draft: ModelDraft, loop: Loop, condition: Tree) -> Tree:
     sensed = _sensed(draft, loop)
     if sensed is None or sensed == seen(signal):
         return seen(condition)
-    return later(condition, partial(_age, draft, loop), {signal.path: sensed})
+    return later(condition, _sight(draft, loop), {signal.path: sensed})
 
 
 def _sensed(draft: ModelDraft, loop: Loop) -> Tree | None:
@@ -284,6 +302,7 @@ def _sensed(draft: ModelDraft, loop: Loop) -> Tree | None:
 
 def add_commands(draft: ModelDraft, loops: tuple[SampledLoop, ...]) -> None:
     """Adds each written signal as a command: its initial value from `from:`, else anywhere in the writers' bounds."""
+    make_room(draft, loops)
     written: dict[str, list[SampledLoop]] = {}
     for loop in (loop for loop in loops if loop.signal):
         if loop.signal in draft.states:
@@ -297,6 +316,7 @@ def add_commands(draft: ModelDraft, loops: tuple[SampledLoop, ...]) -> None:
     for path, command in draft.commands.items():
         if path not in written and command.initial == EVERYTHING:
             draft.commands[path] = with_changes(command, initial=_bounded(()))
+    add_effects(draft, loops)
 
 
 def _command(known: Command | None, constant: Constant | None, writers: Sequence[SampledLoop]) -> Command:

@@ -126,7 +126,7 @@ def test_a_conflict_at_every_delay_of_a_range_is_certain_and_names_the_delay_of_
 
 def test_a_conflict_that_rests_on_a_range_of_a_part_asks_for_the_value() -> None:
     """The part `vgpu` says 0 to 19 ms; a loop every 15 ms is marginal from 15 ms on, as in the table."""
-    wall = "vm: {uses: vgpu, around: [pool], gain: 100 %, capacity_fraction: 100 %, memory_fraction: 100 %, DELAYS}"
+    wall = "vm: {uses: vgpu, around: [pool], capacity_fraction: 100 %, memory_fraction: 100 %, DELAYS}"
     text = design(wall.replace(", DELAYS", ""), count=COMMANDED, period="15 ms")
     finding = findings(text)["COH301"]
     assert finding.verdict is Verdict.UNDECIDED
@@ -255,7 +255,7 @@ def test_an_eviction_across_a_boundary_says_where_it_comes_from_too() -> None:
     assert {loop[13] for loop in lowered(placed + evicting.replace("timescale", "inside: vm\n    timescale"))} == {30}
 
 
-@pytest.mark.parametrize(("key", "value"), [("gain", "50 %"), ("granularity", "4"), ("noise", "-5 % .. 5 %")])
+@pytest.mark.parametrize(("key", "value"), [("noise", "-5 % .. 5 %")])
 def test_what_is_not_lowered_takes_proofs_across_it_back_also_of_a_loop_inside(key: str, value: str) -> None:
     for text in (
         design(behind(added_delay="1 s", **{key: value})),

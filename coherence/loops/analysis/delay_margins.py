@@ -18,7 +18,7 @@ from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.kinks import Branch
 from coherence.loops.designs.lap_matrices import LapError, closed
 from coherence.loops.designs.lap_roots import is_stable
-from coherence.model.boundaries import later
+from coherence.model.boundaries import Sight, later
 from coherence.model.model import Model, SampledLoop
 
 READ = ("measured", "setpoint", "ready", "by", "to")
@@ -78,7 +78,7 @@ def _late(model: Model, loop: SampledLoop, delay: Fraction) -> Iterator[SampledL
 
     for other in model.loops:
         trees = {key: getattr(other, key) for key in READ} if other.name == loop.name else {}
-        yield with_changes(other, **{key: later(tree, age) for key, tree in trees.items() if tree is not None})
+        yield with_changes(other, **{key: later(tree, Sight(age)) for key, tree in trees.items() if tree is not None})
 
 
 def delay_margin(stable: Callable[[Fraction], bool], period: Fraction) -> DelayMargin:

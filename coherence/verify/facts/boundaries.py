@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.language.schema_kinds import Quantity
-from coherence.model.boundaries import around
+from coherence.language.shared_rates import around
 from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import Values, hull, with_ranges

@@ -54,7 +54,7 @@ def _beside_boundaries(
     question: Question, facts: DesignFacts, name: str, fits: Compare, places: tuple[Place, ...]
 ) -> Finding:
     """Returns the proof, or what boundaries leave open: their gains, their slices, their quota."""
-    from coherence.model.boundaries import around
+    from coherence.language.shared_rates import around
     from coherence.verify.facts.boundaries import effects, rooms
 
     values, of = effects(facts, used(fits.left)), (name, *_owners(facts, fits.left))

@@ -1,0 +1,107 @@
+"""Scales the rates of what is inside boundaries by the share of a device that it gets there.
+
+`capacity_fraction` of a boundary is the share of one device that one of its instances gets: it scales rates, never
+counts.  A rate that was measured inside says so (`measured_in: slices`) and is not scaled again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base.places import NOWHERE, Place
+from coherence.base.reads import unnoted
+from coherence.base.units import ONE, SECOND
+from coherence.language.design import Component, Design
+from coherence.language.infrastructure import Boundary
+from coherence.language.schema_kinds import Quantity, Reading
+
+RATES = ("rate_per_", "rate_each", "service_rate", "capacity", "throughput")
+WHOLE = Fraction(1)
+NOTHING = Quantity(WHOLE, WHOLE, ONE, "", NOWHERE)
+
+
+@dataclass(frozen=True)
+class ScaledRate(Quantity):
+    """A rate that is `stated` of a whole device, times the shares of it that are there."""
+
+    stated: Quantity = NOTHING
+    shares: tuple[Quantity, ...] = ()
+    also: tuple[Place, ...] = ()  # of the shares
+
+    @property
+    def share(self) -> Fraction | None:
+        """Returns the share of the stated rate that is there; None where it is a range."""
+        exact = all(share.exact for share in self.shares)
+        return math.prod((share.low for share in self.shares), start=WHOLE) if exact else None
+
+
+def around(design: Design, thing: str) -> tuple[Boundary, ...]:
+    """Returns the boundaries that enclose a thing, what it runs on, or one another; the innermost first."""
+    component = design.components.get(thing)
+    inside = {thing, *([component.runs_on.text] if component is not None and component.runs_on is not None else [])}
+    enclosing: dict[str, Boundary] = {}
+    while True:
+        further = [
+            b for b in design.boundaries.values() if b.name not in enclosing and inside & {w.text for w in b.around}
+        ]
+        if not further:
+            return tuple(enclosing.values())
+        enclosing |= {boundary.name: boundary for boundary in further}
+        inside |= set(enclosing)
+
+
+@unnoted()
+def with_shared_rates(design: Design) -> Design:
+    """Returns the design with the rates that its boundaries leave; each notes what it was computed from."""
+    scaled = {name: dict(_rates(design, component)) for name, component in design.components.items()}
+    if not any(scaled.values()):
+        return design
+    components = {
+        name: component.replace(constants={**component.constants, **scaled[name]}) if scaled[name] else component
+        for name, component in design.components.items()
+    }
+    return design.replace(components=components)
+
+
+def _rates(design: Design, component: Component) -> Iterator[tuple[str, Quantity]]:
+    """Yields the rates of a component that are not what they were, with what they are now."""
+    shares = tuple(_shares(design, component)) if design.boundaries else ()
+    for key, value in component.constants.items():
+        stated = value.stated if isinstance(value, ScaledRate) else value
+        if isinstance(stated, Quantity) and key.startswith(RATES) and stated.dimension.physical == ONE / SECOND:
+            if shares:
+                yield key, _scaled(stated, shares)
+            elif stated is not value:
+                yield key, stated
+
+
+def _shares(design: Design, component: Component) -> Iterator[Quantity]:
+    measured = component.measured_in.text if component.measured_in is not None else ""
+    counted = {measured, *(boundary.name for boundary in around(design, measured))} if measured else set()
+    for boundary in around(design, component.name):
+        share = boundary.constants.get("capacity_fraction")
+        whole = isinstance(share, Quantity) and share.low == share.high == WHOLE
+        if isinstance(share, Quantity) and not whole and boundary.name not in counted:
+            yield share
+
+
+def _scaled(stated: Quantity, shares: tuple[Quantity, ...]) -> ScaledRate:
+    low = math.prod((share.low for share in shares), start=stated.low)
+    high = math.prod((share.high for share in shares), start=stated.high)
+    varies = stated.varies or any(share.varies for share in shares)
+    text = " x ".join(part.text for part in (stated, *shares))
+    return ScaledRate(
+        low, high, stated.dimension, text, stated.place, varies, stated, shares, tuple(share.place for share in shares)
+    )
+
+
+def check(design: Design, reading: Reading) -> None:
+    """Reports a rate that is measured in something that is no boundary around its component."""
+    for component in design.components.values():
+        word = component.measured_in
+        if word is not None and word.text not in {boundary.name for boundary in around(design, component.name)}:
+            remedy = f"write a boundary around '{component.name}' or around what it runs on"
+            reading.problem(word.place, f"'{word.text}' is no boundary that '{component.name}' is in", remedy)

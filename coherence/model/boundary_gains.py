@@ -1,0 +1,120 @@
+"""Lowers what boundaries make of the values that cross them: of a command its effect, of a value what is seen of it.
+
+    effect = gain x command, rounded down to a multiple of `granularity`; where members are counted and none is stated,
+             to a whole one
+    seen   = reading_gain x value
+
+A command that is changed on its way is the signal `pool.desired.commanded`, and `pool.desired` is its effect.  A gain
+that is a range is one unknown constant, the same for all that crosses.  Where loops write one signal across different
+boundaries, nothing of this is lowered, and proofs about it are taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+
+from coherence.language.design import Design, Loop
+from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree
+from coherence.language.infrastructure import Boundary
+from coherence.language.schema_kinds import Quantity
+from coherence.language.shared_rates import around
+from coherence.model.boundaries import between
+from coherence.model.draft import ModelDraft
+from coherence.model.model import SampledLoop
+
+COMMANDED = ".commanded"
+UNIT = Fraction(1)
+
+
+def effect_path(path: str) -> str:
+    """Returns the signal that a command brings about, which loops name in their text."""
+    return path.removesuffix(COMMANDED)
+
+
+def command_path(draft: ModelDraft, loop: Loop, path: str) -> str:
+    """Returns the signal that a loop writes: its own one, or the command of which that one is the effect."""
+    changed = path and loop.inside and any(True for _ in _changes(draft.design, loop, path))
+    return f"{path}{COMMANDED}" if changed and _alike(draft, loop, path) else path
+
+
+def _changes(design: Design, loop: Loop, path: str) -> Iterator[tuple[Boundary, str, Quantity]]:
+    """Yields what boundaries on the way make of a command, in the order crossed; who takes it has read those beside."""
+    thing = path.partition(".")[0]
+    inward = {boundary.name: rank for rank, boundary in enumerate(reversed(around(design, thing)))}
+    crossed = sorted(between(design, loop, thing), key=lambda pair: inward.get(pair[0].name, -1))
+    for (boundary, lies), key in ((pair, key) for pair in crossed for key in ("gain", "granularity")):
+        stated = boundary.constants.get(key)
+        if isinstance(stated, Quantity) and not (key == "gain" and stated.low == stated.high == UNIT) and lies:
+            yield boundary, key, stated
+
+
+def _alike(draft: ModelDraft, loop: Loop, path: str) -> bool:
+    """Decides whether all loops that write a signal cross the same boundaries to it."""
+    mine = _crossed(draft.design, loop, path)
+    others = (other for other in draft.design.loops.values() if other is not loop and _writes(draft, other) == path)
+    return all(_crossed(draft.design, other, path) == mine for other in others)
+
+
+def _crossed(design: Design, loop: Loop, path: str) -> list[str]:
+    return [boundary.name for boundary, _, _ in _changes(design, loop, path)]
+
+
+def _writes(draft: ModelDraft, loop: Loop) -> str:
+    stated = loop.actuation.signal if loop.actuation else None
+    return draft.index.get(stated.text, stated.text) if stated else ""
+
+
+def make_room(draft: ModelDraft, loops: tuple[SampledLoop, ...]) -> None:
+    """Moves what is declared of a signal to its command, where boundaries change the command."""
+    for path in dict.fromkeys(loop.signal for loop in loops if loop.signal.endswith(COMMANDED)):
+        effect = effect_path(path)
+        if effect in draft.commands:
+            draft.commands[path] = replace(draft.commands.pop(effect), path=path)
+        if effect in draft.constants:
+            draft.constants[path] = replace(draft.constants.pop(effect), path=path)
+
+
+def add_effects(draft: ModelDraft, loops: tuple[SampledLoop, ...]) -> None:
+    """Adds the effect of each command that boundaries change, as an output."""
+    for loop in loops:
+        if loop.signal.endswith(COMMANDED) and loop.signal in draft.commands:
+            effect = effect_path(loop.signal)
+            draft.outputs.put(effect, partial(_effect, draft, loop.source, loop.signal))
+            draft.places[effect] = loop.source.place
+
+
+def _effect(draft: ModelDraft, loop: Loop, path: str) -> Tree:
+    tree: Tree = Name(path)
+    changes = list(_changes(draft.design, loop, effect_path(path)))
+    for boundary, key, stated in changes:
+        if key == "gain":
+            tree = Arithmetic("*", gain_of(draft, boundary, key, stated), tree)
+        elif stated.low > 0:
+            step = Number(stated.low, stated.dimension)
+            tree = Arithmetic("*", Call("floor", (Arithmetic("/", tree, step),)), step)
+    if draft.commands[path].integer and not any(key == "granularity" for _, key, _ in changes):
+        tree = Call("floor", (tree,))
+    return tree
+
+
+def gain_of(draft: ModelDraft, boundary: Boundary, key: str, stated: Quantity) -> Tree:
+    """Returns a gain: its value, or the constant that stands for one of its range."""
+    if stated.exact:
+        return Number(stated.low)
+    path = f"{boundary.name}.{key}"
+    draft.constant(path, stated)
+    return Name(path)
+
+
+def seen_at(draft: ModelDraft, loop: Loop, path: str) -> Tree | None:
+    """Returns what boundaries multiply a reading of a name with; None where nothing does."""
+    tree: Tree | None = None
+    for boundary, lies in between(draft.design, loop, path.partition(".")[0]) if loop.inside else ():
+        stated = boundary.constants.get("reading_gain")
+        if isinstance(stated, Quantity) and not (stated.low == stated.high == UNIT) and lies:
+            factor = gain_of(draft, boundary, "reading_gain", stated)
+            tree = factor if tree is None else Arithmetic("*", factor, tree)
+    return tree
