@@ -10,8 +10,9 @@ from fractions import Fraction
 
 from bench.harness import Row
 from coherence.checking.answers import ask_all
+from coherence.exploring.box_answers import edit_of
 from coherence.exploring.half_spaces import inside
-from coherence.exploring.regions import edit_of, region
+from coherence.exploring.regions import region
 from coherence.exploring.render_half_spaces import beside
 from coherence.exploring.swept_numbers import axes
 from coherence.findings import repairs

@@ -15,6 +15,7 @@ from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._designs import one_entry
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
+from coherence.cli._workers import workers_of, workers_options
 
 if TYPE_CHECKING:
     from coherence.causal.answers.answer import Section
@@ -70,8 +71,7 @@ class TelemetryInput:
 @click.option("--rank", metavar="SIGNAL", help="Rank the root causes of an incident at this signal.")
 @click.option("--bootstrap", "bootstraps", type=click.IntRange(0, 100_000), default=0, metavar="N",
               help="Also a block bootstrap of N draws.")  # fmt: skip
-@click.option("--cluster", metavar="ADDRESS", help="Run the bootstrap on a Dask scheduler, such as tcp://host:8786.")
-@click.option("--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Processes for long work.")
+@workers_options("the draws of a bootstrap")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of everything that is drawn.")
 @click.option("--picture", metavar="FILE", help="Draw graph, waterfall and shares: FILE.svg, or FILE.png.")
 @time_limit_option(0.5, 600.0, "Of the wall, for all of it; what is not answered by then is named.")
@@ -98,7 +98,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     settings = FitSettings(
         window=_window("--window", window), against=_window("--against", against),
         reference=dict(_level("--reference", text) for text in reference), do=dict(_level("--do", text) for text in do),
-        **named,
+        workers=workers_of(named.pop("jobs"), named.pop("cluster")), **named,
     )  # fmt: skip
     _refuse_ignored(reading, settings)
     _check_kind(picture)
@@ -159,11 +159,11 @@ def _refuse_ignored(reading: TelemetryInput, settings: FitSettings) -> None:
     else:
         refuse_given(("time", "time_unit", "duplicates"), "they say how files are read, and a Prometheus is asked")
     if not settings.bootstraps:
-        refuse_given(("cluster", "jobs"), "they run the draws of a bootstrap: say how many with --bootstrap N")
+        refuse_given(
+            ("cluster", "jobs", "into"), "they are for the draws of a bootstrap: say how many with --bootstrap N"
+        )
         if settings.requests is None:
             refuse_given(("seed",), "nothing is drawn: draws are those of --bootstrap N and of --requests CSV")
-    elif settings.cluster is not None:
-        refuse_given(("jobs",), "the scheduler of --cluster decides on the processes")
 
 
 def _window(option: str, text: str | None) -> Window | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,6 +15,7 @@ from coherence.cli._designs import one_entry
 from coherence.cli._progress import Progress
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
+from coherence.cli._workers import workers_of, workers_options
 
 if TYPE_CHECKING:
     from coherence.checking.workspace import Entry
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 @click.option("--select", "-s", multiple=True, metavar="COH2", help="Only codes that begin with this (repeatable).")
 @click.option("--ignore", "-i", multiple=True, metavar="COH2", help="No codes that begin with this (repeatable).")
 @click.option("--asks", type=click.IntRange(1, 100_000), default=400, show_default=True, help="Boxes asked at most.")
+@workers_options("what is answered of each box")
 @time_limit_option(0.1, 20.0, "For one question about one box; beyond it the box is undecided.")
 @click.option(
     "--half-spaces/--no-half-spaces", "half_spaces", default=True, show_default=True,
@@ -39,7 +42,8 @@ if TYPE_CHECKING:
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter for each option)
     *, path: str, parameters: Sequence[str], select: Sequence[str], ignore: Sequence[str], asks: int,
-    time_limit: float, half_spaces: bool, strict: bool, output: str,
+    jobs: int | None, cluster: str | None, into: str | None, time_limit: float, half_spaces: bool, strict: bool,
+    output: str,
 ) -> int:  # fmt: skip
     """Cut the values into boxes that are safe (proved for every value inside), unsafe, or undecided;
     a candidate is a box in which no conflict is found and nothing proves that there is none.
@@ -65,6 +69,7 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     entry = _entry(path)
     chosen = [module for module in question_modules() if any(passes(q.code, select, ignore) for q in module.questions)]
     limits: dict[str, Any] = {"most_asks": asks, "time_limit": time_limit}
+    limits |= {"workers": workers_of(jobs, cluster), "file": Path(into) if into else None}
     with recorded() as reads, Progress("asking boxes") as bar:
         mapped = region(parameters, entry.sources, entry.rebuild, chosen, bar=bar, **limits)
     lines, assumed = unread("region", entry.design, reads), left_out(entry.design, reads)
@@ -123,7 +128,7 @@ def as_data(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) ->
 
 
 def _ends(cell: RegionCell, region: Region) -> list[tuple[str, str]]:
-    from coherence.exploring.regions import spelled
+    from coherence.exploring.box_answers import spelled
 
     return [(spelled(axis, low), spelled(axis, high)) for axis, (low, high) in zip(region.axes, cell.box, strict=True)]
 

@@ -15,8 +15,8 @@ from fractions import Fraction
 
 from coherence.base.solver import Outcome, unsat
 from coherence.checking.repair.rechecks import Key
+from coherence.exploring.box_answers import RegionAnswer
 from coherence.exploring.half_spaces import Cell, Outline, Point, Row, inside, outline_rows, row, uncovered
-from coherence.exploring.regions import RegionAnswer
 from coherence.exploring.traced_answers import Followed, NotTracedError, ParametricDesign, followed, plain
 from coherence.findings.registry import QuestionModule
 

@@ -16,19 +16,18 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 
-from coherence.base import units
-from coherence.base.errors import CoherenceError, InputError, UsageError
+from coherence.base.errors import UsageError
+from coherence.base.jobs import HERE, WorkerPool
 from coherence.base.watchdog import STOPPED
-from coherence.checking.answers import ask_once
-from coherence.checking.repair.rechecks import Key, key_of
-from coherence.checking.weighing import ask_weighed
+from coherence.checking.repair.rechecks import Key
+from coherence.exploring.box_answers import Box, BoxAnswers, BoxJob, RegionAnswer, WordedConflict
 from coherence.exploring.swept_numbers import Axis, axes
 from coherence.findings.accounting import things_of_all
-from coherence.findings.edited_designs import Rebuild, edited_subject
-from coherence.findings.finding import Edit, Finding, Grade, Verdict
+from coherence.findings.edited_designs import Rebuild
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import QuestionModule
 from coherence.language.design import Design
@@ -36,10 +35,9 @@ from coherence.language.design import Design
 MOST_ASKS = 400
 FINE = Fraction(1, 500)  # of the whole: a rest smaller than this is not cut further
 MOST_AXES = 3
+AHEAD = 64  # boxes that other processes are asked about at once, of those that wait
 NO_PROOF = ("no question answers anything about these numbers",)
 STATUSES = ("safe", "candidate", "unsafe", "undecided")
-WordedConflict = tuple[Key, str]  # a conflict and its words
-Box = tuple[tuple[Fraction, Fraction], ...]  # for each axis its ends (SI)
 
 
 @dataclass(frozen=True)
@@ -74,35 +72,10 @@ class Region:
 
 
 @dataclass(frozen=True)
-class RegionAnswer:
-    """What the questions say of one box or point; `taken_back` are proofs that an unread entry may overturn."""
-
-    certain: frozenset[Key] = frozenset()
-    possible: frozenset[Key] = frozenset()
-    proved: frozenset[Key] = frozenset()
-    undecided: frozenset[Key] = frozenset()
-    worded: frozenset[WordedConflict] = frozenset()
-    refused: str = ""
-    taken_back: frozenset[Key] = frozenset()
-
-    @property
-    def conflict(self) -> bool:
-        return bool(self.certain or self.possible or self.refused)
-
-    def unproved(self, keys: Iterable[Key]) -> frozenset[Key]:
-        """Returns the questions that are not answered `proved` about these policies, or more of them."""
-        return frozenset(
-            (code, of) for code, of in keys if not any(code == c and set(of) <= set(names) for c, names in self.proved)
-        )
-
-
-@dataclass(frozen=True)
 class CandidateDesign:
     """A design whose numbers are replaced by ranges, and every answer that was given."""
 
-    subject: Subject
-    rebuild: Rebuild
-    modules: Sequence[QuestionModule]
+    answers: BoxAnswers
     axes: tuple[Axis, ...]
     owners: frozenset[str] = frozenset()  # the policies that the numbers belong to or that use what they belong to
     known: dict[Box, RegionAnswer] = field(default_factory=dict, compare=False)
@@ -113,7 +86,7 @@ class CandidateDesign:
     def ask(self, box: Box) -> RegionAnswer:
         """Returns what holds for every value in the box."""
         if box not in self.known:
-            self.known[box] = self._answer_of(box)
+            self.known[box] = self.answers.get(box).without(self.untouched)
             if self.bar is not None:
                 self.bar(len(self.known))
         return self.known[box]
@@ -122,50 +95,26 @@ class CandidateDesign:
         """Returns those that are about policies of the numbers."""
         return frozenset(key for key in keys if self.owners & set(key[1]))
 
-    def _answer_of(self, box: Box) -> RegionAnswer:
-        edits = [edit_of(axis, ends) for axis, ends in zip(self.axes, box, strict=True)]
-        try:
-            edited = edited_subject(self.subject, edits, self.rebuild)
-            findings = ask_weighed(edited, self.modules) if edited is not None else []
-        except (InputError, CoherenceError) as error:
-            return RegionAnswer(refused=str(error).split("\n", maxsplit=1)[0])
-        if edited is None:
-            raise UsageError("a key is quoted or stands on several lines: write it as a plain number")
-        unweighed = answer(finding for module in self.modules for finding in ask_once(edited, module).findings)
-        weighed = answer(f for f in findings if (key_of(f), f.message) not in self.untouched)
-        return replace(weighed, taken_back=unweighed.proved & weighed.undecided)
 
-
-def answer(findings: Iterable[Finding]) -> RegionAnswer:
-    """Returns the findings by what they say of all values."""
-    findings = tuple(findings)
-    kinds: dict[str, set[Key]] = {"certain": set(), "possible": set(), "proved": set(), "undecided": set()}
-    for finding in findings:
-        if finding.verdict is Verdict.CONFLICT:
-            kinds["certain" if finding.certainty == "certain" else "possible"].add(key_of(finding))
-        elif finding.verdict is Verdict.VACUOUS:
-            kinds["possible"].add(key_of(finding))
-        elif finding.verdict is Verdict.PROVED and finding.evidence.grade is Grade.PROVED:
-            kinds["proved"].add(key_of(finding))
-        elif finding.verdict is not Verdict.NOTE:
-            kinds["undecided"].add(key_of(finding))
-    worded = frozenset((key_of(f), f.message) for f in findings if f.verdict in (Verdict.CONFLICT, Verdict.VACUOUS))
-    certain, possible, proved, undecided = map(frozenset, kinds.values())
-    return RegionAnswer(certain, possible, proved, undecided, worded)
-
-
-def region(
+def region(  # noqa: PLR0913  (who asks, and where it is kept, beside what is asked)
     parameters: Sequence[str], sources: Mapping[str, str], rebuild: Rebuild, modules: Sequence[QuestionModule], *,
     most_asks: int = MOST_ASKS, time_limit: float = 20.0, bar: Callable[[float], None] | None = None,
+    workers: WorkerPool = HERE, file: Path | None = None,
 ) -> Region:  # fmt: skip
-    """Returns the region of `KEY=A:B` parameters; `bar` hears the share that is done.  Raises UsageError."""
+    """Returns the region of `KEY=A:B` parameters; `bar` hears the share that is done.  Raises UsageError.
+
+    `workers`: who asks; `file`: where answers about boxes are kept, and taken from.
+    """
     chosen = axes(parameters, sources)
     if len(chosen) > MOST_AXES:
         raise UsageError(f"{len(chosen)} keys: a region has at most {MOST_AXES}")
     subject = Subject(rebuild(sources), sources, time_limit)
     heard = None if bar is None else (lambda asked: bar(asked / most_asks))
-    design = CandidateDesign(subject, rebuild, tuple(modules), chosen, owners(subject.design, chosen), bar=heard)
+    codes = tuple(module.questions[0].code for module in modules)
+    job = BoxJob(chosen, codes, tuple(sorted(sources.items())), time_limit, subject, rebuild)
+    design = CandidateDesign(BoxAnswers(job, workers, file), chosen, owners(subject.design, chosen), bar=heard)
     whole = tuple((min(axis.values), max(axis.values)) for axis in chosen)
+    design.answers.fetch((whole, *_corners(whole)))
     first = [design.ask(box) for box in (whole, *_corners(whole))]
     design.untouched.update(frozenset.intersection(*(one.worded for one in first)))
     design.left_open.update(frozenset.intersection(*(one.undecided for one in first)))
@@ -212,6 +161,7 @@ def _cut(design: CandidateDesign, whole: Box, most_asks: int) -> Iterator[Region
     while waiting:
         large, box = heapq.heappop(waiting)
         try:
+            _fetch_ahead(design, [box, *(other for _, other in waiting)])
             cell = _judged(design, box)
         except KeyboardInterrupt:
             yield from (RegionCell(rest, "undecided", (STOPPED,)) for rest in (box, *(rest for _, rest in waiting)))
@@ -222,6 +172,12 @@ def _cut(design: CandidateDesign, whole: Box, most_asks: int) -> Iterator[Region
             continue
         for half in halves:
             heapq.heappush(waiting, (-_size(half, design.axes), half))
+
+
+def _fetch_ahead(design: CandidateDesign, boxes: Sequence[Box]) -> None:
+    """Asks others about the boxes that come next, all at once."""
+    if design.answers.workers.elsewhere and not design.answers.knows(boxes[0]):
+        design.answers.fetch(one for box in boxes[:AHEAD] for one in (box, *_corners(box)))
 
 
 def _may_change(cell: RegionCell, design: CandidateDesign) -> bool:
@@ -284,25 +240,6 @@ def _size(box: Box, chosen: Sequence[Axis]) -> Fraction:
     for (low, high), axis in zip(box, chosen, strict=True):
         size *= high - low + is_whole(axis)
     return size
-
-
-def edit_of(axis: Axis, ends: tuple[Fraction, Fraction]) -> Edit:
-    """Returns the change of the text that gives the key this value, or this range."""
-    texts = [spelled(axis, end) for end in dict.fromkeys(ends)]
-    return Edit(axis.scalar.place, axis.scalar.text, " .. ".join(texts))
-
-
-def spelled(axis: Axis, number: Fraction) -> str:
-    """Returns a value with all its digits, in the unit of the key.  Raises UsageError where it has no end."""
-    factor = units.unit(axis.unit)[0] if axis.unit else Fraction(1)
-    for size, unit in ((factor, axis.unit), (Fraction(1), "s" if axis.dimension == units.SECOND else axis.unit)):
-        digits = next((d for d in range(40) if (number / size * 10**d).denominator == 1), None)
-        if digits is not None:
-            scaled = int(number / size * 10**digits)
-            whole, part = divmod(abs(scaled), 10**digits)
-            sign = "-" if scaled < 0 else ""
-            return f"{sign}{whole}{f'.{part:0{digits}d}' if digits else ''} {unit}".strip()
-    raise UsageError(f"{axis.key}: an end of its range has no end in {axis.unit}; give it in that unit")
 
 
 def _named(key: Key) -> str:

@@ -9,9 +9,10 @@ from fractions import Fraction
 
 from coherence.base import units
 from coherence.base.number_text import render_decimal, render_quantity
+from coherence.exploring.box_answers import edit_of, spelled
 from coherence.exploring.half_space_search import HalfSpaceResult, half_spaces
 from coherence.exploring.half_spaces import Row
-from coherence.exploring.regions import Region, edit_of, is_whole, spelled
+from coherence.exploring.regions import Region, is_whole
 from coherence.exploring.swept_numbers import Axis, axes
 from coherence.exploring.traced_answers import ParametricDesign
 from coherence.findings import repairs

@@ -14,8 +14,8 @@ from coherence.base.errors import CoherenceError, InputError, UsageError
 from coherence.base.places import Place
 from coherence.base.records import Record
 from coherence.checking.weighing import ask_weighed
+from coherence.exploring.box_answers import RegionAnswer, answer, edit_of, spelled
 from coherence.exploring.half_spaces import Cell, Form, Point
-from coherence.exploring.regions import RegionAnswer, answer, edit_of, spelled
 from coherence.exploring.swept_numbers import Axis, scalars
 from coherence.exploring.traced_numbers import Path, Traced
 from coherence.findings import repairs

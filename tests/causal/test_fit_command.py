@@ -228,6 +228,15 @@ def test_the_bootstrap_is_the_same_for_any_number_of_jobs(ask: Asking) -> None:
         assert row["bootstrap"][0] <= row["value"] <= row["bootstrap"][1]
 
 
+def test_the_bootstrap_goes_on_from_its_file(ask: Asking) -> None:
+    ask.write(chain())
+    file = ask.folder / "draws.jsonl"
+    words = ["--loss", "trainer.step_time", "--bootstrap", "60", "-o", "json"]
+    first, again = (ask.told(*words, "--into", str(file)) for _ in range(2))
+    assert first.sections == again.sections == ask.told(*words).sections
+    assert len(file.read_text(encoding="utf-8").splitlines()) == 4, "a head, and each part once"
+
+
 def test_a_picture_is_drawn(ask: Asking) -> None:
     ask.write(fleet(), design=FLEET)
     file = ask.folder / "fit.svg"

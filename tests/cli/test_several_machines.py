@@ -22,6 +22,8 @@ calls: [{from: web, to: s}]
 """
 SWEPT = ["sweep", "specs/hpa-metric-lag/design.yaml", "-p", "loops.hpa.target.setpoint=30%:80%:6"]
 
+MAPPED = ["region", "specs/retry-storm/design.yaml", "-p", "calls.0.per_try=100ms:1s", "-s", "COH201", "--asks", "20"]
+
 
 @pytest.fixture
 def design(tmp_path: Path) -> str:
@@ -49,7 +51,7 @@ def test_a_cluster_that_loses_a_worker_says_what_one_process_says(
 ) -> None:
     distributed = pytest.importorskip("distributed")
     given = ["simulate", design, "--for", "200 s", "--runs", "8", "-o", "json"]
-    alone, swept = said(capsys, *given), said(capsys, *SWEPT, "--jobs", "1")
+    alone, swept, mapped = said(capsys, *given), said(capsys, *SWEPT, "--jobs", "1"), said(capsys, *MAPPED)
     kept = tmp_path / "runs.jsonl"
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", host="127.0.0.1"
@@ -61,6 +63,7 @@ def test_a_cluster_that_loses_a_worker_says_what_one_process_says(
         killer.join()
         assert workers[0] not in [nanny.pid for nanny in cluster.workers.values()], "the worker was killed"
         assert said(capsys, *SWEPT, "--cluster", cluster.scheduler_address) == swept
+        assert said(capsys, *MAPPED, "--cluster", cluster.scheduler_address) == mapped
     assert spread == alone
     assert len(kept.read_text(encoding="utf-8").splitlines()) == 9, "a head, and each run once"
 

@@ -12,8 +12,9 @@ import pytest
 from coherence.base.solver import recheck, unsat
 from coherence.checking.answers import ask_all
 from coherence.cli._run import run
+from coherence.exploring.box_answers import edit_of
 from coherence.exploring.half_spaces import Form, inside, row, uncovered
-from coherence.exploring.regions import edit_of, region
+from coherence.exploring.regions import region
 from coherence.exploring.render_half_spaces import Beside, beside, in_text, in_words
 from coherence.exploring.swept_numbers import axes
 from coherence.findings import repairs

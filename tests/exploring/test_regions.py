@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from coherence.base.errors import UsageError
 from coherence.cli._run import run
-from coherence.exploring.regions import NO_PROOF, CandidateDesign, Region, region, spelled
+from coherence.exploring.box_answers import BoxAnswers, BoxJob, spelled
+from coherence.exploring.regions import NO_PROOF, CandidateDesign, Region, region
 from coherence.exploring.render_half_spaces import beside
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import question_modules
@@ -172,7 +173,8 @@ def test_a_livelock_at_some_work_is_no_safe_region() -> None:
 
 def test_conflicts_are_a_design_s_own_where_they_name_an_owner_of_its_numbers() -> None:
     design = read_text("coherence: 1\n", "d")
-    candidate = CandidateDesign(Subject(design, {}), lambda _: design, (), (), frozenset({"a -> b", "limit"}))
+    answers = BoxAnswers(BoxJob((), (), (), 20.0, Subject(design, {}), lambda _: design))
+    candidate = CandidateDesign(answers, (), frozenset({"a -> b", "limit"}))
     mine, shared, other = ("COH201", ("a -> b",)), ("COH209", ("c -> d", "limit")), ("COH201", ("c -> d",))
     assert candidate.own([mine, shared, other]) == {mine, shared}
     assert candidate.own([]) == frozenset()

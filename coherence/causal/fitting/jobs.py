@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from coherence.base.errors import UsageError
-from coherence.base.jobs import WorkerPool, finished
+from coherence.base.jobs import HERE, WorkerPool, finished
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.gram import Grams
+from coherence.causal.fitting.kept_draws import KeptDraws
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -50,16 +51,21 @@ def bootstrap(
     *,
     count: int = 200,
     seed: int = 0,
-    workers: int = 1,
-    cluster: str | None = None,
+    workers: WorkerPool = HERE,
+    kept: KeptDraws | None = None,
 ) -> Floats:
     """(count, ...): a statistic of `count` sums of products drawn over batches with replacement.
 
-    `statistic` maps (n, q+1, q+1) to (n, ...), as `Grams.resampled` gives them.
+    `statistic` maps (n, q+1, q+1) to (n, ...), as `Grams.resampled` gives them; `kept`: draws that are not made again.
     """
     sizes = [DRAWS] * (count // DRAWS) + ([count % DRAWS] if count % DRAWS else [])
-    parts = run(_Draw(products, statistic), sizes, seed=seed, workers=workers, cluster=cluster)
-    return np.concatenate(parts) if parts else statistic(products.resampled(0, seed))
+    parts = {} if kept is None else kept.parts(sizes)
+    missing = [(number, size) for number, size in enumerate(sizes) if number not in parts]
+    for turn, draws in finished(_Seeded(_Draw(products, statistic), seed), missing, workers):
+        parts[missing[turn][0]] = draws
+        if kept is not None:
+            kept.add(missing[turn][0], draws)
+    return np.concatenate([parts[n] for n in range(len(sizes))]) if sizes else statistic(products.resampled(0, seed))
 
 
 def windows(

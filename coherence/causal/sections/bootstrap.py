@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.fit import Fitted, node_of
 from coherence.causal.fitting.gram import Grams
 from coherence.causal.fitting.jobs import bootstrap
+from coherence.causal.fitting.kept_draws import KeptDraws
 from coherence.causal.session.context import Context
 
 ORDER = 95
@@ -62,8 +64,8 @@ def answer(context: Context) -> Section | None:
     equations = [node.equation for node in fitted.nodes.values()]
     drawn = bootstrap(
         fitted.grams, Drawn(fitted.grams, equations, fitted.signals, loss, own),
-        count=count, seed=context.settings.seed, workers=context.settings.jobs,
-        cluster=context.settings.cluster,
+        count=count, seed=context.settings.seed, workers=context.settings.workers,
+        kept=_kept(context, fitted.grams, (equations, fitted.signals, loss, own.tolist())),
     )  # fmt: skip
     ends = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     rows = [*_strengths(fitted, ends), *_shares(context, fitted, loss, ends)]
@@ -72,6 +74,11 @@ def answer(context: Context) -> Section | None:
         f"{count} draws of {fitted.batches} batches; where the two differ much, the longer interval is the safer one"
     )
     return Section(TITLE, (caption, table), {"draws": count, "batches": fitted.batches, "estimates": rows})
+
+
+def _kept(context: Context, products: Grams, of: Iterable[object]) -> KeptDraws | None:
+    file = context.settings.into
+    return None if file is None else KeptDraws(Path(file), products, of, context.settings.seed)
 
 
 def _loss(context: Context) -> str | None:

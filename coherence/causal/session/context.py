@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from coherence.base.errors import UsageError
+from coherence.base.jobs import HERE, WorkerPool
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.split import Split, split
 from coherence.causal.data.series import Excluded, Series
@@ -37,6 +38,7 @@ class FitSettings:
 
     `window`: what is explained (default: all of it); `against`: another stretch to compare it with; `reference`: level
     of a cause's own part that counts as no loss (default 0); `off`: loops to be switched off; `do`: signals to be set.
+    `workers`: who draws bootstraps; `into`: the file that keeps them.
     """
 
     loss: str | None = None
@@ -47,8 +49,8 @@ class FitSettings:
     do: Mapping[str, float] = field(default_factory=dict)
     rank: str | None = None
     bootstraps: int = 0
-    jobs: int = 1
-    cluster: str | None = None
+    workers: WorkerPool = HERE
+    into: str | None = None
     seed: int = 1
     requests: str | None = None
     ledger: str | None = None

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from coherence.base.errors import UsageError
+from coherence.base.jobs import WorkerPool
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.gram import grams
 from coherence.causal.fitting.jobs import bootstrap, generator, run, windows
@@ -108,7 +109,7 @@ def test_windows_stand_side_by_side_or_overlap(series: Series) -> None:
 def test_bootstraps_and_windows_are_the_same_with_two_workers(series: Series) -> None:
     found = grams(series, [("x", 0), ("y", 0)])
     alone = bootstrap(found, mean_of, count=430, seed=2)
-    np.testing.assert_array_equal(bootstrap(found, mean_of, count=430, seed=2, workers=2), alone)
+    np.testing.assert_array_equal(bootstrap(found, mean_of, count=430, seed=2, workers=WorkerPool(2)), alone)
     assert windows(series, 250, level, seed=5, workers=2) == windows(series, 250, level, seed=5)
 
 
