@@ -14,13 +14,23 @@ from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._designs import one_entry
 from coherence.cli._progress import Progress
 from coherence.cli._seconds import time_limit_option
-from coherence.cli._unread import OPEN, strict_code, strict_option
+from coherence.cli._unread import (
+    OPEN,
+    left_out,
+    left_out_text,
+    strict_code,
+    strict_option,
+    unread,
+    unread_json,
+    unread_text,
+)
 from coherence.cli._workers import workers_of, workers_options
 
 if TYPE_CHECKING:
     from coherence.checking.workspace import Entry
     from coherence.exploring.regions import Region, RegionCell
     from coherence.exploring.render_half_spaces import Beside
+    from coherence.findings.finding import NotRead
 
 
 @click.command("region")
@@ -60,7 +70,6 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     """
     from coherence.base.reads import recorded
     from coherence.checking.design_check import passes
-    from coherence.cli._unread import left_out, left_out_text, unread, unread_json, unread_text
     from coherence.exploring.regions import region
     from coherence.exploring.render_half_spaces import beside
     from coherence.findings.registry import question_modules, require_known_codes
@@ -76,12 +85,22 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     inequalities: tuple[Beside, ...] = ()
     if half_spaces and not mapped.stopped:
         inequalities = beside(mapped, parameters, entry.sources, entry.rebuild, chosen, time_limit=time_limit)
-    if output == "json":
-        rest = {"assumptions": list(assumed), "not_read": unread_json(lines)}
-        click.echo(json.dumps({**as_data(path, mapped, inequalities), **rest}, indent=2))
-    else:
-        click.echo("\n".join((text(path, mapped, inequalities), *left_out_text(assumed), *unread_text(lines))))
+    show = _json if output == "json" else _text
+    click.echo(show(path, mapped, inequalities, assumed, lines))
     return STOPPED_CODE if mapped.stopped else strict_code(0, lines, strict=strict, left_open=_left_open(mapped))
+
+
+def _json(
+    path: str, mapped: Region, inequalities: tuple[Beside, ...], assumed: Sequence[str], lines: Sequence[NotRead]
+) -> str:
+    rest = {"assumptions": list(assumed), "not_read": unread_json(lines)}
+    return json.dumps({**as_data(path, mapped, inequalities), **rest}, indent=2)
+
+
+def _text(
+    path: str, mapped: Region, inequalities: tuple[Beside, ...], assumed: Sequence[str], lines: Sequence[NotRead]
+) -> str:
+    return "\n".join((text(path, mapped, inequalities), *left_out_text(assumed), *unread_text(lines)))
 
 
 def _left_open(region: Region) -> bool:

@@ -121,10 +121,10 @@ class BoxJob:
     def __call__(self, box: Box) -> BoxAnswer:
         """Returns what the questions say of the box.  Raises UsageError where a value cannot be written."""
         with recorded() as reads:
-            own = self._asked([edit_of(axis, ends) for axis, ends in zip(self.axes, box, strict=True)])
+            own = self._answered([edit_of(axis, ends) for axis, ends in zip(self.axes, box, strict=True)])
         return replace(own, places=tuple(sorted(reads.all())))
 
-    def _asked(self, edits: Sequence[Edit]) -> BoxAnswer:
+    def _answered(self, edits: Sequence[Edit]) -> BoxAnswer:
         subject, modules = self.subject or _subject(self.sources, self.time_limit), modules_of(self.codes)
         try:
             edited = edited_subject(subject, edits, self.rebuild or _design)
@@ -133,9 +133,9 @@ class BoxJob:
             return BoxAnswer(refused=str(error).split("\n", maxsplit=1)[0])
         if edited is None:
             raise UsageError("a key is quoted or stands on several lines: write it as a plain number")
-        asked = [ask_once(edited, module) for module in modules]
-        proved = answer(finding for one in asked for finding in one.findings).proved
-        return BoxAnswer(tuple(_rows(findings)), proved, cut_short=any(one.cut_short for one in asked))
+        answers = [ask_once(edited, module) for module in modules]
+        proved = answer(finding for one in answers for finding in one.findings).proved
+        return BoxAnswer(tuple(_rows(findings)), proved, cut_short=any(one.cut_short for one in answers))
 
 
 def modules_of(codes: Collection[str]) -> tuple[QuestionModule, ...]:

@@ -78,7 +78,7 @@ def test_a_damaged_line_is_asked_about_again(tmp_path: Path, damage: str) -> Non
 def test_what_a_clock_cut_short_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "r.jsonl"
     answers = BoxAnswers(job(), file=file)
-    monkeypatch.setattr(BoxJob, "_asked", lambda *_: BoxAnswer(cut_short=True))
+    monkeypatch.setattr(BoxJob, "_answered", lambda *_: BoxAnswer(cut_short=True))
     assert answers.get(BOX).cut_short
     assert len(file.read_text(encoding="utf-8").splitlines()) == 1, "the head alone"
 

@@ -52,19 +52,19 @@ def bootstrap(
     count: int = 200,
     seed: int = 0,
     workers: WorkerPool = HERE,
-    kept: KeptDraws | None = None,
+    store: KeptDraws | None = None,
 ) -> Floats:
     """(count, ...): a statistic of `count` sums of products drawn over batches with replacement.
 
-    `statistic` maps (n, q+1, q+1) to (n, ...), as `Grams.resampled` gives them; `kept`: draws that are not made again.
+    `statistic` maps (n, q+1, q+1) to (n, ...), as `Grams.resampled` gives them; `store`: draws that are not made again.
     """
     sizes = [DRAWS] * (count // DRAWS) + ([count % DRAWS] if count % DRAWS else [])
-    parts = {} if kept is None else kept.parts(sizes)
+    parts = {} if store is None else store.parts(sizes)
     missing = [(number, size) for number, size in enumerate(sizes) if number not in parts]
     for turn, draws in finished(_Seeded(_Draw(products, statistic), seed), missing, workers):
         parts[missing[turn][0]] = draws
-        if kept is not None:
-            kept.add(missing[turn][0], draws)
+        if store is not None:
+            store.add(missing[turn][0], draws)
     return np.concatenate([parts[n] for n in range(len(sizes))]) if sizes else statistic(products.resampled(0, seed))
 
 

@@ -65,7 +65,7 @@ def answer(context: Context) -> Section | None:
     drawn = bootstrap(
         fitted.grams, Drawn(fitted.grams, equations, fitted.signals, loss, own),
         count=count, seed=context.settings.seed, workers=context.settings.workers,
-        kept=_kept(context, fitted.grams, (equations, fitted.signals, loss, own.tolist())),
+        store=_store(context, fitted.grams, (equations, fitted.signals, loss, own.tolist())),
     )  # fmt: skip
     ends = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     rows = [*_strengths(fitted, ends), *_shares(context, fitted, loss, ends)]
@@ -76,7 +76,7 @@ def answer(context: Context) -> Section | None:
     return Section(TITLE, (caption, table), {"draws": count, "batches": fitted.batches, "estimates": rows})
 
 
-def _kept(context: Context, products: Grams, of: Iterable[object]) -> KeptDraws | None:
+def _store(context: Context, products: Grams, of: Iterable[object]) -> KeptDraws | None:
     file = context.settings.into
     return None if file is None else KeptDraws(Path(file), products, of, context.settings.seed)
 

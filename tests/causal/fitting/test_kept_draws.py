@@ -27,7 +27,7 @@ def strengths(sums: Floats) -> Floats:
 
 def drawn(count: int, file: Path | None = None, statistic: Callable[[Floats], Floats] = strengths) -> Floats:
     kept = None if file is None else KeptDraws(file, products(), ("slope",), 2)
-    return bootstrap(products(), statistic, count=count, seed=2, kept=kept)
+    return bootstrap(products(), statistic, count=count, seed=2, store=kept)
 
 
 def test_a_bootstrap_that_was_stopped_goes_on_and_gives_the_same(tmp_path: Path) -> None:
