@@ -33,3 +33,26 @@ def graph(*influences: Influence, nodes: tuple[str, ...] = ()) -> CausalGraph:
     """A graph of these influences."""
     named = [name for one in influences for name in (one.cause, one.effect)]
     return CausalGraph(tuple(dict.fromkeys([*nodes, *named])), influences)
+
+
+def steady_slopes(effect: Floats, *causes: Floats, depth: int = 2) -> Floats:
+    """The coefficients beside a trend and errors that remember `depth` steps, by a general minimiser.
+
+    What the engine finds by solving sums of products, found here by searching coefficients and memories at once.
+    """
+    from scipy.optimize import least_squares
+
+    length, width = len(effect) - depth, len(causes)
+    beside = np.column_stack([np.ones(length), np.linspace(-1, 1, length)])
+    held = np.linalg.pinv(beside)
+    stacked = np.array([
+        [part - beside @ (held @ part) for part in (signal[depth - back :][:length] for back in range(depth + 1))]
+        for signal in (effect, *causes)
+    ])  # fmt: skip
+
+    def left(numbers: Floats) -> Floats:
+        filtered = np.einsum("b,sbt->st", np.concatenate([[1.0], -numbers[width:]]), stacked)
+        return np.asarray(filtered[0] - numbers[:width] @ filtered[1:], np.float64)
+
+    found = least_squares(left, np.zeros(width + depth), xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    return np.asarray(found.x[:width], np.float64)

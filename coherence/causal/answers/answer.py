@@ -42,7 +42,8 @@ class Section:
 
 def render_interval(found: Estimate) -> str:
     """`low .. high`, or nothing where nothing is uncertain."""
-    return "" if found.low == found.high else f"{render_number(found.low)} .. {render_number(found.high)}"
+    low, high = render_number(found.low), render_number(found.high)
+    return "" if low == high else f"{low} .. {high}"
 
 
 def estimate_to_dict(found: Estimate) -> dict[str, float | None]:

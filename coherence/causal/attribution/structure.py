@@ -79,7 +79,7 @@ def structure(
 
 def stretches_of(series: Series, fitted: Fitted) -> list[Whole]:
     """Row numbers of each batch of a fit, so that what is fitted elsewhere leaves out the same times."""
-    rows = lagged(series, fitted.grams.columns)
+    rows = lagged(series, [column for column in fitted.grams.columns if column[0] in series])
     deepest = len(series) - len(rows)
     whole = np.flatnonzero(np.isfinite(rows).all(axis=1)) + deepest
     return [whole[part] for part in batches(len(whole), fitted.batches)]

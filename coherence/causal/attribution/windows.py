@@ -27,6 +27,7 @@ from coherence.causal.attribution.mechanisms import Range
 from coherence.causal.attribution.shapley import MOST_PLAYERS, members
 from coherence.causal.attribution.windows_curved import Curved, built, mechanisms, shares
 from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.clocks import clocks_of
 from coherence.causal.fitting.effects import knots, matrix, radius, total
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.fit import Fitted, from_grams
@@ -107,11 +108,12 @@ def _fitted_alike(
     before: Series, after: Series, graph: CausalGraph, equations: Sequence[Equation]
 ) -> tuple[Fitted, Fitted]:
     """Both windows with one plan, on one scale."""
-    plan = planned(before, graph, equations, delays_from=max(before, after, key=len))
-    sums = [grams(one, plan.columns) for one in (before, after)]
+    longer, clocks = max(before, after, key=len), clocks_of(before, after)
+    plan = planned(before, graph, equations, delays_from=longer, clocks=clocks)
+    sums = [grams(clocks.added(one), plan.columns) for one in (before, after)]
     better = believable(plan, sums)
     if better.columns != plan.columns:
-        sums = [grams(one, better.columns) for one in (before, after)]
+        sums = [grams(clocks.added(one), better.columns) for one in (before, after)]
     first, second = sums[0], _rescaled(sums[1], sums[0].offset, sums[0].scale)
     return from_grams(first, better), from_grams(second, better)
 

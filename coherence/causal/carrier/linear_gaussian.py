@@ -54,7 +54,8 @@ class Carried:
 
 def network(fitted: Fitted) -> GaussianNetwork:
     """The network of a fit.  Raises UsageError where causes form a circle within one step: no ordering carries that."""
-    columns = tuple(dict.fromkeys(fitted.grams.columns))
+    acting = [column for node in fitted.nodes.values() for column in node.equation.columns]
+    columns = tuple(dict.fromkeys([*((name, 0) for name in fitted.signals), *acting]))
     past = [number for number, (_, lag) in enumerate(columns) if lag]
     covariance, mean = _moments(fitted, columns)
     matrix, variance = np.zeros((len(columns), len(columns))), np.diagonal(covariance).copy()

@@ -22,7 +22,8 @@ class Equation:
     `lost`: columns whose coefficients cannot be told, `refused` why, and `measure` what would tell them.  `exact`: the
     signal is a known linear function of its columns (a loss made of others), and these are its coefficients.
     `replaced`: causes for which their own causes stand; what is theirs alone stays with the effect's own part.
-    `memory`: samples of its own past that the effect's own part remembers, to be filtered out.
+    `memory`: samples of its own past that the effect's own part remembers, to be filtered out.  `clocks`: what is held
+    fixed of the time itself.
     """
 
     effect: str
@@ -36,11 +37,13 @@ class Equation:
     exact: tuple[float, ...] = ()
     replaced: tuple[str, ...] = ()
     memory: int = 0
+    clocks: tuple[Column, ...] = ()
 
     @property
     def used(self) -> tuple[Column, ...]:
         """Every column that the estimate reads."""
-        return tuple(dict.fromkeys(((self.effect, 0), *self.columns, *self.controls, *self.instruments)))
+        shown = ((self.effect, 0), *self.columns, *self.controls, *self.instruments)
+        return tuple(dict.fromkeys((*shown, *self.clocks)))
 
 
 def delays_of(series: Series, graph: CausalGraph) -> dict[tuple[str, str], tuple[int, ...]]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from coherence.causal.answers.intervals import jackknife
 from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.clocks import held_fixed
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.gram import Column, Grams, grams, means
 from coherence.causal.fitting.graph import CausalGraph
@@ -102,10 +103,11 @@ def fit(series: Series, graph: CausalGraph, equations: Iterable[Equation] = ()) 
     What rests on weak instruments is estimated otherwise or refused.
     """
     plan = planned(series, graph, equations)
-    sums = grams(series, plan.columns)
+    timed = plan.clocks.added(series)
+    sums = grams(timed, plan.columns)
     better = believable(plan, [sums])
-    if not set(sums.columns).issuperset(better.columns):
-        sums = grams(series, better.columns)
+    if set(sums.columns) != set(better.columns):
+        sums = grams(timed, better.columns)
     return from_grams(sums, better)
 
 
@@ -128,11 +130,12 @@ def node_of(products: Grams, sums: Floats, equation: Equation) -> FittedNode:
         groups: tuple[tuple[Column, ...], ...] = ()
         condition = 1.0
     else:
-        scaled = _scaled(products, sums, equation, regressors, target)
+        held = held_fixed(products, sums, equation.clocks)
+        scaled = _scaled(products, held, equation, regressors, target)
         coefficients = scaled[:, 1 : 1 + width] * scale[:width]
-        condition, groups = _collinear(sums[0], regressors[1 : 1 + width], equation.columns)
+        condition, groups = _collinear(held[0], regressors[1 : 1 + width], equation.columns)
         if not groups and not equation.lost and condition > NEAR:
-            near = nearly(_centred(sums[0], regressors[1 : 1 + width]), equation.columns, scaled[:, 1 : 1 + width])
+            near = nearly(_centred(held[0], regressors[1 : 1 + width]), equation.columns, scaled[:, 1 : 1 + width])
             groups = _united(near, equation.columns)
     coefficients[:, [equation.columns.index(column) for column in equation.lost]] = 0.0
     low, high, error = (

@@ -21,5 +21,5 @@ def fit_chunks(chunks: Iterable[Series], graph: CausalGraph, equations: Iterable
     if first is None:
         raise UsageError("the telemetry has no rows: give a file with at least one")
     plan = planned(first, graph, equations)
-    sums = streamed(chain([first], every), plan.columns)
+    sums = streamed(map(plan.clocks.added, chain([first], every)), plan.columns)
     return from_grams(sums, believable(plan, [sums], once=True))

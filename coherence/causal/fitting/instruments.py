@@ -53,7 +53,7 @@ def first_stage(products: Grams, equation: Equation) -> float:
     if not moved:
         return float("inf")
     fixed = [0, *products.index([column for column in equation.columns if column not in moved]),
-             *products.index(equation.controls)]  # fmt: skip
+             *products.index(equation.controls), *products.index(equation.clocks)]  # fmt: skip
     wanted = [*products.index(moved), *products.index(beside)]
     left = unexplained(products.whole, fixed, wanted)
     count = len(moved)

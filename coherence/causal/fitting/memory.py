@@ -27,8 +27,10 @@ from coherence.causal.fitting.graph import CausalGraph
 OUTSIDE = "its causes, the past of outside signals as instruments"
 MEMORY = 2  # samples of its own past that an own part is allowed to remember
 Places: TypeAlias = npt.NDArray[np.int64]
+SINGULAR = 1e-9  # eigenvalue, of the largest, from which a direction does not move
 STARTS = ((0.0, 0.0), (0.5, 0.0), (0.9, 0.0), (-0.5, 0.0))  # memories from which the smallest rest is searched
 ROUNDS, NEWTON = 20, 12
+SETTLED = 1e-9  # change of a memory in one round
 DEEP = 3  # further delays of outside signals that serve as instruments
 
 
@@ -121,7 +123,9 @@ def _chosen(blocks: Floats) -> Floats:
     best = next((one for one, rest in zip(tried, left, strict=True) if not rest > least + 1e-9 * abs(least)), tried[0])
     slopes, phi = (np.repeat(one, len(blocks), axis=0) for one in best)
     for _ in range(NEWTON):
-        slopes, phi = _stepped(blocks, slopes, phi)
+        former, (slopes, phi) = phi, _stepped(blocks, slopes, phi)
+        if np.abs(phi - former).max() < SETTLED:
+            break
     return slopes
 
 
@@ -129,8 +133,10 @@ def _settled(blocks: Floats, phi: Floats) -> tuple[Floats, Floats]:
     """Coefficients and memory, each the best for the other, in turn."""
     slopes = _slopes(blocks, phi)
     for _ in range(ROUNDS):
-        phi = _memory(blocks, slopes)
+        former, phi = phi, _memory(blocks, slopes)
         slopes = _slopes(blocks, phi)
+        if np.abs(phi - former).max() < SETTLED:
+            break
     return slopes, phi
 
 
@@ -184,5 +190,7 @@ def _least(left: Floats, right: Floats) -> Floats:
     size = np.sqrt(np.maximum(np.diagonal(left, axis1=1, axis2=2), 0.0))
     size = np.where(size > 1e-9 * size.max(axis=1, keepdims=True), size, np.inf)  # what does not move has no effect
     even = left / size[:, :, None] / size[:, None, :]
-    inverse = np.linalg.pinv(even, rcond=1e-9, hermitian=True)
+    if np.isfinite(size).all() and np.linalg.eigvalsh(even)[:, 0].min() > SINGULAR * even.shape[-1]:
+        return np.asarray(np.linalg.solve(even, (right / size)[..., None])[..., 0] / size, np.float64)
+    inverse = np.linalg.pinv(even, rcond=SINGULAR, hermitian=True)
     return np.asarray((inverse @ (right / size)[..., None])[..., 0] / size, np.float64)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from coherence.causal.data.series import Series
+from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.clocks import Clocks, clocks_of
 from coherence.causal.fitting.equations import Equation, delays_of
-from coherence.causal.fitting.gram import Column, Grams
+from coherence.causal.fitting.gram import Column, Grams, unexplained
 from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.fitting.identification import identify
 from coherence.causal.fitting.instruments import refused, weak
-from coherence.causal.fitting.memory import remembering
+from coherence.causal.fitting.memory import filtered, remembering
 
 FEWEST_ROWS = 20  # of an equation, beyond one for each column that it uses
+EXACT = 1e-9  # share of its variance: less of its own, and a signal follows from its causes, or from the clock
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class EquationPlan:
     step: float
     delays: Mapping[tuple[str, str], tuple[int, ...]]
     equations: Mapping[str, Equation]
+    clocks: Clocks
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -38,16 +41,27 @@ class EquationPlan:
 
 
 def planned(
-    series: Series, graph: CausalGraph, equations: Iterable[Equation] = (), *, delays_from: Series | None = None
-) -> EquationPlan:
+    series: Series, graph: CausalGraph, equations: Iterable[Equation] = (), *, delays_from: Series | None = None,
+    clocks: Clocks | None = None,
+) -> EquationPlan:  # fmt: skip
     """The plan of every observed signal that has causes; `equations` replace those that identification chooses.
 
-    `delays_from`: the signals whose data say at which delays the causes act, where those are not `series`.
+    `delays_from`: the signals whose data say at which delays the causes act, where those are not `series`; `clocks`:
+    what is held fixed of the time (default: what the series shows).
     """
     seen = graph.bypassing(series.names)
     delays = delays_of(series if delays_from is None else delays_from, seen)
     chosen = remembering(seen, identify(seen, series.names, delays, series.step), series.names)
-    return EquationPlan(seen, series.names, series.step, delays, chosen).having(equations)
+    time = clocks_of(series) if clocks is None else clocks
+    steady = {effect: _steadied(equation, time.columns) for effect, equation in chosen.items()}
+    return EquationPlan(seen, series.names, series.step, delays, steady, time).having(equations)
+
+
+def _steadied(equation: Equation, clocks: tuple[Column, ...]) -> Equation:
+    """The equation with the clocks held fixed; plain regression also with the memory of the own part removed."""
+    plain = not (equation.instruments or equation.controls or equation.lost or equation.replaced or equation.exact)
+    steady = filtered(equation) if plain and equation.method == "its causes" else equation
+    return equation if equation.exact else replace(steady, clocks=clocks)
 
 
 def believable(plan: EquationPlan, products: Iterable[Grams], *, once: bool = False) -> EquationPlan:
@@ -61,7 +75,10 @@ def believable(plan: EquationPlan, products: Iterable[Grams], *, once: bool = Fa
 def _instead(plan: EquationPlan, products: Grams, once: bool) -> Iterator[Equation]:
     there, rows = set(products.columns), int(products.rows.sum())
     long = []
-    for equation in plan.equations.values():
+    for planned_equation in plan.equations.values():
+        equation = _without_clocks(products, planned_equation) if rows else planned_equation
+        if equation is not planned_equation:
+            yield equation
         needed = FEWEST_ROWS + len(equation.used)
         if equation.exact or not equation.columns or rows >= needed:
             long.append(equation)
@@ -72,3 +89,26 @@ def _instead(plan: EquationPlan, products: Grams, once: bool) -> Iterator[Equati
             )
     for equation in weak(products, long):
         yield refused(equation) if once and not there.issuperset(equation.used) else equation
+
+
+def _without_clocks(products: Grams, equation: Equation) -> Equation:
+    """The equation as it can be estimated where its effect, or a cause, has nothing beside its causes or the clock."""
+    if not equation.clocks or equation.lost:
+        return equation
+    whole, at = products.whole, products.index
+    if equation.memory and _share(whole, at([(equation.effect, 0)]), at(equation.columns)) <= EXACT:
+        return Equation(equation.effect, equation.columns)
+    clocks = at(equation.clocks)
+    timed = tuple(column for column in equation.columns if _share(whole, at([column]), clocks) <= EXACT)
+    if not timed:
+        return equation
+    names = " and ".join(dict.fromkeys(name for name, _ in timed))
+    why = f"{names} follows the clock alone, as all else may that drifts or has a day"
+    measure = (f"a stretch in which {names} departs from its trend and its day",)
+    return replace(equation, lost=timed, refused=why, measure=measure)
+
+
+def _share(whole: Floats, places: list[int], held: list[int]) -> float:
+    """The share of the variance of a column that others do not explain; 1 where it does not move."""
+    alone = float(unexplained(whole, [0], places)[0, 0])
+    return float(unexplained(whole, [0, *held], places)[0, 0]) / alone if alone > 0 else 1.0

@@ -18,6 +18,7 @@ import numpy as np
 
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.clocks import clocks_of
 from coherence.causal.fitting.equations import Equation, delays_of
 from coherence.causal.fitting.fit import FittedNode, node_of
 from coherence.causal.fitting.gram import Column, Grams, grams, unexplained
@@ -27,7 +28,6 @@ from coherence.causal.fitting.planning import FEWEST_ROWS
 
 FAMILYWISE = 0.005  # of finding anything where nothing is: half of what is promised, for t quantiles are approximate
 MEMORY = 2  # past steps of everything that are held fixed, and in which another signal is looked for
-DAY = 86_400.0  # seconds
 EXACT = 1e-9  # share of its variance: a signal with less of its own follows from what is held fixed
 SCREEN = 1e-2  # of the ordinary t test: what does not pass it cannot pass the family-wise one
 
@@ -85,25 +85,12 @@ def couplings(series: Series, graph: CausalGraph, *, level: float = FAMILYWISE, 
     bases = {
         effect: _base(seen, delays, effect, series.names) for effect in dict.fromkeys(pair.effect for pair in pairs)
     }
-    timed, clock = with_clocks(series)
-    bases = {effect: (*base, *clock) for effect, base in bases.items()}
+    clocks = clocks_of(series)
+    timed = clocks.added(series)
+    bases = {effect: (*base, *clocks.columns) for effect, base in bases.items()}
     couplings_seen, broken = _couplings_among(timed, bases, pairs, level)
     moved = _placebo(timed, bases, pairs, level) if placebo else None
     return Tested(couplings_seen, len(pairs), moved, broken)
-
-
-def with_clocks(series: Series) -> tuple[Series, tuple[Column, ...]]:
-    """Returns the series with a trend, and in records of a day and a half the day and its half, as signals."""
-    length = len(series)
-    clocks = {"clock: trend": np.linspace(-1, 1, length)}
-    if length * series.step >= 1.5 * DAY and series.step <= DAY / 8:
-        turn = 2 * np.pi * series.times / DAY
-        clocks |= {f"clock: {name}": part for name, part in (
-            ("day, sine", np.sin(turn)), ("day, cosine", np.cos(turn)), ("half day, sine", np.sin(2 * turn)),
-            ("half day, cosine", np.cos(2 * turn)),
-        )}  # fmt: skip
-    values = np.column_stack([series.values, *clocks.values()])
-    return Series((*series.names, *clocks), values, series.step, series.start), tuple((name, 0) for name in clocks)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from coherence.causal.data.series import Series
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.fit import Fitted, FittedNode, node_of
 from coherence.causal.fitting.gram import Column, grams
-from coherence.causal.session.couplings import MEMORY, with_clocks
+from coherence.causal.session.couplings import MEMORY
 
 APART = 3.5  # standard errors of the difference
 MATERIAL = 0.1  # of the estimate: a smaller difference is let stand
@@ -32,9 +32,10 @@ LONGEST = 0.7  # of a batch: memory of what an estimate averages
 
 def without_slow_confounding(series: Series, fitted: Fitted) -> Fitted:
     """Returns the fit with equations refused whose coefficients do not stand beside the controls."""
-    timed, clocks = with_clocks(series)
+    clocks = fitted.plan.clocks
+    timed = clocks.added(series)
     return fitted.having(
-        refused for node in fitted.nodes.values() for refused in _refused(timed, node, clocks, fitted.batches)
+        refused for node in fitted.nodes.values() for refused in _refused(timed, node, clocks.columns, fitted.batches)
     )
 
 
@@ -47,7 +48,7 @@ def _refused(timed: Series, node: FittedNode, clocks: tuple[Column, ...], batche
         why = f"what is left of {node.effect} remembers {longest:.0f} rows, and the batches of the record are shorter"
         yield replace(equation, lost=equation.columns, refused=why, measure=("a longer record",))
         return
-    held = Equation(equation.effect, equation.columns, controls=_controls(equation, clocks))
+    held = Equation(equation.effect, equation.columns, controls=_controls(equation), clocks=clocks)
     if len(timed) < ROWS * len(held.used):
         return
     sums = grams(timed, held.used)
@@ -86,9 +87,9 @@ def _memories(series: Series, node: FittedNode) -> Iterator[float]:
             yield len(product) / effective_size(product / product.std())
 
 
-def _controls(equation: Equation, clocks: tuple[Column, ...]) -> tuple[Column, ...]:
-    """Returns the past of the effect and of its causes behind their delays, and the clocks."""
+def _controls(equation: Equation) -> tuple[Column, ...]:
+    """Returns the past of the effect and of its causes behind their delays."""
     own = [(equation.effect, lag) for lag in range(1, MEMORY + 1)]
     past = [(cause, lag + more) for cause, lag in equation.columns for more in range(1, MEMORY + 1)]
-    every = dict.fromkeys([*equation.controls, *own, *past, *clocks])
+    every = dict.fromkeys([*equation.controls, *own, *past])
     return tuple(column for column in every if column not in equation.columns)

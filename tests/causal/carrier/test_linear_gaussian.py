@@ -27,6 +27,7 @@ from coherence.causal.carrier.linear_gaussian import (
     to_pgmpy,
 )
 from coherence.causal.data.series import Floats, Series
+from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.fit import fit
 from coherence.causal.fitting.graph import CausalGraph, Influence
 
@@ -95,7 +96,8 @@ def test_any_name_is_carried_and_pgmpy_fits_it_as_we_do() -> None:
     again = from_pgmpy(carried)
     series = Series(NASTY, drawn, 1.0)
     graph = CausalGraph(NASTY, tuple(Influence(NASTY[c], NASTY[e]) for e in range(size) for c in range(e)))
-    ours = network(fit(series, graph))
+    plain = [Equation(NASTY[e], columns(*NASTY[:e])) for e in range(1, size)]
+    ours = network(fit(series, graph, plain))
     for cause, effect_ in itertools.combinations(range(size), 2):
         pair = (again.index(found.columns[effect_]), again.index(found.columns[cause]))
         own = (ours.index(found.columns[effect_]), ours.index(found.columns[cause]))
@@ -165,6 +167,7 @@ def test_delays_are_nodes_of_their_own_with_the_past_as_it_was() -> None:
     mean, covariance = joint(found)
     past = [number for number, (_, lag) in enumerate(found.columns) if lag]
     deepest = max(lag for _, lag in found.columns)
+    deepest = max(deepest, *(lag for _, lag in fitted.grams.columns))
     rows = np.column_stack([series[name][deepest - lag : len(series) - lag] for name, lag in found.columns])
     np.testing.assert_allclose(covariance[np.ix_(past, past)], np.cov(rows[:, past].T, bias=True), rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(mean, rows.mean(axis=0), rtol=1e-9, atol=1e-9)

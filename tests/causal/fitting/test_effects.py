@@ -22,7 +22,7 @@ def test_a_chain_is_told_by_its_root() -> None:
     share = {one.cause: one.amount for one in found.shares}
     assert 6 * disk.mean() in share["disk"]
     assert found.unexplained.value == pytest.approx(1, abs=0.2)
-    assert found.measured.value == pytest.approx(lost.mean(), rel=1e-12)
+    assert found.measured.value == pytest.approx(lost[2:].mean(), rel=1e-12)  # the first two have no past
 
 
 def test_feedback_acts_for_ever_and_sums() -> None:

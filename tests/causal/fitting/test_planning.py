@@ -48,7 +48,7 @@ def sums(plan: EquationPlan, rows: int) -> Grams:
 def test_an_equation_needs_twenty_rows_and_one_for_each_column(missing: int, borne: bool) -> None:
     plan = plan_of()
     needed = FEWEST_ROWS + len(plan.equations["b"].used)
-    assert needed == 22 + len(plan.equations["b"].controls) + len(plan.equations["b"].instruments)
+    assert needed == 22 + len(plan.equations["b"].controls) + len(plan.equations["b"].instruments) + 1  # and the trend
     after = believable(plan, [sums(plan, needed - missing)]).equations["b"]
     if borne:
         assert after.refused == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from coherence.causal.answers.intervals import Estimate
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.session.context import Context, FitSettings
 from coherence.language.reading import read_text
@@ -29,22 +30,42 @@ def refused(one: Context) -> str:
     return one.fitted.nodes["job.loss"].equation.refused
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_two_random_walks_are_refused(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    assert "remembers" in refused(context(*rng.normal(size=(2, ROWS)).cumsum(axis=1)))
+def strength(one: Context) -> Estimate:
+    node = one.fitted.nodes["job.loss"]
+    return Estimate(float(node.coefficients[0, 0]), float(node.low[0]), float(node.high[0]), float(node.error[0]))
 
 
-def test_a_trend_in_both_is_refused() -> None:
+@pytest.mark.parametrize("effect", [0.0, 2.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_two_random_walks_have_what_one_does_to_the_other(seed: int, effect: float) -> None:
+    cause, noise = np.random.default_rng(seed).normal(size=(2, ROWS)).cumsum(axis=1)
+    known = strength(context(cause, effect * cause + noise))
+    assert abs(known.value - effect) < 4 * known.error
+    assert known.error < 0.04
+
+
+@pytest.mark.parametrize("effect", [0.0, 2.0])
+def test_a_trend_in_both_is_held_fixed(effect: float) -> None:
     rng, rise = np.random.default_rng(1), np.linspace(0, 30, ROWS)
-    assert "something slow" in refused(context(rise + rng.normal(size=ROWS), rise + rng.normal(size=ROWS)))
+    cause = rise + rng.normal(size=ROWS)
+    known = strength(context(cause, effect * cause + rise + rng.normal(size=ROWS)))
+    assert effect in known
+    assert known.error < 0.04
 
 
-def test_the_day_in_both_is_refused() -> None:
+@pytest.mark.parametrize("effect", [0.0, 2.0])
+def test_the_day_in_both_is_held_fixed(effect: float) -> None:
     rng, rows = np.random.default_rng(21), 2016
     turn = np.sin(2 * np.pi * np.arange(rows) / 288)
-    one = context(22 + 3 * turn + rng.normal(size=rows), 50 + 20 * turn + rng.normal(0, 5, rows), 300.0)
-    assert "something slow" in refused(one)
+    cause = 22 + 3 * turn + rng.normal(size=rows)
+    known = strength(context(cause, 50 + effect * cause + 20 * turn + rng.normal(0, 5, rows), 300.0))
+    assert effect in known
+    assert known.error < 0.2
+
+
+def test_a_season_in_both_is_refused() -> None:
+    rng, season = np.random.default_rng(1), 3 * np.sin(2 * np.pi * np.arange(ROWS) / 200)
+    assert "something slow" in refused(context(season + rng.normal(size=ROWS), season + rng.normal(size=ROWS)))
 
 
 @pytest.mark.parametrize("phi", [0.0, 0.6, 0.95])

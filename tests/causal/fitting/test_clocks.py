@@ -1,0 +1,47 @@
+"""The clock is taken out of sums of products: what stays is what regressions beside the clock leave."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from coherence.causal.data.series import Series
+from coherence.causal.fitting.clocks import DAY, WEEK, Clocks, clocks_of, held_fixed
+from coherence.causal.fitting.gram import grams
+from tests.causal.systems import wandering
+
+
+@pytest.mark.parametrize(
+    ("seconds", "step", "cycles"),
+    [(1.9 * DAY, 300.0, 0), (2 * DAY, 300.0, 3), (2 * WEEK, 300.0, 6), (2 * DAY, DAY / 4, 0)],
+)
+def test_a_cycle_is_held_where_the_record_has_two_of_it(seconds: float, step: float, cycles: int) -> None:
+    series = Series(("a",), np.zeros((round(seconds / step), 1)), step)
+    assert len(clocks_of(series).cycles) == cycles
+    assert len(clocks_of(series).columns) == 1 + 2 * cycles
+
+
+@pytest.mark.parametrize("start", [0.0, 1.7e9])
+def test_sums_beside_the_clock_are_those_of_residuals(start: float) -> None:
+    rng = np.random.default_rng(1)
+    series = Series(("a", "b"), np.column_stack([wandering(rng, 700, 0.9) + 5, wandering(rng, 700, 0.5)]), 300.0, start)
+    clocks = clocks_of(series)
+    timed = clocks.added(series)
+    columns = (("a", 0), ("b", 1), *clocks.columns)
+    products = grams(timed, columns)
+    held = held_fixed(products, products.stacked[:1], clocks.columns)[0]
+    beside = np.column_stack([np.ones(699), *(timed[name][1:] for name, _ in clocks.columns)])
+    parts = np.column_stack([series["a"][1:], series["b"][:-1]])
+    left = parts - beside @ np.linalg.lstsq(beside, parts, rcond=None)[0]
+    middle = held[0, 1:3] / held[0, 0]
+    covariance = held[1:3, 1:3] - held[0, 0] * np.outer(middle, middle)
+    assert covariance * np.outer(products.scale[:2], products.scale[:2]) == pytest.approx(left.T @ left, rel=1e-8)
+    assert middle * products.scale[:2] + products.offset[:2] == pytest.approx(parts.mean(axis=0))
+
+
+def test_nothing_held_changes_nothing() -> None:
+    series = Series(("a",), np.arange(30.0)[:, None], 1.0)
+    products = grams(series, (("a", 0),))
+    assert held_fixed(products, products.stacked, ()) is not None
+    assert np.array_equal(held_fixed(products, products.stacked, ()), products.stacked)
+    assert Clocks(0.0, 30.0).added(series)["clock: trend"][0] == -1
