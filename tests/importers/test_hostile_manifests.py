@@ -154,6 +154,15 @@ FILES: dict[str, dict[str, Any]] = {
             },
         ),
     ),
+    "quota": beside(
+        DEPLOYMENT,
+        manifest(
+            "v1",
+            "ResourceQuota",
+            spec={"hard": {"pods": "4", "requests.cpu": "2500m", "limits.nvidia.com/gpu": 5, "services": 3}},
+        ),
+        manifest("v1", "ResourceQuota", spec={"hard": {"pods": 9}, "scopes": ["NotBestEffort"]}),
+    ),
     "metrics": beside(
         DEPLOYMENT,
         manifest(

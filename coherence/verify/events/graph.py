@@ -17,6 +17,7 @@ from coherence.base.queries import cached
 from coherence.findings.question_input import rational
 from coherence.language import names
 from coherence.language.design import Component, Design, Timer
+from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Event
 from coherence.verify.events.along_calls import Calling, CallingTime, call_begins, calling
@@ -69,14 +70,16 @@ Causes = Mapping[str, tuple[EventLink, ...]]
 def key_of(event: Event, design: Design) -> str:
     """Returns one key for all spellings of an event: `server starts` is the start of its first activity.
 
-    Where a timer that runs from `server starts` starts that activity, the two are events of their own.
+    Where a timer that runs from `server starts` starts that activity, the two are events of their own.  No thing
+    begins with its drain.
     """
     words = event.text.removesuffix(" seen")
     if event.kind == "starts" and not event.activity and not event.of:
-        activities = _activities(design.components.get(event.thing))
-        if activities:
-            first = f"{event.thing}.{activities[0]}"
-            return f"{first if first not in _begun_later(design) else event.thing} starts"
+        component = design.components.get(event.thing)
+        begins = next((name for name in _activities(component) if component and role(component, name) != "drain"), "")
+        if _activities(component):
+            first = f"{event.thing}.{begins}"
+            return f"{first if begins and first not in _begun_later(design) else event.thing} starts"
     timer = design.timers.get(_timer_named(event, words))
     if timer is not None:
         return _timer_event(event, words, timer, design)
