@@ -229,11 +229,11 @@ def test_names_that_mean_something_elsewhere_are_only_names_here(name: str) -> N
     ],
 )
 def test_length_and_depth_are_bounded(text: str, words: str) -> None:
-    start = time.process_time()
+    start = time.thread_time()
     with pytest.raises(ExpressionError) as raised:
         parse(text)
     assert words in f"{raised.value} {raised.value.remedy}"
-    assert time.process_time() - start < 2
+    assert time.thread_time() - start < 2
 
 
 def test_what_is_allowed_can_be_evaluated_with_room_to_spare() -> None:
@@ -259,10 +259,10 @@ def frames_in_use() -> int:
 
 
 def test_numbers_that_outgrow_every_use_are_an_answer_not_a_hang() -> None:
-    start = time.process_time()
+    start = time.thread_time()
     with pytest.raises(NotExactError, match="bits"):
         value_of(" * ".join(["1e999"] * 140))
-    assert time.process_time() - start < 2
+    assert time.thread_time() - start < 2
 
 
 @pytest.mark.parametrize(

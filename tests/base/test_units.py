@@ -87,12 +87,12 @@ def test_units_of_every_kind(text: str, value: Fraction, dimension: str) -> None
     ],
 )
 def test_what_is_no_quantity_says_so_at_once_and_gives_an_example(text: str, words: str, remedy: str) -> None:
-    start = time.process_time()
+    start = time.thread_time()
     with pytest.raises(UnitError, match=words) as raised:
         Q(text)
     assert remedy in raised.value.remedy
     assert len(str(raised.value)) < 120
-    assert time.process_time() - start < 2
+    assert time.thread_time() - start < 2
 
 
 @pytest.mark.parametrize(

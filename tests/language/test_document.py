@@ -99,9 +99,9 @@ def test_numbers_and_booleans_are_recognised_only_when_asked_and_by_the_rules_of
 
 @pytest.mark.parametrize("text", ["1e1000", "1e999999999", "9" * 401, "1e-99999", "١"])
 def test_a_number_never_becomes_astronomically_large(text: str) -> None:
-    start = time.process_time()
+    start = time.thread_time()
     assert Scalar(text, Place("f", 1, 1, 1, 1)).number() is None
-    assert time.process_time() - start < 2
+    assert time.thread_time() - start < 2
 
 
 @pytest.mark.parametrize("text", ["", "~", "null", "Null", "NULL"])
@@ -194,9 +194,9 @@ BOMB = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 9)}]\
     ],
 )
 def test_depth_and_size_are_bounded_and_refused_at_once(text: str, words: str) -> None:
-    start = time.process_time()
+    start = time.thread_time()
     assert words in problems_of(text)[-1].message
-    assert time.process_time() - start < 2
+    assert time.thread_time() - start < 2
 
 
 def test_too_large_a_file_is_not_read() -> None:

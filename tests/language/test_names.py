@@ -166,6 +166,6 @@ def test_the_distance_is_right_up_to_its_limit(one: str, other: str, limit: int)
 
 def test_thousands_of_names_are_checked_without_delay() -> None:
     loops = "\n".join(f"  k{i}: {{actuation: {{signal: a{i}.b}}}}" for i in range(2000))
-    start = time.process_time()
+    start = time.thread_time()
     read(f"coherence: 1\nloops:\n{loops}\n")
-    assert time.process_time() - start < 10
+    assert time.thread_time() - start < 10

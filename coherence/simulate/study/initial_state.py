@@ -16,7 +16,7 @@ from typing import Any
 from coherence.base.number_text import render_measured
 from coherence.language.design import Design
 from coherence.language.expressions.evaluate import NotExactError
-from coherence.model.model import Model, unit_of
+from coherence.model.model import Interval, Model, unit_of
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.instants import Choices, Instant, MissingValueError
 from coherence.simulate.execute.orbits import hyperperiod, long_run
@@ -54,7 +54,7 @@ def initial_state(design: Design, requests: Processes, setting: Setting) -> Init
     rest = {} if setting.trace else _rest(design, requests, model, setting, begins)
     if rest:
         return InitialState(rest, (f"runs begin at rest: {_listed(model, rest)}; {TELL}",))
-    lows = {path: low for path, low in begins.items() if low is not None}
+    lows = {path: start.low for path, start in begins.items() if start.low is not None}
     why = "its arrivals are replayed" if setting.trace else "no rest was found"
     low = f"runs begin at the lower ends of what is open ({why}): {_listed(model, lows)}; {TELL}"
     return InitialState({}, (low,) if lows else ())
@@ -65,17 +65,20 @@ def _measured(requests: Processes) -> frozenset[str]:
     return frozenset(f"{station.name}.backlog" for station in requests.program.stations)
 
 
-def _open_starts(model: Model, told: set[str]) -> dict[str, Fraction | None]:
-    """Returns the states and commands whose start the design leaves open, with its lower end."""
+def _open_starts(model: Model, told: set[str]) -> dict[str, Interval]:
+    """Returns the states and commands whose start the design leaves open, with the values that it leaves open."""
     tables: tuple[Mapping[str, Any], ...] = (model.states, model.commands)
     starts = {path: signal.initial for table in tables for path, signal in table.items() if path not in told}
-    return {path: start.low for path, start in starts.items() if not start.exact}
+    return {path: start for path, start in starts.items() if not start.exact}
 
 
 def _rest(
-    design: Design, requests: Processes, model: Model, setting: Setting, begins: Mapping[str, Fraction | None]
+    design: Design, requests: Processes, model: Model, setting: Setting, begins: Mapping[str, Interval]
 ) -> dict[str, Fraction]:
-    """Returns where those signals rest in the end; nothing where the run does not come to rest, or cannot be made."""
+    """Returns where those signals rest in the end.
+
+    Nothing where the run does not come to rest, rests at what is not open to begin at, or cannot be made.
+    """
     try:
         if requests.program.sources:
             lap = _lap_over_requests(design, requests, setting)
@@ -85,7 +88,8 @@ def _rest(
             lap = orbit.lap if orbit is not None and orbit.still else ()
     except (NotExactError, MissingValueError):
         return {}
-    return {path: plain(lap[-1].after[path]) for path in begins if path in lap[-1].after} if lap else {}
+    rest = {path: plain(lap[-1].after[path]) for path in begins if path in lap[-1].after} if lap else {}
+    return rest if all(begins[path].clip(value) == value for path, value in rest.items()) else {}
 
 
 def _lap_over_requests(design: Design, requests: Processes, setting: Setting) -> tuple[Instant, ...]:

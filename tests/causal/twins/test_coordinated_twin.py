@@ -38,6 +38,14 @@ def test_a_slower_twin_serves_nobody_earlier(seed: int, servers: int, gamma: flo
     assert one.share_in_time(gamma * more) <= one.share_in_time(gamma) + 1e-12
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 9))
+def test_all_work_in_time_is_a_share_of_exactly_one(seed: int, servers: int) -> None:
+    twin = random_twin(seed, servers)
+    assert twin.share_in_time(1e-9) == 1.0
+    assert twin.share_in_time(1e9) == 0.0
+
+
 def test_a_twin_without_servers_is_refused() -> None:
     with pytest.raises(ValueError, match=r"servers\(=0\) must be >= 1"):
         Twin(np.zeros(1), np.ones(1), np.ones(1), 0)

@@ -15,6 +15,7 @@ from coherence.simulate.study.recording import telemetry
 from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.samples import processes_of, study
 from coherence.simulate.study.setting import Setting
+from tests.paths import SPECS
 
 F = Fraction
 AUTOSCALER = """\
@@ -150,3 +151,12 @@ def test_a_design_without_loops_has_nothing_to_begin_at() -> None:
 def test_a_loop_that_reads_what_nothing_says_has_no_rest() -> None:
     text = AUTOSCALER.replace("gateway.utilization", "pool.load")
     assert begins(text.replace("rate_per_replica:", "load: pool.other, rate_per_replica:")).values == {}
+
+
+def test_a_rest_outside_the_stated_starts_is_none_to_begin_at() -> None:
+    """The shipped design rests at 75 kW and states that it starts below 60 kW."""
+    text = (SPECS / "throttle-backfill-repaired" / "design.yaml").read_text()
+    assert begins(text).values == {}
+    assert begins(text).notes[0].startswith("runs begin at the lower ends of what is open (no rest was found): power.p")
+    wider = begins(text.replace("from: 0 kW .. 60 kW", "from: 0 kW .. 80 kW"))
+    assert wider.values == {"power.p": 75_000}
