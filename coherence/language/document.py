@@ -29,6 +29,10 @@ _FOREIGN_BREAKS = {0x85: " ", 0x2028: " ", 0x2029: " "}  # line breaks of YAML 1
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
+def _too_deep(place: Place) -> Problem:
+    return Problem(place, f"nested deeper than {MAX_DEPTH} levels", "flatten the document")
+
+
 @dataclass(frozen=True)
 class Scalar:
     """A leaf: the text as written (without quotes), and whether it was quoted."""
@@ -199,6 +203,8 @@ class _Builder:
         if mark and error.context_mark and mark.line > self.text.rstrip().count("\n"):
             mark = error.context_mark  # the end of the file says less than where the bracket was opened
         place = self._place(mark, mark) if mark else Place(self.file, 1, 1, 1, 1)
+        if "nesting depth" in str(error.problem):  # libyaml's own limit, met while it looks ahead
+            return _too_deep(place)
         remedy = self._unless_template("check the indentation, quotes and brackets near this line")
         return Problem(place, f"not YAML: {error.problem or error.context}", remedy)
 
@@ -220,7 +226,7 @@ class _Builder:
         elif isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
             self._grow(place, 1)
             if len(self.open) >= MAX_DEPTH:
-                raise _TooBig(Problem(place, f"nested deeper than {MAX_DEPTH} levels", "flatten the document"))
+                raise _TooBig(_too_deep(place))
             fresh: Table | Items = (
                 Table({}, {}, place) if isinstance(event, yaml.MappingStartEvent) else Items([], place)
             )
