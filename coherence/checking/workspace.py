@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,16 @@ def open_workspace(
     return workspace
 
 
+def open_text(text: str | bytes, name: str) -> Workspace:
+    """Returns the design, or the manifests, in a text.  Raises InputError."""
+    workspace = Workspace()
+    data = text.encode(errors="surrogatepass") if isinstance(text, str) else text
+    manifests = _add_bytes(workspace, data, name, name, explicit=True)
+    if manifests:
+        workspace.entries.append(_imported(manifests, workspace, {name}))
+    return workspace
+
+
 def _read_files(
     workspace: Workspace, files: Mapping[str, bool], root: Path | None, without: str, problems: list[Problem]
 ) -> list[Document]:
@@ -103,7 +114,11 @@ def _read_files(
 
 def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[Document]:
     """Adds a design to the workspace, or returns the manifests of the file."""
-    data = read_bytes(path, name)
+    return _add_bytes(workspace, read_bytes(path, name), path, name, explicit=explicit)
+
+
+def _add_bytes(workspace: Workspace, data: bytes, path: str, name: str, *, explicit: bool) -> list[Document]:
+    """Adds the design in the bytes of a file to the workspace, or returns the manifests in them."""
     if not explicit and b"{{" in data and is_chart_template(path):
         workspace.skipped.append(SkippedFile(name, "template", "render it first (`helm template`)"))
         return []
@@ -118,7 +133,7 @@ def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[
             raise InputError([_second_document(roots)])
         design = design_of(roots[0])
         _remember(workspace, name, text, data)
-        workspace.entries.append(Entry(design, {name: text}, lambda sources: read_text(sources[name], name)))
+        workspace.entries.append(Entry(design, {name: text}, partial(_read_again, name)))
         return []
     from coherence import importers
 
@@ -131,6 +146,10 @@ def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[
         raise InputError([_unknown_kind(roots, name)])
     workspace.skipped.append(foreign(roots[0].root if roots else None, name))
     return []
+
+
+def _read_again(name: str, sources: Mapping[str, str]) -> Design:
+    return read_text(sources[name], name)
 
 
 def _second_document(roots: Sequence[Document]) -> Problem:
@@ -205,8 +224,6 @@ def _apart(manifests: Sequence[Document], named: set[str], *, together: bool) ->
 
 def _imported(manifests: Sequence[Document], workspace: Workspace, named: set[str]) -> Entry:
     """Returns the design in manifests.  An object that is refused is noted, and raised if its file was named itself."""
-    from functools import partial
-
     from coherence import importers
 
     own = {d.file: workspace.sources[d.file] for d in manifests}

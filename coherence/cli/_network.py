@@ -11,8 +11,8 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import GRACE, TimeOverError, at_most, current_run, run_limit
-from coherence.cli._cross_check import CrossChecks, cross_checked
 from coherence.cli._unread import strict_code
+from coherence.door.second_opinions import CrossChecks, cross_checked
 
 if TYPE_CHECKING:
     from coherence.cli._picture import Picture

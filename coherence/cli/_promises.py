@@ -1,4 +1,4 @@
-"""Renders what runs say of the promises of a design: text, JSON, JUnit."""
+"""Renders what runs say of the promises of a design: text, JUnit."""
 
 from __future__ import annotations
 
@@ -33,22 +33,6 @@ def promise_lines(names: Sequence[str], studies: Sequence[Study]) -> Iterator[st
 def _line(promise: JudgedPromise, width: int) -> str:
     verdict = WORDS[promise.verdict]
     return f"{promise.promise.name:<{width}}  {verdict:<11}  {promise.promise.text}: {promise.message}"
-
-
-def promises_json(promises: Sequence[JudgedPromise]) -> list[dict[str, Any]]:
-    """Returns the promises with their verdicts, figures and witnesses, for machines."""
-    return [dict(_row(promise)) for promise in promises]
-
-
-def _row(promise: JudgedPromise) -> Iterator[tuple[str, object]]:
-    yield from (("name", promise.promise.name), ("promise", promise.promise.text), ("verdict", str(promise.verdict)))
-    yield from (("message", promise.message), ("line", promise.promise.place.line))
-    if promise.reading is not None:
-        reading = promise.reading
-        yield "figure", {"of": reading.of, "what": reading.what, "unit": reading.unit, "value": reading.value,
-                         "low": reading.low, "high": reading.high}  # fmt: skip
-    if promise.seconds is not None:
-        yield "witness", {"seed": promise.seed, "seconds": promise.seconds}
 
 
 def promises_junit(names: Sequence[str], studies: Sequence[Study]) -> str:

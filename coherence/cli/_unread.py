@@ -1,4 +1,4 @@
-"""Names what a run of a command did not read of a design, in text and in JSON."""
+"""Says in text what a command did not read of a design, and gives commands `--strict`."""
 
 from __future__ import annotations
 
@@ -8,21 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from coherence.base.reads import ValueReads
     from coherence.findings.finding import NotRead
-    from coherence.language.design import Design
-
-# what is said of an entry of which nothing is read, and of a key
-WORDS = {
-    "analyze": ("no loop that is analyzed depends on it", "no analysis of loops depends on it"),
-    "bound": ("no bound is about it", "no bound depends on it"),
-    "fit": ("no influence or loss of this fit is about it", "no answer of this fit depends on it"),
-    "observed": ("the comparison with logs does not have it", "the comparison with logs does not depend on it"),
-    "region": ("no chosen question asks for it", "no chosen question asks for it"),
-    "reproduce": ("the testbed does not run it", "the testbed does not depend on it"),
-    "simulate": ("a run does not have it", "a run does not depend on it"),
-    "sweep": ("no loop that is executed depends on it", "no execution of loops depends on it"),
-}
 
 OPEN = "an answer is undecided or a value that counts is not read"
 
@@ -37,39 +23,9 @@ def strict_code(code: int, lines: Iterable[NotRead], *, strict: bool, left_open:
     return 4 if strict and not code and (left_open or any(line.counts for line in lines)) else code
 
 
-def unread(command: str, design: Design, reads: ValueReads) -> tuple[NotRead, ...]:
-    """Returns what a command did not read of a design; of a loop that cannot run, what its run would need."""
-    from coherence.base.errors import CoherenceError
-    from coherence.findings.not_read import Basis, Reasons, not_read
-    from coherence.model.elaborate import model_of
-
-    entry, key = WORDS[command]
-    own = {}
-    if command in ("analyze", "observed", "simulate", "sweep"):
-        try:
-            own = {gap.of: f"a run needs {gap.needs}" for gap in model_of(design).gaps}
-        except CoherenceError:
-            own = {}
-    return not_read(design, (Basis(reads.all()),), Reasons(entry, key, own))
-
-
-def left_out(design: Design, reads: ValueReads) -> tuple[str, ...]:
-    """Returns what the parts that a command read leave out of the programs they stand for: assumed in its answer."""
-    from coherence.language.omissions import omissions_of_read
-
-    return omissions_of_read(design, reads.all())
-
-
 def left_out_text(words: Iterable[str]) -> Iterator[str]:
     """Yields `assumed: kubernetes_hpa leaves out several metrics`."""
     yield from (f"assumed: {text}" for text in words)
-
-
-def unread_json(lines: Iterable[NotRead]) -> list[dict[str, Any]]:
-    """Returns the lines for `not_read` of a command's JSON."""
-    from coherence.reporting.json_ import not_read_json
-
-    return [not_read_json(line) for line in lines]
 
 
 def unread_text(lines: Iterable[NotRead]) -> Iterator[str]:

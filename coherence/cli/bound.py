@@ -5,25 +5,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from coherence.base.errors import InternalError, UsageError
+from coherence.base.errors import UsageError
 from coherence.cli._given import refuse_given
 from coherence.cli._unread import strict_code, strict_option
 
 if TYPE_CHECKING:
     from coherence.findings.finding import NotRead
-    from coherence.minimums.bound import Symbol
-    from coherence.minimums.floors import Floor, Span
-    from coherence.minimums.registry import RegisteredBound
-
-LARGEST = 10**150  # of an input: its powers stay within floating point
-ROUNDING = 1e-6  # of floating point in a witness that is solved
-WITNESS_SECONDS = 5.0  # that a witness may run for one bound at given inputs
 
 
 @click.command("bound")
@@ -103,175 +95,43 @@ def _list(output: str) -> int:
 
 
 def _bound(name: str, inputs: Sequence[str], output: str) -> int:
+    from coherence.door.bound import bound_at, page_of
     from coherence.minimums import report
-    from coherence.minimums.floors import over
-    from coherence.minimums.ladder import ladder
     from coherence.minimums.registry import entry
-    from coherence.minimums.sensitivity import sensitivities, value_of_floor
 
-    registered = entry(name)
-    if not inputs:
-        if output == "json":
-            _echo_json(report.bound_json(registered))
-        else:
-            _echo(report.page_latex(registered) if output == "latex" else report.page(registered))
-        return 0
-    if output == "latex":
+    if inputs and output == "latex":
         raise UsageError("-o latex is of the formula, and takes no values: leave the inputs out, or take text or json")
-    spans = read_inputs(registered, inputs)
-    floor = over(registered.bound, {k: v for k, v in spans.items() if k in registered.bound.names})
-    steep = sensitivities(
-        registered.bound, {k: _middle(registered.bound.symbol(k), *ends) for k, ends in floor.inputs.items()}
-    )
-    rungs = ladder(registered.bound, spans)
-    worth = value_of_floor(floor)
-    attained, why = _attained(floor)
+    result = bound_at(name, inputs) if inputs else page_of(name)
     if output == "json":
-        value = {
-            **report.value_json(floor, steep, rungs, worth),
-            "attained": None if attained is None else float(attained),
-        }
-        _echo_json({**report.bound_json(registered), "value": value})
+        click.echo(json.dumps(result.data, indent=2, allow_nan=False))
+    elif result.answers is None:
+        _echo(report.page_latex(entry(name)) if output == "latex" else report.page(entry(name)))
     else:
-        _echo(report.value_text(floor, steep, rungs))
-        _echo(report.witness_text(floor, attained, why))
-        _echo(f"  {line}" for line in report.worth_text(worth, registered.bound.unit))
+        answers = result.answers
+        _echo(report.value_text(answers.floor, answers.steep, answers.rungs))
+        _echo(report.witness_text(answers.floor, answers.attained, answers.why))
+        _echo(f"  {line}" for line in report.worth_text(answers.worth, answers.floor.bound.unit))
     return 0
 
 
-def _attained(floor: Floor) -> tuple[Fraction | float | None, str]:
-    """Returns what the witness takes at the inputs, where these are single values; else why there is no number."""
-    from coherence.base.watchdog import TimeOverError, at_most
-
-    witness = floor.bound.witness
-    if witness is None or not floor.point:
-        return None, "" if witness is None else "run at single values only"
-    try:
-        with at_most(WITNESS_SECONDS):
-            attained = witness.attained({name: low for name, (low, _) in floor.inputs.items()})
-    except TimeOverError:
-        return None, f"not over within {WITNESS_SECONDS:g} s at these inputs"
-    except (UsageError, ArithmeticError, AssertionError, ValueError) as error:
-        return None, f"not run at these inputs: {error}"
-    if floor.bound.stands and attained < floor.low * (1 - ROUNDING):
-        raise InternalError(f"the witness of {floor.bound.name} takes {float(attained):g}, less than {floor.low:g}")
-    return attained, ""
-
-
-def _middle(symbol: Symbol, low: Any, high: Any) -> Any:
-    """Returns the middle of a range, where the slope of a bound is taken; a whole number for a whole symbol."""
-    if isinstance(low, tuple):
-        return low
-    return low + (high - low) // 2 if symbol.whole else (low + high) / 2
-
-
-def read_inputs(registered: RegisteredBound, inputs: Sequence[str]) -> dict[str, Span]:
-    """Returns the spans of SYMBOL=VALUE with a unit, or of a range `A .. B`.  Raises UsageError.
-
-    Symbols of the bounds that remain without an assumption are read too: the ladder needs them.
-    """
-    from coherence.base.errors import did_you_mean
-    from coherence.minimums.registry import entry
-
-    weaker = {s.name: s for name in registered.bound.without.values() for s in entry(name).bound.symbols}
-    symbols = {**weaker, **{symbol.name: symbol for symbol in registered.bound.symbols}}
-
-    spans: dict[str, Any] = {}
-    for text in inputs:
-        name, equals, written = text.partition("=")
-        if not equals:
-            raise UsageError(f"'{text}' is no input; write for example {registered.bound.names[0]}=8")
-        if name not in symbols:
-            raise UsageError(
-                f"{registered.bound.name} has no symbol '{name}': {did_you_mean(name, registered.bound.names)}"
-            )
-        if name in spans:
-            raise UsageError(f"{name} is given twice")
-        spans[name] = read_span(symbols[name], written)
-    return spans
-
-
-def read_span(symbol: Symbol, written: str) -> Any:
-    """Returns the range of a symbol: of a value with a unit, of `A .. B`, or (of a list) the same tuple twice."""
-    from coherence.minimums.bound import Trend
-
-    if symbol.way is Trend.LIST:
-        return (_listed(symbol, written),) * 2
-    low, _, high = written.partition("..")
-    return _read(symbol, low), _read(symbol, high or low)
-
-
-def _listed(symbol: Symbol, text: str) -> tuple[Any, ...]:
-    """Returns values separated by commas; a pair is written 0>1, rows of a table are separated by semicolons.
-
-    Nothing: none.  `@FILE`: the lines of a file are the rows.
-    """
-    if text.startswith("@"):
-        try:
-            lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{symbol.name}: cannot read {text[1:]}: {error}") from None
-        return tuple(_listed(symbol, line) for line in lines if line.strip())
-    if ";" in text:
-        return tuple(_listed(symbol, row) for row in text.split(";") if row.strip())
-    parts = [part for part in text.split(",") if part.strip()]
-    return tuple(
-        tuple(_read(symbol, end) for end in part.split(">")) if ">" in part else _read(symbol, part) for part in parts
-    )
-
-
-def _read(symbol: Symbol, text: str) -> Fraction:
-    from coherence.base import units
-
-    angular = "rad" in dict(symbol.dimension.powers)
-    per_second = angular and text.rstrip().endswith("/s") and "rad" not in text
-    try:
-        number, dimension = units.quantity(text.replace("/s", "rad/s") if per_second else text.strip())
-    except units.UnitError as error:
-        raise UsageError(f"{symbol.name} = '{units.shorten(text)}': {error}; {error.remedy}") from None
-    if abs(number) > LARGEST:
-        raise UsageError(f"{symbol.name} = '{units.shorten(text)}' is too large: at most 1e150 in SI units")
-    if number and not dimension.fits(symbol.dimension):
-        raise UsageError(f"{symbol.name} is {dimension}, {symbol.unit} expected: {symbol.means}")
-    if number and angular is not ("rad" in dict(dimension.powers)) and dimension.powers:
-        raise UsageError(f"{symbol.name} = '{units.shorten(text)}': 1 Hz is 6.28319 rad/s; write it in {symbol.unit}")
-    return Fraction(number)
-
-
-def _design(target: str, measured: Sequence[str], output: str) -> tuple[list[NotRead], bool]:
-    """Prints the floors of every design of a target; returns what they do not depend on, and whether one is missing."""
-    from coherence.base.reads import recorded
-    from coherence.checking.workspace import open_workspace
-    from coherence.cli._unread import left_out, left_out_text, unread, unread_json, unread_text
+def _design(target: str, measured: Sequence[str], output: str) -> tuple[Sequence[NotRead], bool]:
+    """Prints the floors of every design of a target; returns what they do not depend on, and if one is missing."""
+    from coherence.cli._unread import left_out_text, unread_text
+    from coherence.door.bound import floors_of
     from coherence.minimums import report
-    from coherence.minimums.design_floors import design_floors
-    from coherence.minimums.loop_floors import loop_floors
     from coherence.minimums.losses import report_measured
-    from coherence.minimums.losses.measured import measurements
-    from coherence.model.elaborate import model_of
 
-    designs: list[dict[str, Any]] = []
-    every: list[NotRead] = []
-    left_open = False
-    for entry in open_workspace([target]).entries:
-        with recorded() as reads:
-            floors = (*design_floors(entry.design), *loop_floors(model_of(entry.design)))
-            split = measurements(measured, entry.design, floors, read_span)
-        path, lines = entry.design.file or target, unread("bound", entry.design, reads)
-        assumed = left_out(entry.design, reads)
-        every += lines
-        left_open = left_open or any(floor.floor is None for floor in floors)
-        if output == "json":
-            shares = {"measured": [report_measured.measured_json(one) for one in split]} if split else {}
-            rest = {"assumptions": list(assumed), "not_read": unread_json(lines)}
-            designs.append({**report.design_json(path, floors), **shares, **rest})
-        else:
-            _echo(report.design_latex(floors) if output == "latex" else report.design_text(path, floors))
-            _echo(report_measured.measured_text(split) if output == "text" else ())
-            _echo((*left_out_text(assumed), *unread_text(lines)) if output == "text" else ())
+    result = floors_of(target, measured)
     if output == "json":
-        _echo_json({"designs": designs})
-    return every, left_open
+        click.echo(json.dumps(result.data, indent=2, allow_nan=False))
+    for design in result.designs if output != "json" else ():
+        _echo(
+            report.design_latex(design.floors) if output == "latex" else report.design_text(design.path, design.floors)
+        )
+        _echo(report_measured.measured_text(design.split) if output == "text" else ())
+        _echo((*left_out_text(design.assumed), *unread_text(design.unread)) if output == "text" else ())
+    lines = [line for design in result.designs for line in design.unread]
+    return lines, any(floor.floor is None for design in result.designs for floor in design.floors)
 
 
 def _prove(target: str | None, certificates: str | None, output: str) -> int:
@@ -316,7 +176,6 @@ def _echo(lines: Any) -> None:
 
 
 def _echo_json(document: dict[str, Any]) -> None:
-    from coherence.base.version import VERSION
+    from coherence.door.result import head
 
-    head = {"format_version": 1, "tool": "coherence bound", "version": VERSION}
-    click.echo(json.dumps({**head, **document}, indent=2, allow_nan=False))
+    click.echo(json.dumps({**head("bound"), **document}, indent=2, allow_nan=False))

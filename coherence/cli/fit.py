@@ -20,7 +20,7 @@ from coherence.cli._workers import workers_of, workers_options
 if TYPE_CHECKING:
     from coherence.causal.answers.answer import Section
     from coherence.causal.session.context import Context, FitSettings, Window
-    from coherence.findings.finding import NotRead
+    from coherence.door.fit import FitResult
     from coherence.language.design import Design
     from coherence.simulate.telemetry.contract import Telemetry
 
@@ -111,24 +111,21 @@ def _fit(  # noqa: PLR0913  (one parameter per option)
     time_limit: float, strict: bool, output: str,
 ) -> int:  # fmt: skip
     """Fits a design to telemetry and prints what that answers.  Returns the exit code."""
-    from coherence.base.reads import recorded
-    from coherence.base.watchdog import interruptible, run_limit
-    from coherence.causal.sections import answers
+    from coherence.base.watchdog import interruptible
     from coherence.cli._progress import Progress
-    from coherence.cli._unread import left_out, unread
+    from coherence.door.fit import fitted
 
     entry = one_entry(path)
-    design, sources = entry.design, entry.sources
-    with recorded() as reads, Progress("fitting") as bar, interruptible(bar), run_limit(time_limit) as run:
-        sections = list(answers(_context(design, reading, settings, stream=stream)))
-    lines, assumed = unread("fit", design, reads), left_out(design, reads)
+    with Progress("fitting") as bar, interruptible(bar) as run:
+        context = partial(_context, entry.design, reading, settings, stream=stream)
+        result = fitted(entry, path, context, time_limit)
     if picture is not None:
-        _draw(sections, picture)
-    shown = partial(_json, path) if output == "json" else partial(_text, sources)
-    click.echo(shown(sections, lines, assumed), nl=False)
+        _draw(result.sections, picture)
+    click.echo(_json(result) if output == "json" else _text(entry.sources, result), nl=False)
     if run.stopped:
         return STOPPED_CODE
-    return strict_code(_code(sections), lines, strict=strict, left_open=_left_open(sections))
+    left_open = _left_open(result.sections)
+    return strict_code(_code(result.sections), result.unread, strict=strict, left_open=left_open)
 
 
 def _servers(path: str, servers: Sequence[str], *, as_json: bool) -> int:
@@ -255,30 +252,21 @@ def _streamed(design: Design, reading: TelemetryInput, settings: FitSettings) ->
     return Context(design, first, settings, chain([first], every))
 
 
-def _text(
-    sources: Mapping[str, str], sections: Sequence[Section], lines: Iterable[NotRead], assumed: Iterable[str]
-) -> str:
+def _text(sources: Mapping[str, str], result: FitResult) -> str:
     from coherence.causal.answers.answer import render_answers
     from coherence.cli._unread import left_out_text, unread_text
     from coherence.findings.finding import Accounting, Report
     from coherence.reporting._options import ReportOptions
     from coherence.reporting.text import findings
 
-    collected = tuple(finding for section in sections for finding in section.findings)
-    report = Report(collected, Accounting(), (), sources)
-    about_both = "\n" + findings(report, options=ReportOptions()) if collected else ""
-    rest = (*left_out_text(assumed), *unread_text(lines))
-    return render_answers(sections) + about_both + "".join(f"{line}\n" for line in rest)
+    report = Report(result.findings, Accounting(), (), sources)
+    about_both = "\n" + findings(report, options=ReportOptions()) if result.findings else ""
+    rest = (*left_out_text(result.data["assumptions"]), *unread_text(result.unread))
+    return render_answers(result.sections) + about_both + "".join(f"{line}\n" for line in rest)
 
 
-def _json(path: str, sections: Sequence[Section], lines: Iterable[NotRead], assumed: Iterable[str]) -> str:
-    from coherence.base.version import VERSION
-    from coherence.cli._unread import unread_json
-
-    whole = {"format_version": 1, "tool": "coherence fit", "version": VERSION, "design": path}
-    titled = [{"title": section.title, **section.data} for section in sections]
-    rest = {"sections": titled, "assumptions": list(assumed), "not_read": unread_json(lines)}
-    return json.dumps({**whole, **rest}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+def _json(result: FitResult) -> str:
+    return json.dumps(result.data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _draw(sections: Iterable[Section], file: str) -> None:

@@ -7,9 +7,6 @@ from pathlib import Path
 
 import click
 
-from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
-from coherence.base.places import Place
-
 
 @click.command("import")
 @click.argument("kind")
@@ -17,24 +14,7 @@ from coherence.base.places import Place
 def command(kind: str, files: Sequence[Path]) -> int:
     """Print the design that the manifests of KIND in FILES make; KIND `all` takes every known kind."""
     from coherence import importers
-    from coherence.language import document
-    from coherence.language.reading import read_bytes
+    from coherence.door.import_design import chosen_documents
 
-    if kind != "all" and kind not in importers.kinds():
-        raise UsageError(f"there is no importer for '{kind}': {did_you_mean(kind, importers.kinds())}")
-    documents: list[document.Document] = []
-    problems: list[Problem] = []
-    for path in files:
-        try:
-            documents += importers.documents_of(document.decode(read_bytes(path, str(path)), str(path)), str(path))
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(problems)
-    chosen = [d for d in documents if importers.recognises(d) and kind in ("all", importers.kind_of(d))]
-    if not chosen:
-        place = documents[0].root.place if documents else Place(str(files[0]), 1, 1, 1, 1)
-        nothing = "no known manifest" if kind == "all" else f"no {kind}"
-        raise InputError([Problem(place, f"{nothing} in these files", f"known kinds: {', '.join(importers.kinds())}")])
-    click.echo(importers.design_yaml(chosen), nl=False)
+    click.echo(importers.design_yaml(chosen_documents(files, kind)), nl=False)
     return 0

@@ -5,32 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._designs import one_entry
 from coherence.cli._progress import Progress
 from coherence.cli._seconds import time_limit_option
-from coherence.cli._unread import (
-    OPEN,
-    left_out,
-    left_out_text,
-    strict_code,
-    strict_option,
-    unread,
-    unread_json,
-    unread_text,
-)
+from coherence.cli._unread import OPEN, strict_code, strict_option
 from coherence.cli._workers import workers_of, workers_options
 
 if TYPE_CHECKING:
-    from coherence.checking.workspace import Entry
-    from coherence.exploring.regions import Region, RegionCell
+    from coherence.exploring.regions import Region
     from coherence.exploring.render_half_spaces import Beside
-    from coherence.findings.finding import NotRead
 
 
 @click.command("region")
@@ -68,39 +56,23 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     that looks at more than sums of the values (a product of two, an execution) gets none; the reason is told. JSON
     has the coefficients (SI units), and the SMT-LIB script of each proof.
     """
-    from coherence.base.reads import recorded
-    from coherence.checking.design_check import passes
-    from coherence.exploring.regions import region
-    from coherence.exploring.render_half_spaces import beside
-    from coherence.findings.registry import question_modules, require_known_codes
+    from coherence.base.watchdog import interruptible
+    from coherence.cli._unread import left_out_text, unread_text
+    from coherence.door.region import RegionOptions, mapped
+    from coherence.findings.registry import require_known_codes
 
     require_known_codes((*select, *ignore))
-    entry = _entry(path)
-    chosen = [module for module in question_modules() if any(passes(q.code, select, ignore) for q in module.questions)]
-    limits: dict[str, Any] = {"most_asks": asks, "time_limit": time_limit}
-    limits |= {"workers": workers_of(jobs, cluster), "file": Path(into) if into else None}
-    with recorded() as reads, Progress("asking boxes") as bar:
-        mapped = region(parameters, entry.sources, entry.rebuild, chosen, bar=bar, **limits)
-    lines, assumed = unread("region", entry.design, reads), left_out(entry.design, reads)
-    inequalities: tuple[Beside, ...] = ()
-    if half_spaces and not mapped.stopped:
-        inequalities = beside(mapped, parameters, entry.sources, entry.rebuild, chosen, time_limit=time_limit)
-    show = _json if output == "json" else _text
-    click.echo(show(path, mapped, inequalities, assumed, lines))
-    return STOPPED_CODE if mapped.stopped else strict_code(0, lines, strict=strict, left_open=_left_open(mapped))
-
-
-def _json(
-    path: str, mapped: Region, inequalities: tuple[Beside, ...], assumed: Sequence[str], lines: Sequence[NotRead]
-) -> str:
-    rest = {"assumptions": list(assumed), "not_read": unread_json(lines)}
-    return json.dumps({**as_data(path, mapped, inequalities), **rest}, indent=2)
-
-
-def _text(
-    path: str, mapped: Region, inequalities: tuple[Beside, ...], assumed: Sequence[str], lines: Sequence[NotRead]
-) -> str:
-    return "\n".join((text(path, mapped, inequalities), *left_out_text(assumed), *unread_text(lines)))
+    file, workers = Path(into) if into else None, workers_of(jobs, cluster)
+    options = RegionOptions(tuple(select), tuple(ignore), asks, time_limit, half_spaces, workers, file)
+    with Progress("asking boxes") as bar, interruptible(bar):
+        result = mapped(one_entry(path), path, parameters, options)
+    cells = result.region
+    if output == "json":
+        click.echo(json.dumps(result.data, indent=2))
+    else:
+        more = (*left_out_text(result.data["assumptions"]), *unread_text(result.unread))
+        click.echo("\n".join((text(path, cells, result.half_spaces), *more)))
+    return STOPPED_CODE if cells.stopped else strict_code(0, result.unread, strict=strict, left_open=_left_open(cells))
 
 
 def _left_open(region: Region) -> bool:
@@ -108,57 +80,14 @@ def _left_open(region: Region) -> bool:
     return bool(region.left_open) or any(cell.status == "undecided" for cell in region.cells)
 
 
-def _entry(path: str) -> Entry:
-    entry = one_entry(path)
-    if entry.design.imported:
-        raise UsageError(f"{path} is a manifest: write a design with `coherence import`, for manifests have no ranges")
-    return entry
-
-
-def as_data(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) -> dict[str, Any]:
-    """Returns the region as data for JSON; ends of intervals are texts in the unit of their key."""
-    from coherence.base.version import VERSION
-    from coherence.exploring.regions import STATUSES
-    from coherence.exploring.render_half_spaces import as_data as half_spaces
-
-    keys = [axis.key for axis in region.axes]
-    cells = [
-        {
-            "status": cell.status,
-            "box": dict(zip(keys, map(list, _ends(cell, region)), strict=True)),
-            "why": list(cell.why),
-        }
-        for cell in region.cells
-    ]
-    return {
-        "format_version": 2,
-        "tool": "coherence region",
-        "version": VERSION,
-        "path": path,
-        "keys": keys,
-        "cells": cells,
-        "shares": {status: float(region.share(status)) for status in STATUSES},
-        "untouched": list(region.untouched),
-        "left_open": list(region.left_open),
-        "asks": region.asks,
-        "half_spaces": half_spaces(inequalities),
-        "no_half_space": [inequality.result.reason for inequality in inequalities if inequality.result.reason],
-    }
-
-
-def _ends(cell: RegionCell, region: Region) -> list[tuple[str, str]]:
-    from coherence.exploring.box_answers import spelled
-
-    return [(spelled(axis, low), spelled(axis, high)) for axis, (low, high) in zip(region.axes, cell.box, strict=True)]
-
-
 def text(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) -> str:
     """Returns the region as a table: one line a box, then shares and inequalities."""
+    from coherence.door.region import box_ends
     from coherence.exploring.regions import STATUSES
 
     rows = [("", *(axis.key for axis in region.axes), "")]
     for cell in region.cells:
-        ends = [low if low == high else f"{low} .. {high}" for low, high in _ends(cell, region)]
+        ends = [low if low == high else f"{low} .. {high}" for low, high in box_ends(cell, region)]
         rows.append((cell.status, *ends, "; ".join(cell.why)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = ["  ".join(f"{one:<{width}}" for one, width in zip(row, widths, strict=True)).rstrip() for row in rows]

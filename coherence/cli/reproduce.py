@@ -15,15 +15,8 @@ from coherence.base.errors import UsageError
 from coherence.cli._designs import one_entry
 from coherence.cli._given import refuse_given
 from coherence.cli._seconds import seconds_of
-from coherence.cli._unread import (
-    left_out,
-    left_out_text,
-    strict_code,
-    strict_option,
-    unread,
-    unread_json,
-    unread_text,
-)
+from coherence.cli._unread import left_out_text, strict_code, strict_option, unread_text
+from coherence.door.unread import left_out, unread, unread_json
 
 if TYPE_CHECKING:
     from coherence.findings.finding import NotRead

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,7 +19,7 @@ from coherence.cli._unread import strict_code, strict_option, unread_text
 from coherence.cli._workers import workers_of, workers_options
 
 if TYPE_CHECKING:
-    from coherence.findings.finding import NotRead
+    from coherence.door.simulate import StudyResult
     from coherence.language.design import Design
     from coherence.simulate.serving.streamed_trace import StreamedTrace
     from coherence.simulate.serving.trace import ArrivalTrace
@@ -102,8 +100,10 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if observed is not None:
         refuse_given(OF_A_RUN, "with --observed nothing is run, and logs are compared with the design")
         return _replay(path, observed, strict=strict)
+    from coherence.base.watchdog import interruptible
+    from coherence.cli._progress import Progress
     from coherence.cli._promises import is_broken, is_open
-    from coherence.simulate.study.repeated_runs import difference
+    from coherence.door.simulate import studied
     from coherence.simulate.study.setting import Setting
 
     if against is not None and precision is not None:
@@ -115,14 +115,15 @@ def command(  # noqa: PLR0913  (one parameter per option)
     )  # fmt: skip
     _prepare(telemetry, picture)
     names = [path, *([against] if against is not None else [])]
-    studies, unread_lines = _studies(names, setting, _labour(jobs, cluster, into, setting))
-    stopped, names = any(study.stopped for study in studies), names[: len(studies)]
-    if telemetry is not None and not stopped:
+    labour = _labour(jobs, cluster, into, setting)
+    with Progress("running") as bar, interruptible(bar):
+        result = studied(names, map(one_entry, names), setting, labour)
+    studies = result.studies
+    if telemetry is not None and not any(study.stopped for study in studies):
         _write(one_entry(path).design, setting, telemetry)
-    _draw(names, studies, picture)
-    changed = difference(*studies) if against is not None and not stopped else ()  # of runs under the same seeds
-    click.echo(_rendered(output, names, studies, changed, unread_lines), nl=False)
-    code = strict_code(int(is_broken(studies)), sum(unread_lines, ()), strict=strict, left_open=is_open(studies))
+    _draw(result.names, studies, picture)
+    click.echo(_rendered(output, result), nl=False)
+    code = strict_code(int(is_broken(studies)), sum(result.unread, ()), strict=strict, left_open=is_open(studies))
     return _ended(studies, runs, code)
 
 
@@ -157,18 +158,15 @@ def _draw(names: Sequence[str], studies: Sequence[Study], file: str | None) -> N
     files.write(run_figure([system_name(name) for name in names], studies, designs), file)
 
 
-def _rendered(
-    output: str, names: Sequence[str], studies: Sequence[Study], changed: Sequence[StudyReading],
-    unread_lines: Sequence[tuple[NotRead, ...]],
-) -> str:  # fmt: skip
+def _rendered(output: str, result: StudyResult) -> str:
     if output == "junit":
         from coherence.cli._promises import promises_junit
 
-        return promises_junit(names, studies)
+        return promises_junit(result.names, result.studies)
     if output == "json":
-        return _json(names, studies, changed, unread_lines)
-    unread = (f"{line}\n" for lines in unread_lines for line in unread_text(lines))
-    return _text(names, studies, changed) + "".join(unread)
+        return json.dumps(result.data, indent=2) + "\n"
+    unread = (f"{line}\n" for lines in result.unread for line in unread_text(lines))
+    return _text(result.names, result.studies, result.difference) + "".join(unread)
 
 
 def _ended(studies: Sequence[Study], runs: int, code: int) -> int:
@@ -205,33 +203,6 @@ def _span(span: str, warm_up: str | None) -> tuple[float, float]:
     return until, warmup
 
 
-def _studies(
-    names: Sequence[str], setting: Setting, labour: Labour
-) -> tuple[list[Study], list[tuple[NotRead, ...]]]:  # fmt: skip
-    """Runs each design; returns the studies, and what each of them did not read."""
-    from coherence.base.kept_results import digest_of
-    from coherence.base.reads import recorded
-    from coherence.cli._progress import Progress
-    from coherence.cli._relations import with_relations
-    from coherence.cli._unread import left_out, unread
-    from coherence.language.omissions import merged
-    from coherence.simulate.study.samples import study
-
-    studies: list[Study] = []
-    unread_lines: list[tuple[NotRead, ...]] = []
-    with Progress("running") as bar:
-        for name in names:
-            entry = one_entry(name)
-            design, own_labour = entry.design, replace(labour, sources=entry.sources, design=digest_of(entry.sources))
-            with recorded() as reads:
-                own = with_relations(design, setting, partial(study, design, setting, bar, own_labour))
-            studies.append(replace(own, assumptions=merged(own.assumptions, left_out(design, reads))))
-            unread_lines.append(unread("simulate", design, reads))
-            if studies[-1].stopped:
-                break
-    return studies, unread_lines
-
-
 def _advise() -> None:
     """Prints once, on a terminal, how to make runs fast where numba is missing."""
     import importlib.util
@@ -243,7 +214,8 @@ def _advise() -> None:
 
 def _replay(path: str, folder: str, *, strict: bool) -> int:
     from coherence.base.reads import recorded
-    from coherence.cli._unread import left_out, left_out_text, unread
+    from coherence.cli._unread import left_out_text
+    from coherence.door.unread import left_out, unread
     from coherence.simulate.logs import rendered, replay_logs
 
     design = one_entry(path).design
@@ -283,46 +255,6 @@ def _write(design: Design, setting: Setting, folder: str) -> None:
     from coherence.simulate.study.recording import record
 
     record(design, setting, Path(folder))
-
-
-def _json(
-    names: Sequence[str], studies: Sequence[Study], changed: Sequence[StudyReading],
-    unread_lines: Sequence[Sequence[NotRead]],
-) -> str:  # fmt: skip
-    from coherence.base.version import VERSION
-    from coherence.cli._promises import promises_json
-    from coherence.cli._unread import unread_json
-
-    setting = studies[0].setting
-    document: dict[str, Any] = {
-        "format_version": 1,
-        "tool": "coherence simulate",
-        "version": VERSION,
-        "seconds": setting.until,
-        "warm_up": setting.warmup,
-        "seeds": list(setting.seeds),
-        "stopped": any(study.stopped for study in studies),
-        "designs": [
-            {"path": name, "readings": [_row(r) for r in study.readings], "assumptions": list(study.assumptions),
-             "notes": list(study.notes), "promises": promises_json(study.promises), "not_read": unread_json(lines)}
-            for name, study, lines in zip(names, studies, unread_lines, strict=True)
-        ],
-        "difference": [_row(reading) for reading in changed],
-    }  # fmt: skip
-    return json.dumps(document, indent=2) + "\n"
-
-
-def _row(reading: StudyReading) -> Mapping[str, object]:
-    row: dict[str, object] = {"of": reading.of, "what": reading.what, "unit": reading.unit, "value": reading.value}
-    if reading.low is not None and reading.high is not None:
-        row |= {"low": reading.low, "high": reading.high}
-    if reading.least is not None:
-        row |= {"runs": {"least": reading.least, "most": reading.most}}
-    if reading.more_than:
-        row["more_than"] = True
-    if reading.out_of is not None:
-        row["out_of"] = reading.out_of
-    return {**row, "too_short": reading.too_short} if reading.too_short else row
 
 
 def _text(names: Sequence[str], studies: Sequence[Study], changed: Sequence[StudyReading]) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,10 +16,8 @@ from coherence.cli._unread import OPEN, strict_code, strict_option
 from coherence.cli._workers import workers_of, workers_options
 
 if TYPE_CHECKING:
+    from coherence.door.sweep import SweepResult
     from coherence.exploring.sweeps import Cell
-    from coherence.exploring.swept_numbers import Axis
-    from coherence.findings.finding import NotRead
-    from coherence.loops.designs.disagreements import Disagreement
 
 
 @click.command("sweep")
@@ -46,32 +42,26 @@ def command(  # noqa: PLR0913  (one parameter per option)
     """
     if len(parameters) > 2:
         raise UsageError(f"{len(parameters)} keys: a map has one or two")
-    from coherence.base.reads import recorded
+    from coherence.base.watchdog import interruptible
     from coherence.cli._progress import Progress
-    from coherence.cli._unread import left_out, unread
+    from coherence.door.sweep import kept_points, swept
     from coherence.exploring import render_sweep, sweeps, swept_numbers
-    from coherence.exploring.sweep_referee import own_disagreements
-    from coherence.loops.designs.feedback_groups import Deadline
-    from coherence.model.elaborate import elaborate
     from coherence.reporting.pictures import files
 
     if picture is not None:
         files.check_kind(picture)
     entry = one_entry(path)
     axes = swept_numbers.axes(parameters, entry.sources)
-    store = sweeps.Store(Path(into) if into else None, axes, entry.sources)
+    store = kept_points(into, axes, entry)
     workers = workers_of(jobs, cluster, len(sweeps.points(axes)) - len(store.cells))
-    with Progress("sweeping") as bar:
-        cells = sweeps.swept(axes, entry.sources, entry.rebuild, store, time_limit=time_limit, workers=workers, bar=bar)
-    model = elaborate(entry.design)
-    with recorded() as reads:
-        own = sweeps.verdict_of(model, (), Deadline(time_limit))
-    lines, differing = unread("sweep", entry.design, reads), own_disagreements(model, own, time_limit)
+    with Progress("sweeping") as bar, interruptible(bar):
+        result = swept(entry, path, axes, time_limit, workers=workers, store=store)
     if picture is not None:
-        files.write(render_sweep.figure(path, axes, cells), picture)
-    shown = _json if output == "json" else _text
-    click.echo(shown(path, axes, cells, lines, differing, left_out(entry.design, reads)), nl=False)
-    return _code(cells, strict_code(int(bool(differing)), lines, strict=strict, left_open=_left_open(cells)))
+        files.write(render_sweep.figure(path, axes, result.cells), picture)
+    shown = json.dumps(result.to_dict(), indent=2, allow_nan=False) + "\n" if output == "json" else _text(result)
+    click.echo(shown, nl=False)
+    code = strict_code(int(bool(result.differing)), result.unread, strict=strict, left_open=_left_open(result.cells))
+    return _code(result.cells, code)
 
 
 def _left_open(cells: Sequence[Cell]) -> bool:
@@ -83,31 +73,11 @@ def _code(cells: Sequence[Cell], code: int) -> int:
     return STOPPED_CODE if any(cell.why == STOPPED for cell in cells) else code
 
 
-def _json(
-    path: str, axes: Sequence[Axis], cells: Sequence[Cell], lines: Sequence[NotRead],
-    differing: Sequence[Disagreement], assumed: Sequence[str],
-) -> str:  # fmt: skip
-    from coherence.base.version import VERSION
-    from coherence.cli._unread import unread_json
-    from coherence.exploring import render_sweep
-
-    head = {"format_version": 1, "tool": "coherence sweep", "version": VERSION}
-    more = {
-        "disagreements": [asdict(disagreement) for disagreement in differing],
-        "assumptions": list(assumed),
-        "not_read": unread_json(lines),
-    }
-    data = {**render_sweep.as_json(path, axes, cells), **more}
-    return json.dumps({**head, **data}, indent=2, allow_nan=False) + "\n"
-
-
-def _text(
-    path: str, axes: Sequence[Axis], cells: Sequence[Cell], lines: Sequence[NotRead],
-    differing: Sequence[Disagreement], assumed: Sequence[str],
-) -> str:  # fmt: skip
+def _text(result: SweepResult) -> str:
     from coherence.cli._unread import left_out_text, unread_text
     from coherence.exploring import render_sweep
     from coherence.loops.analysis.second_opinions import render_disagreements
 
-    unread = "".join(f"{line}\n" for line in (*left_out_text(assumed), *unread_text(lines)))
-    return render_disagreements(differing) + render_sweep.text(path, axes, cells) + unread
+    lines = (*left_out_text(result.data["assumptions"]), *unread_text(result.unread))
+    unread = "".join(f"{line}\n" for line in lines)
+    return render_disagreements(result.differing) + render_sweep.text(result.name, result.axes, result.cells) + unread

@@ -142,8 +142,9 @@ def design_of(documents: Sequence[Document], *, without: Container[ObjectName] =
         spelling = {**getattr(_modules()[manifest.kind], "SPELLING", {}), **spelling}
     first, not_modelled = documents[0], tuple(sorted(dict.fromkeys(sketch.not_modelled)))
     return design_from_table(
-        root, file=first.file, text=first.text, not_modelled=not_modelled, imported=True, spelling=spelling
-    )
+        root, file=first.file, text=first.text, not_modelled=not_modelled, imported=True, spelling=spelling,
+        sources={source.file: source.text for source in documents},
+    )  # fmt: skip
 
 
 def design_from_sources(sources: Mapping[str, str], *, without: Container[ObjectName] = ()) -> Design:

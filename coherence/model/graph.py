@@ -39,13 +39,24 @@ class Graph:
     edges: tuple[Edge, ...]
 
 
-def graph(design: Design) -> Graph:
-    """Nodes in order of declaration, outside things last; edges in order of reading."""
-    kinds: dict[str, Mapping[str, object]] = {
+def _entries(design: Design) -> dict[str, Mapping[str, object]]:
+    """Returns the named entries of a design by kind."""
+    return {
         "workload": design.workload, "tier": design.tiers, "component": design.components,
         "loop": design.loops, "timer": design.timers, "limit": design.limits, "boundary": design.boundaries,
     }  # fmt: skip
-    nodes = {name: kind for kind, table in kinds.items() for name in table}
+
+
+def node_places(design: Design) -> dict[str, str]:
+    """Returns where each named entry stands, as `file:line:column`."""
+    entries = [entry for table in _entries(design).values() for entry in table.items()]
+    places = {name: getattr(entry, "place", None) for name, entry in entries}
+    return {name: f"{at.file}:{at.line}:{at.column}" for name, at in places.items() if at is not None}
+
+
+def graph(design: Design) -> Graph:
+    """Nodes in order of declaration, outside things last; edges in order of reading."""
+    nodes = {name: kind for kind, table in _entries(design).items() for name in table}
     edges = list(dict.fromkeys(_edges(design)))
     for edge in edges:
         nodes.setdefault(edge.source, "outside")

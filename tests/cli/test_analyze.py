@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from coherence.base.watchdog import current_run
-from coherence.cli import analyze
 from coherence.cli._run import run
+from coherence.door import analyze
 
 DESIGN = """coherence: 1
 components: {tank: {state: "x' = 0.9 * x + tank.u", step: 1 s, from: 0}}

@@ -12,6 +12,6 @@ from tests.paths import SPECS
 def test_strict_exits_4_where_a_floor_is_missing_and_all_is_read(
     design: str, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("coherence.cli._unread.unread", lambda *_: ())
+    monkeypatch.setattr("coherence.door.unread.unread", lambda *_: ())
     assert run(["bound", str(SPECS / design / "design.yaml")]) == 0
     assert run(["bound", str(SPECS / design / "design.yaml"), "--strict"]) == code

@@ -126,7 +126,7 @@ def analyze(
     `source`: a Design, its text (with a newline), path or mapping; a network file; or what `network` returns.  Raises
     InputError.
     """
-    if isinstance(source, str | Path) and _holds_network(source):
+    if isinstance(source, str | Path) and holds_network(source):
         return replace(analyze(read_network(Path(source))), name=str(source))
     if isinstance(source, Network | Multirate):
         return LoopAnalysis(network_analysis.analysed(source), "<network>", source)
@@ -135,7 +135,8 @@ def analyze(
     return LoopAnalysis(analysed(model, time_limit=time_limit), name, model=model)
 
 
-def _holds_network(source: str | Path) -> bool:
+def holds_network(source: str | Path) -> bool:
+    """Returns whether a path is that of a network file."""
     path = Path(source) if "\n" not in str(source) else None
     if path is None or not path.is_file():
         return False

@@ -47,7 +47,9 @@ def network(
     """Returns the network of systems by name, each with a delay (s) at its outputs; sampled where one is in discrete
     time.
 
-    Couplings are (from, to) or (from, to, gain).  Of several inputs and outputs `plant_u1` is the first input of
+    systems: of python-control or scipy.signal, (numerator, denominator), or numbers.
+    couplings: (from, to) or (from, to, gain).  delays: seconds, by name of a system.
+    Of several inputs and outputs `plant_u1` is the first input of
     `plant`, `plant_y1` its first output.  Raises UsageError.
     """
     delays = delays or {}

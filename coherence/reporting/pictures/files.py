@@ -23,7 +23,7 @@ def check_kind(file: str) -> None:
     if kind not in (".svg", ".png"):
         raise UsageError(f"--picture {file}: end it in .svg or .png")
     if kind == ".png":
-        _matplotlib()
+        need_matplotlib()
 
 
 def write(figure: Figure, file: str) -> None:
@@ -44,8 +44,9 @@ def with_texts(part: Any, shown: Callable[[str], str] = visible) -> Any:
     return replace(part, **{key: with_texts(value, shown) for key, value in vars(part).items()})
 
 
-def _matplotlib() -> None:
+def need_matplotlib() -> None:
+    """Raises UsageError where matplotlib is not installed."""
     import importlib.util
 
     if importlib.util.find_spec("matplotlib") is None:
-        raise UsageError("a PNG needs matplotlib (pip install matplotlib); FILE.svg needs nothing")
+        raise UsageError("a PNG, and axes, need matplotlib (pip install matplotlib); FILE.svg needs nothing")

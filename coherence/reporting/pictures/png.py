@@ -39,14 +39,15 @@ def png(figure: Figure) -> bytes:
     for panel, (left, top, across, down) in zip(figure.panels, boxes, strict=True):
         first = left // WIDTH
         place = grid[top // half : (top + down) // half, first : first + across // WIDTH]
-        _panel(sheet.add_subplot(place), panel)
+        draw_panel(sheet.add_subplot(place), panel)
     sheet.suptitle("\n".join((figure.title, *wrapped_notes(figure))), fontsize=11)
     file = BytesIO()
     sheet.savefig(file, dpi=150, format="png", metadata={"Software": "drawn by coherence"})
     return file.getvalue()
 
 
-def _panel(axes: Any, panel: Panel) -> None:
+def draw_panel(axes: Any, panel: Panel) -> None:
+    """Draws a panel on axes of matplotlib."""
     _draw_data(axes, panel)
     _draw_marks(axes, panel)
     names = [name for name in (*(line.name for line in panel.lines), *(dots.name for dots in panel.dots)) if name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coherence.base.errors import InputError
-from coherence.cli._relations import with_relations
+from coherence.door.relations import with_relations
 from coherence.language.reading import read_text
 from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.samples import study

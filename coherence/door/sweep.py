@@ -1,0 +1,129 @@
+"""Maps where the loops of a design settle over one or two of its numbers, from Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from coherence.base.errors import UsageError
+from coherence.base.jobs import WorkerPool
+from coherence.base.watchdog import current_run
+from coherence.checking.workspace import Entry
+from coherence.door.quantities import Amount
+from coherence.door.result import VerbResult, drawn, frame, head
+from coherence.door.sources import Source, entry_of, name_of
+from coherence.exploring.sweeps import Cell
+from coherence.exploring.swept_numbers import Axis
+from coherence.findings.finding import NotRead
+from coherence.loops.designs.disagreements import Disagreement
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from coherence.exploring.sweeps import Store
+
+
+@dataclass(frozen=True, repr=False)
+class SweepResult(VerbResult):
+    """A map: `to_frame()` has a row for each point: a column for each key (in its unit), verdict, period_s, growth,
+    why.
+    """
+
+    axes: tuple[Axis, ...] = field(compare=False)
+    cells: tuple[Cell, ...] = field(compare=False)
+    name: str = field(compare=False)
+    unread: tuple[NotRead, ...] = field(compare=False)
+    differing: tuple[Disagreement, ...] = field(compare=False)
+    figures: ClassVar[tuple[str, ...]] = ("verdict", "period_s", "growth", "why")
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Returns the keys that were varied, which are columns of the frame."""
+        return tuple(axis.key for axis in self.axes)
+
+    def to_frame(self) -> DataFrame:
+        """Returns the points, a row for each."""
+        return frame(self._rows(), (*self.keys, *self.figures))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draws the map (of one key: the periods) and returns the axes of matplotlib."""
+        from coherence.exploring import render_sweep
+
+        return drawn(render_sweep.figure(self.name, self.axes, self.cells).panels[0], ax)
+
+    def _rows(self) -> Iterator[Mapping[str, Any]]:
+        from coherence.exploring.sweeps import points
+
+        for point, cell in zip(points(self.axes), self.cells, strict=True):
+            at = {axis.key: float(axis.render(axis.values[k])) for axis, k in zip(self.axes, point, strict=True)}
+            yield {**at, "verdict": cell.verdict, "period_s": cell.period, "growth": cell.growth, "why": cell.why}
+
+    def _lines(self) -> Sequence[str]:
+        counts = Counter(cell.verdict for cell in self.cells)
+        return (
+            f"SweepResult of {self.name}: {len(self.cells)} points over {' and '.join(self.keys)}",
+            f"  {', '.join(f'{verdict} {number}' for verdict, number in counts.most_common())}",
+            f"  {len(self.differing)} answers contradict each other",
+        )
+
+
+def sweep(
+    design: Source, axes: Mapping[str, Sequence[Amount]] | None = None, *, time_limit: float = 10.0, jobs: int = 1,
+    **more_axes: Sequence[Amount],
+) -> SweepResult:  # fmt: skip
+    """Returns where the loops of a design settle, for every combination of one or two of its numbers.
+
+    axes: by dotted path of a number in the design (from, to) or (from, to, points), in the unit of the number or with
+    one: {"loops.hpa.target.setpoint": ("30 %", "80 %", 6)}; of a path without dots also a keyword (more_axes).
+    time_limit: seconds for one point.  jobs: processes (joblib).  Raises InputError and UsageError.
+    """
+    from coherence.exploring.swept_numbers import axes as read_axes
+
+    entry = entry_of(design)
+    stated = [axis_text(key, ends) for key, ends in {**(axes or {}), **more_axes}.items()]
+    if not 1 <= len(stated) <= 2:
+        raise UsageError(f"{len(stated)} keys: a map has one or two")
+    return swept(entry, name_of(design), read_axes(stated, entry.sources), time_limit, workers=WorkerPool(jobs))
+
+
+def axis_text(key: str, ends: Sequence[Amount]) -> str:
+    """Returns `KEY=A:B:N`.  Raises UsageError."""
+    if isinstance(ends, str) or not 2 <= len(ends) <= 3:
+        raise UsageError(f"{key} = {ends!r}: give (from, to) or (from, to, points)")
+    return f"{key}={':'.join(str(end) for end in ends)}"
+
+
+def swept(
+    entry: Entry, name: str, axes: Sequence[Axis], time_limit: float, *, workers: WorkerPool, store: Store | None = None
+) -> SweepResult:
+    """Returns the map of a design over axes; points that a store holds are not computed again."""
+    from coherence.base.reads import recorded
+    from coherence.door.unread import left_out, unread, unread_json
+    from coherence.exploring import render_sweep, sweeps
+    from coherence.exploring.sweep_referee import own_disagreements
+    from coherence.loops.designs.feedback_groups import Deadline
+    from coherence.model.elaborate import elaborate
+
+    known = store if store is not None else sweeps.Store(None, axes, entry.sources)
+    cells = sweeps.swept(axes, entry.sources, entry.rebuild, known, time_limit=time_limit, workers=workers,
+                         bar=lambda share: current_run().announce(share, ""))  # fmt: skip
+    model = elaborate(entry.design)
+    with recorded() as reads:
+        own = sweeps.verdict_of(model, (), Deadline(time_limit))
+    lines, differing = unread("sweep", entry.design, reads), own_disagreements(model, own, time_limit)
+    data = {
+        **head("sweep"), **render_sweep.as_json(name, axes, cells),
+        "disagreements": [asdict(each) for each in differing],
+        "assumptions": list(left_out(entry.design, reads)), "not_read": unread_json(lines),
+    }  # fmt: skip
+    return SweepResult(data, tuple(axes), tuple(cells), name, lines, tuple(differing))
+
+
+def kept_points(into: str | None, axes: Sequence[Axis], entry: Entry) -> Store:
+    """Returns the store of points in a file, or one in memory."""
+    from coherence.exploring.sweeps import Store
+
+    return Store(Path(into) if into else None, axes, entry.sources)
