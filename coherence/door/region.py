@@ -149,6 +149,6 @@ def _document(
 
 def box_ends(cell: RegionCell, region: Region) -> list[tuple[str, str]]:
     """Returns the ends of a box as they would be written, a pair for each key."""
-    from coherence.exploring.regions import spelled
+    from coherence.exploring.box_answers import spelled
 
     return [(spelled(axis, low), spelled(axis, high)) for axis, (low, high) in zip(region.axes, cell.box, strict=True)]
