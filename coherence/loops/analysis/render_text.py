@@ -16,6 +16,7 @@ from coherence.loops.analysis.retuning import Retuning
 from coherence.loops.designs.group_runs import RestingCommand, RunVerdict
 from coherence.loops.designs.lap_roots import Roots
 from coherence.loops.designs.operating_points import Point
+from coherence.loops.designs.settling_proofs import FROM_EVERY_START, FROM_ITS_START
 from coherence.loops.designs.swings_without_rest import IN_FLOATS
 from coherence.model.model import Model
 from coherence.simulate.execute.timeline import shown
@@ -53,10 +54,16 @@ def joined(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 2 else names)
 
 
+def _method(how: str) -> str:
+    if how.startswith((FROM_EVERY_START, FROM_ITS_START)):
+        return "proof"
+    return "execution" if how.startswith(IN_FLOATS) else "exact execution"
+
+
 def _group(group: GroupAnalysis) -> Iterator[str]:
     model, answer = group.group.model, group.answer
     yield f"{joined(group.group.names)}: {_verdict(group)}"
-    rows = [("execution" if answer.how.startswith(IN_FLOATS) else "exact execution", _exact(group))]
+    rows = [(_method(answer.how), _exact(group))]
     rows += [(f"  {signal}", _range(model, signal, *ends)) for signal, ends in answer.ranges.items()]
     rows += [(f"  {rest.signal}", _rest(model, rest)) for rest in group.rests]
     if group.from_bounds is not None:

@@ -12,26 +12,45 @@ from coherence.base.watchdog import TimeOverError, at_most
 from coherence.findings.finding import Evidence, Finding, Grade, Verdict
 from coherence.findings.question_input import Question, Subject
 from coherence.language.expressions.tree import Call, walk
-from coherence.loops.designs.feedback_groups import Deadline
+from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError
 from coherence.loops.designs.flow_feedback import flow_answer, flow_groups, switches_of
-from coherence.loops.designs.groups import Group, answers, groups, needs
+from coherence.loops.designs.groups import Group, answer, groups, needs
 from coherence.loops.designs.predicted_cycles import CycleReading, cycles_of_flows
+from coherence.loops.designs.settling_proofs import settling
 from coherence.loops.designs.swings_without_rest import Persistence, of_flows, of_loops
 from coherence.model.crossings import at_crossings
 from coherence.model.model import Model
 from coherence.simulate.execute.slices import sliced
+from coherence.simulate.execute.timeline import shown
 
 Ranges = Mapping[str, tuple[float, float]]
 Numbers = dict[str, tuple[Fraction | float | int, str]]
 
 
 def loop_findings(question: Question, subject: Subject) -> Iterator[Finding]:
-    """Yields one answer per group of loops in feedback: exact runs first, where these decide nothing roots and a run
-    in floats.
+    """Yields one answer per group of loops in feedback: a proof over plants with lags, exact runs, and where these
+    decide nothing roots and a run in floats.
     """
-    for group, finding in zip(groups(subject), answers(question, subject), strict=True):
-        open_still = finding.verdict is Verdict.UNDECIDED and not needs(subject, group)
+    for number, group in enumerate(groups(subject)):
+        needed = needs(subject, group)
+        finding = (None if needed else _settled(question, subject, group)) or answer(question, subject, number)
+        open_still = finding.verdict is Verdict.UNDECIDED and not needed
         yield _beside_roots(question, subject, group, finding) if open_still else finding
+
+
+def _settled(question: Question, subject: Subject, group: Group) -> Finding | None:
+    """Returns the proof that loops over plants settle, where a quadratic form shows it."""
+    try:
+        settled = settling(group.model, Deadline(subject.time_limit / 4).check)
+    except OutOfTimeError:
+        return None
+    if not settled.start:
+        return None
+    verb = "settles" if len(group.names) == 1 else "settle"
+    evidence = Evidence(Grade.PROVED, settled.how, certificate=settled.script)
+    at = ", ".join(f"{path} = {shown(group.model, path, value)}" for path, value in settled.point.items())
+    message = f"{' and '.join(group.names)} {verb} {settled.start}: {at}"
+    return question.proved(message, group.places, group.names, evidence, assumptions=group.model.abstractions)
 
 
 def _beside_roots(question: Question, subject: Subject, group: Group, finding: Finding) -> Finding:

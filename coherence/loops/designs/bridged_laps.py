@@ -40,8 +40,8 @@ def opened_alike(models: Sequence[Model], point: Mapping[str, Fraction]) -> list
     """
     designs = [network_of(model, point) for model in models]
     try:
-        memory = max(_OpenedLifting(design).past for design in designs)
-        liftings = [_OpenedLifting(design, memory) for design in designs]
+        memory = max(OpenedLifting(design).past for design in designs)
+        liftings = [OpenedLifting(design, memory) for design in designs]
     except UsageError as error:
         raise LapError(str(error)) from None
     for lifting in liftings:
@@ -52,14 +52,14 @@ def opened_alike(models: Sequence[Model], point: Mapping[str, Fraction]) -> list
 def bridged_lap(design: DesignNetwork) -> Lap:
     """Returns the opened lap of a network with samplers.  Raises LapError where it cannot be lifted."""
     try:
-        lifting = _OpenedLifting(design)
+        lifting = OpenedLifting(design)
     except UsageError as error:
         raise LapError(str(error)) from None
     lifting.run()
     return lifting.lap()
 
 
-class _OpenedLifting(LapLifting):
+class OpenedLifting(LapLifting):
     """A lap whose decisions are inputs: what their laws would have written is kept beside them."""
 
     def __init__(self, design: DesignNetwork, memory: Fraction = Fraction(0)) -> None:
@@ -99,12 +99,19 @@ class _OpenedLifting(LapLifting):
         """Returns the lap over the names of its variables."""
         names = [*self._names(), *(f"input {k}" for k in range(self.inputs))]
         matrix = self.lifted().matrix
-        end = {name: _row(row, names) for name, row in zip(names, matrix, strict=False)}
+        end = {name: self._row(row, names) for name, row in zip(names, matrix, strict=False)}
         cuts = tuple(
-            Cut(loop, now, _row(law, names), _row(before, names), _row(held, names))
+            Cut(loop, now, self._row(law, names), self._row(before, names), self._row(held, names))
             for loop, now, law, before, held in self.cuts
         )
         return Lap(self.end, end, cuts, doubt=0.0 if self.exact else ROUNDED, helpers=self._helpers())
+
+    def weight(self, number: Any) -> Any:
+        """Returns a number of a row as it stands in the lap."""
+        return Fraction(number)
+
+    def _row(self, row: Array, names: list[str]) -> Row:
+        return {name: self.weight(number) for name, number in zip(names, row, strict=True) if number}
 
     def _names(self) -> list[str]:
         """Returns the names of what is remembered: levels, what is shown next, and commands that still act."""
@@ -132,7 +139,3 @@ class _OpenedLifting(LapLifting):
 
 def _shown_next(sampler: str) -> str:
     return f"next of {sampler}"
-
-
-def _row(row: Array, names: list[str]) -> Row:
-    return {name: Fraction(weight) for name, weight in zip(names, row, strict=True) if weight}

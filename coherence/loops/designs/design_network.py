@@ -68,13 +68,16 @@ class DesignNetwork:
         return network(blocks, (Coupling(c.source, c.target, float(c.gain)) for c in within))
 
 
-def network_of(model: Model, point: Mapping[str, Fraction], bends: Mapping[str, Tree] | None = None) -> DesignNetwork:
+def network_of(
+    model: Model, point: Mapping[str, Fraction], bends: Mapping[str, Tree] | None = None, *, exact: bool = False
+) -> DesignNetwork:
     """Returns the network of a model without thresholds and kinks (see `linear.skeleton`, `kinks.branches`).
 
-    `bends`: names that expressions read as absolute values, and of what (`bends.bent_model`).
+    `bends`: names that expressions read as absolute values, and of what (`bends.bent_model`).  `exact`: blocks of
+    levels have rational denominators, else floats.
     Raises NotExactError, MissingValueError where something has no linear form.
     """
-    builder = _Builder(model, point, bends or {})
+    builder = _Builder(model, point, bends or {}, exact=exact)
     for path, state in model.states.items():
         if path in builder.moving and state.flow is not None:
             builder.flow(path, builder.gradients.of(state.flow))
@@ -92,8 +95,8 @@ def network_of(model: Model, point: Mapping[str, Fraction], bends: Mapping[str, 
 class _Builder:
     """A network while it is put together."""
 
-    def __init__(self, model: Model, point: Mapping[str, Fraction], bends: Mapping[str, Tree]) -> None:
-        self.model = model
+    def __init__(self, model: Model, point: Mapping[str, Fraction], bends: Mapping[str, Tree], *, exact: bool) -> None:
+        self.model, self.exact = model, exact
         self.gradients = Gradients(model, point, bends)
         written = {loop.signal for loop in model.loops if loop.signal}
         self.moving = (model.states.keys() | written) - stopped(model, {**point, **dict.fromkeys(bends, NOW)})
@@ -108,7 +111,7 @@ class _Builder:
     def flow(self, path: str, gradient: Gradient) -> None:
         """Adds a state that flows."""
         own = gradient.get(PastSignal(path), NOW)
-        self.blocks.append(Block(path, (1.0,), (1.0, -float(own))))
+        self.blocks.append(Block(path, (1.0,), (1.0, cast("float", -own) if self.exact else -float(own))))
         self._couple(
             path, {reading: weight for reading, weight in gradient.items() if reading != PastSignal(path)}, None
         )

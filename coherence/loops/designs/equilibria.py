@@ -105,6 +105,18 @@ def operating_point(
     return None
 
 
+def exact_equilibrium(model: Model, near: Point) -> dict[str, Fraction] | None:
+    """Returns the equilibrium of equations that are straight, not rounded; None where they have none or many.
+
+    Raises NotExactError, MissingValueError.
+    """
+    point = {name: near[name] for name in (*model.states, *model.commands)}
+    env = AtRest(model, {name: variable(name, value) for name, value in point.items()})
+    moved = _step({name: end - variable(name, point[name]) for name, end in _ends(model, point, env).items()})
+    point = {name: value + (moved or {}).get(name, Fraction(0)) for name, value in point.items()}
+    return point if moved is not None and is_exact(model, point) else None
+
+
 def is_exact(model: Model, point: Point) -> bool:
     """Decides whether nothing at all moves at a point.  Raises NotExactError, MissingValueError."""
     env = AtRest(model, {name: lift(value) for name, value in point.items()})

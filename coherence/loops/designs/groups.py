@@ -111,17 +111,16 @@ def _longer(model: Model, run: LongRun) -> LongRun:
         return run
 
 
-def answers(question: Question, subject: Subject) -> Iterator[Finding]:
-    """Yields one finding per group of loops in feedback."""
-    for number, group in enumerate(groups(subject)):
-        missing = needs(subject, group)
-        if missing:
-            yield question.undecided(
-                f"oscillation of {' and '.join(group.names)}: needs {missing}", group.places, group.names,
-                lacks_number=missing.startswith(VALUE_OF),
-            )  # fmt: skip
-        else:
-            yield _for_every_delay(question, subject, number) or _decide(question, subject, group)
+def answer(question: Question, subject: Subject, number: int) -> Finding:
+    """Returns the finding about one of the groups of loops in feedback."""
+    group = groups(subject)[number]
+    missing = needs(subject, group)
+    if missing:
+        return question.undecided(
+            f"oscillation of {' and '.join(group.names)}: needs {missing}", group.places, group.names,
+            lacks_number=missing.startswith(VALUE_OF),
+        )  # fmt: skip
+    return _for_every_delay(question, subject, number) or _decide(question, subject, group)
 
 
 def _for_every_delay(question: Question, subject: Subject, number: int) -> Finding | None:

@@ -119,7 +119,7 @@ def _end_that_matters(
     end = {name: by_state(row, inputs) for name, row in lap.end.items()}
     if paths is not None:
         end = {name: row for name, row in end.items() if name in lap.helpers or name.rsplit(" ", 1)[-1] in paths}
-    end = _pruned(end, laws, columns)
+    end = pruned(end, laws, columns)
     if len(end) > MOST_VARIABLES:
         raise LapError(f"a lap has {len(end)} variables that matter, more than {MOST_VARIABLES}")
     return end
@@ -147,7 +147,7 @@ def _mix(law: Row, before: Row, by_law: Fraction, by_before: Fraction) -> Row:
     return {name: slope for name, slope in total.items() if slope}
 
 
-def _pruned(end: Table, laws: list[Row], columns: Collection[str]) -> Table:
+def pruned(end: Table, laws: list[Row], columns: Collection[str]) -> Table:
     """Returns the table without variables that nothing reads, and those that nothing in it (and no input) moves."""
     outside, table = set(columns), dict(end)
     while True:

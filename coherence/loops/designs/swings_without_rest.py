@@ -26,6 +26,7 @@ from coherence.loops.designs.kinks import branches
 from coherence.loops.designs.lap_matrices import closed
 from coherence.loops.designs.lap_roots import Roots, roots
 from coherence.loops.designs.linear import skeleton
+from coherence.loops.designs.settling_proofs import settling
 from coherence.loops.networks.delayed_verdict import DelayVerdict
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
@@ -74,8 +75,14 @@ class Persistence:
 def decided_beside_roots(
     answer: RunVerdict, model: Model, signals: Sequence[str], check: Callable[[], object]
 ) -> RunVerdict:
-    """Returns what exact runs say of a group; where these decide nothing, what its roots and a run in floats say."""
+    """Returns what exact runs say of a group; where these decide nothing, that it is proved to settle, or what its
+    roots and a run in floats say.
+    """
     missing = answer.how.startswith("needs ")
+    if answer.verdict != "oscillates" and not (missing or answer.proved):
+        settled = settling(model, check)
+        if settled.start:
+            return replace(answer, verdict="settles", proved=True, how=f"{settled.start}: {settled.how}")
     persistence = None if answer.verdict != "undecided" or missing else of_loops(model, signals, check)
     if persistence is None or persistence.run is None or persistence.verdict == "undecided":
         return answer

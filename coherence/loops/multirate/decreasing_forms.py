@@ -32,7 +32,7 @@ def proved(lap: BentLap, start: Array, laps: int, *, grows: bool, check: Callabl
     `laps`: of how many the signs tell pieces apart; 0: one form.
     """
     lap, start = _in_norm(lap, start)
-    basis = _basis(len(lap.end))
+    basis = symmetric_basis(len(lap.end))
     words = list(itertools.product(lap.signs, repeat=laps))
     falling, weights = _between_words(lap, basis, words) if laps else (_in_pieces(lap, basis), 0)
     count = len(basis) * len(words)
@@ -56,7 +56,7 @@ def _word_of(lap: BentLap, start: Array, words: Sequence[Sequence[Array]]) -> in
     return next(k for k, word in enumerate(words) if np.array_equal(np.array(word), np.array(seen)))
 
 
-def _basis(n: int) -> Array:
+def symmetric_basis(n: int) -> Array:
     """Returns the symmetric matrices (n (n + 1) / 2, n, n) with one pair of entries each."""
     pairs = list(itertools.combinations_with_replacement(range(n), 2))
     basis = np.zeros((len(pairs), n, n))

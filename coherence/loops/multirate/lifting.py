@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from coherence.base.errors import UsageError
+from coherence.loops.multirate.enclosed_motion import EnclosedMotion
 from coherence.loops.multirate.plant import Motion, canonical, plant, zeros
 from coherence.loops.multirate.sampled_system import Multirate, exactly
 
@@ -60,16 +61,16 @@ def lift(system: Multirate) -> Lifted:
 
 class LapLifting:
     """The lap while it is carried out.  `inputs`: variables beside what is remembered, which a heir puts in; `memory`:
-    s, how far back it remembers at least.
+    s, how far back it remembers at least; `enclosed`: rows are of balls, where transitions are not rational.
     """
 
-    inputs, memory = 0, Fraction(0)
+    inputs, memory, enclosed = 0, Fraction(0), False
 
     def __init__(self, system: Multirate) -> None:
         self.system, self.end = system, system.period
-        self.plant = plant(system)
+        self.plant = plant(system, rational=self.enclosed)
         self.exact = self.plant.exact
-        self.motion = Motion(self.plant.a, exact=self.exact)
+        self.motion = EnclosedMotion(self.plant.a) if self.enclosed else Motion(self.plant.a, exact=self.exact)
         kind = exactly if self.exact else float
         self.laws = [
             canonical([kind(x) for x in s.numerator], [kind(x) for x in s.denominator], exact=self.exact)

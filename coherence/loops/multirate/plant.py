@@ -33,7 +33,7 @@ class Plant:
     """x' = a x + b w, y = p x + q w; column c of b and q belongs to `channels[c]` = (sampler, delay in s).
 
     `ahead`: seconds by which the clock of each output runs late: the signal at t is y(t + ahead).
-    `exact`: a is nilpotent and all numbers are rational, so that transitions are rational too.
+    `exact`: all numbers are rational, and unless that was asked for a is nilpotent: transitions are rational too.
     """
 
     a: Array
@@ -45,9 +45,12 @@ class Plant:
     exact: bool
 
 
-def plant(system: Multirate) -> Plant:
-    """Returns the continuous part.  Raises UsageError for a delay inside it that cannot be moved out."""
-    exact = all(not any(block.denominator[1:]) for block in system.blocks)
+def plant(system: Multirate, *, rational: bool = False) -> Plant:
+    """Returns the continuous part.  Raises UsageError for a delay inside it that cannot be moved out.
+
+    `rational`: its matrices are rational whether or not its transitions are; UsageError where they are not.
+    """
+    exact = rational or all(not any(block.denominator[1:]) for block in system.blocks)
     row = {block.name: i for i, block in enumerate(system.blocks)}
     sampler = {sampler.name: j for j, sampler in enumerate(system.samplers)}
     delays = [exactly(block.delay) for block in system.blocks]
@@ -62,7 +65,12 @@ def plant(system: Multirate) -> Plant:
         k[target, source] += gain
     for j, i, gain in held:
         g[i, channels.index((j, ahead[i] + delays[i]))] += gain
-    return _closed([realised(block, exact=exact) for block in system.blocks], k, g, channels, tuple(ahead), exact)
+    whole = _closed([realised(block, exact=exact) for block in system.blocks], k, g, channels, tuple(ahead), exact)
+    if rational and not whole.exact:
+        raise UsageError("an algebraic loop of continuous blocks: its numbers are rounded")
+    if whole.exact and not rational and not _nilpotent(whole.a):
+        return _in_floats(whole)
+    return whole
 
 
 def _closed(
@@ -85,12 +93,12 @@ def _closed(
         closing, exact = np.linalg.inv(within.astype(float)), False
     p, q = closing @ c, closing @ d @ g
     plant = Plant(a + b @ k @ p, b @ (k @ q + g), p, q, channels, ahead, exact)
-    if exact and not _nilpotent(plant.a):
-        exact = False
-    if exact:
-        return plant
+    return plant if exact else _in_floats(plant)
+
+
+def _in_floats(plant: Plant) -> Plant:
     floats = [matrix.astype(float) for matrix in (plant.a, plant.b, plant.p, plant.q)]
-    return Plant(floats[0], floats[1], floats[2], floats[3], channels, ahead, exact)
+    return Plant(floats[0], floats[1], floats[2], floats[3], plant.channels, plant.ahead, False)
 
 
 def _inverse(direct: Array) -> Array:

@@ -16,7 +16,9 @@ Term = tuple[str, float, int]  # signal, weight, delay in seconds
 
 @dataclass(frozen=True)
 class PlainLoop:
-    """u = sum of terms (`integrates`: u + sum) every `period` seconds from `phase`, in force `lands` later."""
+    """u = sum of terms (`integrates`: u + sum) every `period` seconds from `phase`, in force `lands` later; between
+    `low` and `high`.
+    """
 
     signal: str
     terms: Sequence[Term]
@@ -24,6 +26,8 @@ class PlainLoop:
     phase: int
     lands: int
     integrates: bool
+    low: float = -math.inf
+    high: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -87,18 +91,19 @@ class _Run:
                 continue
             read = sum(w * self.seen(s, d) for s, w, d in loop.terms)
             level = read + (self.commanded[loop.signal] if loop.integrates else 0.0)
-            self.commanded[loop.signal] = level
+            self.commanded[loop.signal] = level = min(max(level, loop.low), loop.high)
             if loop.lands:
                 self.landing.append((second + loop.lands, loop.signal, level))
             else:
                 self.past[loop.signal][-1] = level
 
 
-def measured_growth(design: PlainDesign, *, seconds: int, window: int, fine: int) -> float:
+def measured_growth(
+    design: PlainDesign, *, seconds: int, window: int, fine: int, start: Mapping[str, float] | None = None
+) -> float:
     """Returns the growth rate in 1/s between the largest deviations of two windows (s), the last and the middle one."""
-    run = _Run(
-        design, {s: 1.0 + 0.37 * k for k, s in enumerate((*design.flows, *(x.signal for x in design.loops)))}, fine
-    )
+    signals = (*design.flows, *(x.signal for x in design.loops))
+    run = _Run(design, start or {s: 1.0 + 0.37 * k for k, s in enumerate(signals)}, fine)
     largest: dict[int, float] = {}
     for second in range(seconds):
         for _ in range(fine):
