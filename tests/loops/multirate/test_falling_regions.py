@@ -23,7 +23,7 @@ def form() -> FallingForm:
 
 def size(of: FallingForm, x: tuple[float, float]) -> float:
     rows = of.form.astype(float)
-    return sum(x[i] * rows[i][j] * x[j] for i in range(2) for j in range(2))
+    return float(sum(x[i] * rows[i][j] * x[j] for i in range(2) for j in range(2)))
 
 
 def test_the_guard_holds_at_every_drawn_point_of_the_region_and_is_nearly_met_at_one() -> None:
