@@ -26,7 +26,7 @@ from coherence.loops.designs.kinks import branches
 from coherence.loops.designs.lap_matrices import closed
 from coherence.loops.designs.lap_roots import roots
 from coherence.loops.designs.operating_points import smooth_part
-from coherence.loops.designs.swings_without_rest import decided_beside_roots
+from coherence.loops.settling.swings_without_rest import decided_beside_roots
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.affine import plain

@@ -26,7 +26,7 @@ from coherence.loops.designs.kinks import Branch, branches
 from coherence.loops.designs.lap_matrices import Lap, LapError, closed
 from coherence.loops.designs.lap_roots import Roots, coupling, roots
 from coherence.loops.designs.operating_points import Point, operating_points, smooth_part, with_basins
-from coherence.loops.designs.swings_without_rest import decided_beside_roots, never_moved
+from coherence.loops.settling.swings_without_rest import decided_beside_roots, never_moved
 from coherence.model.crossings import at_crossings
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, MissingValueError

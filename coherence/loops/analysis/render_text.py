@@ -16,8 +16,8 @@ from coherence.loops.analysis.retuning import Retuning
 from coherence.loops.designs.group_runs import RestingCommand, RunVerdict
 from coherence.loops.designs.lap_roots import Roots
 from coherence.loops.designs.operating_points import Point
-from coherence.loops.designs.settling_proofs import FROM_EVERY_START, FROM_ITS_START
-from coherence.loops.designs.swings_without_rest import IN_FLOATS
+from coherence.loops.settling.settling_proofs import FROM_EVERY_START, FROM_ITS_START
+from coherence.loops.settling.swings_without_rest import IN_FLOATS
 from coherence.model.model import Model
 from coherence.simulate.execute.timeline import shown
 

@@ -16,8 +16,8 @@ from coherence.loops.designs.feedback_groups import Deadline, OutOfTimeError
 from coherence.loops.designs.flow_feedback import flow_answer, flow_groups, switches_of
 from coherence.loops.designs.groups import Group, answer, groups, needs
 from coherence.loops.designs.predicted_cycles import CycleReading, cycles_of_flows
-from coherence.loops.designs.settling_proofs import settling
-from coherence.loops.designs.swings_without_rest import Persistence, of_flows, of_loops
+from coherence.loops.settling.settling_proofs import settling
+from coherence.loops.settling.swings_without_rest import Persistence, of_flows, of_loops
 from coherence.model.crossings import at_crossings
 from coherence.model.model import Model
 from coherence.simulate.execute.slices import sliced

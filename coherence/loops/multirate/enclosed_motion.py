@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from coherence.base.balls import BITS, in_balls
+from coherence.loops.multirate.balls import BITS, in_balls
 from coherence.loops.multirate.plant import Motion
 
 Array = Any

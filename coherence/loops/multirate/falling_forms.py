@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from coherence.base.balls import Ball
 from coherence.findings.question_input import Certificate, rational
+from coherence.loops.multirate.balls import Ball
 from coherence.loops.multirate.decreasing_forms import symmetric_basis
 from coherence.loops.networks.matrix_inequalities import Inequality, solved
 
@@ -101,13 +101,13 @@ def falling_form(matrices: Sequence[Matrix], check: Callable[[], object] = bool)
         return None
     plain = [np.array([[float(x.middle) for x in row] for row in matrix]) for matrix in matrices]
     try:
-        form = _found(plain, check)
+        form = _form_in_floats(plain, check)
         return None if form is None else _shown(matrices, rounded(form, LONG))
     except np.linalg.LinAlgError:
         return None
 
 
-def _found(matrices: Sequence[Array], check: Callable[[], object]) -> Array | None:
+def _form_in_floats(matrices: Sequence[Array], check: Callable[[], object]) -> Array | None:
     """Returns a form in floats: that of the mean of all laps, or what the inequalities give from there."""
     if max(float(np.abs(np.linalg.eigvals(matrix)).max()) for matrix in matrices) >= 1 - CLEAR:
         return None

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from coherence.base.balls import Ball
 from coherence.findings.question_input import rational
+from coherence.loops.multirate.balls import Ball
 from coherence.loops.multirate.falling_forms import LONG, FallingForm, rounded
 
 Array = Any

@@ -8,7 +8,7 @@ import pytest
 
 from coherence.language.reading import read_text
 from coherence.loops.analysis.design_analysis import analysed
-from coherence.loops.designs.swings_without_rest import of_loops
+from coherence.loops.settling.swings_without_rest import of_loops
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from tests.loops.analysis.tank_designs import tank

@@ -10,7 +10,7 @@ from coherence.language.reading import read_text
 from coherence.loops.cycles.measured_periods import measured_period
 from coherence.loops.designs.flow_feedback import flow_answers
 from coherence.loops.designs.predicted_cycles import predicted_cycles
-from coherence.loops.designs.swings_without_rest import of_flows
+from coherence.loops.settling.swings_without_rest import of_flows
 from coherence.model.elaborate import elaborate
 from tests.loops.test_published_designs import VAN_DER_POL, logistic
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from coherence.base.balls import Ball
 from coherence.base.solver import unsat
+from coherence.loops.multirate.balls import Ball
 from coherence.loops.multirate.falling_forms import falling_form, multiplied, rounded
 
 ROTATION = [[Fraction(3, 5), Fraction(-4, 5)], [Fraction(4, 5), Fraction(3, 5)]]

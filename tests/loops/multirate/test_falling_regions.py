@@ -6,8 +6,8 @@ import math
 import random
 from fractions import Fraction
 
-from coherence.base.balls import Ball
 from coherence.base.solver import unsat
+from coherence.loops.multirate.balls import Ball
 from coherence.loops.multirate.falling_forms import FallingForm, falling_form
 from coherence.loops.multirate.falling_regions import is_inside, region_level
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from coherence.language.reading import read_text
-from coherence.loops.designs.straight_models import why_bent
+from coherence.loops.settling.straight_models import why_bent
 from coherence.model.elaborate import elaborate
-from tests.loops.designs.test_enclosed_laps import ROOM
+from tests.loops.settling.test_enclosed_laps import ROOM
 
 
 def why(text: str) -> str:

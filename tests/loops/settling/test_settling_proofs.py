@@ -14,13 +14,13 @@ import pytest
 
 from coherence.base.solver import recheck
 from coherence.language.reading import read_text
-from coherence.loops.designs.settling_proofs import FROM_EVERY_START, FROM_ITS_START, Settling, settling
+from coherence.loops.settling.settling_proofs import FROM_EVERY_START, FROM_ITS_START, Settling, settling
 from coherence.model.elaborate import elaborate
 from tests import draws
 from tests.loops.designs.dde import PlainDesign, measured_growth
-from tests.loops.designs.test_enclosed_laps import ROOM
-from tests.loops.designs.test_enclosed_runs import bounded, modelled
 from tests.loops.designs.test_random_plants import linear_verdict, text_of
+from tests.loops.settling.test_enclosed_laps import ROOM
+from tests.loops.settling.test_enclosed_runs import bounded, modelled
 
 TANK = """coherence: 1
 components: {tank: {state: "level' = (1 - 0.5 * valve.open) / 1 s", from: 6}}

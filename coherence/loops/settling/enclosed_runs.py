@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from coherence.base.balls import Ball, in_balls
 from coherence.loops.designs.lap_matrices import LapError
 from coherence.loops.designs.signal_gradients import Gradient, Gradients, PastSignal
+from coherence.loops.multirate.balls import Ball, in_balls
 from coherence.loops.multirate.enclosed_motion import EnclosedMotion
 from coherence.model.model import Interval, Model, SampledLoop, in_turn
 

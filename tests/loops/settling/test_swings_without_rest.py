@@ -10,7 +10,7 @@ import pytest
 from coherence.language.reading import read_text
 from coherence.loops.designs.flow_feedback import flow_answers
 from coherence.loops.designs.group_runs import RunVerdict
-from coherence.loops.designs.swings_without_rest import Persistence, decided_beside_roots, of_flows, of_loops
+from coherence.loops.settling.swings_without_rest import Persistence, decided_beside_roots, of_flows, of_loops
 from coherence.model.elaborate import elaborate
 from tests.loops.designs.test_bridged_laps import LAG
 

@@ -9,15 +9,15 @@ from fractions import Fraction
 import pytest
 
 from coherence.language.reading import read_text
-from coherence.loops.designs.enclosed_runs import EnclosedRun
 from coherence.loops.designs.lap_matrices import LapError
 from coherence.loops.designs.linear import skeleton
+from coherence.loops.settling.enclosed_runs import EnclosedRun
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.hybrid import execute
 from tests.loops.designs.dde import PlainDesign
-from tests.loops.designs.test_enclosed_laps import ROOM
 from tests.loops.designs.test_random_plants import drawn, text_of
+from tests.loops.settling.test_enclosed_laps import ROOM
 
 
 def bounded(seed: int) -> PlainDesign:

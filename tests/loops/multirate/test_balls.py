@@ -7,7 +7,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherence.base.balls import Ball, in_balls
+from coherence.loops.multirate.balls import Ball, in_balls
 
 NUMBERS = st.fractions(min_value=-1000, max_value=1000, max_denominator=10**6)
 TINY = Fraction(1, 2**200)

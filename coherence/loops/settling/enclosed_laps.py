@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from coherence.base.balls import Ball, in_balls
 from coherence.loops.designs.bridged_laps import OpenedLifting
 from coherence.loops.designs.design_network import DesignNetwork
 from coherence.loops.designs.lap_matrices import Table, by_state, pruned
+from coherence.loops.multirate.balls import Ball, in_balls
 
 Array = Any
 Row = dict[str, Ball]

@@ -26,8 +26,8 @@ from coherence.loops.designs.kinks import branches
 from coherence.loops.designs.lap_matrices import closed
 from coherence.loops.designs.lap_roots import Roots, roots
 from coherence.loops.designs.linear import skeleton
-from coherence.loops.designs.settling_proofs import settling
 from coherence.loops.networks.delayed_verdict import DelayVerdict
+from coherence.loops.settling.settling_proofs import settling
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
 from coherence.simulate.execute.slices import sliced

@@ -10,9 +10,9 @@ import pytest
 from coherence.language.reading import read_text
 from coherence.loops.designs.bridged_laps import opened
 from coherence.loops.designs.design_network import network_of
-from coherence.loops.designs.enclosed_laps import EnclosedLap, enclosed_lap
 from coherence.loops.designs.lap_matrices import closed
 from coherence.loops.designs.linear import skeleton
+from coherence.loops.settling.enclosed_laps import EnclosedLap, enclosed_lap
 from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from tests.loops.designs.test_random_plants import drawn, text_of

@@ -15,13 +15,13 @@ from fractions import Fraction
 from coherence.base.errors import UsageError
 from coherence.base.solver import unsat
 from coherence.loops.designs.design_network import network_of
-from coherence.loops.designs.enclosed_laps import EnclosedLap, enclosed_lap
-from coherence.loops.designs.enclosed_runs import START, EnclosedRun
 from coherence.loops.designs.equilibria import exact_equilibrium
 from coherence.loops.designs.linear import skeleton
-from coherence.loops.designs.straight_models import why_bent
 from coherence.loops.multirate.falling_forms import FallingForm, falling_form
 from coherence.loops.multirate.falling_regions import Guard, is_inside, region_level
+from coherence.loops.settling.enclosed_laps import EnclosedLap, enclosed_lap
+from coherence.loops.settling.enclosed_runs import START, EnclosedRun
+from coherence.loops.settling.straight_models import why_bent
 from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop
 from coherence.simulate.execute.instants import MissingValueError
 from coherence.simulate.execute.orbits import hyperperiod
