@@ -1,8 +1,8 @@
 """The pod autoscaler of Knative in stable mode against a plain one, decision by decision.
 
 SOURCE: Knative Serving 1.14 to 1.23, pkg/autoscaler/scaling/autoscaler.go, Scale: desired pods from the mean of the
-stable window, between floor(ready / max-scale-down-rate) and ceil(ready x max-scale-up-rate); reconciler/autoscaling/kpa
-/scaler.go, applyBounds.  Pods are ready when they are asked for, which the part says that it supposes.
+stable window, between floor(ready / max-scale-down-rate) and ceil(ready x max-scale-up-rate); kpa/scaler.go,
+applyBounds.  Pods are ready when they are asked for, which the part says that it supposes.
 """
 
 from __future__ import annotations
@@ -49,11 +49,12 @@ class View(Constants):
 
 def part(revision: Revision) -> SampledLoop:
     """Returns the loop of the part, set as the plain one."""
+    target = f"{revision.target.numerator} / {revision.target.denominator}"
     text = f"""coherence: 1
 loops:
   kpa:
     uses: knative_pod_autoscaler
-    target: {{signal: web.concurrency, setpoint: {revision.target.numerator} / {revision.target.denominator}, sensor: []}}
+    target: {{signal: web.concurrency, setpoint: {target}, sensor: []}}
     actuation: {{signal: web.pods, bounds: [{revision.lowest}, {revision.highest}]}}
 """
     (loop,) = elaborate(read_text(text)).loops
