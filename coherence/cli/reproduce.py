@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from coherence.base.errors import UsageError
+from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._designs import one_entry
 from coherence.cli._given import refuse_given
 from coherence.cli._seconds import seconds_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from coherence.findings.finding import NotRead
     from coherence.language.design import Design
     from coherence.simulate.testbed.proxy import Proxy
+    from coherence.simulate.testbed.repeated import SeenRun
     from coherence.simulate.testbed.set_up import RunTiming, SetUp
     from coherence.simulate.testbed.words import Reproduction
 
@@ -32,24 +34,26 @@ if TYPE_CHECKING:
 @click.option("--pause", default="3s", show_default=True, metavar="TIME", help="The back end stands still; 0s: burst.")
 @click.option("--for", "span", default="60s", show_default=True, metavar="TIME", help="How long requests are sent.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Of arrivals and service times.")
+@click.option("--runs", default=1, show_default=True, type=click.IntRange(1, 1000), help="Runs, a seed more each.")
 @click.option("--dry-run", is_flag=True, help="Only write the files.")
 @click.option("--into", type=click.Path(path_type=Path, file_okay=False), help="Keep the files in this folder.")
 @strict_option()
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
-    *, path: str, proxy: str | None, pause: str, span: str, seed: int, dry_run: bool, into: Path | None, strict: bool,
-    output: str,
+    *, path: str, proxy: str | None, pause: str, span: str, seed: int, runs: int, dry_run: bool, into: Path | None,
+    strict: bool, output: str,
 ) -> int:  # fmt: skip
     """Run the design at PATH on loopback: a real proxy, a back end, a load; everything started is stopped.
 
     A design with an autoscaler and no retries runs with real replicas, HAProxy and Prometheus. Exits 1 where the
-    observation is not as predicted.
+    observation is not as predicted. With --runs several are laid beside the probability that a run collapses; --into
+    keeps them, and a command that was stopped goes on.
     """
     design = one_entry(path).design
     if dry_run:
-        refuse_given(("output",), "with --dry-run files are written and nothing is told")
+        refuse_given(("output", "runs"), "with --dry-run files are written and nothing is told")
     if proxy is None:
-        refuse_given(("pause", "span", "seed"), "an autoscaler runs as the design says; --with names a proxy")
+        refuse_given(("pause", "span", "seed", "runs"), "an autoscaler runs as the design says; --with names a proxy")
         if not dry_run:
             refuse_given(("into",), "the files of an autoscaler are kept with --dry-run alone")
         code, lines = _autoscaler(design, into or Path("reproduce-autoscaler"), output, dry_run=dry_run)
@@ -58,7 +62,6 @@ def command(  # noqa: PLR0913  (one parameter per option)
     from coherence.language.omissions import merged
     from coherence.simulate.testbed import proxies
     from coherence.simulate.testbed.set_up import course, set_up
-    from coherence.simulate.testbed.words import as_json, text
 
     chosen = proxies.proxy(proxy)
     timing = course(pause=seconds_of(pause, "--pause"), lasts=seconds_of(span, "--for"), seed=seed)
@@ -71,9 +74,9 @@ def command(  # noqa: PLR0913  (one parameter per option)
         _written(into or Path(f"reproduce-{proxy}"), prepared, chosen, timing)
         click.echo(_text("", lines), nl=False)
         return strict_code(0, lines, strict=strict)
-    reproduction = _run(path, into, prepared, chosen, timing)
-    click.echo(_json(as_json(reproduction), lines) if output == "json" else _text(text(reproduction), lines), nl=False)
-    return strict_code(0 if reproduction.agrees else 1, lines, strict=strict)
+    shown, code = _reproduced(path, into, prepared, chosen, timing, runs, output)
+    click.echo(_text(shown, lines) if isinstance(shown, str) else _json(shown, lines), nl=False)
+    return code if code == STOPPED_CODE else strict_code(code, lines, strict=strict)
 
 
 def _autoscaler(design: Design, folder: Path, output: str, *, dry_run: bool) -> tuple[int, Sequence[NotRead]]:
@@ -125,6 +128,53 @@ def _written(folder: Path, prepared: SetUp, chosen: Proxy, timing: RunTiming) ->
     for path in write(_folder(folder), prepared, chosen, timing, new_ports()):
         click.echo(path)
     click.echo(f"nothing was started; {folder / 'README.txt'} says how to run it")
+
+
+def _reproduced(
+    path: str, into: Path | None, prepared: SetUp, chosen: Proxy, timing: RunTiming, runs: int, output: str
+) -> tuple[str | Mapping[str, Any], int]:
+    """Runs it; returns what is shown, and the exit code: 1 where it is not as predicted."""
+    from coherence.simulate.testbed.words import as_json, text
+
+    if runs > 1:
+        return _repeated(path, into, prepared, chosen, timing, range(timing.seed, timing.seed + runs), output)
+    reproduction = _run(path, into, prepared, chosen, timing)
+    return (as_json if output == "json" else text)(reproduction), int(not reproduction.agrees)
+
+
+def _repeated(
+    path: str, into: Path | None, prepared: SetUp, chosen: Proxy, timing: RunTiming, seeds: range, output: str
+) -> tuple[str | Mapping[str, Any], int]:
+    """Runs several seeds; returns what is shown, and the exit code: 1 where they are not as predicted."""
+    from functools import partial
+
+    from coherence.base.kept_results import digest_of
+    from coherence.cli._progress import Progress
+    from coherence.simulate.testbed.processes import temporary_folder
+    from coherence.simulate.testbed.repeated import (
+        KeptReproductions,
+        Repetition,
+        as_json,
+        predicted_share,
+        repeated,
+        text,
+    )
+    from coherence.simulate.testbed.reproduction import found_binary, run
+
+    found_binary(chosen)
+    store = None
+    if into:
+        store = KeptReproductions(_folder(into), digest_of(one_entry(path).sources), chosen.NAME, timing)
+    done: list[SeenRun] = []
+    with ExitStack() as stack:
+        folder = into or stack.enter_context(temporary_folder())
+        bar = stack.enter_context(Progress(f"running {chosen.NAME}"))
+        running = partial(run, folder, prepared, chosen, progress=lambda share: bar((len(done) + share) / len(seeds)))
+        with suppress(KeyboardInterrupt):
+            done.extend(repeated(prepared, timing, seeds, running, store))
+    repetition = Repetition(path, chosen.NAME, prepared, timing, tuple(done), predicted_share(prepared, timing))
+    code = STOPPED_CODE if len(done) < len(seeds) else int(not repetition.agrees)
+    return (as_json if output == "json" else text)(repetition), code
 
 
 def _run(path: str, into: Path | None, prepared: SetUp, chosen: Proxy, timing: RunTiming) -> Reproduction:

@@ -190,11 +190,11 @@ def collapse_reading(name: str, records: Sequence[RunRecord]) -> Iterator[StudyR
     fallen, count = sum(collapses), len(collapses)
     if fallen:
         yield StudyReading(
-            name, "runs that collapse", "%", 100 * fallen / count, *_share_ends(fallen, count), out_of=count
+            name, "runs that collapse", "%", 100 * fallen / count, *share_ends(fallen, count), out_of=count
         )
 
 
-def _share_ends(number: int, count: int) -> tuple[float, float]:
+def share_ends(number: int, count: int) -> tuple[float, float]:
     """Returns between which shares (%) `number` of `count` leaves that of all, by Clopper and Pearson (1934)."""
     from scipy.special import betaincinv
 
@@ -210,7 +210,7 @@ def outcome_notes(program: Program, records: Sequence[RunRecord]) -> Iterator[st
         fallen, held = ([records[n] for n, falls in ends.items() if falls is kind] for kind in (True, False))
         if not fallen or not held:
             continue
-        low, high = _share_ends(len(fallen), len(ends))
+        low, high = share_ends(len(fallen), len(ends))
         yield (
             f"{len(fallen)} of {len(ends)} runs of {source.name} collapse, which leaves {low:.3g} to {high:.3g} % of "
             f"all runs (95 %): {_success(source.name, fallen)} succeed in those and {_success(source.name, held)} in "

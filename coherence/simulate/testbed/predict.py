@@ -1,7 +1,7 @@
 """Predicts a reproduction: simulated request by request, and by the rule *tries x rate against capacity*.
 
 The simulation is fed the arrival times and the service times that the load and the back end draw from the same
-seed, so that it differs from the observation in what is real alone; other seeds give the range of chance.
+seed, so that it differs from the observation in what is real alone; fresh draws give the range of chance.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from coherence.simulate.testbed.observe import COLLAPSED, RECOVERED, Measures, R
 from coherence.simulate.testbed.reproduction import bursts, services, trigger
 from coherence.simulate.testbed.set_up import RunTiming, SetUp
 
-SEEDS = 8  # further seeds, for the range of chance
+SEEDS = 40  # fresh draws, for the range of chance
+FRESH = 10**6  # the first of their seeds: none of a run's own
 COMPLETED, REJECTED = 0, 2  # outcomes of requests in the engine's result
 
 
@@ -44,7 +45,7 @@ class OverloadRule:
 
 @dataclass(frozen=True)
 class Prediction:
-    """`measures`: with the very draws of the run; `others`: with further seeds; `rule`: by arithmetic."""
+    """`measures`: with the very draws of the run; `others`: with fresh draws; `rule`: by arithmetic."""
 
     measures: Measures
     others: tuple[Measures, ...]
@@ -71,10 +72,13 @@ def _ends(values: Iterator[float]) -> tuple[float, float]:
 
 
 def predict(setup: SetUp, timing: RunTiming, *, seeds: int = SEEDS) -> Prediction:
-    """Simulate the course with its own seed and `seeds` others, and apply the rule."""
-    own = simulated(setup, timing)
-    others = tuple(simulated(setup, replace(timing, seed=timing.seed + turn)) for turn in range(1, seeds + 1))
-    return Prediction(own, others, rule(setup, timing))
+    """Simulate the course with its own seed and so many fresh ones, and apply the rule."""
+    return Prediction(simulated(setup, timing), tuple(fresh(setup, timing, seeds)), rule(setup, timing))
+
+
+def fresh(setup: SetUp, timing: RunTiming, count: int) -> Iterator[Measures]:
+    """Yields the measures of simulated runs with draws that no run has."""
+    yield from (simulated(setup, replace(timing, seed=FRESH + turn)) for turn in range(count))
 
 
 def simulated(setup: SetUp, timing: RunTiming) -> Measures:

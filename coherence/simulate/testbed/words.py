@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,7 +54,7 @@ def text(reproduction: Reproduction) -> str:
         f"verdict: {RULE}",
     ]
     if predicted.near_edge:
-        lines.append("near the edge: other seeds give the other verdict")
+        lines.append("near the edge: fresh draws give the other verdict; --runs 6 makes several runs")
     if observed.disturbed:
         lines.append(f"disturbed: {observed.disturbed}; run it again on a quieter machine")
     lines += ["", "Assumed:", *(f"  {note}" for note in setup.notes)] if setup.notes else []
@@ -68,8 +69,8 @@ def _setting(setup: SetUp) -> str:
 
 def _rows(observed: Observation, predicted: Prediction) -> Iterator[Row]:
     seen, foretold = observed.measures, predicted.measures
-    yield "", "observed", "predicted", "other seeds"
-    yield "verdict", seen.verdict, foretold.verdict, ", ".join(sorted({one.verdict for one in predicted.others}))
+    yield "", "observed", "predicted", "fresh draws"
+    yield "verdict", seen.verdict, foretold.verdict, _verdicts(predicted.others)
     yield "recovery", _seconds(seen.recovery), _seconds(foretold.recovery), _span(predicted.recovery, _seconds)
     for key, words in ROWS.items():
         spread = _span(predicted.span(key), _factor)
@@ -83,6 +84,12 @@ def _rows(observed: Observation, predicted: Prediction) -> Iterator[Row]:
         yield f"success {words}", _share(seen.windows[key].success), _share(foretold.windows[key].success), ""
     for index, words in enumerate(("median", "P99")):
         yield f"{words} before the trigger", _seconds(seen.latency[index]), _seconds(foretold.latency[index]), ""
+
+
+def _verdicts(measures: Sequence[Measures]) -> str:
+    """Returns how many end in each way."""
+    counts = Counter(one.verdict for one in measures)
+    return ", ".join(f"{verdict} {count} of {len(measures)}" for verdict, count in sorted(counts.items()))
 
 
 def _table(rows: list[Row]) -> list[str]:
@@ -135,7 +142,7 @@ def as_json(reproduction: Reproduction) -> dict[str, Any]:
         "predicted": {
             **_measures(predicted.measures),
             "near the edge": predicted.near_edge,
-            "other seeds": [_measures(one) for one in predicted.others],
+            "fresh draws": [_measures(one) for one in predicted.others],
             "rule": {key: _number(getattr(rule, key)) for key in ("load", "capacity", "delay", "recovery")}
             | {"verdict": rule.verdict, "why": rule.why},
         },
