@@ -18,3 +18,10 @@ def one_entry(path: str) -> Entry:
     if len(entries) != 1:
         raise UsageError(f"{path} holds {len(entries)} designs: name one file")
     return entries[0]
+
+
+def system_of(path: str, entry: Entry) -> str:
+    """Returns the name of the system of a design: as it is stated, else that of its file or folder."""
+    from coherence.loops.pictures.analysis_figure import system_name
+
+    return entry.design.system.text if entry.design.system else system_name(path)

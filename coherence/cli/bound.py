@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     metavar="THING.BOUND=VALUE",
     help="Split a measurement into floor, scheme and rest; THING.BOUND.SYMBOL=VALUE gives an input of it.",
 )
+@click.option("--picture", metavar="FILE", help="Draw one bound over its ranges: FILE.svg, or FILE.png.")
 @strict_option("a floor is without a number or a value that counts is not read")
 @click.option("--output", "-o", type=click.Choice(["text", "json", "latex"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
@@ -42,6 +43,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     prove: bool,
     certificates: str | None,
     measured: Sequence[str],
+    picture: str | None,
     strict: bool,
     output: str,
 ) -> int:
@@ -50,11 +52,13 @@ def command(  # noqa: PLR0913  (one parameter per option)
     A range `SYMBOL='40 ms .. 60 ms'` gives the least value of the bound over it, which holds whatever the input is.
     """
     if prove:
-        refuse_given(("listing", "inputs", "measured", "strict"), "--prove runs proofs, which hold for every input")
+        refuse_given(
+            ("listing", "inputs", "measured", "picture", "strict"), "--prove runs proofs, which hold for every input"
+        )
         return _prove(target, certificates, output)
     refuse_given(("certificates",), "scripts are of proofs: say --prove")
     if listing:
-        refuse_given(("target", "inputs", "measured", "strict"), "--list shows every bound")
+        refuse_given(("target", "inputs", "measured", "picture", "strict"), "--list shows every bound")
         return _list(output)
     if target is None:
         raise UsageError("name a design or a bound, or ask for --list or --prove")
@@ -64,8 +68,9 @@ def command(  # noqa: PLR0913  (one parameter per option)
         refuse_given(("strict",), "a bound by its name reads no design")
         if measured:
             raise UsageError("--measured splits a measurement of a design: name the design, then THING.BOUND=VALUE")
-        return _bound(target, inputs, output)
+        return _bound(target, inputs, output, picture)
     _refuse_unknown_bound(target)
+    refuse_given(("picture",), "it draws one bound over a range, such as all_reduce_ring n=2..64")
     if inputs:
         raise UsageError(f"'{inputs[0]}' is an input of a bound, and {target} is none: coherence bound --list")
     lines, left_open = _design(target, measured, output)
@@ -94,14 +99,21 @@ def _list(output: str) -> int:
     return 0
 
 
-def _bound(name: str, inputs: Sequence[str], output: str) -> int:
+def _bound(name: str, inputs: Sequence[str], output: str, picture: str | None) -> int:
     from coherence.door.bound import bound_at, page_of
     from coherence.minimums import report
     from coherence.minimums.registry import entry
 
     if inputs and output == "latex":
         raise UsageError("-o latex is of the formula, and takes no values: leave the inputs out, or take text or json")
+    if not inputs:
+        refuse_given(("picture",), "there is nothing to draw without values: give an input as A..B")
     result = bound_at(name, inputs) if inputs else page_of(name)
+    if picture is not None and result.answers is not None:
+        from coherence.minimums.bound_figure import bound_figure
+        from coherence.reporting.pictures import files
+
+        files.write(bound_figure(result.registered.bound, result.answers.floor.inputs), picture)
     if output == "json":
         click.echo(json.dumps(result.data, indent=2, allow_nan=False))
     elif result.answers is None:

@@ -30,7 +30,7 @@ OF_A_REPAIR = 2 / 3  # of the time limit that --fix and --diff may take, and the
 
 OF_A_REPORT = (
     "select", "ignore", "without", "fail_on", "min_evidence", "output", "strict", "baseline", "since", "thorough",
-    "no_cache", "verbose",
+    "no_cache", "verbose", "picture",
 )  # fmt: skip
 
 
@@ -65,6 +65,7 @@ OF_A_REPORT = (
     metavar="FORMAT[=FILE]",
     help="text, concise, json, sarif, junit, markdown or github; repeatable.",
 )
+@click.option("--picture", metavar="FILE.svg", help="Draw how each conflict happens, step by step in time.")
 @strict_option("something is undecided or not read, or no question answers about a design")
 @click.option(
     "--expect",
@@ -119,11 +120,28 @@ def command(paths: Sequence[str], **options: Any) -> int:
     with Progress("checking") as bar, interruptible(bar) as run:
         report = _reported(paths, chosen)
     write(report, chosen.output or ("text",), verbose=chosen.verbose)
+    if chosen.picture:
+        _draw(paths, report, chosen.picture)
     return STOPPED_CODE if run.stopped else exit_code(report, chosen.fail_on, strict=chosen.strict)
 
 
+def _draw(paths: Sequence[str], report: Report, file: str) -> None:
+    """Draws the conflicts of a report; its title names the files or folders that were checked."""
+    from coherence.loops.pictures.analysis_figure import system_name
+    from coherence.reporting.pictures.conflicts import conflicts_drawing
+    from coherence.reporting.pictures.files import write_drawing
+
+    write_drawing(conflicts_drawing(report, ", ".join(map(system_name, paths))), file)
+
+
 def _refuse_unprinted(options: CheckOptions) -> None:
-    """Refuses formats that nothing is printed in, and words that no text says."""
+    """Refuses formats that nothing is printed in, words that no text says, and pictures of what is not drawn."""
+    if options.picture:
+        if options.watch or options.fix or options.diff:
+            refuse_given(("picture",), "it is drawn of one report: leave --watch, --fix and --diff out")
+        from coherence.reporting.pictures.files import check_drawing
+
+        check_drawing(options.picture)
     if options.diff and any("=" not in form for form in options.output):
         refuse_given(("output",), "--diff prints the change alone: write -o FORMAT=FILE")
     forms = options.output or (() if options.diff else ("text",))
@@ -155,6 +173,7 @@ class CheckOptions:
     thorough: bool
     no_cache: bool
     verbose: bool
+    picture: str | None
 
 
 def _expected(paths: Sequence[str], options: CheckOptions) -> int:

@@ -12,7 +12,7 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED_CODE
-from coherence.cli._designs import one_entry
+from coherence.cli._designs import one_entry, system_of
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
 from coherence.cli._workers import workers_of, workers_options
@@ -120,7 +120,7 @@ def _fit(  # noqa: PLR0913  (one parameter per option)
         context = partial(_context, entry.design, reading, settings, stream=stream)
         result = fitted(entry, path, context, time_limit)
     if picture is not None:
-        _draw(result.sections, picture)
+        _draw(system_of(path, entry), result.sections, picture)
     click.echo(_json(result) if output == "json" else _text(entry.sources, result), nl=False)
     if run.stopped:
         return STOPPED_CODE
@@ -269,14 +269,14 @@ def _json(result: FitResult) -> str:
     return json.dumps(result.data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _draw(sections: Iterable[Section], file: str) -> None:
+def _draw(system: str, sections: Iterable[Section], file: str) -> None:
     from coherence.reporting.pictures.figure import Figure
     from coherence.reporting.pictures.files import write
 
     panels = tuple(panel for section in sections for panel in section.panels)
     if not panels:
         raise UsageError("--picture: there is nothing to draw; name a loss with --loss, or telemetry of a ledger")
-    write(Figure("coherence fit", panels, 2), file)
+    write(Figure(f"Telemetry of {system}", panels, 2), file)
 
 
 def _left_open(sections: Iterable[Section]) -> bool:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from coherence.base.watchdog import STOPPED_CODE
-from coherence.cli._designs import one_entry
+from coherence.cli._designs import one_entry, system_of
 from coherence.cli._progress import Progress
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
 from coherence.cli._workers import workers_of, workers_options
 
 if TYPE_CHECKING:
+    from coherence.door.region import RegionResult
     from coherence.exploring.regions import Region
     from coherence.exploring.render_half_spaces import Beside
 
@@ -36,12 +37,13 @@ if TYPE_CHECKING:
     "--half-spaces/--no-half-spaces", "half_spaces", default=True, show_default=True,
     help="Also seek linear inequalities that are safe.",
 )  # fmt: skip
+@click.option("--picture", metavar="FILE", help="Draw the boxes and inequalities: FILE.svg, or FILE.png.")
 @strict_option(OPEN)
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter for each option)
     *, path: str, parameters: Sequence[str], select: Sequence[str], ignore: Sequence[str], asks: int,
-    jobs: int | None, cluster: str | None, into: str | None, time_limit: float, half_spaces: bool, strict: bool,
-    output: str,
+    jobs: int | None, cluster: str | None, into: str | None, time_limit: float, half_spaces: bool,
+    picture: str | None, strict: bool, output: str,
 ) -> int:  # fmt: skip
     """Cut the values into boxes that are safe (proved for every value inside), unsafe, or undecided;
     a candidate is a box in which no conflict is found and nothing proves that there is none.
@@ -62,17 +64,36 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     from coherence.findings.registry import require_known_codes
 
     require_known_codes((*select, *ignore))
+    _check_kind(picture)
+    entry = one_entry(path)
     file, workers = Path(into) if into else None, workers_of(jobs, cluster)
     options = RegionOptions(tuple(select), tuple(ignore), asks, time_limit, half_spaces, workers, file)
     with Progress("asking boxes") as bar, interruptible(bar):
-        result = mapped(one_entry(path), path, parameters, options)
+        result = mapped(entry, path, parameters, options)
     cells = result.region
+    _draw(system_of(path, entry), result, picture)
     if output == "json":
         click.echo(json.dumps(result.data, indent=2))
     else:
         more = (*left_out_text(result.data["assumptions"]), *unread_text(result.unread))
         click.echo("\n".join((text(path, cells, result.half_spaces), *more)))
     return STOPPED_CODE if cells.stopped else strict_code(0, result.unread, strict=strict, left_open=_left_open(cells))
+
+
+def _check_kind(picture: str | None) -> None:
+    """Refuses a picture of an unknown kind before anything is computed."""
+    if picture is not None:
+        from coherence.reporting.pictures import files
+
+        files.check_kind(picture)
+
+
+def _draw(system: str, result: RegionResult, file: str | None) -> None:
+    if file is not None:
+        from coherence.exploring.region_figure import region_figure
+        from coherence.reporting.pictures import files
+
+        files.write(region_figure(system, result.region, result.half_spaces), file)
 
 
 def _left_open(region: Region) -> bool:

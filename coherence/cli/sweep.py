@@ -10,7 +10,7 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED, STOPPED_CODE
-from coherence.cli._designs import one_entry
+from coherence.cli._designs import one_entry, system_of
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
 from coherence.cli._workers import workers_of, workers_options
@@ -57,7 +57,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     with Progress("sweeping") as bar, interruptible(bar):
         result = swept(entry, path, axes, time_limit, workers=workers, store=store)
     if picture is not None:
-        files.write(render_sweep.figure(path, axes, result.cells), picture)
+        files.write(render_sweep.figure(system_of(path, entry), axes, result.cells), picture)
     shown = json.dumps(result.to_dict(), indent=2, allow_nan=False) + "\n" if output == "json" else _text(result)
     click.echo(shown, nl=False)
     code = strict_code(int(bool(result.differing)), result.unread, strict=strict, left_open=_left_open(result.cells))

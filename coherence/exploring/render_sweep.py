@@ -88,10 +88,10 @@ def as_json(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> dict[str,
     }
 
 
-def figure(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> Figure:
+def figure(system: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> Figure:
     """Cells in colour with marks; of one key the periods."""
     if len(axes) == 1:
-        return _curve(path, axes[0], cells)
+        return _curve(system, axes[0], cells)
     numbers = [[float(a.render(v)) for v in a.values] for a in axes]
     edges = [_edges(row, log=a.log) for row, a in zip(numbers, axes, strict=True)]
     rectangles, marks = [], dict[str, list[tuple[float, float]]]()
@@ -106,7 +106,7 @@ def figure(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> Figure:
     panel = Panel(
         "stability map (exact execution)", _label(axes[0]), _label(axes[1]), (), dots, log, cells=tuple(rectangles)
     )
-    return Figure(f"Sweep of {path}", (panel,), 1)
+    return Figure(f"Sweep of {system}", (panel,), 1)
 
 
 def _label(axis: Axis) -> str:
@@ -122,7 +122,7 @@ def _edges(row: Sequence[float], *, log: bool) -> list[float]:
     return [2 * row[0] - inner[0], *inner, 2 * row[-1] - inner[-1]]
 
 
-def _curve(path: str, axis: Axis, cells: Sequence[Cell]) -> Figure:
+def _curve(system: str, axis: Axis, cells: Sequence[Cell]) -> Figure:
     pairs = [(float(axis.render(v)), cell) for v, cell in zip(axis.values, cells, strict=True)]
     log = "x" if axis.log else ""
     periods = {v: tuple((x, c.period or 0.0) for x, c in pairs if c.verdict == v) for v in MARKS}
@@ -132,4 +132,4 @@ def _curve(path: str, axis: Axis, cells: Sequence[Cell]) -> Figure:
     if growths:
         line = Line("linearised", growths)
         panels.append(Panel("growth per lap", _label(axis), "factor", (line,), (), log, levels=(1.0,)))
-    return Figure(f"Sweep of {path}", tuple(panels), 2)
+    return Figure(f"Sweep of {system}", tuple(panels), 2)

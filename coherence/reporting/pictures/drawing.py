@@ -6,9 +6,11 @@ apart.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from textwrap import wrap
 
 from coherence.base.outside_text import visible
 from coherence.reporting.pictures.markup import Child, Element, Shown, Verbatim, h
@@ -62,3 +64,17 @@ def cut(text: str, width: float, letter: float = LETTER) -> str:
 def words_at(x: float, y: float, text: str, kind: str = "ink", *, anchor: str | None = None) -> Element:
     """Returns a text at a point; `kind` are classes of the palette."""
     return h("text", text, x=float(x), y=float(y), class_=kind, text_anchor=anchor)
+
+
+def stacked(title: str, parts: Sequence[tuple[str, Drawing]]) -> Drawing:
+    """Returns drawings below each other, each under its own heading."""
+    width = max((part.width for _, part in parts), default=400.0)
+    marks: list[Child] = []
+    down = 0.0
+    for heading, part in parts:
+        lines = wrap(heading, int((width - 28) / (LETTER + 0.8))) or [""]
+        marks += [words_at(14, down + 18 + 16 * row, line, "ink strong") for row, line in enumerate(lines)]
+        down += 16 * len(lines) + 12
+        marks.append(h("g", *part.children, transform=f"translate(0 {down:.0f})"))
+        down += part.height + 18
+    return Drawing(title, "; ".join(part.description for _, part in parts), width, down, tuple(marks))

@@ -10,6 +10,7 @@ from typing import Any
 from coherence.base.errors import UsageError
 from coherence.base.output_files import write_output
 from coherence.base.outside_text import visible
+from coherence.reporting.pictures.drawing import Drawing
 from coherence.reporting.pictures.figure import Figure
 from coherence.reporting.pictures.png import png
 from coherence.reporting.pictures.svg import svg
@@ -31,6 +32,18 @@ def write(figure: Figure, file: str) -> None:
     check_kind(file)
     is_png, safe = file.lower().endswith(".png"), with_texts(figure)
     write_output(file, png(safe) if is_png else svg(safe).encode(), mark=MARK)
+
+
+def check_drawing(file: str) -> None:
+    """Raises UsageError where a free drawing cannot be written: only SVG has its marks."""
+    if Path(file).suffix.lower() != ".svg":
+        raise UsageError(f"--picture {file}: this picture is an SVG, end it in .svg")
+
+
+def write_drawing(drawing: Drawing, file: str) -> None:
+    """Writes a free drawing as SVG.  Raises UsageError."""
+    check_drawing(file)
+    write_output(file, drawing.standalone().encode(), mark=MARK)
 
 
 def with_texts(part: Any, shown: Callable[[str], str] = visible) -> Any:
