@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from typing import Any
 
 from coherence.base.errors import CoherenceError, UsageError
 from coherence.base.units import unit
@@ -26,8 +27,9 @@ def bound_figure(bound: Bound, spans: Mapping[str, Span]) -> Figure:
     return Figure(f"{bound.name}: {bound.quantity}", tuple(panels), 2, tuple(notes))
 
 
-def _is_range(span: Span) -> bool:
-    return not isinstance(span[0], tuple) and span[0] != span[1]
+def _is_range(span: Any) -> bool:
+    """Decides whether a number may take several values; a list of values (a tuple) is no range."""
+    return not isinstance(span[0], tuple) and bool(span[0] != span[1])
 
 
 def _panel(bound: Bound, spans: Mapping[str, Span], symbol: Symbol) -> Panel | None:

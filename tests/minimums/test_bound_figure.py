@@ -18,8 +18,8 @@ def test_the_curves_are_the_bound_at_the_ends_of_the_other_inputs() -> None:
     figure = bound_figure(bound, {"n": (Fraction(2), Fraction(8)), "size": (SIZE, SIZE), "bandwidth": (SLOW, FAST)})
     by_members, by_rate = figure.panels
     least, most = by_members.lines
-    assert least.points[0] == (2.0, pytest.approx(2 / 2 * 2**33 / 300e9))
-    assert most.points[-1] == (8.0, pytest.approx(2 * 7 / 8 * 2**33 / 250e9))
+    assert least.points[0] == pytest.approx((2.0, 2 / 2 * 2**33 / 300e9))
+    assert most.points[-1] == pytest.approx((8.0, 2 * 7 / 8 * 2**33 / 250e9))
     assert [x for x, _ in least.points] == [2, 3, 4, 5, 6, 7, 8]
     assert by_rate.bands[0].points[0][0] == 250e9
 
