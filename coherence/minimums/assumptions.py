@@ -121,6 +121,8 @@ _ALL = (
                "a loop that reads just after its sensor, in step with it"),
     Assumption("stated_precision", "numbers have the format that the stated peak is of (BF16 where a tier says it)",
                "a format with a higher peak (FP8)"),
+    Assumption("no_preview", "nothing tells of a disturbance before it shows in what is read",
+               "feed-forward, or a schedule of what comes"),
     Assumption("one_try_at_a_time", "a try begins when the one before it is over", "hedged tries"),
 )  # fmt: skip
 ASSUMPTIONS = {one.name: one for one in _ALL}

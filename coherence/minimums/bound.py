@@ -113,6 +113,15 @@ class Checked:
     script: str = ""
 
 
+class Grade(StrEnum):
+    """What a proof by machine covers."""
+
+    UNIVERSAL = "for all inputs"
+    INSTANCES = "for the instances that it names"
+    PART = "one part of the statement"
+    RELATED = "a statement that the bound rests on or gives an example of"
+
+
 @dataclass(frozen=True)
 class Recheck:
     """One way in which the bound is re-proved.  `how`: smt | identity | dual | cut | enumeration."""
@@ -120,6 +129,7 @@ class Recheck:
     how: str
     says: str
     run: Callable[[], Checked]
+    grade: Grade = Grade.INSTANCES
 
 
 @dataclass(frozen=True)

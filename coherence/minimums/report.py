@@ -9,7 +9,7 @@ from typing import Any
 
 from coherence.base.number_text import render_bound
 from coherence.minimums.assumptions import assumption
-from coherence.minimums.bound import Bound
+from coherence.minimums.bound import Bound, Grade
 from coherence.minimums.design_floors import DesignFloor
 from coherence.minimums.floors import Floor, over
 from coherence.minimums.formulas import latex
@@ -32,9 +32,12 @@ def range_of(floor: Floor) -> str:
 
 def evidence(bound: Bound) -> str:
     """Returns how the bound is known."""
-    how = ", ".join(dict.fromkeys(proof.how for proof in bound.proofs))
-    seen = f"; {bound.witness.says}" if bound.witness is not None else ""
-    return (f"proved by {how}" if how else "cited") + seen
+    grades = {grade: [p.says for p in bound.proofs if p.grade is grade] for grade in Grade}
+    proved = [f"proved by machine {grade}: {', '.join(says)}" for grade, says in grades.items() if says]
+    whole = any(proof.grade is Grade.UNIVERSAL for proof in bound.proofs)
+    rest = () if whole else (f"cited: {bound.source}",)
+    seen = (f"run: {bound.witness.says}",) if bound.witness is not None else ()
+    return "; ".join((*proved, *rest, *seen))
 
 
 def table(entries: Sequence[RegisteredBound]) -> Iterator[str]:
@@ -48,8 +51,12 @@ def table(entries: Sequence[RegisteredBound]) -> Iterator[str]:
                 first = entry.page.split("\n", 1)[0].split(": ", 1)[-1].rstrip(".")
                 yield f"  {bound.name:<{width}}  {bound.kind:<10}  {first}"
     kinds = [entry.bound for entry in entries]
+    universal = sum(any(proof.grade is Grade.UNIVERSAL for proof in b.proofs) for b in kinds)
     proved, attained = sum(b.proved for b in kinds), sum(b.witness is not None for b in kinds)
-    yield f"{len(kinds)} bounds, {proved} proved by machine, {attained} with a witness that is executed"
+    yield (
+        f"{len(kinds)} bounds, {proved} with a proof by machine ({universal} for all inputs), "
+        f"{attained} with a witness that is executed"
+    )
 
 
 def design_text(path: str, floors: Sequence[DesignFloor]) -> Iterator[str]:
@@ -116,6 +123,7 @@ def _moves(way: str) -> str:
 def value_text(floor: Floor, steep: Sequence[Sensitivity], rungs: Sequence[Rung]) -> Iterator[str]:
     """Yields the bound at inputs: its value, what it depends on most, and what each assumption buys."""
     yield f"{floor.bound.quantity}: {range_of(floor)}"
+    yield f"  {floor.bound.kind}, of {floor.bound.quantifier}; {evidence(floor.bound)}"
     for steepest in steep:
         how = "" if steepest.exact else " (by differences)"
         yield f"  1 % more {steepest.symbol} changes it by {steepest.elasticity:+.3g} %{how}"
@@ -176,6 +184,7 @@ def bound_json(entry: RegisteredBound) -> dict[str, Any]:
         "name": bound.name, "group": bound.group, "loss": bound.loss, "quantity": bound.quantity, "unit": bound.unit,
         "kind": str(bound.kind), "formula": bound.formula, "valid": bound.valid, "source": bound.source,
         "assumptions": list(bound.assumptions), "proofs": [proof.how for proof in bound.proofs],
+        "grades": [str(proof.grade) for proof in bound.proofs], "quantifier": str(bound.quantifier),
         "witness": bound.witness.says if bound.witness else None, "telemetry": list(bound.telemetry),
         "symbols": [
             {"name": s.name, "unit": s.unit, "means": s.means, "way": str(s.way), "whole": s.whole}

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Grade, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bounds._inductions import each_step_adds
 
 
 def chain(inputs: Inputs) -> Fraction | float:
@@ -28,6 +29,11 @@ def chain(inputs: Inputs) -> Fraction | float:
         begin = finish + (inputs["tool"] if step else 0)
         finish = begin + inputs["tokens"] / inputs["rate"]
     return finish
+
+
+def in_a_row() -> Checked:
+    """The first step takes its tokens over the rate, each further one a tool call and its tokens after it."""
+    return each_step_adds("each step begins when the tool of the one before has answered: by induction over the steps")
 
 
 BOUND = Bound(
@@ -51,6 +57,7 @@ BOUND = Bound(
             {"steps": Fraction(6), "tokens": Fraction(400), "rate": Fraction(80), "tool": Fraction(4, 5)}, 34.0, "sum"
         ),
     ),
+    proofs=(Recheck("smt", "each step follows the one before it", in_a_row, Grade.UNIVERSAL),),
     witness=Witness("the longest path, node by node", chain),
     telemetry=("steps", "tokens of a step", "tool times"),
 )

@@ -19,8 +19,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Status, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Grade, Inputs, Recheck, Status, Witness
 from coherence.minimums.bounds._collectives import HELD, LINK, MEMBERS
+from coherence.minimums.bounds._inductions import CROSSES, refuted
 
 PARTS = 64
 
@@ -35,6 +36,11 @@ def switch(inputs: Inputs) -> Fraction:
         sent += part
         received = max(received, sent) + part
     return received
+
+
+def entered() -> Checked:
+    """S bytes of the sum enter every member but a lone one, and T seconds at rate B carry no more than B T."""
+    return refuted(CROSSES, "QF_NRA", ("S", "B", "T"), ("(> B 0.0)", "(>= (* T B) S)", "(< T (/ S B))"))
 
 
 BOUND = Bound(
@@ -56,6 +62,7 @@ BOUND = Bound(
             1e-12,
         ),
     ),
+    proofs=(Recheck("smt", "the sum enters each member", entered, Grade.UNIVERSAL),),
     witness=Witness("a reducing switch that passes parts on as they come", switch, gap=1 + 1 / PARTS),
     telemetry=("bytes of the collective", "link rate"),
 )

@@ -18,8 +18,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Grade, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._fabrics import shares
+from coherence.minimums.bounds._inductions import refuted
 
 
 def handed_out(inputs: Inputs) -> Fraction:
@@ -28,6 +29,12 @@ def handed_out(inputs: Inputs) -> Fraction:
     for _ in range(int(inputs["instances"])):
         left = max(Fraction(0), left - Fraction(inputs["share"]))
     return left
+
+
+def taken() -> Checked:
+    """n slices of a share hold n times that share at most; what is used of a device lies in slices."""
+    claims = ("(<= used (* n share))", "(< (- 1.0 used) (- 1.0 (* n share)))")
+    return refuted("no use of slices reaches more", "QF_NRA", ("used", "n", "share"), claims)
 
 
 BOUND = Bound(
@@ -48,6 +55,7 @@ BOUND = Bound(
         Example({"instances": Fraction(7), "share": Fraction(1, 8)}, 0.125, "profile table: 7 of 8 memory slices"),
         Example({"instances": Fraction(2), "share": Fraction(3, 7)}, 1 / 7, "profile table: 2 of 3 out of 7"),
     ),
+    proofs=(Recheck("smt", "slices that are all taken leave the rest", taken, Grade.UNIVERSAL),),
     witness=Witness("slices handed out one by one", handed_out),
     telemetry=("layout of the slices",),
     applies=shares,

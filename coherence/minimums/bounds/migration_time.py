@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Grade, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bounds._inductions import CROSSES, refuted
 
 
 def stopped(inputs: Inputs) -> Fraction | float:
@@ -28,6 +29,11 @@ def stopped(inputs: Inputs) -> Fraction | float:
     for _ in range(pieces):
         now += inputs["state"] / pieces / inputs["rate"]
     return now
+
+
+def crossed() -> Checked:
+    """The whole state crosses the link, and T seconds at rate B carry no more than B T."""
+    return refuted(CROSSES, "QF_NRA", ("S", "B", "T"), ("(> B 0.0)", "(>= (* T B) S)", "(< T (/ S B))"))
 
 
 BOUND = Bound(
@@ -45,6 +51,7 @@ BOUND = Bound(
     assumptions=("uncompressed", "fluid"),
     source="counting",
     examples=(Example({"state": Fraction(80 * 10**9), "rate": Fraction(10 * 10**9)}, 8.0, "arithmetic"),),
+    proofs=(Recheck("smt", "the state crosses the link", crossed, Grade.UNIVERSAL),),
     witness=Witness("stop and copy, piece by piece", stopped),
     telemetry=("bytes of the state", "rate of the link"),
 )

@@ -20,7 +20,19 @@ from fractions import Fraction
 
 from coherence.base import solver
 from coherence.findings.question_input import rational
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Role, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Grade,
+    Inputs,
+    Recheck,
+    Role,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._retrying import retrying
 from coherence.minimums.formulas import number
 
@@ -78,7 +90,7 @@ BOUND = Bound(
     assumptions=("abandoned_work_is_served", "same_cause", "fluid"),
     source="Bronson et al. 2021",
     examples=(Example({"tries": Fraction(4)}, 0.25, "3 retries, fluid"),),
-    proofs=(Recheck("smt", "sign of the drift", both_sides),),
+    proofs=(Recheck("smt", "sign of the drift", both_sides, Grade.RELATED),),
     witness=Witness("a fluid overload, slot by slot", fluid, gap=1.01),
     telemetry=("tries of the callers",),
     applies=retrying,

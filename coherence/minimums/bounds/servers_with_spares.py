@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Grade, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bounds._inductions import refuted
 
 
 def counted(inputs: Inputs) -> int:
@@ -26,6 +27,13 @@ def counted(inputs: Inputs) -> int:
     while servers - inputs["gone"] < inputs["offered"]:
         servers += 1
     return servers
+
+
+def left_over() -> Checked:
+    """What is left of s servers without g carries more than c - 1, the whole number below the load: s < c + g is
+    unsat."""
+    return refuted("one server fewer cannot carry it", "QF_LIA", ("s", "g", "c"),
+                   ("(> (- s g) (- c 1))", "(< s (+ c g))"), whole=True)  # fmt: skip
 
 
 BOUND = Bound(
@@ -43,6 +51,7 @@ BOUND = Bound(
     assumptions=("patient",),
     source="counting",
     examples=(Example({"offered": Fraction(21, 2), "gone": Fraction(2)}, 13.0, "counting"),),
+    proofs=(Recheck("smt", "what is left carries the load", left_over, Grade.UNIVERSAL),),
     witness=Witness("one server more at a time", counted),
     telemetry=("offered load", "failures at once"),
 )

@@ -21,7 +21,19 @@ from fractions import Fraction
 from functools import partial
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Role, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Grade,
+    Inputs,
+    Recheck,
+    Role,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._limited import bisected
 
 
@@ -79,7 +91,7 @@ BOUND = Bound(
             "eigenvalue bisection",
         ),
     ),
-    proofs=(Recheck("smt", "trace and determinant", routh),),
+    proofs=(Recheck("smt", "trace and determinant", routh, Grade.UNIVERSAL),),
     witness=Witness("bisection on computed eigenvalues", eigenvalues, 1 + 1e-6),
     telemetry=("time constants of both loops",),
 )

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Inputs, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Grade, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bounds._inductions import each_step_adds
 
 
 def state_kept(inputs: Inputs) -> Fraction | float:
@@ -26,6 +27,11 @@ def state_kept(inputs: Inputs) -> Fraction | float:
     for call in range(int(inputs["calls"])):
         read += inputs["first"] if call == 0 else inputs["added"]
     return read
+
+
+def added_up() -> Checked:
+    """The first call reads its tokens, each further one at least what is new."""
+    return each_step_adds("each call reads at least what is new: by induction over the calls")
 
 
 BOUND = Bound(
@@ -44,6 +50,7 @@ BOUND = Bound(
     assumptions=("every_token_read",),
     source="counting",
     examples=(Example({"calls": Fraction(20), "first": Fraction(2000), "added": Fraction(800)}, 17200.0, "trace"),),
+    proofs=(Recheck("smt", "each call adds tokens that were never read", added_up, Grade.UNIVERSAL),),
     witness=Witness("a run that keeps its state", state_kept),
     telemetry=("tokens of each turn",),
 )

@@ -1,0 +1,1 @@
+"""Tries to beat floors inside their own assumptions: each model runs what an assumption leaves free to choose."""
