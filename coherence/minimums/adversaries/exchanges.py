@@ -118,8 +118,8 @@ def _shared_in_boxes(held: Held, n: int) -> None:
 
 BACK = Fraction(1, 10**6)  # a fabric has a way back to every member; this one is too narrow to help
 BUTTERFLY = (
-    *(Wire(*ends, Fraction(1)) for ends in ("am", "bm", "mw", "wx", "wy", "ay", "bx")),
-    *(Wire(*ends, BACK) for ends in ("xa", "yb")),
+    *(Wire(ends[0], ends[1], Fraction(1)) for ends in ("am", "bm", "mw", "wx", "wy", "ay", "bx")),
+    *(Wire(ends[0], ends[1], BACK) for ends in ("xa", "yb")),
 )
 
 

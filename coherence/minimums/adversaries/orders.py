@@ -22,7 +22,7 @@ def saved(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) 
     down = restart if "failures_in_restarts" in dropped else mean * math.expm1(restart / mean)
     if dropped & {"unannounced", "exponential"}:
         return (write + restart) / (mean + write + restart)  # saved once, just before each failure
-    work = math.sqrt(2 * write * mean) * 2.0 ** choose([4 * k / INTERVALS - 2 for k in range(INTERVALS + 1)])
+    work: float = math.sqrt(2 * write * mean) * 2.0 ** choose([4 * k / INTERVALS - 2 for k in range(INTERVALS + 1)])
     attempt = work if "blocking_checkpoint" in dropped else work + write
     failed = math.expm1(attempt / mean)  # attempts that fail before one does not
     again = mean - attempt / failed  # what is lost in each of them
