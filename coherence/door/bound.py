@@ -285,7 +285,9 @@ def _attained(floor: Floor) -> tuple[Fraction | float | None, str]:
     except (UsageError, ArithmeticError, AssertionError, ValueError) as error:
         return None, f"not run at these inputs: {error}"
     if floor.bound.stands and attained < floor.low * (1 - ROUNDING):
-        raise InternalError(f"the witness of {floor.bound.name} takes {float(attained):g}, less than {floor.low:g}")
+        raise InternalError(
+            f"the witness of {floor.bound.name} takes {float(attained):g}, less than {float(floor.low):g}"
+        )
     return attained, ""
 
 

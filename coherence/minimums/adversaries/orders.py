@@ -95,13 +95,13 @@ def coupled(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
     assert bound
     assert not dropped
     shapes = ((1, 1, 1, 1), (0, 0, 2, 2), (0, 0, 0, 4), (0, 1, 1, 2))
-    one, other = (choose(shapes) for _ in range(2))
+    shape, other = (choose(shapes) for _ in range(2))
     left, paired = list(other), list[int]()
-    for _ in one:
+    for _ in shape:
         paired.append(choose(left))
         left.remove(paired[-1])
     means = Fraction(inputs["mean"]), Fraction(inputs["other_mean"])
-    ends = [max(a * means[0], b * means[1]) for a, b in zip(one, paired, strict=True)]
+    ends = [max(a * means[0], b * means[1]) for a, b in zip(shape, paired, strict=True)]
     return sum(ends, Fraction(0)) / len(ends)
 
 

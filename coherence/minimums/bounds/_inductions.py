@@ -32,11 +32,11 @@ def reduced_and_spread() -> Checked:
     """Of each number: a transfer joins at most two partial sums and tells one more member of the whole, so that n - 1
     transfers precede the first whole sum and n - 1 follow it; and n links carry n B T bytes."""
     joined = ("(>= parts (- n k))", "(>= after (- parts 1.0))", "(< after (- n (+ k 1.0)))")
-    told = ("(<= told (+ 1.0 k))", "(<= after (+ told 1.0))", "(> after (+ 1.0 (+ k 1.0)))")
+    spread = ("(<= told (+ 1.0 k))", "(<= after (+ told 1.0))", "(> after (+ 1.0 (+ k 1.0)))")
     carried = ("(>= n 1.0)", "(> B 0.0)", "(>= (* n (* B T)) (* 2.0 (* (- n 1.0) S)))",
                "(< (* n (* T B)) (* 2.0 (* (- n 1.0) S)))")  # fmt: skip
     names = ("n", "k", "parts", "after", "told", "S", "B", "T")
-    return refuted("both steps of the count, and the bytes of n links", "QF_NRA", names, joined, told, carried)
+    return refuted("both steps of the count, and the bytes of n links", "QF_NRA", names, joined, spread, carried)
 
 
 def told_in_rounds() -> Checked:
