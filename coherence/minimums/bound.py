@@ -113,7 +113,7 @@ class Checked:
     script: str = ""
 
 
-class Grade(StrEnum):
+class ProofGrade(StrEnum):
     """What a proof by machine covers."""
 
     UNIVERSAL = "for all inputs"
@@ -129,7 +129,7 @@ class Recheck:
     how: str
     says: str
     run: Callable[[], Checked]
-    grade: Grade = Grade.INSTANCES
+    grade: ProofGrade = ProofGrade.INSTANCES
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from coherence.base.number_text import render_bound
 from coherence.minimums.assumptions import assumption
-from coherence.minimums.bound import Bound, Grade
+from coherence.minimums.bound import Bound, ProofGrade
 from coherence.minimums.design_floors import DesignFloor
 from coherence.minimums.floors import Floor, over
 from coherence.minimums.formulas import latex
@@ -32,9 +32,9 @@ def range_of(floor: Floor) -> str:
 
 def evidence(bound: Bound) -> str:
     """Returns how the bound is known."""
-    grades = {grade: [p.says for p in bound.proofs if p.grade is grade] for grade in Grade}
+    grades = {grade: [p.says for p in bound.proofs if p.grade is grade] for grade in ProofGrade}
     proved = [f"proved by machine {grade}: {', '.join(says)}" for grade, says in grades.items() if says]
-    whole = any(proof.grade is Grade.UNIVERSAL for proof in bound.proofs)
+    whole = any(proof.grade is ProofGrade.UNIVERSAL for proof in bound.proofs)
     rest = () if whole else (f"cited: {bound.source}",)
     seen = (f"run: {bound.witness.says}",) if bound.witness is not None else ()
     return "; ".join((*proved, *rest, *seen))
@@ -51,7 +51,7 @@ def table(entries: Sequence[RegisteredBound]) -> Iterator[str]:
                 first = entry.page.split("\n", 1)[0].split(": ", 1)[-1].rstrip(".")
                 yield f"  {bound.name:<{width}}  {bound.kind:<10}  {first}"
     kinds = [entry.bound for entry in entries]
-    universal = sum(any(proof.grade is Grade.UNIVERSAL for proof in b.proofs) for b in kinds)
+    universal = sum(any(proof.grade is ProofGrade.UNIVERSAL for proof in b.proofs) for b in kinds)
     proved, attained = sum(b.proved for b in kinds), sum(b.witness is not None for b in kinds)
     yield (
         f"{len(kinds)} bounds, {proved} with a proof by machine ({universal} for all inputs), "

@@ -10,7 +10,7 @@ import pytest
 from coherence.base import solver, units
 from coherence.base.errors import UsageError
 from coherence.minimums.assumptions import ASSUMPTIONS
-from coherence.minimums.bound import Bound, Example, Grade, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Example, ProofGrade, Status, Symbol, Trend
 from coherence.minimums.floors import at
 from coherence.minimums.formulas import dimension, latex, symbols_of
 from coherence.minimums.registry import bounds, entries
@@ -104,11 +104,11 @@ def test_its_page_has_every_section(name: str) -> None:
     assert ": " in page.splitlines()[0]
 
 
-@pytest.mark.parametrize("bound", [b for b in bounds() if any(p.grade is Grade.UNIVERSAL for p in b.proofs)],
+@pytest.mark.parametrize("bound", [b for b in bounds() if any(p.grade is ProofGrade.UNIVERSAL for p in b.proofs)],
                          ids=lambda bound: bound.name)  # fmt: skip
 def test_what_is_proved_for_all_inputs_by_a_script_is_refuted_by_a_second_solver(bound: Bound) -> None:
     for proof in bound.proofs:
-        if proof.grade is Grade.UNIVERSAL and proof.how == "smt":
+        if proof.grade is ProofGrade.UNIVERSAL and proof.how == "smt":
             script = proof.run().script
             assert script
             assert solver.recheck(script, timeout_ms=10_000).unsat, proof.says

@@ -9,7 +9,7 @@ import pytest
 
 from coherence.base.number_text import render_bound
 from coherence.minimums import report
-from coherence.minimums.bound import Grade
+from coherence.minimums.bound import ProofGrade
 from coherence.minimums.floors import Floor, over
 from coherence.minimums.registry import bounds, entries, entry
 from coherence.minimums.sensitivity import Sensitivity, Worth
@@ -45,7 +45,7 @@ def test_evidence_says_what_each_proof_covers_and_cites_what_none_covers_whole()
         for proof in known.proofs:
             assert f"proved by machine {proof.grade}: " in text
             assert proof.says in text
-        whole = any(proof.grade is Grade.UNIVERSAL for proof in known.proofs)
+        whole = any(proof.grade is ProofGrade.UNIVERSAL for proof in known.proofs)
         assert (f"cited: {known.source}" in text) is not whole
         assert known.witness is None or f"run: {known.witness.says}" in text
 

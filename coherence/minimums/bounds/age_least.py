@@ -22,8 +22,8 @@ from coherence.minimums.bound import (
     Bound,
     Checked,
     Example,
-    Grade,
     Inputs,
+    ProofGrade,
     Quantifier,
     Recheck,
     Status,
@@ -71,7 +71,7 @@ BOUND = Bound(
     assumptions=("poisson", "exponential", "fcfs", "patient", "iid"),
     source="Kaul, Yates and Gruteser 2012",
     examples=(Example({"mean": Fraction(1)}, 3.4837, "numeric minimum", 1e-3),),
-    proofs=(Recheck("identity", "convexity in the load", convex, Grade.UNIVERSAL),),
+    proofs=(Recheck("identity", "convexity in the load", convex, ProofGrade.UNIVERSAL),),
     witness=Witness("a grid of loads", searched, 1 + 1e-6),
     telemetry=("time of service of an update",),
 )

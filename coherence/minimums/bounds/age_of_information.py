@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Quantifier, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Quantifier, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._information_age import FORMULA
 
 
@@ -51,6 +51,6 @@ BOUND = Bound(
     assumptions=("poisson", "exponential", "fcfs", "patient", "iid"),
     source="Kaul, Yates and Gruteser 2012",
     examples=(Example({"load": Fraction(1, 2), "mean": Fraction(1)}, 3.5, "arithmetic"),),
-    proofs=(Recheck("identity", "areas between updates", areas, Grade.UNIVERSAL),),
+    proofs=(Recheck("identity", "areas between updates", areas, ProofGrade.UNIVERSAL),),
     telemetry=("rate of updates", "time of service"),
 )

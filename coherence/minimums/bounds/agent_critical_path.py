@@ -18,7 +18,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    ProofGrade,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._inductions import each_step_adds
 
 
@@ -57,7 +68,7 @@ BOUND = Bound(
             {"steps": Fraction(6), "tokens": Fraction(400), "rate": Fraction(80), "tool": Fraction(4, 5)}, 34.0, "sum"
         ),
     ),
-    proofs=(Recheck("smt", "each step follows the one before it", in_a_row, Grade.UNIVERSAL),),
+    proofs=(Recheck("smt", "each step follows the one before it", in_a_row, ProofGrade.UNIVERSAL),),
     witness=Witness("the longest path, node by node", chain),
     telemetry=("steps", "tokens of a step", "tool times"),
 )

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Grade, Inputs, Recheck, Status, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, ProofGrade, Recheck, Status, Witness
 from coherence.minimums.bounds._collectives import HELD, LINK, MEMBERS, MESSAGE, doubling, given
 from coherence.minimums.collectives import rabenseifner
 
@@ -50,7 +50,7 @@ BOUND = Bound(
         Example(given(64, 10**9, 25 * 10**9, alpha=Fraction(2, 100_000)), 0.07875, "published lower bounds"),
         Example(given(64, 1024, 25 * 10**9, alpha=Fraction(2, 100_000)), 0.00012, "6 rounds"),
     ),
-    proofs=(Recheck("smt", "nobody knows n numbers a round earlier", doubling, Grade.PART),),
+    proofs=(Recheck("smt", "nobody knows n numbers a round earlier", doubling, ProofGrade.PART),),
     witness=Witness("recursive halving and doubling, message by message", halving, gap=2.01),
     telemetry=("bytes of the collective", "link rate", "members", "time of an empty message"),
 )

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Grade, Inputs, Recheck, Status, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, ProofGrade, Recheck, Status, Witness
 from coherence.minimums.bounds._collectives import HELD, LINK, MEMBERS, given
 from coherence.minimums.bounds._inductions import reduced_and_spread
 
@@ -55,7 +55,7 @@ BOUND = Bound(
     without={"end_point_reduction": "all_reduce_in_network"},
     source="Patarasuk and Yuan 2009, JPDC 69(2), theorem 1",
     examples=(Example(given(8, 8 * 1024**3, 300 * 10**9), 0.05010795178666667, "step-by-step ring"),),
-    proofs=(Recheck("smt", "what each number needs is sent", reduced_and_spread, Grade.UNIVERSAL),),
+    proofs=(Recheck("smt", "what each number needs is sent", reduced_and_spread, ProofGrade.UNIVERSAL),),
     witness=Witness("the ring algorithm, step by step", ring),
     telemetry=("bytes of the collective", "link rate", "members"),
 )

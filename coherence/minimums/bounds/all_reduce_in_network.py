@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Inputs, Recheck, Status, Witness
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, ProofGrade, Recheck, Status, Witness
 from coherence.minimums.bounds._collectives import HELD, LINK, MEMBERS
 from coherence.minimums.bounds._inductions import CROSSES, refuted
 
@@ -62,7 +62,7 @@ BOUND = Bound(
             1e-12,
         ),
     ),
-    proofs=(Recheck("smt", "the sum enters each member", entered, Grade.UNIVERSAL),),
+    proofs=(Recheck("smt", "the sum enters each member", entered, ProofGrade.UNIVERSAL),),
     witness=Witness("a reducing switch that passes parts on as they come", switch, gap=1 + 1 / PARTS),
     telemetry=("bytes of the collective", "link rate"),
 )

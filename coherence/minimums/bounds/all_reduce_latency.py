@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Grade, Inputs, Recheck, Status, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, ProofGrade, Recheck, Status, Witness
 from coherence.minimums.bounds._collectives import MEMBERS, MESSAGE, doubling
 from coherence.minimums.bounds._inductions import told_in_rounds
 from coherence.minimums.collectives import bruck
@@ -46,7 +46,7 @@ BOUND = Bound(
         Example({"n": Fraction(9), "alpha": Fraction(1, 1000)}, 0.004, "4 rounds: 8 members are told in 3"),
     ),
     proofs=(
-        Recheck("smt", "one round at most doubles what anyone knows", told_in_rounds, Grade.UNIVERSAL),
+        Recheck("smt", "one round at most doubles what anyone knows", told_in_rounds, ProofGrade.UNIVERSAL),
         Recheck("smt", "nobody knows n numbers a round earlier", doubling),
     ),
     witness=Witness("Bruck's all-gather, message by message", gathered),

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Grade, Inputs, Recheck, Status, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, ProofGrade, Recheck, Status, Witness
 from coherence.minimums.bounds._collectives import HELD, LINK, MEMBERS, given
 from coherence.minimums.bounds._inductions import received
 from coherence.minimums.collectives import rotation
@@ -40,7 +40,7 @@ BOUND = Bound(
     assumptions=("full_duplex", "uncompressed", "balanced", "no_latency", "one_attachment"),
     source="Cut of one member against the rest",
     examples=(Example(given(8, 8 * 10**9, 50 * 10**9), 0.14, "arithmetic"),),
-    proofs=(Recheck("smt", "what each member misses crosses its link", received, Grade.UNIVERSAL),),
+    proofs=(Recheck("smt", "what each member misses crosses its link", received, ProofGrade.UNIVERSAL),),
     witness=Witness("rotation, message by message", executed),
     telemetry=("bytes of the collective", "link rate", "members"),
 )

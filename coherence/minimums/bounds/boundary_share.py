@@ -18,7 +18,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    ProofGrade,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._fabrics import shares
 from coherence.minimums.bounds._inductions import refuted
 
@@ -55,7 +66,7 @@ BOUND = Bound(
         Example({"instances": Fraction(7), "share": Fraction(1, 8)}, 0.125, "profile table: 7 of 8 memory slices"),
         Example({"instances": Fraction(2), "share": Fraction(3, 7)}, 1 / 7, "profile table: 2 of 3 out of 7"),
     ),
-    proofs=(Recheck("smt", "slices that are all taken leave the rest", taken, Grade.UNIVERSAL),),
+    proofs=(Recheck("smt", "slices that are all taken leave the rest", taken, ProofGrade.UNIVERSAL),),
     witness=Witness("slices handed out one by one", handed_out),
     telemetry=("layout of the slices",),
     applies=shares,

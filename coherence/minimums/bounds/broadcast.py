@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Grade, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import Bound, Example, Inputs, ProofGrade, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._collectives import LINK, MESSAGE, doubling, given
 from coherence.minimums.collectives import chain_broadcast, tree_broadcast
 
@@ -51,7 +51,7 @@ BOUND = Bound(
         Example(given(64, 10**9, 25 * 10**9, alpha=Fraction(2, 100_000)), 0.04, "arithmetic"),
         Example(given(8, 0, 10**9, alpha=Fraction(1, 1000)), 0.003, "a binomial tree"),
     ),
-    proofs=(Recheck("smt", "nobody has it a round earlier", doubling, Grade.PART),),
+    proofs=(Recheck("smt", "nobody has it a round earlier", doubling, ProofGrade.PART),),
     witness=Witness("a tree or a chain, message by message", best_of, gap=1.45),
     telemetry=("bytes of the collective", "link rate", "members", "time of an empty message"),
 )

@@ -18,7 +18,7 @@ point in closed form by Lambert's W.
 
 from __future__ import annotations
 
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Recheck, Role, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Recheck, Role, Status, Symbol, Trend
 
 
 def stationary() -> Checked:
@@ -54,6 +54,6 @@ BOUND = Bound(
     examples=(
         Example({"write": 30, "mtbf": 11134.8}, 797.4900498343128, "numeric minimum of the complete model", 1e-5),
     ),
-    proofs=(Recheck("identity", "the derivative vanishes there", stationary, Grade.UNIVERSAL),),
+    proofs=(Recheck("identity", "the derivative vanishes there", stationary, ProofGrade.UNIVERSAL),),
     telemetry=("time of a checkpoint", "times of failures"),
 )

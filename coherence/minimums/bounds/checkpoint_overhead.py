@@ -25,8 +25,8 @@ from coherence.minimums.bound import (
     Bound,
     Checked,
     Example,
-    Grade,
     Inputs,
+    ProofGrade,
     Quantifier,
     Recheck,
     Status,
@@ -105,7 +105,7 @@ BOUND = Bound(
         Example({"write": 30, "mtbf": 11134.8, "restart": 300}, 0.09630035233597689, "numeric minimum"),
         Example({"write": Fraction(0), "mtbf": Fraction(1000), "restart": Fraction(10)}, 1 - math.exp(-0.01), "limit"),
     ),
-    proofs=(Recheck("identity", "the overhead has one minimum", convex, Grade.UNIVERSAL),),
+    proofs=(Recheck("identity", "the overhead has one minimum", convex, ProofGrade.UNIVERSAL),),
     witness=Witness(
         "the best of 4,000 intervals",
         lambda inputs: searched(inputs) if inputs["write"] else overhead(inputs),

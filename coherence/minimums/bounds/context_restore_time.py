@@ -19,7 +19,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    ProofGrade,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 
 INPUTS = {
     "tokens": Fraction(10_000),
@@ -75,7 +86,7 @@ BOUND = Bound(
     assumptions=("uncompressed", "peak_rates", "stated_precision"),
     source="two resources in parallel",
     examples=(Example(INPUTS, 0.047790855, "arithmetic", 1e-6),),
-    proofs=(Recheck("smt", "every split of the tokens", shares, Grade.UNIVERSAL),),
+    proofs=(Recheck("smt", "every split of the tokens", shares, ProofGrade.UNIVERSAL),),
     witness=Witness("token by token to the resource that is done first", split, 1.001),
     telemetry=("cache bytes of a token", "rate of the link", "prefill rate"),
 )

@@ -26,8 +26,8 @@ from coherence.minimums.bound import (
     Bound,
     Checked,
     Example,
-    Grade,
     Inputs,
+    ProofGrade,
     Recheck,
     Status,
     Symbol,
@@ -109,7 +109,7 @@ BOUND = Bound(
         Example({"eigenvalues": (2, Fraction(3, 2), Fraction(1, 2))}, math.log2(3) / 8, "log2(3) bit"),
         Example({"eigenvalues": (Fraction(11, 10), Fraction(-6, 5))}, math.log2(1.32) / 8, "arithmetic"),
     ),
-    proofs=(Recheck("smt", "cells against growth", words, Grade.PART),),
+    proofs=(Recheck("smt", "cells against growth", words, ProofGrade.PART),),
     witness=Witness("coded loops of 400-sample blocks, run in exact fractions", quantised, 1 + 1e-6),
     telemetry=("bits of a reading", "period of readings"),
 )

@@ -21,7 +21,18 @@ import math
 from fractions import Fraction
 
 from coherence.base.errors import UsageError
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Inputs, Recheck, Status, Symbol, Trend, several
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    ProofGrade,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    several,
+)
 
 
 def rate(inputs: Inputs) -> float:
@@ -56,6 +67,6 @@ BOUND = Bound(
         Example({"poles": (Fraction(1, 2),)}, 0.7213475204444817 / 8, "limit of the sampled floor"),
         Example({"poles": (Fraction(1, 2), -3, Fraction(1, 4))}, 0.75 / math.log(2) / 8, "arithmetic"),
     ),
-    proofs=(Recheck("identity", "every sampling period", any_period, Grade.RELATED),),
+    proofs=(Recheck("identity", "every sampling period", any_period, ProofGrade.RELATED),),
     telemetry=("bits of a reading", "period of readings"),
 )

@@ -23,8 +23,8 @@ from coherence.minimums.bound import (
     Bound,
     Checked,
     Example,
-    Grade,
     Inputs,
+    ProofGrade,
     Quantifier,
     Recheck,
     Status,
@@ -72,7 +72,7 @@ BOUND = Bound(
     assumptions=("crash_faults", "silent_crash", "no_false_suspicion", "reliable_messages"),
     source="Chandra and Toueg 1996",
     examples=(Example({"period": Fraction(10), "delay": Fraction(1), "takeover": Fraction(5)}, 16.0, "arithmetic"),),
-    proofs=(Recheck("smt", "runs that look alike", alike, Grade.UNIVERSAL),),
+    proofs=(Recheck("smt", "runs that look alike", alike, ProofGrade.UNIVERSAL),),
     witness=Witness("a detector that waits for the last possible sign of life", waiting),
     telemetry=("period of signs of life", "longest delay", "takeover time"),
 )

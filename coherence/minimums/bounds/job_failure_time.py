@@ -18,7 +18,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Quantifier, Recheck, Role, Status, Symbol, Trend
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    ProofGrade,
+    Quantifier,
+    Recheck,
+    Role,
+    Status,
+    Symbol,
+    Trend,
+)
 
 
 def integral() -> Checked:
@@ -53,6 +64,6 @@ BOUND = Bound(
             "the published 1.8 h at 6.50 failures in 1,000 node-days",
         ),
     ),
-    proofs=(Recheck("identity", "integral of the joint tail", integral, Grade.UNIVERSAL),),
+    proofs=(Recheck("identity", "integral of the joint tail", integral, ProofGrade.UNIVERSAL),),
     telemetry=("failures", "device hours"),
 )

@@ -18,7 +18,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    ProofGrade,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._inductions import CROSSES, refuted
 
 
@@ -51,7 +62,7 @@ BOUND = Bound(
     assumptions=("uncompressed", "fluid"),
     source="counting",
     examples=(Example({"state": Fraction(80 * 10**9), "rate": Fraction(10 * 10**9)}, 8.0, "arithmetic"),),
-    proofs=(Recheck("smt", "the state crosses the link", crossed, Grade.UNIVERSAL),),
+    proofs=(Recheck("smt", "the state crosses the link", crossed, ProofGrade.UNIVERSAL),),
     witness=Witness("stop and copy, piece by piece", stopped),
     telemetry=("bytes of the state", "rate of the link"),
 )

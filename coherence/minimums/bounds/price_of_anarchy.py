@@ -23,8 +23,8 @@ from coherence.minimums.bound import (
     Bound,
     Checked,
     Example,
-    Grade,
     Inputs,
+    ProofGrade,
     Quantifier,
     Recheck,
     Status,
@@ -66,7 +66,7 @@ BOUND = Bound(
     assumptions=("selfish_routing",),
     source="Roughgarden and Tardos 2002",
     examples=(Example({"degree": Fraction(1)}, 4 / 3, "Pigou"),),
-    proofs=(Recheck("identity", "Pigou's example", affine, Grade.RELATED),),
+    proofs=(Recheck("identity", "Pigou's example", affine, ProofGrade.RELATED),),
     witness=Witness("Pigou's two paths", pigou),
     telemetry=(),
 )

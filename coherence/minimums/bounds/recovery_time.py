@@ -23,8 +23,8 @@ from coherence.minimums.bound import (
     Bound,
     Checked,
     Example,
-    Grade,
     Inputs,
+    ProofGrade,
     Quantifier,
     Recheck,
     Status,
@@ -74,7 +74,7 @@ BOUND = Bound(
     assumptions=("uniform_samples", "no_preview"),
     source="causality",
     examples=(Example({"period": Fraction(15), "dead": Fraction(60)}, 75.0, "arithmetic"),),
-    proofs=(Recheck("smt", "no effect before", causality, Grade.RELATED),),
+    proofs=(Recheck("smt", "no effect before", causality, ProofGrade.RELATED),),
     witness=Witness("a loop that cancels at the first decision, at all phases of a grid", dead_beat),
     telemetry=("period of the loop", "time from command to effect"),
 )

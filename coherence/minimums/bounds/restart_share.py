@@ -23,8 +23,8 @@ from coherence.minimums.bound import (
     Bound,
     Checked,
     Example,
-    Grade,
     Inputs,
+    ProofGrade,
     Quantifier,
     Recheck,
     Status,
@@ -80,7 +80,7 @@ BOUND = Bound(
         Example({"mtbf": Fraction(111348, 10), "restart": Fraction(300)}, 300 / 11434.8, "arithmetic"),
         Example({"mtbf": Fraction(100), "restart": Fraction(0)}, 0.0, "no restart costs nothing"),
     ),
-    proofs=(Recheck("identity", "not above the exponential law's share", never_above_exponential, Grade.RELATED),),
+    proofs=(Recheck("identity", "not above the exponential law's share", never_above_exponential, ProofGrade.RELATED),),
     witness=Witness("cycles of unlike lengths with these means", run),
     telemetry=("times of failures", "times until work goes on"),
 )  # fmt: skip

@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.base import solver
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Quantifier, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Quantifier, Recheck, Status, Symbol, Trend
 
 
 def two_processes() -> Checked:
@@ -52,6 +52,6 @@ BOUND = Bound(
     assumptions=("reliable_messages",),
     source="Lipton and Sandberg 1988; Attiya and Welch 1994",
     examples=(Example({"delay": Fraction(3, 100)}, 0.03, "arithmetic"),),
-    proofs=(Recheck("smt", "two processes", two_processes, Grade.RELATED),),
+    proofs=(Recheck("smt", "two processes", two_processes, ProofGrade.RELATED),),
     telemetry=("delay between replicas",),
 )

@@ -20,7 +20,7 @@ from fractions import Fraction
 
 from coherence.base import solver
 from coherence.findings.question_input import rational
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Recheck, Status, Symbol, Trend
 from coherence.minimums.bounds._stations import offered
 
 RATE, MEAN = Fraction(50), Fraction(1, 25)
@@ -57,7 +57,7 @@ BOUND = Bound(
     assumptions=("poisson", "patient"),
     source="Loynes 1962",
     examples=(Example({"rate": RATE, "mean": MEAN}, 3.0, "arithmetic"),),
-    proofs=(Recheck("smt", "capacity left for a backlog", both_sides, Grade.RELATED),),
+    proofs=(Recheck("smt", "capacity left for a backlog", both_sides, ProofGrade.RELATED),),
     telemetry=("arrivals per second", "mean service time"),
     applies=offered,
 )

@@ -17,7 +17,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    ProofGrade,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._inductions import refuted
 
 
@@ -51,7 +62,7 @@ BOUND = Bound(
     assumptions=("patient",),
     source="counting",
     examples=(Example({"offered": Fraction(21, 2), "gone": Fraction(2)}, 13.0, "counting"),),
-    proofs=(Recheck("smt", "what is left carries the load", left_over, Grade.UNIVERSAL),),
+    proofs=(Recheck("smt", "what is left carries the load", left_over, ProofGrade.UNIVERSAL),),
     witness=Witness("one server more at a time", counted),
     telemetry=("offered load", "failures at once"),
 )

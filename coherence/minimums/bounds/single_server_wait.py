@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Quantifier, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Quantifier, Recheck, Status, Symbol, Trend
 
 
 def exponential_case() -> Checked:
@@ -51,6 +51,6 @@ BOUND = Bound(
         Example({"load": Fraction(4, 5), "mean": Fraction(1), "cv": Fraction(1)}, 4.0, "M/M/1"),
         Example({"load": Fraction(4, 5), "mean": Fraction(1), "cv": Fraction(0)}, 2.0, "M/D/1"),
     ),
-    proofs=(Recheck("identity", "exponential case", exponential_case, Grade.RELATED),),
+    proofs=(Recheck("identity", "exponential case", exponential_case, ProofGrade.RELATED),),
     telemetry=("arrivals per second", "service times"),
 )

@@ -25,8 +25,8 @@ from coherence.minimums.bound import (
     Bound,
     Checked,
     Example,
-    Grade,
     Inputs,
+    ProofGrade,
     Recheck,
     Status,
     Symbol,
@@ -107,7 +107,7 @@ BOUND = Bound(
             "6 steps of 5 s and 5 tools of 0.8 s in a row",
         ),
     ),
-    proofs=(Recheck("smt", "start times of the example", starts, Grade.PART),),
+    proofs=(Recheck("smt", "start times of the example", starts, ProofGrade.PART),),
     witness=Witness("the best list schedule, executed", scheduled),
     telemetry=("times of steps", "which step needs which"),
 )

@@ -25,8 +25,8 @@ from coherence.minimums.bound import (
     Bound,
     Checked,
     Example,
-    Grade,
     Inputs,
+    ProofGrade,
     Recheck,
     Role,
     Status,
@@ -91,7 +91,7 @@ BOUND = Bound(
             "eigenvalue bisection",
         ),
     ),
-    proofs=(Recheck("smt", "trace and determinant", routh, Grade.UNIVERSAL),),
+    proofs=(Recheck("smt", "trace and determinant", routh, ProofGrade.UNIVERSAL),),
     witness=Witness("bisection on computed eigenvalues", eigenvalues, 1 + 1e-6),
     telemetry=("time constants of both loops",),
 )

@@ -17,7 +17,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bound import (
+    Bound,
+    Checked,
+    Example,
+    Inputs,
+    ProofGrade,
+    Recheck,
+    Status,
+    Symbol,
+    Trend,
+    Witness,
+)
 from coherence.minimums.bounds._inductions import each_step_adds
 
 
@@ -50,7 +61,7 @@ BOUND = Bound(
     assumptions=("every_token_read",),
     source="counting",
     examples=(Example({"calls": Fraction(20), "first": Fraction(2000), "added": Fraction(800)}, 17200.0, "trace"),),
-    proofs=(Recheck("smt", "each call adds tokens that were never read", added_up, Grade.UNIVERSAL),),
+    proofs=(Recheck("smt", "each call adds tokens that were never read", added_up, ProofGrade.UNIVERSAL),),
     witness=Witness("a run that keeps its state", state_kept),
     telemetry=("tokens of each turn",),
 )

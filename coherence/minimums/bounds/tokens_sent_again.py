@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Recheck, Status, Symbol, Trend
 
 
 def summed() -> Checked:
@@ -48,6 +48,6 @@ BOUND = Bound(
     without={"stateless_api": "tokens_read_once", "no_prompt_cache": "tokens_read_once"},
     source="counting",
     examples=(Example({"calls": Fraction(20), "first": Fraction(2000), "added": Fraction(800)}, 192000.0, "trace"),),
-    proofs=(Recheck("identity", "sum over the calls", summed, Grade.UNIVERSAL),),
+    proofs=(Recheck("identity", "sum over the calls", summed, ProofGrade.UNIVERSAL),),
     telemetry=("tokens of each turn",),
 )

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Grade, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, ProofGrade, Recheck, Status, Symbol, Trend
 
 
 def mean_of_the_boundary() -> Checked:
@@ -57,6 +57,6 @@ BOUND = Bound(
         Example({"pole": Fraction(1), "delay": Fraction(3, 10)}, 1.3498588075760032, "exp"),
         Example({"pole": Fraction(0), "delay": Fraction(1)}, 1.0, "no unstable pole"),
     ),
-    proofs=(Recheck("identity", "Poisson's integral and the forced value", mean_of_the_boundary, Grade.PART),),
+    proofs=(Recheck("identity", "Poisson's integral and the forced value", mean_of_the_boundary, ProofGrade.PART),),
     telemetry=("delay of the loop",),
 )
