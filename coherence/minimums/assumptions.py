@@ -123,6 +123,16 @@ _ALL = (
                "a format with a higher peak (FP8)"),
     Assumption("no_preview", "nothing tells of a disturbance before it shows in what is read",
                "feed-forward, or a schedule of what comes"),
+    Assumption("late_messages", "no bound on delays is known, so that a late message is like none",
+               "a bound on delays that always holds"),
+    Assumption("arbitrary_faults", "a faulty replica may say anything to anybody",
+               "hardware that numbers what a replica says (trusted counters)"),
+    Assumption("any_vote", "each participant may refuse, and every outcome depends on all votes",
+               "participants whose vote is known beforehand"),
+    Assumption("exact_sum", "the sum of all parts is wanted", "steps that leave out what is late"),
+    Assumption("one_at_a_time", "one server works at its stated speed, on one request at a time", "several servers"),
+    Assumption("no_forecast", "nothing tells what comes next", "requests that follow a known law"),
+    Assumption("independent_losses", "readings are lost independently of each other", "losses in turn"),
     Assumption("one_try_at_a_time", "a try begins when the one before it is over", "hedged tries"),
 )  # fmt: skip
 ASSUMPTIONS = {one.name: one for one in _ALL}
