@@ -101,8 +101,8 @@ def every_order() -> Checked:
     """No order of unit steps has a smaller total, for all works up to 3 of three requests at 0, 0 or 1, and 1 or 2."""
     for arrivals in ((0, 0, 1), (0, 1, 1), (0, 1, 2)):
         for sizes in itertools.product((1, 2, 3), repeat=3):
-            found = shortest({"arrivals": cast("Any", arrivals), "sizes": cast("Any", sizes)})
-            if found * 3 != least(tuple(zip(arrivals, sizes, strict=True))):
+            mean = shortest({"arrivals": cast("Any", arrivals), "sizes": cast("Any", sizes)})
+            if mean * 3 != least(tuple(zip(arrivals, sizes, strict=True))):
                 return Checked(False, f"{arrivals}, {sizes}")
     return Checked(True, "81 traces of three requests, every order of unit steps")
 
