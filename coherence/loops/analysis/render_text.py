@@ -54,7 +54,8 @@ def joined(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 2 else names)
 
 
-def _method(how: str) -> str:
+def method_of(how: str) -> str:
+    """Returns by what an answer was decided: a proof, an execution in floats or an exact one."""
     if how.startswith((FROM_EVERY_START, FROM_ITS_START)):
         return "proof"
     return "execution" if how.startswith(IN_FLOATS) else "exact execution"
@@ -63,7 +64,7 @@ def _method(how: str) -> str:
 def _group(group: GroupAnalysis) -> Iterator[str]:
     model, answer = group.group.model, group.answer
     yield f"{joined(group.group.names)}: {_verdict(group)}"
-    rows = [(_method(answer.how), _exact(group))]
+    rows = [(method_of(answer.how), _exact(group))]
     rows += [(f"  {signal}", _range(model, signal, *ends)) for signal, ends in answer.ranges.items()]
     rows += [(f"  {rest.signal}", _rest(model, rest)) for rest in group.rests]
     if group.from_bounds is not None:

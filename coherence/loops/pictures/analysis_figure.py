@@ -13,6 +13,7 @@ from coherence.base.watchdog import TimeOverError, at_most
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis
 from coherence.loops.analysis.network_analysis import NetworkAnalysis, is_sampled
+from coherence.loops.analysis.render_text import method_of
 from coherence.loops.designs.feedback_groups import Deadline
 from coherence.loops.designs.lap_roots import LapResponse
 from coherence.loops.interchange.loop_analysis import LoopAnalysis
@@ -50,7 +51,7 @@ def of_design(
 ) -> Figure:  # fmt: skip
     """Draws the groups of a design and its loops; what is not drawn within its share of the time is named."""
     notes = [
-        f"{' and '.join(group.group.names[:3])}: {group.verdict} by exact execution"
+        f"{' and '.join(group.group.names[:3])}: {group.verdict} by {method_of(group.answer.how)}"
         for group in analysis.groups[:MOST_GROUPS]
     ]
     if len(analysis.groups) > MOST_GROUPS:
