@@ -91,18 +91,20 @@ def memory(values: Floats) -> float:
 
     The median over stretches of the record, each about its own mean.  SOURCE: Geyer 1992 (initial positive sequence).
     """
-    correlations = []
-    for part in np.array_split(values, STRETCHES):
-        off = part - part.mean()
-        size = len(off)
-        moved = np.fft.rfft(off, 2 * size)
-        products = np.fft.irfft(np.abs(moved) ** 2)[:size]
-        if products[0] > 0:
-            rho = products / products[0]
-            pairs = rho[1 : size - 1 : 2] + rho[2:size:2]
-            below = np.flatnonzero(pairs <= 0)
-            correlations.append(1 + 2 * float(pairs[: below[0] if len(below) else len(pairs)].sum()))
-    return max(1.0, float(np.median(correlations))) if correlations else 1.0
+    times = [correlation_time(part) for part in np.array_split(values, STRETCHES) if len(part) and np.ptp(part) > 0]
+    return max(1.0, float(np.median(times))) if times else 1.0
+
+
+def correlation_time(values: Floats) -> float:
+    """The same of one stretch about its own mean; a random walk has a fifth of its length."""
+    off = values - values.mean()
+    size = len(off)
+    moved = np.fft.rfft(off, 2 * size)
+    rho = np.fft.irfft(np.abs(moved) ** 2)[:size]
+    rho = rho / rho[0]
+    pairs = rho[1 : size - 1 : 2] + rho[2:size:2]
+    below = np.flatnonzero(pairs <= 0)
+    return 1 + 2 * float(pairs[: below[0] if len(below) else len(pairs)].sum())
 
 
 def statistics(blocks: Floats, nearest: int) -> Floats:

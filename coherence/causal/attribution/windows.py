@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from coherence.causal.answers.intervals import LEVEL, Estimate
 from coherence.causal.attribution.mechanisms import Range
 from coherence.causal.attribution.shapley import MOST_PLAYERS, members
 from coherence.causal.attribution.windows_curved import Curved, built, mechanisms, shares
+from coherence.causal.attribution.windows_law import lengthened
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.clocks import clocks_of
 from coherence.causal.fitting.effects import knots, matrix, radius, total
@@ -52,17 +53,21 @@ class Changed:
 
 @dataclass(frozen=True)
 class Moved:
-    """What one cause contributed to the change of the loss.  `kind`: input, mechanism, or unexplained."""
+    """What one cause contributed to the change of the loss.  `kind`: input, mechanism, or unexplained.
+
+    `amount` has the interval of these windows; `law` that of the law behind them, None where they are too short.
+    """
 
     cause: str
     kind: str
     amount: Estimate
     refused: str = ""
+    law: Estimate | None = None
 
 
 @dataclass(frozen=True)
 class WindowComparison:
-    """before + sum of contributions = after, exactly."""
+    """before + sum of contributions = after, exactly.  `change`: of the law, None where it is not told."""
 
     loss: str
     before: float
@@ -70,6 +75,7 @@ class WindowComparison:
     contributions: tuple[Moved, ...]
     mechanisms: tuple[Changed, ...]
     assumptions: tuple[str, ...] = ()
+    change: Estimate | None = None
 
     @property
     def error(self) -> float:
@@ -101,7 +107,19 @@ def compare(
         )
     if curved is not None:
         return _through_mechanisms(curved, (first, second, both), loss, changed, tests)
-    return _split(first, second, both, loss, changed, tests)
+    comparison = _split(first, second, both, loss, changed, tests)
+    former, latter = lengthened(first, before.of(names), loss), lengthened(second, after.of(names), loss)
+    if former is None or latter is None:
+        return comparison
+    law = _split(former, latter, _pooled(former, latter), loss, changed, tests, law=True)
+    return _with_law(comparison, law)
+
+
+def _with_law(comparison: WindowComparison, law: WindowComparison) -> WindowComparison:
+    """The comparison of two windows with what they say of the law."""
+    spreads = {(one.cause, one.kind): one.amount for one in law.contributions}
+    parts = tuple(replace(one, law=spreads.get((one.cause, one.kind))) for one in comparison.contributions)
+    return replace(comparison, contributions=parts, change=law.change)
 
 
 def _fitted_alike(
@@ -217,8 +235,9 @@ def _through_mechanisms(
 
 
 def _split(
-    former: Fitted, latter: Fitted, both: Fitted, loss: str, changed: Sequence[str], tests: tuple[Changed, ...]
-) -> WindowComparison:
+    former: Fitted, latter: Fitted, both: Fitted, loss: str, changed: Sequence[str], tests: tuple[Changed, ...],
+    *, law: bool = False,
+) -> WindowComparison:  # fmt: skip
     first, second = len(former.grams.batches), len(latter.grams.batches)
     # replicate r leaves out a batch of the first window (r <= first), or of the second
     rows_one = [0, *range(1, first + 1), *([0] * second)]
@@ -229,19 +248,26 @@ def _split(
     m, n = pooled.copy(), pooled.copy()
     for name in changed:
         m[:, at[name]], n[:, at[name]] = old[:, at[name]], new[:, at[name]]
-    levels = [np.array([fitted.levels[name, 0][0] for name in former.signals]) for fitted in (former, latter)]
+    rows = (rows_one, rows_two) if law else ([0] * len(rows_one),) * 2
+    levels = [
+        np.stack([fitted.levels[name, 0][these] for name in former.signals], axis=1)
+        for fitted, these in zip((former, latter), rows, strict=True)
+    ]
     for fitted in (former, latter) if changed else (both,):
         if radius(fitted) >= 1:
             raise UsageError("the fitted feedback does not die out in one of the windows: nothing lasting to compare")
-    u, v = levels[0] - m @ levels[0], levels[1] - n @ levels[1]
+    u, v = (level - (by @ level[..., None])[..., 0] for level, by in zip(levels, (m, n), strict=True))
     inputs, changes = _shares(m, n, u, v, [at[name] for name in changed], at[loss])
     spread = _Spread(first, second)
     contributions = [
         *(Moved(name, "mechanism", spread.of(changes[:, k])) for k, name in enumerate(changed)),
         *_inputs(former, loss, inputs, spread),
     ]
-    place = at[loss]
-    return WindowComparison(loss, float(levels[0][place]), float(levels[1][place]), tuple(contributions), tests)
+    ends = [level[:, at[loss]] for level in levels]
+    change = spread.of(ends[1] - ends[0]) if law else None
+    return WindowComparison(
+        loss, float(ends[0][0]), float(ends[1][0]), tuple(contributions), tests, change=change
+    )  # fmt: skip
 
 
 def _shares(m: Floats, n: Floats, u: Floats, v: Floats, changed: Sequence[int], loss: int) -> tuple[Floats, Floats]:

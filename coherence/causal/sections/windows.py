@@ -13,6 +13,7 @@ from coherence.causal.data.series import Series
 from coherence.causal.session.context import Context, Window
 
 ORDER = 42
+NO_CHANGE = "no change is seen in the strength of what acts on it"
 
 
 def answer(context: Context) -> Section | None:
@@ -34,7 +35,9 @@ def answer(context: Context) -> Section | None:
     except UsageError as refused:
         return Section(title, (f"refused: {refused}",), {"refused": str(refused)})
     notes = [f"{one.cause}: cannot be split, for {one.refused}" for one in comparison.contributions if one.refused]
-    lines: tuple[str | TextTable, ...] = (_table(comparison), *notes, *_tests(comparison), *comparison.assumptions)
+    lines: tuple[str | TextTable, ...] = (
+        _noise(comparison), _table(comparison), *notes, *_tests(comparison), *comparison.assumptions
+    )  # fmt: skip
     return Section(title, lines, _to_dict(comparison))
 
 
@@ -53,19 +56,31 @@ def _stretches(context: Context, against: Window) -> tuple[Series, Series]:
 def _table(comparison: WindowComparison) -> TextTable:
     change = comparison.after - comparison.before
     rows = [
-        (one.cause, one.kind, render_number(one.amount.value),
-         f"{100 * one.amount.value / change:.1f} %" if change else "", render_interval(one.amount))
-        for one in sorted(comparison.contributions, key=lambda one: -abs(one.amount.value))
+        (part.cause, part.kind, render_number(part.amount.value),
+         f"{100 * part.amount.value / change:.1f} %" if change else "", render_interval(part.amount),
+         render_interval(part.law) if part.law is not None else "not told")
+        for part in sorted(comparison.contributions, key=lambda part: -abs(part.amount.value))
     ]  # fmt: skip
     ends = f"{render_number(comparison.before)} to {render_number(comparison.after)}"
-    rows.append(("change", ends, render_number(change), "", ""))
-    return TextTable(("cause", "what", "amount", "of the change", "95 % interval"), tuple(rows), 2)
+    law = render_interval(comparison.change) if comparison.change is not None else "not told"
+    rows.append(("change", ends, render_number(change), "", "", law))
+    return TextTable(
+        ("cause", "what", "amount", "of the change", "95 %, these windows", "95 %, the law"), tuple(rows), 2
+    )
+
+
+def _noise(comparison: WindowComparison) -> str:
+    """Whether the change is beyond what two windows of one law differ by."""
+    change = comparison.change
+    if change is None:
+        return "beyond noise: not told, for the windows are too short against the memory of what they hold, or are bent"
+    beyond = not change.low <= 0 <= change.high
+    return f"beyond noise: {'yes' if beyond else 'no: two windows of one law differ by as much'}"
 
 
 def _tests(comparison: WindowComparison) -> list[str]:
     return [
-        f"{one.signal}: {'acts differently now' if one.changed else 'no change is seen in what acts on it'}"
-        f" (p = {render_number(one.p, 2)})"
+        f"{one.signal}: {'acts differently now' if one.changed else NO_CHANGE} (p = {render_number(one.p, 2)})"
         for one in comparison.mechanisms
     ]
 
@@ -73,9 +88,11 @@ def _tests(comparison: WindowComparison) -> list[str]:
 def _to_dict(comparison: WindowComparison) -> dict[str, Any]:
     return {
         "before": comparison.before, "after": comparison.after, "sum_error": comparison.error,
+        "change": estimate_to_dict(comparison.change) if comparison.change is not None else None,
         "contributions": [
-            {"cause": one.cause, "kind": one.kind, "amount": estimate_to_dict(one.amount), "refused": one.refused}
-            for one in comparison.contributions
+            {"cause": part.cause, "kind": part.kind, "amount": estimate_to_dict(part.amount),
+             "law": estimate_to_dict(part.law) if part.law is not None else None, "refused": part.refused}
+            for part in comparison.contributions
         ],
         "mechanisms": [
             {"signal": one.signal, "p": one.p, "changed": one.changed, "before": dict(one.before),

@@ -36,8 +36,9 @@ def test_the_input_and_the_mechanism_share_what_they_only_together_make() -> Non
     assert parts["loader.wait", "mechanism"] == pytest.approx(9.75, abs=0.5)
     assert sum(parts.values()) == pytest.approx(section.data["after"] - section.data["before"])
     assert {one["signal"]: one["changed"] for one in section.data["mechanisms"]} == {"loader.wait": True, LOSS: False}
-    assert lines(section)[0].startswith("loader.wait: acts differently now (p = ")
-    assert lines(section)[1].startswith(f"{LOSS}: no change is seen in what acts on it")
+    assert lines(section)[0] == "beyond noise: yes"
+    assert lines(section)[1].startswith("loader.wait: acts differently now (p = ")
+    assert lines(section)[2].startswith(f"{LOSS}: no change is seen in the strength of what acts on it")
 
 
 def test_the_table_begins_with_the_largest_and_ends_with_the_change() -> None:
