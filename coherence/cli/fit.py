@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from coherence.cli._workers import workers_of, workers_options
 
 if TYPE_CHECKING:
     from coherence.causal.answers.answer import Section
+    from coherence.causal.data.series import Series
     from coherence.causal.session.context import Context, FitSettings, Window
     from coherence.door.fit import FitResult
     from coherence.language.design import Design
@@ -237,6 +238,7 @@ def _streamed(design: Design, reading: TelemetryInput, settings: FitSettings) ->
     from itertools import chain
 
     from coherence.causal import telemetry
+    from coherence.causal.data.extents import extents_of
     from coherence.causal.session.context import Context
 
     alone = reading.offsets or reading.duplicates != "refuse" or settings.window or settings.against
@@ -245,11 +247,15 @@ def _streamed(design: Design, reading: TelemetryInput, settings: FitSettings) ->
             "--stream reads files named with --telemetry once and as a whole: leave out --window, --against, --off, "
             "--do, --rank, --offset and --duplicates"
         )
-    every = telemetry.chunks(reading.files, step=reading.step, time=reading.time, time_unit=reading.time_unit)
-    first = next(iter(every), None)
+
+    def read() -> Iterator[Series]:
+        return telemetry.chunks(reading.files, step=reading.step, time=reading.time, time_unit=reading.time_unit)
+
+    extents, every = extents_of(read()), read()  # what rests at first may move later
+    first = next(every, None)
     if first is None:
         raise UsageError("the telemetry has no rows: give a file with at least one")
-    return Context(design, first, settings, chain([first], every))
+    return Context(design, first, settings, chain([first], every), extents)
 
 
 def _text(sources: Mapping[str, str], result: FitResult) -> str:

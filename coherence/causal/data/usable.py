@@ -6,26 +6,28 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from coherence.causal.data.extents import Extents, extents_of
 from coherence.causal.data.series import Excluded, Floats, Series
 
 FEWEST_VALUES = 0.5  # share of the times at which a signal must have a value
 
 
-def usable(series: Series) -> tuple[Series, tuple[Excluded, ...]]:
-    """Leave out, by name, what no estimate can use: signals with few values, and signals that never change."""
+def usable(series: Series, whole: Extents | None = None) -> tuple[Series, tuple[Excluded, ...]]:
+    """Leave out, by name, what no estimate can use: signals with few values, and signals that never change.
+
+    `whole`: the extents of the record, where the series is only its beginning.
+    """
+    extents = (whole.of(series.names) if whole is not None else extents_of([series])) or extents_of([series])
+    assert extents is not None
     values: Floats = np.where(np.isfinite(series.values), series.values, np.nan)
     out: list[Excluded] = []
     columns: list[int] = []
     for number, name in enumerate(series.names):
-        there = values[~np.isnan(values[:, number]), number]
-        if len(there) < FEWEST_VALUES * len(values) or not len(there):
-            out.append(
-                Excluded(name, f"it has a value at {len(there)} of {len(values)} times", "choose a longer --step")
-            )
-        elif np.ptp(there) == 0:
-            out.append(
-                Excluded(name, f"it is {there[0]:.6g} all the time", "a cause that never changes cannot be seen")
-            )
+        count, low, high = int(extents.counts[number]), extents.low[number], extents.high[number]
+        if count < FEWEST_VALUES * extents.rows or not count:
+            out.append(Excluded(name, f"it has a value at {count} of {extents.rows} times", "choose a longer --step"))
+        elif low == high:
+            out.append(Excluded(name, f"it is {low:.6g} all the time", "a cause that never changes cannot be seen"))
         else:
             columns.append(number)
     names = tuple(series.names[number] for number in columns)
@@ -34,11 +36,13 @@ def usable(series: Series) -> tuple[Series, tuple[Excluded, ...]]:
     )
 
 
-def unchanging(series: Series) -> tuple[str, ...]:
-    """The signals with one value all the time, at most of the times."""
-    values = {name: series[name][np.isfinite(series[name])] for name in series.names}
-    enough = max(FEWEST_VALUES * len(series), 1)
-    return tuple(name for name, there in values.items() if len(there) >= enough and not np.ptp(there))
+def unchanging(series: Series, whole: Extents | None = None) -> tuple[str, ...]:
+    """The signals with one value all the time, at most of the times; `whole` as in `usable`."""
+    extents = whole or extents_of([series])
+    assert extents is not None
+    enough = max(FEWEST_VALUES * extents.rows, 1)
+    still = (extents.counts >= enough) & (extents.low == extents.high)
+    return tuple(name for name, rests in zip(extents.names, still.tolist(), strict=True) if rests)
 
 
 def without_copies(series: Series, needed_names: Iterable[str]) -> Series:

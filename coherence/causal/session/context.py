@@ -11,6 +11,7 @@ from coherence.base.errors import UsageError
 from coherence.base.jobs import HERE, WorkerPool
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.split import Split, split
+from coherence.causal.data.extents import Extents
 from coherence.causal.data.series import Excluded, Series
 from coherence.causal.data.usable import unchanging, usable, without_copies
 from coherence.causal.fitting import loss_expression
@@ -59,14 +60,17 @@ class FitSettings:
 class Context:
     """A design, its telemetry on one clock, and what follows from both.
 
-    `told`: the report of reading the telemetry, for the first section.  `chunks`: the telemetry, where it is too large
-    for memory; `series` is then its beginning, and only what sums of products can answer is answered.
+    `told`: the report of reading the telemetry, for the first section.  `chunks`: the telemetry, where it is too
+    large for memory; `series` is then its beginning, `extents` say what all of it holds, and only what sums of
+    products can answer is answered.
     """
 
     def __init__(
-        self, design: Design, series: Series, settings: FitSettings, chunks: Iterable[Series] | None = None
-    ) -> None:
+        self, design: Design, series: Series, settings: FitSettings, chunks: Iterable[Series] | None = None,
+        extents: Extents | None = None,
+    ) -> None:  # fmt: skip
         self.design, self.whole, self.settings, self.chunks = design, series, settings, chunks
+        self.extents = extents
         self.telemetry_report: TelemetryReport | None = None
 
     @property
@@ -87,7 +91,7 @@ class Context:
     @cached_property
     def usable(self) -> tuple[Series, tuple[Excluded, ...]]:
         """The signals that can be fitted, and those that cannot, each with the reason."""
-        return usable(self.whole)
+        return usable(self.whole, self.extents)
 
     @cached_property
     def loss(self) -> loss_expression.LossExpression | None:
@@ -137,7 +141,7 @@ class Context:
     def _declared(self) -> CausalGraph:
         """The candidate graph; a signal that is there and never changes is the cause of no change."""
         graph = candidates(self.model, self.usable[0].names)
-        still = set(unchanging(self.whole))
+        still = set(unchanging(self.whole, self.extents))
         acting = tuple(one for one in graph.influences if one.cause not in still)
         return replace(graph, influences=acting) if still else graph
 
