@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from coherence.base.jobs import WorkerPool, finished
 from coherence.base.kept_results import KeptResults, digest_of
 from coherence.base.watchdog import STOPPED
 from coherence.exploring.swept_numbers import Axis, edited
+from coherence.findings.finding import Verdict
+from coherence.findings.question_input import Subject, details_unasked
 from coherence.importers import design_from_texts
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.bridged_laps import opened
@@ -31,8 +33,11 @@ from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import MissingValueError
+from coherence.verify.patterns.calls import metastable_retries
+from coherence.verify.patterns.limits import overload
 
 WORST = ("settles", "undecided", "oscillates")
+OVERLOAD = "its loops settle, but {} is overloaded, or its retries may keep it so ({}): ask coherence check"
 NO_LOOP = "the design has no loop in feedback, and a sweep judges nothing else: ask coherence check"
 MARKS = {"settles": "o", "oscillates": "x", "undecided": "?", "refused": "-"}
 LATE = 20  # instants at the end of a run without an orbit
@@ -120,7 +125,19 @@ def verdict_of(model: Model, values: tuple[str, ...], deadline: Deadline) -> Cel
         cell = Cell(values, answer.verdict, group.names[:6], period, growth, why)
         if WORST.index(cell.verdict) > WORST.index(worst.verdict) or not worst.loops:
             worst = cell
-    return worst
+    overload = _overload(model, deadline) if worst.verdict == "settles" else ""
+    return replace(worst, verdict="undecided", why=overload) if overload else worst
+
+
+def _overload(model: Model, deadline: Deadline) -> str:
+    """Returns what check says of requests that keep an overload up, whatever the loops do; nothing where none do."""
+    if not model.design.calls or not model.design.workload:
+        return ""
+    subject = Subject(model.design, {}, max(deadline.left, 0.1))
+    with details_unasked():
+        findings = (finding for module in (overload, metastable_retries) for finding in module.ask(subject))
+        conflict = next((finding for finding in findings if finding.verdict is Verdict.CONFLICT), None)
+    return "" if conflict is None else OVERLOAD.format(conflict.of[-1], conflict.code)
 
 
 def _growth(model: Model, answer: RunVerdict, deadline: Deadline) -> float | None:
@@ -148,7 +165,7 @@ class Store:
     """The cells of a sweep that are known, by their values; kept in a file if there is one."""
 
     def __init__(self, file: Path | None, axes: Sequence[Axis], sources: Mapping[str, str]) -> None:
-        head = {"coherence_sweep": 1, "design_sha256": digest_of(sources), "keys": [axis.key for axis in axes]}
+        head = {"coherence_sweep": 2, "design_sha256": digest_of(sources), "keys": [axis.key for axis in axes]}
         self._kept = KeptResults(file, head, "sweep")
         cells = map(cell_from, self._kept.rows)
         self.cells = {cell.values: cell for cell in cells if cell is not None}

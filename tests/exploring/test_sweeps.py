@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+import pytest
+
+from coherence.checking.answers import ask_once
 from coherence.cli._run import run
+from coherence.exploring.sweeps import verdict_of
+from coherence.findings.finding import Verdict
+from coherence.findings.question_input import Subject
+from coherence.findings.registry import question_modules
+from coherence.language.reading import read_text
+from coherence.loops.designs.feedback_groups import Deadline
+from coherence.model.elaborate import elaborate
 from tests.paths import ROOT
-
-if TYPE_CHECKING:
-    import pytest
 
 STORM = str(ROOT / "specs" / "retry-storm" / "design.yaml")
 
@@ -21,3 +27,30 @@ def test_a_design_without_a_loop_is_not_said_to_settle(capsys: pytest.CaptureFix
     assert {point["why"] for point in told["points"]} == {
         "the design has no loop in feedback, and a sweep judges nothing else: ask coherence check"
     }
+
+
+LOOP_BESIDE_RETRIES = """coherence: 1
+workload: {clients: {rate: 90 req/s, service: {mean: 40 ms, cv: 1}}}
+components: {workers: {copies: 4}, web: {load: 100, usage: load / n}}
+calls: [{from: clients, to: workers, per_try: 250 ms, tries: 3, retry_when: [timeout], on_timeout: abandon}]
+loops:
+  hpa:
+    timescale: {period: 15 s, phase: 0 s}
+    target: {signal: web.usage, setpoint: 7}
+    actuation: {signal: web.n, law: proportional, bounds: [1, 60], from: 9}
+"""
+
+
+@pytest.mark.parametrize("tries", [1, 3])
+@pytest.mark.parametrize("rate", [10, 50, 90, 200])
+def test_nothing_settles_where_check_finds_an_overload(rate: int, tries: int) -> None:
+    """A loop that settles stood for the whole design, whatever its calls do."""
+    text = LOOP_BESIDE_RETRIES.replace("rate: 90", f"rate: {rate}").replace("tries: 3", f"tries: {tries}")
+    design = read_text(text, "d.yaml")
+    modules = [one for one in question_modules() if one.questions[0].code in ("COH224", "COH245")]
+    findings = [finding for module in modules for finding in ask_once(Subject(design), module).findings]
+    codes = {finding.code for finding in findings if finding.verdict is Verdict.CONFLICT}
+    cell = verdict_of(elaborate(design), (), Deadline(20))
+    assert cell.verdict == ("undecided" if codes else "settles")
+    assert any(code in cell.why for code in codes) == bool(codes)
+    assert bool(codes) == (rate == 200 or (rate == 90 and tries == 3))
