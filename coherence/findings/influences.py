@@ -34,6 +34,7 @@ from coherence.language.leaves import DesignLeaf, leaves
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Event
+from coherence.language.shared_rates import calls_across
 from coherence.language.words import MEMBERS as MEMBER_COUNTS
 from coherence.model.boundaries import hidden_readings, stands_in, uncrossed
 
@@ -146,7 +147,8 @@ def _of_boundary(design: Design, name: str, own: Sequence[DesignLeaf]) -> Iterat
         stated = getattr(boundary, leaf.key) if leaf.key in DELAYS else boundary.constants.get(leaf.key)
         idle = leaf.key in ON_THE_WAY and name in uncrossed(design)
         if leaf.key not in IDENTITY and not idle and not _neutral(leaf.key, stated):
-            yield PossibleInfluence("boundaries", name, leaf.key, _kind(leaf.key), (leaf.place,), words)
+            reaches = calls_across(design, name) if leaf.key == "call_delay" else words
+            yield PossibleInfluence("boundaries", name, leaf.key, _kind(leaf.key), (leaf.place,), reaches)
 
 
 def _of_hiding(design: Design, name: str, place: Place) -> Iterator[PossibleInfluence]:

@@ -46,6 +46,7 @@ from coherence.language.sentences import (
 )
 from coherence.language.value_kinds import (  # fmt: skip
     ANY_QUANTITY,
+    CARRIES,
     DURATION,
     FORMULA,
     NAME_KIND,
@@ -53,6 +54,7 @@ from coherence.language.value_kinds import (  # fmt: skip
     PERIOD,
     TEXT,
     VALUE,
+    VIA,
     WHOLE,
     quantity,
     word,
@@ -66,6 +68,7 @@ from coherence.language.words import (
     FALLBACK_FOR_CALL,
     HEDGE_OF_CALL,
     STAGE_OF_CALL,
+    SUSPENDED,
     render_table,
 )
 from coherence.language.workloads import Workload
@@ -212,6 +215,8 @@ class Call(Record):
     stage: Word | None = key(described(NAME_KIND, STAGE_OF_CALL))
     cases: tuple[Word, ...] = key(described(listing(NAME_KIND, or_one=True), CASE_OF_CALL), "case", many=True)
     fallback_for: Word | None = key(described(NAME_KIND, FALLBACK_FOR_CALL))
+    carries: Quantity | None = key(CARRIES)
+    via: tuple[Word, ...] = key(VIA, many=True)
     layer: Word | None = key(word(*LAYERS), for_people=True)
     objective: Word | None = key(TEXT, for_people=True)
     note: Word | None = key(TEXT, for_people=True)
@@ -291,6 +296,8 @@ class Component(Record):
     step: Quantity | None = key(PERIOD)
     initial: Quantity | None = key(ANY_QUANTITY, "from")
     runs_on: Word | Hosting | None = key(either(record(Hosting), NAME_KIND))
+    carries: Quantity | None = key(CARRIES)
+    via: tuple[Word, ...] = key(VIA, many=True)
     measured_in: Word | None = key(described(NAME_KIND, "the boundary inside which its rates were measured"))
     discipline: Word | None = key(word(*DISCIPLINES, note=DISCIPLINE_OF_THING))
     cases: dict[str, Quantity] | None = key(described(mapping(quantity(ONE, low=0)), CASES_OF_CALLER))
@@ -322,12 +329,6 @@ def needed(owner: Component | Job) -> Mapping[str, Quantity]:
         tags = [tag for tag, _ in needs.dimension.tags.powers]
         return {tags[0]: needs} if len(tags) == 1 else {}
     return needs or {}
-
-
-SUSPENDED = (
-    "a victim that is suspended keeps its memory and goes on when its taker ends (Slurm's SUSPEND, gang scheduling): "
-    "that is not said here; `returns` is the victim that begins again (REQUEUE), `leaves` one that is gone (CANCEL)"
-)
 
 
 class Order(Record):

@@ -38,14 +38,16 @@ class Link(Record):
     place: Place | None = plain(compare=False)
     part: Word | None = key(NAME_KIND, "uses")
     count: Quantity | None = key(COUNT)
+    duplex: Word | None = key(word("full", "half"))
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 
 
 class Boundary(Record):
     """A virtualization or environment boundary around tiers or components.
 
-    `added_delay`: of what is commanded across it; `reading_delay`: of what is read across it; `hides`: signals, or
-    things with all of theirs, that are not seen across it.
+    `added_delay`: of what is commanded across it; `reading_delay`: of what is read across it; `call_delay`: of an
+    answer to what is called across it, there and back; `hides`: signals, or things with all of theirs, that are not
+    seen across it.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Boundary(Record):
     around: tuple[Word, ...] = key(listing(NAME_KIND), required=True, many=True)
     added_delay: Quantity | None = key(DURATION)
     reading_delay: Quantity | None = key(DURATION)
+    call_delay: Quantity | None = key(DURATION)
     hides: tuple[Word, ...] = key(listing(NAME_KIND, or_one=True), many=True)
     constants: dict[str, Quantity | Formula | Word] = key(VALUE, "<constant>", rest=True)
 

@@ -24,12 +24,18 @@ NOTHING = Quantity(WHOLE, WHOLE, ONE, "", NOWHERE)
 
 
 @dataclass(frozen=True)
-class ScaledRate(Quantity):
+class ComputedQuantity(Quantity):
+    """A value that is computed from others, which stand `also` there."""
+
+    also: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True)
+class ScaledRate(ComputedQuantity):
     """A rate that is `stated` of a whole device, times the shares of it that are there."""
 
     stated: Quantity = NOTHING
     shares: tuple[Quantity, ...] = ()
-    also: tuple[Place, ...] = ()  # of the shares
 
     @property
     def share(self) -> Fraction | None:
@@ -51,6 +57,22 @@ def around(design: Design, thing: str) -> tuple[Boundary, ...]:
             return tuple(enclosing.values())
         enclosing |= {boundary.name: boundary for boundary in further}
         inside |= set(enclosing)
+
+
+def boundaries_between(design: Design, thing: str, other: str) -> Iterator[Boundary]:
+    """Yields the boundaries around one of two things and not around the other."""
+    here, there = (frozenset(b.name for b in around(design, name)) for name in (thing, other))
+    yield from (boundary for boundary in design.boundaries.values() if boundary.name in here ^ there)
+
+
+def calls_across(design: Design, boundary: str) -> frozenset[str]:
+    """Returns the calls of which one end is in a boundary and the other one is not."""
+    ends = ((call.name, call.caller, call.callee) for call in design.calls)
+    return frozenset(
+        name
+        for name, caller, callee in ends
+        if caller and callee and boundary in {b.name for b in boundaries_between(design, caller.text, callee.text)}
+    )
 
 
 @unnoted()
@@ -93,9 +115,8 @@ def _scaled(stated: Quantity, shares: tuple[Quantity, ...]) -> ScaledRate:
     high = math.prod((share.high for share in shares), start=stated.high)
     varies = stated.varies or any(share.varies for share in shares)
     text = " x ".join(part.text for part in (stated, *shares))
-    return ScaledRate(
-        low, high, stated.dimension, text, stated.place, varies, stated, shares, tuple(share.place for share in shares)
-    )
+    also = tuple(share.place for share in shares)
+    return ScaledRate(low, high, stated.dimension, text, stated.place, varies, also, stated, shares)
 
 
 def check(design: Design, reading: Reading) -> None:

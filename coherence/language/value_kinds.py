@@ -13,7 +13,7 @@ from coherence.base.units import ONE, SECOND, Dimension, UnitError
 from coherence.language.document import Node, Scalar, Table
 from coherence.language.expressions import ExpressionError, parse
 from coherence.language.expressions.tree import Number
-from coherence.language.schema_kinds import Formula, Kind, Quantity, Reading, Word, mapping, scalar
+from coherence.language.schema_kinds import Formula, Kind, Quantity, Reading, Word, described, listing, mapping, scalar
 
 
 def _read_text(node: Node, reading: Reading) -> Word | None:
@@ -203,6 +203,10 @@ def _read_devices(node: Node, reading: Reading) -> Quantity | None:
 
 DEVICES: Kind[Quantity] = Kind(_read_devices, {"type": ["string", "number"]})
 WHOLE = quantity(ONE, low=0, whole=True)
+CARRIES = described(quantity(units.unit("B")[1], low=0), "bytes that one request brings over links")
+VIA = described(
+    listing(NAME_KIND, or_one=True), "the ends of links that they go by, where several routes are equally short"
+)
 
 
 def _read_value(node: Node, reading: Reading) -> Quantity | Formula | Word | None:

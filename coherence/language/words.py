@@ -112,6 +112,10 @@ def understood() -> tuple[str, ...]:
 
 
 # When a call is made, for editors that read the schema.
+SUSPENDED = (
+    "a victim that is suspended keeps its memory and goes on when its taker ends (Slurm's SUSPEND, gang scheduling): "
+    "that is not said here; `returns` is the victim that begins again (REQUEUE), `leaves` one that is gone (CANCEL)"
+)
 STAGE_OF_CALL = "calls of a caller in one stage are made at once, its stages one after another, as they are first named"
 CASE_OF_CALL = (
     "each request of the caller is one of its cases: the call is made in these alone; without it in every one"

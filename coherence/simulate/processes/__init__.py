@@ -16,6 +16,7 @@ from coherence.language.design import Design
 from coherence.simulate.processes.agents import with_agents
 from coherence.simulate.processes.flow import RequestFlow, flow_of, without
 from coherence.simulate.processes.gates import gates_of
+from coherence.simulate.processes.links import with_links
 from coherence.simulate.processes.routes import routes_of
 from coherence.simulate.processes.sources import FIRST_BURST, sources_of
 from coherence.simulate.processes.stations import stations_of
@@ -55,7 +56,7 @@ def _processes(design: Design, first_burst: float) -> Processes:
     if problems:
         raise InputError(problems)
     program = Program(sources, stations, routes, gates=gates_of(design, flow, notes))
-    program = with_agents(design, program, notes, first_burst=first_burst)
+    program = with_agents(design, with_links(design, flow, program, notes), notes, first_burst=first_burst)
     return Processes(program, tuple(dict.fromkeys(notes)), scaled)
 
 

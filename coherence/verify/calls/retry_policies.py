@@ -309,5 +309,10 @@ def _least_of(value: Fraction | None, deadline: DurationInterval | None) -> Frac
 
 
 def serve_time(design: Design, name: str) -> Quantity | None:
-    """Returns how long the callee itself needs to answer."""
-    return time_of(design.components.get(name), "answer")
+    """Returns how long the callee itself needs to answer, with what its calls are under way."""
+    own = time_of(design.components.get(name), "answer")
+    if own is None or design.infrastructure is None:
+        return own
+    from coherence.model.routes import with_transit
+
+    return with_transit(design, name, own)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.language.design import Component, Design
+from coherence.language.design import Call, Component, Design
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Name, Tree
 from coherence.language.names import used_names
@@ -70,6 +70,19 @@ def sent(design: Design, callee: str, only: str | None) -> OfferedRate | None:
     rates = [rate for rate in _called(design, callee) if only is None or only in rate.names]
     unstated = tuple(name for name in unstated_sources(design, callee) if only is None or name == only)
     return _together(rates, unstated) if rates else None
+
+
+def sent_by(design: Design, call: Call) -> OfferedRate | None:
+    """Returns the first tries of one call, of all workloads; None where the design does not say how often they come."""
+    tree, rates = call_tree(design), list[OfferedRate]()
+    if call.caller is None or call.callee is None:
+        return None
+    for workload in (w for w in design.workload.values() if w.name in tree.of_caller):
+        paths = ways(tree, workload.name, call.callee.text)
+        own = tuple(way for way in paths.ways if way[-1].call is call)
+        rate = None if paths.cyclic or paths.cut or not own else _along(tree, workload, own)
+        rates += [rate] if rate is not None else []
+    return _together(rates, unstated_sources(design, call.caller.text)) if rates else None
 
 
 def unstated_sources(design: Design, thing: str) -> tuple[str, ...]:

@@ -1,0 +1,105 @@
+"""Puts links and boundaries into the plans of requests: a transfer waits for its link, and is under way.
+
+Each way of a link is a station: so many servers as links alike, each busy for size / bandwidth of a transfer, first
+come, first served; its latency, and the `call_delay` of boundaries between two components, pass for all at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from coherence.language.design import Design
+from coherence.language.schema_kinds import Quantity
+from coherence.language.shared_rates import boundaries_between
+from coherence.model.routes import Hop, Transfer, transfers
+from coherence.simulate.processes.flow import RequestFlow
+from coherence.simulate.processes.numbers import lower
+from coherence.simulate.requests.program import Plan, PlanShare, Program, Route, Service, Station
+
+FOR_ALL = 1_000_000  # as many at once as there are
+Stops = Mapping[str, tuple[Station, ...]]  # route -> what its requests pass before
+
+
+def with_links(design: Design, flow: RequestFlow, program: Program, notes: list[str]) -> Program:
+    """Returns the program with a station for each way of a link, and for each time on the way, before its route."""
+    stops = dict(_stops(design, flow, notes))
+    if not stops:
+        return program
+    notes.append("what a call carries goes over its links once, before its first try, and nothing of what comes back")
+    stations = {station.name: station for own in stops.values() for station in own}
+    for name, own in stations.items():
+        stations[name] = _joined(own, [other for all_ in stops.values() for other in all_ if other.name == name], notes)
+    passing = partial(_plan, stops)
+    return replace(
+        program,
+        sources=tuple(replace(one, plan=passing(one.plan), cases=_cases(stops, one.cases)) for one in program.sources),
+        stations=(
+            *(replace(one, plan=passing(one.plan), cases=_cases(stops, one.cases)) for one in program.stations),
+            *stations.values(),
+        ),
+        routes=(*program.routes, *(Route(f"{name} way", name) for name in stations)),
+    )
+
+
+def _joined(station: Station, alike: Sequence[Station], notes: list[str]) -> Station:
+    """Returns a way of a link with the time of each source's transfers; of a source of several, the longest."""
+    longest = max((other.service for other in alike), key=lambda service: service.mean)
+    if len({other.service.mean for other in alike}) > 1:
+        notes.append(f"{station.name} takes as long for each transfer as for the longest of its source")
+    by_source: dict[str, Service] = {}
+    for name, service in (pair for other in alike for pair in other.by_source.items()):
+        by_source[name] = max(by_source.get(name, service), service, key=lambda one: one.mean)
+    return replace(station, service=longest, by_source=by_source)
+
+
+def _cases(stops: Stops, cases: Sequence[PlanShare]) -> tuple[PlanShare, ...]:
+    return tuple(replace(case, plan=_plan(stops, case.plan)) for case in cases)
+
+
+def _plan(stops: Stops, plan: Plan) -> Plan:
+    """Returns a plan in which what a route passes comes before it."""
+    return tuple(
+        stage
+        for own in plan
+        for stage in (*((f"{station.name} way",) for route in own for station in stops.get(route, ())), own)
+    )
+
+
+def _stops(design: Design, flow: RequestFlow, notes: list[str]) -> Iterator[tuple[str, tuple[Station, ...]]]:
+    """Yields each route that goes over links or across boundaries, with the stations that stand for them."""
+    for route, call in flow.calls.items():
+        caller, callee = flow.ends[route]
+        source = caller if caller in design.workload else ""
+        on_it = [t for t in transfers(design) if (t.call is call if call is not None else t.callee == callee)]
+        own = [station for t in on_it[:1] for hop in t.hops for station in _hop(t, hop, source, notes)]
+        notes += [f"{route} passes no link: {t.needs}" for t in on_it if t.needs]
+        before = caller if call is not None else on_it[0].caller if on_it else ""
+        crossed = boundaries_between(design, before, callee) if before in design.components else ()
+        delays = ((boundary.name, boundary.call_delay) for boundary in crossed)
+        own += [_delay(f"boundary {name}", delay) for name, delay in delays if delay is not None]
+        if own:
+            yield route, tuple(own)
+
+
+def _hop(transfer: Transfer, hop: Hop, source: str, notes: list[str]) -> Iterator[Station]:
+    rate, latency = hop.link.constants.get("bandwidth"), hop.link.constants.get("latency")
+    half = hop.link.duplex is not None and hop.link.duplex.text == "half"
+    name = f"link {' - '.join(end.text for end in hop.link.ends) if half else hop.name}"
+    if isinstance(rate, Quantity) and rate.low > 0 and transfer.carries is not None:
+        size = lower(transfer.carries, f"carries of {transfer.name}", notes)
+        takes = Service(size / lower(rate, f"bandwidth of {name}", notes), "constant", 0.0)
+        many = int(lower(hop.link.count, f"count of {name}", notes)) if hop.link.count is not None else 1
+        yield Station(name, many, takes, by_source={source: takes} if source else {})
+    else:
+        notes.append(f"{transfer.name} takes no time on {name} but its latency: `carries` or `bandwidth` is not stated")
+    if isinstance(latency, Quantity) and latency.high > 0:
+        yield _delay(f"{name} latency", latency)
+
+
+def _delay(name: str, takes: Quantity) -> Station:
+    low, high = float(takes.low), float(takes.high)
+    mean = (low + high) / 2
+    return Station(name, FOR_ALL, Service(mean, "uniform", (high - low) / math.sqrt(12) / mean if mean else 0.0))

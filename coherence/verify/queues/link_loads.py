@@ -1,0 +1,62 @@
+"""Adds up what calls and transfers bring to each link and way: requests per second times the bytes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.language.expressions.tree import Name
+from coherence.language.infrastructure import Link
+from coherence.language.schema_kinds import Formula, Quantity
+from coherence.model.routes import Transfer, transfers
+from coherence.verify.facts.design_facts import DesignFacts
+from coherence.verify.queues.offered_load import OfferedRate, offered, sent_by
+
+ONE_LINK = Fraction(1)
+
+
+@dataclass(frozen=True)
+class LinkWay:
+    """One way of a link (or both of one with half duplex), with the transfers that go over it."""
+
+    link: Link
+    name: str
+    transfers: tuple[Transfer, ...]
+
+    def capacity(self, *, high: bool) -> Fraction | None:
+        """Returns bytes per second of all links alike; None where no bandwidth is stated."""
+        rate, count = self.link.constants.get("bandwidth"), self.link.count
+        if not isinstance(rate, Quantity):
+            return None
+        many = ONE_LINK if count is None else count.high if high else count.low
+        return many * (rate.high if high else rate.low)
+
+
+def link_ways(facts: DesignFacts) -> Iterator[LinkWay]:
+    """Yields each way of a link that something goes over."""
+    over: dict[tuple[int, str], tuple[Link, list[Transfer]]] = {}
+    for transfer in transfers(facts.design):
+        for hop in transfer.hops:
+            half = hop.link.duplex is not None and hop.link.duplex.text == "half"
+            name = " - ".join(end.text for end in hop.link.ends) if half else hop.name
+            over.setdefault((id(hop.link), name), (hop.link, []))[1].append(transfer)
+    for (_, name), (link, own) in over.items():
+        yield LinkWay(link, name, tuple(own))
+
+
+def rate_of(facts: DesignFacts, transfer: Transfer) -> OfferedRate | None:
+    """Returns how often a transfer comes; None where the design does not say."""
+    if transfer.call is not None:
+        return sent_by(facts.design, transfer.call)
+    return _served(facts, transfer.caller, frozenset({transfer.callee}))
+
+
+def _served(facts: DesignFacts, thing: str, passed: frozenset[str]) -> OfferedRate | None:
+    """Returns what a thing serves where it serves all that arrives there: from the design, or from those before it."""
+    rate, component = offered(facts, thing), facts.design.components.get(thing)
+    arrivals = component.constants.get("arrivals") if component is not None else None
+    if rate is not None or not isinstance(arrivals, Formula) or not isinstance(arrivals.tree, Name):
+        return rate
+    source, _, signal = arrivals.tree.path.partition(".")
+    return _served(facts, source, passed | {thing}) if signal == "served" and source not in passed else None
