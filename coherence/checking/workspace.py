@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
     from coherence.findings.edited_designs import Rebuild
     from coherence.importers import ObjectName
+
+PIPE = "-"  # the path of standard input
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def open_workspace(
     manifests = _read_files(workspace, inputs.explicit, root, without_file, problems)
     if manifests:
         try:
-            named = {os.path.relpath(path, root) if root else path for path, own in inputs.explicit.items() if own}
+            named = {_name(path, root) for path, own in inputs.explicit.items() if own}
             workspace.entries += [
                 _imported(own, workspace, named) for own in _apart(manifests, named, together=together)
             ]
@@ -106,7 +109,7 @@ def _read_files(
             workspace.skipped.append(SkippedFile(path, "patch of Kustomize", "render it first (`kustomize build`)"))
             continue
         try:
-            manifests += _add(workspace, path, os.path.relpath(path, root) if root else path, explicit=explicit)
+            manifests += _add(workspace, path, _name(path, root), explicit=explicit)
         except InputError as error:
             problems += error.problems
     return manifests
@@ -114,7 +117,21 @@ def _read_files(
 
 def _add(workspace: Workspace, path: str, name: str, *, explicit: bool) -> list[Document]:
     """Adds a design to the workspace, or returns the manifests of the file."""
-    return _add_bytes(workspace, read_bytes(path, name), path, name, explicit=explicit)
+    data = _standard_input() if path == PIPE else read_bytes(path, name)
+    return _add_bytes(workspace, data, path, name, explicit=explicit)
+
+
+def _name(path: str, root: Path | None) -> str:
+    """Returns what places in a file are called: its path relative to the root, or `<stdin>`."""
+    if path == PIPE:
+        return "<stdin>"
+    return os.path.relpath(path, root) if root else path
+
+
+@cache
+def _standard_input() -> bytes:
+    """Returns the bytes of standard input, which can be read once."""
+    return sys.stdin.buffer.read(document.MAX_BYTES + 1)
 
 
 def _add_bytes(workspace: Workspace, data: bytes, path: str, name: str, *, explicit: bool) -> list[Document]:

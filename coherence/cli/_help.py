@@ -14,6 +14,9 @@ Commands:
 TAIL = """
   coherence COMMAND --help   options of a command
   coherence --version        version of the tool
+  --color auto|always|never  of any command; NO_COLOR and FORCE_COLOR are heard too
+  --quiet                    of any command: print nothing but errors (files are written, exit codes stay)
+  [tool.coherence.COMMAND]   of the nearest pyproject.toml: options that stand unless the command line has them
 
 Exit codes: 0 clean, 1 conflicts (see --fail-on), 2 usage or input, 3 internal error, 4 undecided (--strict).
 """

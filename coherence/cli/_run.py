@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from typing import Any
 
 import click
 
@@ -21,11 +22,15 @@ class Commands(click.Group):
         return list(commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
         if cmd_name not in commands():
             return None
         name = f"{cmd_name}_" if cmd_name == "import" else cmd_name
         command: click.Command = importlib.import_module(f"coherence.cli.{name}").command
+        stated = (ctx.default_map or {}).get(cmd_name, {})
+        if stated:
+            from coherence.cli._conduct import refuse_unknown
+
+            refuse_unknown(cmd_name, stated, [str(param.name) for param in command.params])
         return command
 
     def resolve_command(
@@ -47,12 +52,22 @@ def run(words: list[str]) -> int:
         return _code(words)
 
 
-def _code(words: list[str]) -> int:
+def _main(words: list[str]) -> Any:
+    """Runs a command with what all commands have in common."""
     from coherence.base.version import VERSION
+    from coherence.cli._conduct import conduct_of, conducted, defaults
 
+    conduct = conduct_of(words)
     group = click.version_option(VERSION, prog_name="coherence")(Commands(name="coherence"))
+    with conducted(conduct):
+        return group.main(
+            args=conduct[0], prog_name="coherence", standalone_mode=False, default_map=defaults(commands())
+        )
+
+
+def _code(words: list[str]) -> int:
     try:
-        code = group.main(args=words, prog_name="coherence", standalone_mode=False)
+        code = _main(words)
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
         error.show()

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from coherence.base.errors import UsageError
+from coherence.base.errors import InputError, UsageError
 from coherence.base.watchdog import STOPPED_CODE, WHOLE, interruptible, run_limit
 from coherence.cli._given import refuse_given
 from coherence.cli._progress import Progress
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._terminal import is_coloured
 from coherence.cli._unread import strict_code, strict_option
-from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
+from coherence.findings.finding import Accounting, Evidence, Finding, Grade, Report, Severity, Verdict
 
 if TYPE_CHECKING:
     from coherence.checking.workspace import Answering, Workspace
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from coherence.findings.baselines import BaselineEntry
 
 KINDS = ("target", "writers", "start", "order", "drain", "answer", "work", "update", "rest")  # of default promises
+INVALID = "COH000"  # the code of a problem of an input, in outputs for machines
 SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 OF_A_REPAIR = 2 / 3  # of the time limit that --fix and --diff may take, and the report after them the rest
 
@@ -88,7 +90,7 @@ OF_A_REPORT = (
 @click.option("--no-cache", is_flag=True, help="Ask everything again, and keep nothing.")
 @click.option("--verbose", "-v", is_flag=True, help="In text: proofs in full, and every value that is not read.")
 def command(paths: Sequence[str], **options: Any) -> int:
-    """Check designs (YAML that begins with `coherence: 1`) and manifests; PATHS are files or folders.
+    """Check designs (YAML that begins with `coherence: 1`) and manifests; PATHS are files, folders, or `-` for a pipe.
 
     Manifests given in one command are taken as applied together: they form one design.
     """
@@ -98,6 +100,8 @@ def command(paths: Sequence[str], **options: Any) -> int:
         raise UsageError("of --fix, --diff, --watch and --expect only one is done at a time")
     if chosen.since and (chosen.fix or chosen.diff or chosen.watch):
         raise UsageError("--since compares two states, and --fix, --diff and --watch work on one: leave one out")
+    if "-" in paths and (chosen.fix or chosen.watch or chosen.expect or chosen.since):
+        raise UsageError("`-` is standard input, and --fix, --watch, --expect and --since are about files")
     if chosen.expect:
         refuse_given(OF_A_REPORT, "--expect compares every finding with the expected.yaml beside the design")
         return _expected(paths, chosen)
@@ -117,7 +121,7 @@ def command(paths: Sequence[str], **options: Any) -> int:
     if chosen.fix or chosen.diff:
         refuse_given(("without",), "a repair is for every conflict: write --ignore CODE")
         return _fixed(paths, chosen)
-    with Progress("checking") as bar, interruptible(bar) as run:
+    with Progress("checking") as bar, interruptible(bar) as run, _problems_in(chosen):
         report = _reported(paths, chosen)
     write(report, chosen.output or ("text",), verbose=chosen.verbose)
     if chosen.picture:
@@ -132,6 +136,30 @@ def _draw(paths: Sequence[str], report: Report, file: str) -> None:
     from coherence.reporting.pictures.files import write_drawing
 
     write_drawing(conflicts_drawing(report, ", ".join(map(system_name, paths))), file)
+
+
+@contextmanager
+def _problems_in(options: CheckOptions) -> Iterator[None]:
+    """Writes what is wrong with an input to the outputs for machines, too; the error goes on to standard error."""
+    try:
+        yield
+    except InputError as error:
+        machines = [output for output in options.output if output.partition("=")[0] not in ("text", "concise")]
+        write(problem_report(error), machines, verbose=False)
+        raise
+
+
+def problem_report(error: InputError) -> Report:
+    """Returns a report with a finding for each problem of an input: nothing was checked, so all is undecided."""
+    evidence = Evidence(Grade.PROVED, "reading the input")
+    findings = tuple(
+        Finding(
+            INVALID, "invalid-input", Verdict.UNDECIDED, Severity.ERROR,
+            "; ".join(filter(None, (problem.message, problem.remedy))), (problem.place,), (), evidence,
+        )
+        for problem in error.problems
+    )  # fmt: skip
+    return Report(findings, Accounting(), ())
 
 
 def _refuse_unprinted(options: CheckOptions) -> None:
@@ -306,14 +334,18 @@ def write(report: Report, outputs: Sequence[str], *, verbose: bool) -> None:
     targets = [(name, file) for name, _, file in (output.partition("=") for output in outputs)]
     for name, file in targets:
         colour = name == "text" and not file and is_coloured(sys.stdout)
-        options = {"verbose": verbose, "colour": colour} if name == "text" else {}
+        options: dict[str, Any] = {"verbose": verbose, "colour": colour} if name == "text" else {}
+        if name == "sarif":
+            from coherence.findings.registry import question_pages
+
+            options["rules"] = question_pages()
         text = reporting.render(name, report, **options)
         if file:
             from coherence.base.output_files import write_output
 
             write_output(file, text.encode(), mark=reporting.mark(name))
         else:
-            click.echo(text, nl=False)
+            click.echo(text, nl=False, color=colour or None)  # click takes colours off what is no terminal
 
 
 def exit_code(report: Report, fail_on: str, *, strict: bool) -> int:
