@@ -12,7 +12,7 @@ from coherence.minimums.packing import by_volume
 
 
 def fetched(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
-    """Any cached item gives way to what is not cached."""
+    """Any cached item gives way to what is not cached, or that is used without being kept."""
     assert bound
     slots, cached, count = int(inputs["slots"]) * (2 if "equal_items" in dropped else 1), list[Any](), 0
     for item in several(inputs, "trace"):
@@ -20,9 +20,9 @@ def fetched(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
             continue
         count += 1
         choose.passed(count)
-        if len(cached) == slots:
-            cached.remove(choose(cached))
         cached = [*cached, item]
+        if len(cached) > slots:
+            cached.remove(choose(cached))
     return count
 
 
