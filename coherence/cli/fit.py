@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -93,15 +93,17 @@ def command(  # noqa: PLR0913  (one parameter per option)
     from coherence.causal.session.context import FitSettings
 
     reading = TelemetryInput(**{name: more.pop(name) for name in READING})
+    jobs, cluster = more.pop("jobs"), more.pop("cluster")
     named: dict[str, Any] = {
         name: tuple(value) if isinstance(value, (tuple, list)) else value for name, value in more.items()
     }
     settings = FitSettings(
         window=_window("--window", window), against=_window("--against", against),
         reference=dict(_level("--reference", text) for text in reference), do=dict(_level("--do", text) for text in do),
-        workers=workers_of(named.pop("jobs"), named.pop("cluster")), **named,
+        **named,
     )  # fmt: skip
     _refuse_ignored(reading, settings)
+    settings = replace(settings, workers=workers_of(jobs, cluster))
     _check_kind(picture)
     return _fit(path, reading, settings, stream=stream, picture=picture, time_limit=time_limit, strict=strict,
                 output=output)  # fmt: skip

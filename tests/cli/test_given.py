@@ -37,7 +37,7 @@ TELEMETRY = str(ROOT / "specs" / "loss-attribution" / "telemetry.csv")
         (["check", STORM, "--diff", "-o", "json"], "--output would have no effect"),
         (["check", STORM, "--diff", "-v"], "--verbose would have no effect"),
         (["check", STORM, "-o", "json", "-o", "sarif=FILE", "-v"], "--verbose would have no effect"),
-        (["fit", LOSS, "--telemetry", TELEMETRY, "--jobs", "2", "--cluster", "c"], "--cluster and --jobs would have"),
+        (["fit", LOSS, "--telemetry", TELEMETRY, "--jobs", "2", "--cluster", "c"], "--jobs and --cluster would have"),
         (["fit", LOSS, "--telemetry", TELEMETRY, "--seed", "2"], "--seed would have no effect"),
         (
             ["fit", LOSS, "--telemetry", TELEMETRY, "--bootstrap", "30", "--cluster", "c", "--jobs", "2"],

@@ -250,8 +250,6 @@ def test_a_promise_about_a_rate_is_not_proved_over_a_burst_that_nobody_reads(var
     ("infrastructure", "undecided"),
     [
         ("boundaries: {wan: {kind: environment, around: [far], added_delay: 30 s}}", 2),
-        ("links: [{ends: [near, far], latency: 30 s}]", 2),
-        ("links: [{ends: [gw, llm], latency: 30 s}]", 2),
         ("boundaries: {wan: {kind: environment, around: [near], added_delay: 30 s}}", 2),
         ("links: [{ends: [far, spare], latency: 30 s}]", 0),
         ("boundaries: {wan: {kind: environment, around: [spare], added_delay: 30 s}}", 0),
@@ -266,6 +264,16 @@ def test_calls_are_touched_by_what_stands_around_and_between_the_tiers_that_they
     answers = analyse(read_text(text, "d"), {"d": text}, lambda sources: read_text(sources["d"], "d"))
     verdicts = [finding.verdict for finding in answers.findings]
     assert (verdicts.count(Verdict.UNDECIDED), verdicts.count(Verdict.PROVED)) == (undecided, 2 - undecided)
+
+
+@pytest.mark.parametrize("ends", ["[near, far]", "[gw, llm]"])
+def test_the_latency_of_a_link_between_the_tiers_of_a_call_is_in_its_time(ends: str) -> None:
+    """The answer takes 5 s and the link 30 s of the 15 s that the caller waits; who waits for the caller is right."""
+    link = f"links: [{{ends: {ends}, latency: 30 s}}]"
+    text = f"{HOSTS}infrastructure: {{tiers: {{near: {{count: 1}}, far: {{count: 1}}}}, {link}}}\n"
+    late, right = standing_answers(text, "COH201")
+    assert (late.verdict, late.certainty, right.verdict) == (Verdict.CONFLICT, "certain", Verdict.PROVED)
+    assert "llm needs 35 s to answer" in late.message
 
 
 def standing_answers(text: str, code: str) -> list[Finding]:

@@ -13,6 +13,7 @@ import pytest
 
 from coherence.checking.workspace import check
 from coherence.cli._run import run
+from coherence.findings.finding import Verdict
 
 MEMORY_PATH = """\
 coherence: 1
@@ -57,7 +58,6 @@ components:
     [
         (MEMORY_PATH, {"components.engine.blocks", "workload.chat.rate"}),  # completed by issues 18 and 19
         (LONG_TASKS, {"workload.report.service.mean", "components.pool.copies"}),  # completed by issue 19
-        (ONE_LINK, {"links.pre - dec.count", "workload.r.rate"}),  # completed by issue 19
         (TRAINING, {"components.training.mtbf", "tiers.h100.count"}),  # bound is about it
     ],
 )
@@ -67,6 +67,15 @@ def test_a_design_about_which_nothing_is_asked_is_not_green(text: str, named: se
     report = check(file)
     assert report.accounting.unanswered == 1
     assert named <= {line.path for line in report.not_read}
+    assert run(["check", str(file), "--strict"]) == 4
+
+
+def test_transfers_over_one_link_are_asked_for_their_size(tmp_path: Path) -> None:
+    file = tmp_path / "design.yaml"
+    file.write_text(ONE_LINK, encoding="utf-8")
+    (finding,) = check(file).findings
+    assert (finding.code, finding.verdict) == ("COH508", Verdict.UNDECIDED)
+    assert "needs `carries` of dq" in finding.message
     assert run(["check", str(file), "--strict"]) == 4
 
 

@@ -170,6 +170,8 @@ class EventWorld:
     def _write_outages(self) -> None:
         events: list[tuple[float, int, int]] = []
         for outage in self.program.outages:
+            if not outage.lasts:
+                continue  # at one instant ends come before beginnings: it would never end
             row = self.memory.words(self._station[outage.station], int(outage.kind == "refuse"))
             events += [(outage.start, at.PAUSE, row), (outage.start + outage.lasts, at.RESUME, row)]
         self.memory.schedule(sorted(events))

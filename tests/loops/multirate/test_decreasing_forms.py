@@ -42,3 +42,13 @@ def test_a_form_for_each_piece_proves_what_no_single_form_does() -> None:
 def test_what_neither_grows_nor_decays_is_not_proved() -> None:
     lap = two_pieces(spiral(1.0, 0.3), spiral(1.0, 0.3))
     assert not any(proved(lap, START, laps, grows=grows) for laps in (0, 1, 2) for grows in (False, True))
+
+
+@pytest.mark.parametrize("nilpotent", [[[3.0, 9.0], [-1.0, -3.0]], [[1.0, 1.0], [-1.0, -1.0]]])
+def test_a_lap_that_ends_at_rest_after_two_is_proved_where_rounding_spoils_coordinates(
+    nilpotent: list[list[float]],
+) -> None:
+    """Its square is 0, so eigenvalues are rounding alone, and the mean of its pieces has a singular equation."""
+    lap = two_pieces(np.array(nilpotent), np.array(nilpotent))
+    assert proved(lap, START, 0, grows=False)
+    assert not proved(lap, START, 0, grows=True)

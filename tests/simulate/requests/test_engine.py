@@ -213,6 +213,13 @@ def test_an_outage_freezes_the_work_and_may_refuse(kind: str, ended: list[float]
     assert outcomes(result) == (["completed"] * 2 if kind == "pause" else ["refused", "completed"])
 
 
+@pytest.mark.parametrize("kind", ["pause", "refuse"])
+def test_an_outage_of_no_time_changes_nothing(kind: str) -> None:
+    program = one_call(station=Station("pool", 1, ONE_SECOND), **at(0, 1))
+    stopped = simulate(replace(program, outages=(Outage("pool", 0.5, 0.0, kind),)), seed=1, until=9)
+    assert ends(stopped) == ends(simulate(program, seed=1, until=9)) == [1.0, 2.0]
+
+
 def test_servers_come_and_go() -> None:
     run = RequestRun(one_call(station=Station("pool", 0, ONE_SECOND), **at(0, 0, 0)), seed=1, trace=True)
     run.advance(1.0)

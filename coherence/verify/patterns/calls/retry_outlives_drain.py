@@ -56,7 +56,6 @@ from coherence.verify.events.bounds import ends_of_tries
 from coherence.verify.events.drains import Drain, drains
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.patterns.calls._own_budget import LONGEST_PAUSES
-from coherence.verify.patterns.calls._own_calls import own_calls
 
 QUESTION = Question("COH203", "retry-outlives-drain", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -67,7 +66,11 @@ WAITS = "the drain of {} waits for calls in flight: its shortest time is that of
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields every call to a thing that is drained; what is not decided once, whichever of several timers drains it."""
     draining = tuple(drains(subject.design))
-    plans = call_tree(subject.design).plans if draining else ()
+    if not draining:
+        return
+    from coherence.verify.patterns.calls._own_calls import own_calls
+
+    plans = call_tree(subject.design).plans
     by_message: dict[str, Finding] = {}
     for drain in draining:
         yield from own_calls(QUESTION, subject, drain)

@@ -47,11 +47,9 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Timer
 from coherence.language.sentences import Promise
 from coherence.verify.events import graph, orders
-from coherence.verify.events.endings import with_decided_ends
 from coherence.verify.events.graph import Chain
 from coherence.verify.events.orders import between
 from coherence.verify.patterns.timers import _before, _overrun
-from coherence.verify.patterns.timers._circles import never_begins
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers import repairs
 from coherence.verify.timers.firing import FiringWindow
@@ -102,6 +100,9 @@ def ask(subject: Subject) -> Iterator[Finding]:
     promises = [promise for promise in design.promises.values() if promise.kind == "response"]
     if not promises or not (design.timers or any(c.takes for c in design.components.values())):
         return
+    from coherence.verify.events.endings import with_decided_ends
+    from coherence.verify.patterns.timers._circles import never_begins
+
     by_event = with_decided_ends(design, graph.with_failures(graph.event_graph(design)))
     kind = graph.without_rests(by_event)
     for promise in promises:
