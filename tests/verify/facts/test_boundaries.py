@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
-from coherence.model.boundaries import around
+from coherence.language.shared_rates import around
 from coherence.model.model import Interval
 from coherence.verify.facts.boundaries import effects, rooms
 from coherence.verify.facts.design_facts import DesignFacts, known
