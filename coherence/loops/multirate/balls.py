@@ -73,6 +73,8 @@ class Ball:
         return bool(self.centre or self.radius)
 
     def __add__(self, other: Ball | Fraction | int) -> Ball:
+        if hasattr(other, "dtype"):
+            return NotImplemented  # an array takes each of its entries
         if not isinstance(other, Ball):
             if not other:
                 return self
@@ -91,6 +93,8 @@ class Ball:
         return -self + other
 
     def __mul__(self, other: Ball | Fraction | int) -> Ball:
+        if hasattr(other, "dtype"):
+            return NotImplemented  # an array takes each of its entries
         if not other or not (self.centre or self.radius):
             return Ball(0)
         right = Ball.of(other)

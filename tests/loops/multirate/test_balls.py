@@ -46,3 +46,11 @@ def test_arrays_of_numbers_become_arrays_of_balls() -> None:
 
     balls = in_balls(np.array([[Fraction(1, 3), 2]], dtype=object))
     assert (balls @ balls.T)[0, 0].holds(Fraction(1, 9) + 4)
+
+
+def test_a_ball_meets_each_entry_of_an_array() -> None:
+    import numpy as np
+
+    third, row = Ball.of(Fraction(1, 3)), np.array([Fraction(1), Fraction(2)], dtype=object)
+    assert [ball.holds(Fraction(k, 3)) for k, ball in enumerate(third * row, start=1)] == [True, True]
+    assert [ball.holds(k + Fraction(1, 3)) for k, ball in enumerate(third + row, start=1)] == [True, True]

@@ -337,6 +337,10 @@ PROBES = (
 )
 
 
+DRAINS = """components: {pod: {takes: {drain: 130 s .. 300 s}}}
+timers: {t: {from: pod.drain starts, after: 120 s, unless: pod.drain ends, then: kill node}}"""
+
+
 def waits(thing: str, takes: str, after: str, then: str) -> str:
     """One activity and the timer that it should end in time."""
     activity = takes.partition(":")[0]
@@ -369,7 +373,8 @@ def waits(thing: str, takes: str, after: str, then: str) -> str:
         (waits("worker", "task: 30 s .. 300 s", "30 s", "redeliver"), "COH207 conflict possible"),  # TR-21
         (waits("worker", "task: 30 s .. 60 s", "300 s", "redeliver"), "COH207 proved"),
         (waits("job", "write: 60 s .. 300 s", "120 s", "kill job"), "COH207 conflict possible"),  # PB-09
-        (waits("pod", "drain: 130 s .. 300 s", "120 s", "kill node"), "COH207 conflict certain"),  # DD-05
+        (waits("pod", "drain: 130 s .. 300 s", "120 s", "kill node"), "COH207 conflict possible"),  # it drains later
+        (DRAINS, "COH207 conflict certain"),  # DD-05
         (PROBES.format(10, 3, 10, 3), "COH208 conflict possible"),  # LB-07
         (PROBES.format(1, 2, 10, 10), "COH208 proved"),  # OK-08
     ],
