@@ -32,7 +32,8 @@ def never_begins(
     assumed = tuple(dict.fromkeys(text for each in every for link in each for text in link.assumptions))
     return question.conflict(
         f"'{event}' never comes: it waits for itself ({passed})", places,
-        (*dict.fromkeys(_overrun.deciding(chain)), promise.name), arithmetic({"waits in the circle": (len(chain), "")}, witness=steps),
+        (*dict.fromkeys(_overrun.deciding(chain)), promise.name),
+        arithmetic({"waits in the circle": (len(chain), "")}, witness=steps),
         certain=True, assumptions=assumed,
     )  # fmt: skip
 
