@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import coherence
 from coherence.cli._run import run
 from coherence.loops.interchange.design_cross_checks import cross_checks
+from coherence.loops.interchange.loop_analysis import analyze
 from tests.loops.designs.test_bridged_laps import LAG
 
 pytest.importorskip("control", reason="python-control is not installed")
@@ -17,7 +17,7 @@ FLOW = 'coherence: 1\ncomponents: {a: {state: "x\' = -%s * delayed(a.x, 1 s) / 1
 
 
 def test_every_operating_point_has_its_opinions() -> None:
-    (check,) = cross_checks(coherence.analyze(LAG))
+    (check,) = cross_checks(analyze(LAG))
     assert (check.name, check.verdict) == ("ctl at operating point 0", "unstable")
     assert check.opinions[0].verdict == "unstable"
     assert "1.04289" in check.opinions[0].detail
@@ -25,7 +25,7 @@ def test_every_operating_point_has_its_opinions() -> None:
 
 @pytest.mark.parametrize(("gain", "verdict"), [("1", "stable"), ("2", "unstable")])
 def test_flows_have_theirs(gain: str, verdict: str) -> None:
-    (check,) = cross_checks(coherence.analyze(FLOW % gain))
+    (check,) = cross_checks(analyze(FLOW % gain))
     assert [check.verdict, check.opinions[0].verdict] == [verdict, verdict]
 
 
@@ -34,7 +34,7 @@ def test_a_loop_that_an_unstable_one_feeds_is_judged_alone() -> None:
     follower = stable.replace("heater.power, law", "fan.speed, law").replace("room.temp", "hall.temp")
     room = '  hall: {state: "temp\' = (10 - hall.temp + 2 * fan.speed) / 300 s", from: 12}\n'
     design = LAG.replace("components:\n", "components:\n" + room) + follower
-    checks = {check.name.split(" at ")[0]: check for check in cross_checks(coherence.analyze(design))}
+    checks = {check.name.split(" at ")[0]: check for check in cross_checks(analyze(design))}
     assert checks["ctl"].verdict == checks["ctl"].opinions[0].verdict == "unstable"
     for check in checks.values():
         assert not check.differs
@@ -60,7 +60,7 @@ def test_each_branch_of_a_kink_has_its_own_opinions() -> None:
     error = "(20 - delayed(room.temp, 60 s))"
     kinked = LAG.replace(f"5 + 3 * {error}", f"5 + min(0.5 * {error}, 3 * {error})")
     assert kinked != LAG
-    checks = {check.name: check for check in cross_checks(coherence.analyze(kinked))}
+    checks = {check.name: check for check in cross_checks(analyze(kinked))}
     assert sorted(check.verdict for check in checks.values()) == ["stable", "unstable"]
     for name, check in checks.items():
         assert "branch" in name

@@ -14,13 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.io import loadmat
 
-import coherence
 from coherence.base.errors import UsageError
 from coherence.loops.analysis.network_reading import read_network
 from coherence.loops.designs.design_network import network_of
 from coherence.loops.interchange.design_systems import whole_system
 from coherence.loops.interchange.export import exported
 from coherence.loops.interchange.exported_network import ExportedNetwork
+from coherence.loops.interchange.loop_analysis import analyze
 from coherence.loops.multirate.sampled_system import Multirate, exactly
 from coherence.loops.multirate.verdict import floquet
 from coherence.loops.networks.network import Network, loop
@@ -36,7 +36,7 @@ def read_again(network: ExportedNetwork, folder: Path) -> Network | Multirate:
 
 
 def test_a_thermostat_in_json_is_its_network(tmp_path: Path) -> None:
-    network = exported(coherence.analyze(LAG))
+    network = exported(analyze(LAG))
     document = network.to_dict()
     assert document["samplers"]["heater.power"]["period"] == 60
     assert document["blocks"]["delay 1"] == {"numerator": [1.0], "denominator": [1.0], "delay": 60.0}
@@ -46,7 +46,7 @@ def test_a_thermostat_in_json_is_its_network(tmp_path: Path) -> None:
     assert isinstance(again, Multirate)
     assert floquet(again).modulus == pytest.approx(1.0428880490)
     file = tmp_path / "network.json"
-    assert coherence.analyze(file).linearize("heater.power").L.dt == 60
+    assert analyze(file).linearize("heater.power").L.dt == 60
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -67,7 +67,7 @@ def test_a_design_that_is_read_again_is_the_same_system(tmp_path: Path, data: st
 
 
 def test_a_script_gives_the_same_systems(tmp_path: Path) -> None:
-    analyses = {"sampled": coherence.analyze(LAG), "delayed": coherence.analyze(loop([0.05], [1, 0], 10))}
+    analyses = {"sampled": analyze(LAG), "delayed": analyze(loop([0.05], [1, 0], 10))}
     for name, analysis in analyses.items():
         (tmp_path / f"{name}.py").write_text(exported(analysis).to_script())
     (tmp_path / "both.py").write_text(
@@ -85,8 +85,8 @@ def test_a_script_gives_the_same_systems(tmp_path: Path) -> None:
 
 
 def test_a_mat_file_holds_the_matrices() -> None:
-    content = loadmat(io.BytesIO(exported(coherence.analyze(LAG)).to_mat()), simplify_cells=True)
-    assert np.allclose(content["loops"]["ctl"]["A"], coherence.analyze(LAG).linearize("ctl").L.A)
+    content = loadmat(io.BytesIO(exported(analyze(LAG)).to_mat()), simplify_cells=True)
+    assert np.allclose(content["loops"]["ctl"]["A"], analyze(LAG).linearize("ctl").L.A)
     assert content["loops"]["ctl"]["dt"] == 60
     assert content["samplers"]["heater_power"]["period"] == 60
     assert content["operating_point"]["room_temp"] == 20
@@ -94,7 +94,7 @@ def test_a_mat_file_holds_the_matrices() -> None:
 
 
 def test_names_that_matlab_cannot_tell_apart_are_refused() -> None:
-    network = exported(coherence.analyze(loop([0.05], [1, 0])))
+    network = exported(analyze(loop([0.05], [1, 0])))
     clash = ExportedNetwork("x", network.network, (), {"a.b": 1.0, "a b": 2.0})
     with pytest.raises(UsageError, match=r"cannot tell the names apart.*a\.b, a b"):
         clash.to_mat()
