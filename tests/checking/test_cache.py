@@ -186,7 +186,7 @@ def test_an_answer_that_a_limit_changes_is_marked(name: str) -> None:
     (entry,) = open_workspace([Path("specs") / name / "design.yaml"]).entries
     whole, *short = (
         ask(entry, {"select": (), "ignore": (), "time_limit": limit, "verify_repairs": False, "thorough": False})
-        for limit in (20.0, 0.0005, 0.02, 0.1)
+        for limit in (60.0, 0.0005, 0.02, 0.1)  # the first ends by itself, on a busy machine too
     )
     assert short[0].cut_short
     for made in short:
