@@ -1,7 +1,7 @@
 """Reads the clocks of time limits, and records what a limit cut short.
 
 The prover's limits are seconds of the processor, so that a busy machine changes no verdict; those of a whole question
-are seconds of the wall.  Whoever asks `is_over` or `left_until` and is told that nothing is left, and the solver that
+are seconds of the wall.  Whoever asks how much is left and is told that nothing is left, and the solver that
 gives up for want of time, records it for the `recorded_cuts` block around: its answer depends on the machine.
 """
 
@@ -54,6 +54,11 @@ def left_until(end: float) -> float:
 def is_over(end: float) -> bool:
     """Returns whether `end`, in processor seconds, has come, and records that it has."""
     return left_until(end) <= 0
+
+
+def part_until(end: float, part: float) -> float:
+    """Returns the end, in processor seconds, of a part of the time until `end`; that none is left is recorded."""
+    return now() + left_until(end) * part
 
 
 def wall_left_until(end: float) -> float:

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
+from coherence.base.clock import record_cut
+
 WHOLE = 3  # limits of one question: what all questions and repairs of a design may take, of the wall
 
 STOPPED, STOPPED_CODE = "stopped by Ctrl-C", 130  # what a run says of what it did not come to, and how it exits
@@ -47,6 +49,7 @@ def at_most(seconds: float, *, processor: bool = False) -> Iterator[None]:
         if _is_delicate(frame):
             signal.setitimer(getattr(signal, timer), AGAIN)
         else:
+            record_cut()  # whoever catches it answers by what the machine had time for
             raise TimeOverError
 
     before = _handler(alarm, over)

@@ -35,6 +35,15 @@ def test_a_limit_that_has_come_is_recorded_inside_and_outside() -> None:
     assert not later.happened
 
 
+def test_a_part_of_the_time_is_less_of_it_and_none_is_recorded() -> None:
+    with clock.recorded_cuts() as cuts:
+        assert clock.now() + 20 < clock.part_until(clock.now() + 60, 1 / 2) <= clock.now() + 30
+    assert not cuts.happened
+    with clock.recorded_cuts() as cuts:
+        assert clock.is_over(clock.part_until(clock.now() - 1, 1 / 2))
+    assert cuts.happened
+
+
 def test_the_wall_has_its_own_limit() -> None:
     with clock.recorded_cuts() as cuts:
         assert clock.wall_is_over(time.monotonic() - 1)

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from coherence.base.clock import recorded_cuts
 from coherence.base.watchdog import TimeOverError, at_most, current_run, interruptible, is_interruptible, run_limit
 
 
@@ -26,6 +27,12 @@ def test_a_computation_that_knows_no_limit_is_interrupted() -> None:
         busy(10)
     assert time.monotonic() - begun < 5
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_an_alarm_that_its_caller_catches_is_recorded_all_the_same() -> None:
+    with recorded_cuts() as cuts, contextlib.suppress(TimeOverError), at_most(0.01):
+        busy(10)
+    assert cuts.happened
 
 
 def test_a_limit_of_the_processor_does_not_count_waiting() -> None:

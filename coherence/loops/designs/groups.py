@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.base.clock import wall_is_over
+from coherence.base.clock import wall_is_over, wall_left_until
 from coherence.base.number_text import render_clock, render_seconds
 from coherence.base.places import Place
 from coherence.base.queries import cached
@@ -325,6 +325,6 @@ def _executed(group: Group, rests: Rests, numbers: dict[str, tuple[Fraction | fl
 
 def _moved_one_way(group: Group, runs: Sequence[LongRun], deadline: float) -> tuple[Evidence | None, str]:
     """Returns the proof that no command is ever moved both ways, where time is left for it, and what it shows."""
-    limit = (deadline - time.monotonic()) * ONE_WAY_SHARE
+    limit = wall_left_until(deadline) * ONE_WAY_SHARE
     evidence = comes_to_rest(group.model, group.loops, runs, limit) if limit > 0 else None
     return evidence, ": no command is ever moved both ways"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coherence.base.clock import left_until, now
+from coherence.base.clock import left_until, part_until
 from coherence.base.solver import unsat
 from coherence.verify.convergence.set_chains import Descent, chain_of_sets, levelled, named
 from coherence.verify.convergence.settling import in_basin
@@ -33,7 +33,7 @@ def _descend(plain: TransitionSystem, goal: TransitionSystem, broken: str, deadl
     reason = "no bounded set that the edges keep was found"
     with np.errstate(all="ignore"):
         try:
-            rest = in_basin(plain, goal, broken, now() + (deadline - now()) / FIRST)
+            rest = in_basin(plain, goal, broken, part_until(deadline, 1 / FIRST))
         except (np.linalg.LinAlgError, OverflowError, ValueError) as error:
             rest = f"stopped: {error}"
         if isinstance(rest, Descent):

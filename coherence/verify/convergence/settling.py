@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from coherence.base.clock import is_over, now
+from coherence.base.clock import is_over, left_until
 from coherence.base.solver import joined, unsat
 from coherence.verify.convergence.lyapunov import Basin, basin
 from coherence.verify.convergence.set_chains import (
@@ -51,7 +51,7 @@ def _confirmed(plain: TransitionSystem, levels: list[Level], end: Basin, deadlin
     script = joined([lead, *end.scripts])
     if is_over(deadline):
         return "the time is over"
-    if not unsat(script, timeout_ms=int(1000 * max(0.1, deadline - now()))).unsat:
+    if not unsat(script, timeout_ms=int(1000 * max(0.1, left_until(deadline)))).unsat:
         return "a quadratic function was found, and the solver did not confirm it"
     return Descent(len(levels) - 1 + end.steps, script, quadratic=True)
 

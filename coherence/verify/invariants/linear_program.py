@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from coherence.base.clock import now, record_cut
+from coherence.base.clock import left_until, now, record_cut
 from coherence.base.linear_programs import linear_solver
 from coherence.verify.invariants.numeric import Floats, Ints
 
@@ -114,7 +114,7 @@ def _add(solver: Any, rows: Sparse, chosen: Any) -> None:
 def _solve(solver: Any, deadline: float) -> Floats | None:
     import highspy
 
-    solver.setOptionValue("time_limit", solver.getRunTime() + max(0.01, deadline - now()))
+    solver.setOptionValue("time_limit", solver.getRunTime() + max(0.01, left_until(deadline)))
     solver.run()
     status = solver.getModelStatus()
     if status == highspy.HighsModelStatus.kUnknown:  # too fine: the usual tolerances will do

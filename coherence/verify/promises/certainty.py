@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 
-from coherence.base.clock import is_over, now
+from coherence.base.clock import is_over, part_until
 from coherence.findings.question_input import details_are_asked
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.model.model import Model
@@ -60,7 +60,7 @@ def certainty(model: Model, breaks: Broken, deadline: float, waits: tuple[Fracti
     left_open = open_choices(model, waits) if details_are_asked() else None
     if left_open is None:
         return POSSIBLE
-    left, end = MOST_INSTANTS, now() + (deadline - now()) * SHARE
+    left, end = MOST_INSTANTS, part_until(deadline, SHARE)
     for choices in left_open.choices:
         taken = breaks(choices) if left > 0 and not is_over(end) else 0
         if not taken:

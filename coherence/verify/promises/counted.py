@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.base.clock import now
+from coherence.base.clock import left_until
 from coherence.language.expressions.tree import Logic
 from coherence.model.model import Model
 from coherence.simulate.execute.bounded_response import BoundedResponse
@@ -113,7 +113,7 @@ def held_in_time(model: Model, response: BoundedResponse, deadline: float) -> li
     for schedule in schedules(model, (response.within,)):
 
         def attempt(reading: ModelReading, until: float, schedule: PhasePattern = schedule) -> InvariantProof | str:
-            left = until - now()
+            left = left_until(until)
             system = Counting(model, schedule, response, reading=reading, deadline=until).system()
             answer = prove(system, time_limit=left)
             return answer if isinstance(answer, InvariantProof) else answer.reason

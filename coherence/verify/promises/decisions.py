@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from coherence.base.clock import is_over, left_until, now
+from coherence.base.clock import is_over, left_until, now, part_until
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Tree, rename
@@ -123,7 +123,7 @@ def _few_runs(model: Model, promise: Promise, condition: Tree, deadline: float) 
         return None
     try:
         next(finite(model, FEW_STARTS), None)  # raises where there are more
-        ran = every_start(model, condition, promise.kind, now() + (deadline - now()) / 4)
+        ran = every_start(model, condition, promise.kind, part_until(deadline, 1 / 4))
     except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError):
         return None
     return None if isinstance(ran, Open) else ran
@@ -135,7 +135,7 @@ def _comes_or_runs(model: Model, promise: Promise, condition: Tree, deadline: fl
 
     ran: Outcome | NotExactError | MissingValueError
     try:
-        ran = every_start(model, condition, promise.kind, now() + (deadline - now()) / 2)
+        ran = every_start(model, condition, promise.kind, part_until(deadline, 1 / 2))
     except (NotExactError, MissingValueError) as error:
         ran = error
     if isinstance(ran, Refuted | Proved):
@@ -186,7 +186,7 @@ def _by_parts(model: Model, condition: Tree, *, wanted: bool, deadline: float) -
     from coherence.verify.promises.contracts import ByParts, by_parts
 
     try:
-        proof = by_parts(model, condition, wanted=wanted, deadline=deadline - (deadline - now()) / 3)
+        proof = by_parts(model, condition, wanted=wanted, deadline=part_until(deadline, 2 / 3))
     except (NotLinearError, NotCommensurateError):
         return None
     if not isinstance(proof, ByParts):
@@ -231,5 +231,5 @@ def _other_phases(model: Model, promise: Promise, stopped: ProofFailure, deadlin
             return Refuted(moved, instants)
     pattern = ", ".join(f"{name} at {float(phase):g} s" for name, phase in phases.items() if phase) or "all phases 0"
     ran = f"no run of {LAPS} periods from the ends of the ranges breaks it ({pattern})"
-    near = nearest(model, condition, wanted=promise.kind == "always", seconds=deadline - now())
+    near = nearest(model, condition, wanted=promise.kind == "always", seconds=left_until(deadline))
     return Open(f"no invariant found: {stopped.reason}; {advice(model, stopped)}", f"{ran}; {near}" if near else ran)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.base.clock import wall_is_over
+from coherence.base.clock import wall_is_over, wall_left_until
 from coherence.findings.finding import Finding, Severity, Verdict
 from coherence.findings.question_input import Question, Subject, details_are_asked, details_unasked
 from coherence.language.design import Design
@@ -76,7 +76,7 @@ def _answers_at(subject: Subject, delays: Sequence[OpenDelay], cases: Sequence[D
         for case in cases:
             if findings and wall_is_over(deadline):
                 break
-            left = max(deadline - time.monotonic(), subject.time_limit / len(cases))
+            left = max(wall_left_until(deadline), subject.time_limit / len(cases))
             findings.append(ask(replace(subject, design=case.design, time_limit=left)))
     return _Answers(delays, cases, findings)
 

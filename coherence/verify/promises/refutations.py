@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.base.clock import is_over, now
+from coherence.base.clock import is_over, part_until
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError, evaluate
 from coherence.language.expressions.tree import Call, Compare, Held, Tree, walk
@@ -48,7 +48,7 @@ def refuted(model: Model, condition: Tree, kind: str, deadline: float) -> Refute
             return replace(refutation, certainty=certainty(model, broken_after, deadline))
         if refutation is not None:
             return refutation
-    return _otherwise(model, condition, kind, now() + (deadline - now()) * OTHER_SHARE)
+    return _otherwise(model, condition, kind, part_until(deadline, OTHER_SHARE))
 
 
 def _otherwise(model: Model, condition: Tree, kind: str, deadline: float) -> Refuted | None:

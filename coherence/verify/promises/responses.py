@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from coherence.base.clock import is_over, now
+from coherence.base.clock import is_over, now, part_until
 from coherence.language.expressions import names as names_of
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Logic, Name, Tree, rename
@@ -124,7 +124,7 @@ def _decided(model: Model, response: BoundedResponse, deadline: float) -> Answer
     if late is not None:
         return late
     try:
-        return _from_every_start(model, response, now() + (deadline - now()) / 2)
+        return _from_every_start(model, response, part_until(deadline, 1 / 2))
     except (NotExactError, MissingValueError, NotCommensurateError, NotLinearError):
         return _by_proof(model, response, deadline, asks=asks)
 
@@ -234,12 +234,12 @@ def _by_proof(model: Model, response: BoundedResponse, deadline: float, *, asks:
     from coherence.verify.promises.proofs import ConditionProof, proof_of
 
     if not asks:
-        quiet = proof_of(model, response.first, wanted=False, deadline=now() + (deadline - now()) / 3)
+        quiet = proof_of(model, response.first, wanted=False, deadline=part_until(deadline, 1 / 3))
         if isinstance(quiet, ConditionProof):
             return Never(
                 Proved("template invariant, z3", "(reset)\n".join(quiet.certificates), _order_assumption(quiet.orders))
             )
-    certificates = held_in_time(model, response, deadline - (deadline - now()) / 8)
+    certificates = held_in_time(model, response, part_until(deadline, 7 / 8))
     if isinstance(certificates, str):
         late = _other_phases(model, response, max(deadline, now() + GRACE))
         return late or Open(

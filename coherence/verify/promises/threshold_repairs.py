@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from coherence.base.clock import is_over, now
+from coherence.base.clock import is_over, left_until, now
 from coherence.base.errors import CoherenceError
 from coherence.findings import repairs
 from coherence.findings.edited_designs import edited_subject
@@ -60,7 +60,7 @@ def _search(subject: Subject, promise: Promise, formula: Formula, number: Number
             if edit is None or changed is None:
                 return None
             again = changed.design.promises[promise.name]
-            outcome = decide(changed.model, again, time_limit=(end - now()) / 2)
+            outcome = decide(changed.model, again, time_limit=left_until(end) / 2)
             if isinstance(outcome, Proved) and not outcome.touching:
                 return repairs.proposal(edit)
         except CoherenceError:

@@ -71,7 +71,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     candidates = [p for p in subject.design.promises.values() if p.kind in KINDS and _roots(p) & touched]
     if not candidates:
         return
-    from coherence.base.clock import now
+    from coherence.base.clock import left_until, now
     from coherence.verify.promises import (  # the engine, only where there is something to decide
         loop_promises,
         loop_responses,
@@ -81,7 +81,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     promised = [promise for promise in candidates if engines[promise.name].driven(subject, promise)]
     end = now() + subject.time_limit
     for number, promise in enumerate(promised):
-        left = max(0.0, end - now())
+        left = max(0.0, left_until(end))
         share = left if number == len(promised) - 1 else max(left / 2, left / (len(promised) - number))
         yield engines[promise.name].answer(QUESTION, replace(subject, time_limit=share), promise)
 
