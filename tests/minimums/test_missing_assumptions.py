@@ -33,6 +33,10 @@ from coherence.minimums.registry import entry
         ("clock_synchronisation", "unicast"),  # one broadcast with a common delay (Elson 2002)
         ("agreement_rounds", "silent_crash"),  # a fast failure detector (Aguilera, Le Lann, Toueg 2002)
         ("agreement_rounds", "lock_step"),
+        ("commit_messages", "late_messages"),  # a vote by silence: 3 messages of 3 participants, one of which may stop
+        ("early_stopping_rounds", "decided_stops"),  # one round without a stop, for who goes on sending
+        ("linearizable_read", "several_users"),  # one reader that holds the register reads at once
+        ("linearizable_write", "several_users"),
         ("reading_age_mean", "free_phases"),  # a loop that reads just after its sensor
         ("reading_age_longest", "free_phases"),
     ],

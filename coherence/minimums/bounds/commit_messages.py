@@ -1,7 +1,8 @@
-"""messages of a commit: how many messages a commit of n participants takes that no single stop can block.
+"""messages of a commit: how many messages a commit of n participants takes where silence tells nothing.
 
 ## What
-2 n - 2 messages in a run without a failure: every participant must be heard by the rest, and hear of the outcome.
+2 n - 2 messages in a run without a failure, where silence tells nothing: every participant must be heard by all the
+others.  With a bound on delays a vote may be given by silence, and `commit_messages_timed` remains.
 
 ## Why it matters
 It is the traffic of every distributed transaction in good times.
@@ -10,7 +11,8 @@ It is the traffic of every distributed transaction in good times.
 5 participants: 8 messages.
 
 ## Source
-C. Dwork and D. Skeen, "The inherent cost of nonblocking commitment", PODC 1983.
+C. Dwork and D. Skeen, "The inherent cost of nonblocking commitment", PODC 1983 (there with a bound on delays, for
+protocols that survive any number of stops).
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ BOUND = Bound(
         "unicast",
         "any_vote",
         "reliable_messages",
+        "late_messages",
     ),
+    without={"late_messages": "commit_messages_timed"},
     source="Dwork and Skeen 1983",
     examples=(
         Example({"n": 5}, 8.0, "published"),

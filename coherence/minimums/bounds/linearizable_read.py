@@ -5,8 +5,8 @@ With delays between d - u and d and clocks that nothing but messages sets, some 
 other operation costs.
 
 ## Why it matters
-Sequential consistency allows operations that return at once; linearizability does not, however good the clocks of the
-replicas are among themselves.
+Sequential consistency allows reads, or writes, that return at once; linearizability does so only where the clocks agree
+exactly, or where one process alone reads or writes.
 
 ## Example
 u = 20 ms: 5 ms.
@@ -34,6 +34,7 @@ BOUND = Bound(
     assumptions=(
         "reliable_messages",
         "messages_only",
+        "several_users",
     ),
     source="Attiya and Welch 1994",
     examples=(Example({"uncertainty": Fraction(1, 50)}, 0.005, "arithmetic"),),

@@ -1,7 +1,8 @@
 """set agreement: how long it takes until at most k values are left, when f processes may stop.
 
 ## What
-floor(f / k) + 1 rounds: in each round k stops can hide one value each.
+floor(f / k) + 1 rounds of n >= f + k + 1 processes: in each round k stops can hide one value each.  (With fewer
+processes some rules are done sooner.)
 
 ## Why it matters
 Leaving k values instead of one (k shards, k leaders) buys time by that factor and not more.
@@ -17,7 +18,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Example, Quantifier, Status, Symbol, Trend
+from coherence.base import solver
+from coherence.minimums.bound import Bound, Checked, Example, Quantifier, Recheck, Status, Symbol, Trend
+from coherence.minimums.consensus import one_round
+
+
+def five_processes() -> Checked:
+    """Five processes of which two may stop: no rule leaves two values after one round (unsat); four have one (sat)."""
+    text = one_round(5, 2, 2)
+    lost = solver.unsat(text, timeout_ms=30_000).unsat
+    kept = solver.unsat(one_round(4, 2, 2), timeout_ms=30_000).outcome is solver.Outcome.SAT
+    return Checked(lost and kept, "one round, two stops, two values: unsat for five processes, sat for four", text)
 
 BOUND = Bound(
     name="set_agreement_rounds",
@@ -46,5 +57,6 @@ BOUND = Bound(
         Example({"failures": 4, "values": 2, "delay": Fraction(1, 100), "processes": 9}, 0.03, "published"),
         Example({"failures": 3, "values": 1, "delay": Fraction(1), "processes": 9}, 4.0, "rounds of agreement"),
     ),
+    proofs=(Recheck("smt", "one round of five processes, every run", five_processes),),
     telemetry=("longest delay",),
 )
