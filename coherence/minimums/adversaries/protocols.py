@@ -128,7 +128,7 @@ ADVERSARIES = (
             "early_stopping_rounds": tuple(
                 {**_rounds(n, f), "actual": Fraction(a)} for n, f, a in ((3, 1, 0), (3, 1, 1), (3, 2, 0), (4, 1, 0))
             ),
-            "set_agreement_rounds": ({**_rounds(3, 1), "values": Fraction(1)}, {**_rounds(4, 1), "values": Fraction(2)}),
+            "set_agreement_rounds": tuple({**_rounds(n, 1), "values": Fraction(k)} for n, k in ((3, 1), (4, 2))),
         },
         decided,
         ("decided_stops",),

@@ -30,6 +30,7 @@ def five_processes() -> Checked:
     kept = solver.unsat(one_round(4, 2, 2), timeout_ms=30_000).outcome is solver.Outcome.SAT
     return Checked(lost and kept, "one round, two stops, two values: unsat for five processes, sat for four", text)
 
+
 BOUND = Bound(
     name="set_agreement_rounds",
     group="consistency",
