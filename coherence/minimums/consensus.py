@@ -116,17 +116,17 @@ class Groups:
     def __init__(self) -> None:
         self._above: dict[object, object] = {}
 
-    def of(self, one: object) -> object:
-        """Returns what stands for the group of one."""
-        while self._above.setdefault(one, one) != one:
-            self._above[one] = self._above[self._above[one]]
-            one = self._above[one]
-        return one
+    def of(self, member: object) -> object:
+        """Returns what stands for the group of a member."""
+        while self._above.setdefault(member, member) != member:
+            self._above[member] = self._above[self._above[member]]
+            member = self._above[member]
+        return member
 
     def join(self, alike: list[object]) -> None:
         """Puts all of them into one group."""
-        for one in alike[1:]:
-            self._above[self.of(one)] = self.of(alike[0])
+        for other in alike[1:]:
+            self._above[self.of(other)] = self.of(alike[0])
 
 
 def one_round(processes: int, failures: int, values: int) -> str:
