@@ -1,17 +1,50 @@
-"""Explain one code: what it means, why it hurts, an example and what to write instead."""
+"""Explain a code, a key of the language or a part: what it means, in the words of its own declaration."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import click
 
 
 @click.command("explain")
-@click.argument("code")
-def command(code: str) -> int:
-    """Print the page of CODE (a code such as COH203, or its slug)."""
-    from coherence.findings.registry import question_page
+@click.argument("name")
+def command(name: str) -> int:
+    """Print the page of NAME: a code or slug (COH203), a key of the language (hold_down, loops.timescale), or a part
+    (kubernetes_hpa).
+    """
+    from coherence.base.errors import UsageError
 
-    page = question_page(code)
-    domain = f"  ({page.domain})" if page.domain else ""
-    click.echo(f"{page.code} {page.slug}{domain}\n\n{page.page}")
+    pages = list(_pages(name))
+    if not pages:
+        raise UsageError(f"there is no code, key or part '{name}': {_near(name)}")
+    click.echo("\n\n".join(pages))
     return 0
+
+
+def _pages(name: str) -> Iterator[str]:
+    """Yields every page of the name: a word may be a key and a part."""
+    from coherence.cli._width import terminal_width, wrapped
+    from coherence.findings.registry import question_pages
+    from coherence.language.part_pages import folders_of, part_page
+    from coherence.language.reference import keys_named, render_keys
+
+    for page in question_pages():
+        if name.upper() == page.code or name == page.slug:
+            domain = f"  ({page.domain})" if page.domain else ""
+            yield f"{page.code} {page.slug}{domain}\n\n{page.page}"
+    width = terminal_width()
+    if keys := keys_named(name):
+        yield wrapped(render_keys(keys), width)
+    yield from (wrapped(part_page(folder, name), width) for folder in folders_of(name))
+
+
+def _near(name: str) -> str:
+    from coherence.base.errors import did_you_mean
+    from coherence.findings.registry import question_pages
+    from coherence.language.part_pages import part_names
+    from coherence.language.reference import declared_keys
+
+    codes = [word for page in question_pages() for word in (page.code, page.slug)]
+    keys = [word for key in declared_keys() for word in (key.path, key.path.rpartition(".")[2])]
+    return did_you_mean(name, [*codes, *keys, *part_names()])

@@ -1,4 +1,4 @@
-"""Print the JSON Schema of the design language, for editors."""
+"""Print the design language: its JSON Schema for editors, or its reference as Markdown."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ import click
 
 
 @click.command("schema")
-def command() -> int:
-    """Print the JSON Schema (draft 2020-12) of a design."""
+@click.option("--format", "form", type=click.Choice(["json", "markdown"]), default="json", show_default=True)
+def command(form: str) -> int:
+    """Print the JSON Schema (draft 2020-12) of a design, or the reference of its keys."""
+    if form == "markdown":
+        from coherence.language.reference import language_page
+
+        click.echo(language_page(), nl=False)
+        return 0
     from coherence.language.schema import design_schema
 
     click.echo(json.dumps(design_schema(), indent=2, sort_keys=True))

@@ -99,12 +99,3 @@ def require_known_codes(prefixes: Iterable[str]) -> None:
     for prefix in prefixes:
         if not any(code.startswith(prefix) for code in codes):
             raise UsageError(f"no code begins with '{prefix}': {did_you_mean(prefix, codes)}")
-
-
-def question_page(code: str) -> QuestionPage:
-    """Returns the page of a code or slug.  Raises UsageError."""
-    pages = {page.code: page for page in question_pages()} | {page.slug: page for page in question_pages()}
-    page = pages.get(code) or pages.get(code.upper())
-    if page is None:
-        raise UsageError(f"there is no rule '{code}': {did_you_mean(code, pages)}")
-    return page

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from coherence.base.records import Record
+from coherence.base.records import Key, Record
 from coherence.language.design import Design
+from coherence.language.reference import key_words
 
 
 def design_schema() -> dict[str, Any]:
@@ -25,13 +26,17 @@ def design_schema() -> dict[str, Any]:
 def _record(cls: type[Record], definitions: dict[str, Any]) -> dict[str, Any]:
     fields = cls.keys
     rest = next((f for f in fields.values() if f.rest), None)
-    properties = {name: _resolved(f.kind.schema, definitions) for name, f in fields.items() if not f.rest}
+    properties = {name: _worded(f, definitions) for name, f in fields.items() if not f.rest}
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     required = [name for name, f in fields.items() if f.required]
     if required:
         schema["required"] = required
-    schema["additionalProperties"] = _resolved(rest.kind.schema, definitions) if rest else False
+    schema["additionalProperties"] = _worded(rest, definitions) if rest else False
     return schema
+
+
+def _worded(key: Key, definitions: dict[str, Any]) -> dict[str, Any]:
+    return {**_resolved(key.kind.schema, definitions), "description": key_words(key)}
 
 
 def _resolved(schema: Any, definitions: dict[str, Any]) -> Any:

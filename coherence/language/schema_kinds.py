@@ -39,10 +39,11 @@ class Reading:
 
 @dataclass(frozen=True)
 class Kind(Generic[T]):
-    """Reads one node to a T, or reports a problem and gives None."""
+    """Reads one node to a T, or reports a problem and gives None; `holds` says in words what it reads."""
 
     read: Callable[[Node, Reading], T | None]
     schema: Mapping[str, Any]
+    holds: str = ""
 
 
 @notes_reading("text")
@@ -99,10 +100,12 @@ class Formula:
         return self.text
 
 
-def key(
+def key(  # noqa: PLR0913  (the facts of a declaration, each by its name)
     kind: Kind[Any],
     name: str = "",
     *,
+    means: str,
+    without: str = "",
     required: bool = False,
     rest: bool = False,
     many: bool = False,
@@ -111,11 +114,14 @@ def key(
 ) -> Any:
     """Returns a field of a record: its kind, its key where it differs from the field's name, and whether it must stand.
 
-    An absent field is None; with `many` the empty tuple; with `table` the empty dict.  `rest` takes all other keys.
-    `for_people`: whatever it says, no answer is another.
+    `means` and `without` are its words: what it says, and what holds where it does not stand.  They are all that the
+    schema, `coherence explain` and docs/language.md know of it.  An absent field is None; with `many` the empty tuple;
+    with `table` the empty dict.  `rest` takes all other keys.  `for_people`: whatever it says, no answer is another.
     """
     absent = tuple if many else dict if table or rest else None
-    return Key(kind, name, required=required, rest=rest, absent=absent, for_people=for_people)
+    return Key(
+        kind, name, required=required, rest=rest, absent=absent, for_people=for_people, means=means, without=without
+    )
 
 
 def read_record(cls: type[R], node: Node, reading: Reading, **fixed: Any) -> R | None:
@@ -186,12 +192,8 @@ def or_word(kind: Kind[Any], *words: str) -> Kind[Any]:
             return Word(node.text, node.place)
         return kind.read(node, reading)
 
-    return Kind(read, {"anyOf": [{"enum": list(words)}, dict(kind.schema)]})
-
-
-def described(kind: Kind[T], meaning: str) -> Kind[T]:
-    """Returns the kind with what it means, for editors that read the schema."""
-    return Kind(kind.read, {**kind.schema, "description": meaning})
+    holds = ", ".join([kind.holds, *(f"`{word}`" for word in words)])
+    return Kind(read, {"anyOf": [{"enum": list(words)}, dict(kind.schema)]}, " or ".join(holds.rsplit(", ", 1)))
 
 
 def record(cls: type[R]) -> Kind[R]:
@@ -201,7 +203,7 @@ def record(cls: type[R]) -> Kind[R]:
         own = {"place": node.place} if "place" in cls.fields else {}
         return read_record(cls, node, reading, **own)
 
-    return Kind(read, {"record": cls})
+    return Kind(read, {"record": cls}, "keys of its own")
 
 
 def mapping(kind: Kind[T], *, names: bool = True) -> Kind[dict[str, T]]:
@@ -224,7 +226,7 @@ def mapping(kind: Kind[T], *, names: bool = True) -> Kind[dict[str, T]]:
                 values[name] = value
         return values
 
-    return Kind(read, {"type": "object", "additionalProperties": dict(kind.schema)})
+    return Kind(read, {"type": "object", "additionalProperties": dict(kind.schema)}, f"for each name {kind.holds}")
 
 
 def named(cls: type[R]) -> Kind[dict[str, R]]:
@@ -250,7 +252,7 @@ def named(cls: type[R]) -> Kind[dict[str, R]]:
                 records[name] = value
         return records
 
-    return Kind(read, {"type": "object", "additionalProperties": {"record": cls}})
+    return Kind(read, {"type": "object", "additionalProperties": {"record": cls}}, "for each name keys of its own")
 
 
 def listing(kind: Kind[T], *, or_one: bool = False) -> Kind[tuple[T, ...]]:
@@ -267,7 +269,9 @@ def listing(kind: Kind[T], *, or_one: bool = False) -> Kind[tuple[T, ...]]:
         return tuple(value for value in values if value is not None)
 
     schema: dict[str, Any] = {"type": "array", "items": dict(kind.schema)}
-    return Kind(read, {"anyOf": [schema, dict(kind.schema)]} if or_one else schema)
+    if or_one:
+        return Kind(read, {"anyOf": [schema, dict(kind.schema)]}, f"{kind.holds}, or a list")
+    return Kind(read, schema, f"a list: {kind.holds}")
 
 
 def either(table: Kind[T], other: Kind[Any]) -> Kind[Any]:
@@ -275,4 +279,5 @@ def either(table: Kind[T], other: Kind[Any]) -> Kind[Any]:
     return Kind(
         lambda node, reading: (table if isinstance(node, Table) else other).read(node, reading),
         {"anyOf": [dict(table.schema), dict(other.schema)]},
+        f"{other.holds}, or {table.holds}",
     )

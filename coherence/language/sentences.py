@@ -64,7 +64,7 @@ def _read_event(node: Node, reading: Reading) -> Event | None:
     return event_of(leaf.text, leaf.place) if leaf else None
 
 
-EVENT: Kind[Event] = Kind(_read_event, {"type": "string"})
+EVENT: Kind[Event] = Kind(_read_event, {"type": "string"}, "an event")
 
 
 @notes_reading("kind", "duration", "what")
@@ -98,7 +98,7 @@ def _read_link(node: Node, reading: Reading) -> SensorLink | None:
     return SensorLink(first, duration, "", leaf.place) if duration else None
 
 
-LINK: Kind[SensorLink] = Kind(_read_link, {"type": "string"})
+LINK: Kind[SensorLink] = Kind(_read_link, {"type": "string"}, "a link of a sensor chain")
 
 
 @notes_reading("kind", "text", "condition", "first", "second", "within", "callee", "caller", "after", "then")
@@ -207,7 +207,7 @@ def _formula(leaf: Scalar, text: str, reading: Reading) -> Formula | None:
     return formula_of(Scalar(text, place), reading)
 
 
-PROMISE: Kind[Promise] = Kind(_read_promise, {"type": "string"})
+PROMISE: Kind[Promise] = Kind(_read_promise, {"type": "string"}, "a promise")
 
 
 @notes_reading("job", "victim", "condition")
@@ -235,7 +235,7 @@ def _read_preemption(node: Node, reading: Reading) -> Preemption | None:
     return Preemption(match[1], match[2], condition, leaf.place) if condition else None
 
 
-PREEMPTION: Kind[Preemption] = Kind(_read_preemption, {"type": "string"})
+PREEMPTION: Kind[Preemption] = Kind(_read_preemption, {"type": "string"}, "a rule of preemption")
 
 
 @notes_reading("smallest", "by", "then")
@@ -275,7 +275,7 @@ def _read_admission(node: Node, reading: Reading) -> Admission | None:
 _ORDER = re.compile(r"(smallest|largest) (.+) first")
 
 
-ADMISSION: Kind[Admission] = Kind(_read_admission, {"type": "string"})
+ADMISSION: Kind[Admission] = Kind(_read_admission, {"type": "string"}, "an order")
 
 
 @notes_reading("by", "at_most", "must", "together", "capped", "weight")
@@ -376,7 +376,7 @@ def _weight(match: re.Match[str]) -> int | None:
     return int(match["weight"]) if match["weight"] else None
 
 
-PLACEMENT: Kind[PlacementRule] = Kind(_read_placement, {"type": "string"})
+PLACEMENT: Kind[PlacementRule] = Kind(_read_placement, {"type": "string"}, "a rule of placement")
 
 
 def condition_names(condition: Formula) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from coherence.base.units import ONE, SECOND, Dimension, UnitError
 from coherence.language.document import Node, Scalar, Table
 from coherence.language.expressions import ExpressionError, parse
 from coherence.language.expressions.tree import Number
-from coherence.language.schema_kinds import Formula, Kind, Quantity, Reading, Word, described, listing, mapping, scalar
+from coherence.language.schema_kinds import Formula, Kind, Quantity, Reading, Word, listing, mapping, or_word, scalar
 
 
 def _read_text(node: Node, reading: Reading) -> Word | None:
@@ -21,10 +21,10 @@ def _read_text(node: Node, reading: Reading) -> Word | None:
     return Word(leaf.text, leaf.place) if leaf else None
 
 
-TEXT: Kind[Word] = Kind(_read_text, {"type": "string"})
+TEXT: Kind[Word] = Kind(_read_text, {"type": "string"}, "text")
 
 
-def word(*allowed: str, note: str = "", unsaid: Mapping[str, str] | None = None) -> Kind[Word]:
+def word(*allowed: str, unsaid: Mapping[str, str] | None = None) -> Kind[Word]:
     """Returns one of the words given; `unsaid`: words that are known and refused, with what to write instead."""
 
     def read(node: Node, reading: Reading) -> Word | None:
@@ -38,7 +38,7 @@ def word(*allowed: str, note: str = "", unsaid: Mapping[str, str] | None = None)
             return None
         return Word(leaf.text, leaf.place) if leaf else None
 
-    return Kind(read, {"enum": list(allowed), **({"description": note} if note else {})})
+    return Kind(read, {"enum": list(allowed)}, ", ".join(f"`{text}`" for text in allowed))
 
 
 def _read_name(node: Node, reading: Reading) -> Word | None:
@@ -53,7 +53,9 @@ def _read_name(node: Node, reading: Reading) -> Word | None:
     return Word(leaf.text, leaf.place) if leaf else None
 
 
-NAME_KIND: Kind[Word] = Kind(_read_name, {"type": "string", "pattern": r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"})
+NAME_KIND: Kind[Word] = Kind(
+    _read_name, {"type": "string", "pattern": r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$"}, "a name"
+)
 
 
 def parse_quantity(
@@ -130,7 +132,16 @@ def quantity(
             return None
         return value
 
-    return Kind(read, {"type": ["string", "number", "object"]})
+    return Kind(read, {"type": ["string", "number", "object"]}, _what(dimension, low, positive=positive, whole=whole))
+
+
+def _what(dimension: Dimension | None, low: Fraction | int | None, *, positive: bool, whole: bool) -> str:
+    """Returns what a quantity of such a dimension is in words."""
+    plain = {None: "a quantity with its unit", ONE: "a number or share", SECOND: "a duration"}
+    what = "a whole number" if whole else plain.get(dimension, f"a quantity in {dimension}")
+    if positive:
+        return f"{what} above zero"
+    return what if low is None or (low == 0 and dimension != ONE) else f"{what} of at least {low}"
 
 
 ANY_QUANTITY = quantity()
@@ -158,7 +169,9 @@ def _read_needs(node: Node, reading: Reading) -> dict[str, Quantity] | Quantity 
 
 
 NEEDS: Kind[dict[str, Quantity] | Quantity] = Kind(
-    _read_needs, {"anyOf": [dict(_TABLE_OF_NEEDS.schema), dict(ANY_QUANTITY.schema)]}
+    _read_needs,
+    {"anyOf": [dict(_TABLE_OF_NEEDS.schema), dict(ANY_QUANTITY.schema)]},
+    "a quantity (`4 cpu`), or for each name one",
 )
 
 
@@ -177,7 +190,7 @@ def _read_formula(node: Node, reading: Reading) -> Formula | None:
     return formula_of(leaf, reading) if leaf else None
 
 
-FORMULA: Kind[Formula] = Kind(_read_formula, {"type": ["string", "number"]})
+FORMULA: Kind[Formula] = Kind(_read_formula, {"type": ["string", "number"]}, "an expression")
 DURATION = quantity(SECOND, low=0)
 PERIOD = quantity(SECOND, positive=True)
 COUNT = quantity(ONE, low=0)
@@ -201,12 +214,11 @@ def _read_devices(node: Node, reading: Reading) -> Quantity | None:
     return value
 
 
-DEVICES: Kind[Quantity] = Kind(_read_devices, {"type": ["string", "number"]})
+DEVICES: Kind[Quantity] = Kind(_read_devices, {"type": ["string", "number"]}, "whole devices, or `1/7` of one")
 WHOLE = quantity(ONE, low=0, whole=True)
-CARRIES = described(quantity(units.unit("B")[1], low=0), "bytes that one request brings over links")
-VIA = described(
-    listing(NAME_KIND, or_one=True), "the ends of links that they go by, where several routes are equally short"
-)
+UNLIMITED_DURATION = or_word(DURATION, "unlimited", "absent")
+CARRIES = quantity(units.unit("B")[1], low=0)
+VIA = listing(NAME_KIND, or_one=True)
 
 
 def _read_value(node: Node, reading: Reading) -> Quantity | Formula | Word | None:
@@ -226,4 +238,6 @@ def _read_value(node: Node, reading: Reading) -> Quantity | Formula | Word | Non
         return formula_of(leaf, reading)
 
 
-VALUE: Kind[Quantity | Formula | Word] = Kind(_read_value, {"type": ["string", "number", "object"]})
+VALUE: Kind[Quantity | Formula | Word] = Kind(
+    _read_value, {"type": ["string", "number", "object"]}, "a quantity with its unit, or an expression"
+)

@@ -111,29 +111,15 @@ def understood() -> tuple[str, ...]:
     return tuple(sorted({word for several in words for word in several}))
 
 
-# When a call is made, for editors that read the schema.
-SUSPENDED = (
-    "a victim that is suspended keeps its memory and goes on when its taker ends (Slurm's SUSPEND, gang scheduling): "
-    "that is not said here; `returns` is the victim that begins again (REQUEUE), `leaves` one that is gone (CANCEL)"
-)
-STAGE_OF_CALL = "calls of a caller in one stage are made at once, its stages one after another, as they are first named"
-CASE_OF_CALL = (
-    "each request of the caller is one of its cases: the call is made in these alone; without it in every one"
-)
-FALLBACK_FOR_CALL = "a callee of the same caller: this call is made when that one has failed, all its tries included"
-
-
-# Whose turn it is at a thing, for editors that read the schema.
-DISCIPLINE_OF_THING = (
-    "whose turn it is among the requests that wait: first come (fifo, without this key), last come (lifo), or those of "
-    "workloads with a higher `priority`; preemptive: they take a member from a lower one, which later goes on with "
-    "what is left, or (preemptive repeat) begins again"
-)
-CASES_OF_CALLER = "how many requests are of each case that its calls name, relative to each other"
-BREAKER_OF_CALL = (
-    "fails tries at once for `open_for` after `failures` in a row, or a `share` of the `last`; one for all callers"
-)
-HEDGE_OF_CALL = "a second copy of each try is sent after so long; the first answer counts, the other copy is given up"
+# What keys say that stand in several records.
+NOTE = "prose for people: no answer rests on it"
+LAYER = "the layer of control that it belongs to; findings and the report group by it"
+OBJECTIVE = "what it is there for, in prose"
+PART = "the part of models/ that it is, whose values lie under the keys written here (`coherence explain PART`)"
+PER = "one stands for each member, run or window of what is named"
+CASES = "how many requests are of each case that calls name, relative to each other"
+WHOLE_STANDS_HERE = "everything stands here"
+CONSTANT = "any other key: a constant, a range, or an expression, which others read as a signal under its name"
 
 
 def render_table(table: Mapping[str, Iterable[str]]) -> str:

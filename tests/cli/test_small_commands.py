@@ -11,6 +11,7 @@ from coherence.base.version import VERSION
 from coherence.checking import expectations
 from coherence.cli._run import run
 from coherence.findings.registry import question_pages
+from tests.paths import ROOT
 
 MANIFEST = """apiVersion: apps/v1
 kind: Deployment
@@ -38,6 +39,25 @@ def test_a_code_and_its_slug_have_the_same_page(capsys: pytest.CaptureFixture[st
     assert run(["explain", by_code.split()[1]]) == 0
     assert capsys.readouterr().out == by_code
     assert run(["explain", "COH000"]) == 2
+
+
+def test_a_key_and_a_part_are_explained_in_the_words_of_their_declarations(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "timescale.hold_down"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("loops.timescale.hold_down\n  a duration\n  The window of stabilization")
+    assert run(["explain", "queue"]) == 0
+    out = capsys.readouterr().out  # a key of jobs, and a part
+    assert out.index("jobs.queue\n") < out.index("queue  (a part: `uses: queue` under components:)")
+    assert run(["explain", "promisees"]) == 2
+    assert "did you mean 'promises'" in capsys.readouterr().err
+
+
+def test_the_reference_of_the_language_is_its_page_in_the_documentation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["schema", "--format", "markdown"]) == 0
+    told = capsys.readouterr().out
+    assert told == (ROOT / "docs/language.md").read_text(encoding="utf-8"), (
+        "write it anew: coherence schema --format markdown > docs/language.md"
+    )
 
 
 def test_every_code_is_listed_with_its_sentence(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Finding, Grade, Verdict
 from coherence.findings.question_input import Subject
-from coherence.findings.registry import question_page
+from coherence.findings.registry import question_pages
 from coherence.language.reading import read_text
 from coherence.loops.checks import (
     act_before_effect,
@@ -45,7 +45,8 @@ def asked(code: str, text: str) -> tuple[Finding, ...]:
 
 
 def example(code: str) -> str:
-    found = re.search(r"## Example\n```yaml\n(.*?)```", question_page(code).page, re.DOTALL)
+    pages = {page.code: page.page for page in question_pages()}
+    found = re.search(r"## Example\n```yaml\n(.*?)```", pages[code], re.DOTALL)
     assert found
     return found[1]
 

@@ -1,0 +1,112 @@
+"""Renders what the keys of the language say, from their declarations: for the schema, `explain` and docs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from coherence.base.records import Key, Record
+from coherence.language.design import Design
+
+HEAD = """# The language, key by key
+A design is YAML: `coherence: 1` and the sections below. This page is what `coherence schema --format markdown` prints,
+from the declarations that read a design; `coherence explain hold_down` prints the words of one key, `coherence explain
+kubernetes_hpa` those of a part. Names that have a meaning by themselves are in [Words](words.md).
+
+Every quantity has its unit, and zero fits any. `a .. b` is one unknown constant, `varies: a .. b` a new value each
+time; a duration of something that happens (`takes`, `fails`, `jitter`) is drawn anew each time by nature.
+`absent` and `unlimited` are values. A key that an answer did not read is named beside the answer.
+"""
+
+
+@dataclass(frozen=True)
+class DeclaredKey:
+    """A key where it may stand, `loops.timescale.hold_down`, with the record that declares it."""
+
+    path: str
+    record: type[Record]
+    key: Key
+
+    @property
+    def inner(self) -> tuple[type[Record], ...]:
+        """Returns the records that the key holds."""
+        return tuple(dict.fromkeys(_records(self.key.kind.schema)))
+
+
+@cache
+def declared_keys() -> tuple[DeclaredKey, ...]:
+    """Returns every key of the language at every place where it may stand, as declared."""
+    return tuple(_below(Design, ""))
+
+
+def _below(record: type[Record], prefix: str) -> Iterator[DeclaredKey]:
+    for name, key in record.keys.items():
+        declared = DeclaredKey(prefix + name, record, key)
+        yield declared
+        for inner in declared.inner:
+            yield from _below(inner, f"{declared.path}.")
+
+
+def _records(schema: Any) -> Iterator[type[Record]]:
+    """Yields the records that a schema names."""
+    if isinstance(schema, Mapping):
+        if "record" in schema:
+            yield schema["record"]
+        schema = list(schema.values())
+    for inner in schema if isinstance(schema, list) else ():
+        yield from _records(inner)
+
+
+def key_words(key: Key) -> str:
+    """Returns what a key says, and what holds where it does not stand, as sentences."""
+    sentences = [key.means, *([f"Without it: {key.without}"] if key.without else [])]
+    return " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences)
+
+
+def keys_named(name: str) -> tuple[DeclaredKey, ...]:
+    """Returns the keys of a name, or of the end of a path: `hold_down`, `timescale.hold_down`."""
+    return tuple(key for key in declared_keys() if f".{key.path}".endswith(f".{name}"))
+
+
+def render_keys(keys: Iterable[DeclaredKey]) -> str:
+    """Returns the words of some keys, each with its places and the keys inside."""
+    places: dict[tuple[type[Record], str], list[DeclaredKey]] = {}
+    for declared in keys:
+        places.setdefault((declared.record, declared.key.name), []).append(declared)
+    return "\n\n".join(_entry(alike) for alike in places.values())
+
+
+def _entry(alike: list[DeclaredKey]) -> str:
+    first = alike[0]
+    needed = "; it must stand" if first.key.required else ""
+    lines = [", ".join(key.path for key in alike), f"  {first.key.kind.holds}{needed}", f"  {key_words(first.key)}"]
+    for inner in first.inner:
+        width = max(map(len, inner.keys))
+        lines += ["", f"  {_summary(inner)}", *(f"    {n:<{width}}  {k.means}" for n, k in inner.keys.items())]
+    return "\n".join(lines)
+
+
+def _summary(record: type[Record]) -> str:
+    return " ".join(inspect.cleandoc(record.__doc__ or "").split("\n\n", maxsplit=1)[0].split())
+
+
+def language_page() -> str:
+    """Returns the reference of the whole language as Markdown: a table for each record, once."""
+    places: dict[type[Record], list[str]] = {Design: []}
+    for declared in declared_keys():
+        for inner in declared.inner:
+            places.setdefault(inner, []).append(declared.path)
+    return "\n".join([HEAD, *(_section(record, paths) for record, paths in places.items())])
+
+
+def _section(record: type[Record], paths: list[str]) -> str:
+    title = ", ".join(f"`{path}`" for path in paths) or "A design"
+    rows = [
+        f"| `{name}` | {key.kind.holds}{' (must stand)' if key.required else ''} | {key.means} | {key.without} |"
+        for name, key in record.keys.items()
+    ]
+    table = ["| key | holds | says | without it |", "|---|---|---|---|", *rows]
+    return "\n".join([f"## {title}", _summary(record), "", *table, ""])
