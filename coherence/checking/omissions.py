@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from coherence.findings.finding import Finding
 from coherence.language.design import Design
-from coherence.language.omissions import merged, omissions_by_place, omissions_of
+from coherence.language.entries.omissions import merged, omissions_by_place, omissions_of
 
 
 def with_omissions(finding: Finding, design: Design) -> Finding:

@@ -26,8 +26,8 @@ def _pages(name: str) -> Iterator[str]:
     """Yields every page of the name: a word may be a key and a part."""
     from coherence.cli._width import terminal_width, wrapped
     from coherence.findings.registry import question_pages
-    from coherence.language.part_pages import folders_of, part_page
-    from coherence.language.reference import keys_named, render_keys
+    from coherence.language.pages.part_pages import folders_of, part_page
+    from coherence.language.pages.reference import keys_named, render_keys
 
     for page in question_pages():
         if name.upper() == page.code or name == page.slug:
@@ -42,8 +42,8 @@ def _pages(name: str) -> Iterator[str]:
 def _near(name: str) -> str:
     from coherence.base.errors import did_you_mean
     from coherence.findings.registry import question_pages
-    from coherence.language.part_pages import part_names
-    from coherence.language.reference import declared_keys
+    from coherence.language.pages.part_pages import part_names
+    from coherence.language.pages.reference import declared_keys
 
     codes = [word for page in question_pages() for word in (page.code, page.slug)]
     keys = [word for key in declared_keys() for word in (key.path, key.path.rpartition(".")[2])]

@@ -59,7 +59,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
         code, lines = _autoscaler(design, into or Path("reproduce-autoscaler"), output, dry_run=dry_run)
         return strict_code(code, lines, strict=strict)
     from coherence.base.reads import recorded
-    from coherence.language.omissions import merged
+    from coherence.language.entries.omissions import merged
     from coherence.simulate.testbed import proxies
     from coherence.simulate.testbed.set_up import course, set_up
 

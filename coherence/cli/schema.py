@@ -12,11 +12,11 @@ import click
 def command(form: str) -> int:
     """Print the JSON Schema (draft 2020-12) of a design, or the reference of its keys."""
     if form == "markdown":
-        from coherence.language.reference import language_page
+        from coherence.language.pages.reference import language_page
 
         click.echo(language_page(), nl=False)
         return 0
-    from coherence.language.schema import design_schema
+    from coherence.language.pages.schema import design_schema
 
     click.echo(json.dumps(design_schema(), indent=2, sort_keys=True))
     return 0

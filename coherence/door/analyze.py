@@ -187,7 +187,7 @@ def _document(name: str, analysis: DesignAnalysis, beside: DesignAnswers) -> dic
 def _with_parts(analysis: DesignAnalysis, entry: Entry, reads: Any) -> DesignAnalysis:
     """Returns the analysis with what the parts leave out that it read."""
     from coherence.door.unread import left_out
-    from coherence.language.omissions import merged
+    from coherence.language.entries.omissions import merged
 
     return replace(analysis, assumptions=merged(analysis.assumptions, left_out(entry.design, reads)))
 

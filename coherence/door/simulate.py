@@ -145,7 +145,7 @@ def studied(names: Sequence[str], entries: Iterator[Entry], setting: Setting, la
     from coherence.base.reads import recorded
     from coherence.door.relations import with_relations
     from coherence.door.unread import left_out, unread
-    from coherence.language.omissions import merged
+    from coherence.language.entries.omissions import merged
     from coherence.simulate.study.repeated_runs import difference
     from coherence.simulate.study.samples import study
 

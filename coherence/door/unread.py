@@ -41,7 +41,7 @@ def unread(command: str, design: Design, reads: ValueReads) -> tuple[NotRead, ..
 
 def left_out(design: Design, reads: ValueReads) -> tuple[str, ...]:
     """Returns what the parts that a command read leave out of the programs they stand for: assumed in its answer."""
-    from coherence.language.omissions import omissions_of_read
+    from coherence.language.entries.omissions import omissions_of_read
 
     return omissions_of_read(design, reads.all())
 

@@ -25,16 +25,16 @@ from coherence.base.graphs import reached
 from coherence.base.places import Place
 from coherence.findings.finding import Finding
 from coherence.language import names
-from coherence.language.actions import acted_on, action_in
 from coherence.language.design import Component, Design, Limit, Loop, needed
+from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.expressions import names as names_in
 from coherence.language.expressions.tree import Call
+from coherence.language.infrastructure import Boundary, Tier
 from coherence.language.leaves import DesignLeaf, leaves
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Event
 from coherence.language.shared_rates import calls_across
-from coherence.language.vocabulary.infrastructure import Boundary, Tier
 from coherence.language.words import MEMBERS as MEMBER_COUNTS
 from coherence.model.boundaries import hidden_readings, stands_in, uncrossed
 

@@ -12,18 +12,18 @@ from coherence.base.places import Place
 from coherence.base.queries import note_readers
 from coherence.base.records import Record, plain
 from coherence.base.units import ONE
+from coherence.language.calls import Call, Pause
+from coherence.language.components import Component
+from coherence.language.infrastructure import Boundary, Infrastructure, Tier
+from coherence.language.jobs import Job, Order, needed
+from coherence.language.limits import Limit
+from coherence.language.loops import Actuation, Loop, Rate, Relay, Target
 from coherence.language.schema_kinds import Formula, Quantity, Word, key, listing, mapping, named, record
 from coherence.language.sentences import PLACEMENT, PROMISE, PlacementRule, Promise
+from coherence.language.timers import Timer
 from coherence.language.value_kinds import FORMULA, TEXT, VALUE, quantity, word
-from coherence.language.vocabulary.calls import Call, Pause
-from coherence.language.vocabulary.components import Component
-from coherence.language.vocabulary.infrastructure import Boundary, Infrastructure, Tier
-from coherence.language.vocabulary.jobs import Job, Order, needed
-from coherence.language.vocabulary.limits import Limit
-from coherence.language.vocabulary.loops import Actuation, Loop, Rate, Relay, Target
-from coherence.language.vocabulary.timers import Timer
-from coherence.language.vocabulary.workloads import Workload
 from coherence.language.words import NOTE
+from coherence.language.workloads import Workload
 
 
 class Design(Record):

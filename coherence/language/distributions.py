@@ -12,7 +12,7 @@ from coherence.base.places import Place
 from coherence.base.units import ONE
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity, Reading
-from coherence.language.vocabulary.workloads import Spread2
+from coherence.language.workloads import Spread2
 
 NEAR = Fraction(1, 100)  # how far the stated mean may be from that of the quantiles
 WIDEST = Fraction(577, 1000)  # cv of uniform times from zero on

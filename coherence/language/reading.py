@@ -11,7 +11,7 @@ from coherence.language import call_cases, catalogue, dimensions, document, name
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Scalar, Table
 from coherence.language.schema_kinds import Reading, read_record
-from coherence.language.vocabulary.workloads import Spread2, Workload
+from coherence.language.workloads import Spread2, Workload
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,8 +15,8 @@ from coherence.base.places import NOWHERE, Place
 from coherence.base.reads import unnoted
 from coherence.base.units import ONE, SECOND
 from coherence.language.design import Component, Design
+from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity, Reading
-from coherence.language.vocabulary.infrastructure import Boundary
 
 RATES = ("rate_per_", "rate_each", "service_rate", "capacity", "throughput")
 WHOLE = Fraction(1)

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from coherence.base.places import Place
 from coherence.base.units import shorten
 from coherence.language.design import Call, Component, Design, Job, Loop, needed
+from coherence.language.infrastructure import Hosting
 from coherence.language.names import distance, events, nearest, related, resolve, things, used_names
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity, Reading, Word
 from coherence.language.sentences import Event
-from coherence.language.vocabulary.infrastructure import Hosting
-from coherence.language.vocabulary.workloads import Randomness, Workload
 from coherence.language.words import ACTIVITIES, CAUSES, EVENTS, plain_word
+from coherence.language.workloads import Randomness, Workload
 
 KNOWN_CAUSES: tuple[str, ...] = sum(CAUSES.values(), ())
 KNOWN_ACTIVITIES: tuple[str, ...] = sum(ACTIVITIES.values(), ())

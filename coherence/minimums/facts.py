@@ -13,9 +13,9 @@ from fractions import Fraction
 from coherence.base.places import Place
 from coherence.language.call_cases import is_conditional
 from coherence.language.design import Call, Component, Design
+from coherence.language.infrastructure import Tier
 from coherence.language.schema_kinds import Formula, Quantity, Word
-from coherence.language.vocabulary.infrastructure import Tier
-from coherence.language.vocabulary.workloads import Workload
+from coherence.language.workloads import Workload
 from coherence.minimums.bound import Application
 from coherence.minimums.floors import Span
 

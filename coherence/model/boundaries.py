@@ -22,9 +22,9 @@ from coherence.language import names
 from coherence.language.design import Design, Loop
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree, rebuilt
 from coherence.language.expressions.tree import names as names_in
+from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.shared_rates import around
-from coherence.language.vocabulary.infrastructure import Boundary
 
 NOTHING: Mapping[str, Tree] = {}
 Way = tuple[str, str]  # a boundary, and the key of it that says what is met on the way

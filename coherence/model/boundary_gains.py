@@ -18,9 +18,9 @@ from functools import partial
 
 from coherence.language.design import Design, Loop
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree
+from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity
 from coherence.language.shared_rates import around
-from coherence.language.vocabulary.infrastructure import Boundary
 from coherence.model.boundaries import between
 from coherence.model.draft import ModelDraft
 from coherence.model.model import SampledLoop

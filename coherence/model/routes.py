@@ -17,9 +17,9 @@ from coherence.base.queries import cached
 from coherence.base.reads import unnoted
 from coherence.language.design import Call, Component, Design
 from coherence.language.expressions import names as used
+from coherence.language.infrastructure import Link
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.shared_rates import ComputedQuantity, boundaries_between
-from coherence.language.vocabulary.infrastructure import Link
 
 ZERO = Fraction(0)
 LONGEST_ROUTE = 16  # links

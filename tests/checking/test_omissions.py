@@ -8,7 +8,7 @@ from coherence.checking.design_check import analyse
 from coherence.checking.omissions import with_omissions
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.language import catalogue
-from coherence.language.omissions import omissions_of
+from coherence.language.entries.omissions import omissions_of
 from coherence.language.reading import read_text
 
 DESIGN = """coherence: 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coherence.language.schema import design_schema
+from coherence.language.pages.schema import design_schema
 from coherence.language.words import (  # fmt: skip
     ACTIONS,
     ACTIVITIES,

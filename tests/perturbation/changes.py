@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import Any
 
 from coherence.language.catalogue import FOLDERS, parts
-from coherence.language.schema import design_schema
+from coherence.language.pages.schema import design_schema
 from tests.perturbation.written_leaves import WrittenLeaf
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")

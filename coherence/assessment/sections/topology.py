@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from coherence.assessment.parts.answers import Assessment
 from coherence.assessment.parts.elements import note, table
 from coherence.language.design import Design
-from coherence.language.vocabulary.infrastructure import Boundary
+from coherence.language.infrastructure import Boundary
 from coherence.reporting.pictures.markup import Child, Element, h
 
 ORDER, TITLE = 50, "Topology"

@@ -22,9 +22,9 @@ from coherence.base.places import NOWHERE, Place
 from coherence.base.units import ONE, SECOND, Dimension
 from coherence.causal.ledger.capacity import Fleet, fleet
 from coherence.language.design import Component, Design
+from coherence.language.infrastructure import Hosting
 from coherence.language.schema_kinds import Quantity, Word
-from coherence.language.vocabulary.infrastructure import Hosting
-from coherence.language.vocabulary.workloads import Workload
+from coherence.language.workloads import Workload
 
 
 @dataclass(frozen=True)

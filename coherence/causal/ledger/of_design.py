@@ -28,7 +28,7 @@ from coherence.causal.ledger.times import ROUNDING, Times, unbalanced, with_rest
 from coherence.language.design import Design
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree
 from coherence.language.schema_kinds import Quantity
-from coherence.language.vocabulary.workloads import Workload
+from coherence.language.workloads import Workload
 
 SUMS = ("held", "idle")  # signals of a tier that add up several states: for the audit, never for the ledger
 OTHERS = ("count", "work", *SUMS)  # further signals of a tier

@@ -20,7 +20,7 @@ from coherence.causal.data.request_log_files import read
 from coherence.causal.data.series import Series
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Quantity
-from coherence.language.vocabulary.workloads import Workload
+from coherence.language.workloads import Workload
 from coherence.model.model import Model
 
 PERIODS = 20  # of the slowest loop, over which control coherence looks back

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from coherence.base.errors import UsageError
 from coherence.language.design import Design
+from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity
-from coherence.language.vocabulary.infrastructure import Boundary
 from coherence.minimums.bound import Application, Inputs
 from coherence.minimums.fabric.cuts import all_gather, capacity
 from coherence.minimums.fabric.design_fabrics import (

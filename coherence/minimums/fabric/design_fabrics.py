@@ -16,8 +16,8 @@ from coherence.base import units
 from coherence.base.errors import InputError, Problem
 from coherence.base.places import NOWHERE, Place
 from coherence.language.design import Design
+from coherence.language.infrastructure import Link, Tier
 from coherence.language.schema_kinds import Formula, Quantity, Word
-from coherence.language.vocabulary.infrastructure import Link, Tier
 from coherence.minimums.fabric.wiring import Fabric, Wire, both
 
 High = Callable[[str], bool]  # name of a tier or link -> is the high end of its range meant?

@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from coherence.base.places import Place
 from coherence.language.design import Design
+from coherence.language.infrastructure import Tier
 from coherence.language.schema_kinds import Formula, Quantity, Word
-from coherence.language.vocabulary.infrastructure import Tier
 from coherence.minimums.design_floors import DesignFloor, design_floors
 from coherence.minimums.floors import Number, Span
 from coherence.minimums.registry import entry

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from coherence.language.vocabulary.workloads import Workload
+from coherence.language.workloads import Workload
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import MissingValueError, Schedule
 

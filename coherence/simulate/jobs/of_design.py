@@ -25,10 +25,10 @@ import math
 from collections.abc import Iterator
 
 from coherence.base.errors import InputError, Problem
-from coherence.language.actions import is_harmless
 from coherence.language.design import Component, Design, Loop, Timer
-from coherence.language.jitter import shift_of
-from coherence.language.probes import longest_spacing
+from coherence.language.entries.actions import is_harmless
+from coherence.language.entries.jitter import shift_of
+from coherence.language.entries.probes import longest_spacing
 from coherence.language.schema_kinds import Quantity
 from coherence.simulate.jobs.job import (
     NORMAL_CV,

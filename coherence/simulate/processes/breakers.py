@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from coherence.base.errors import Problem
+from coherence.language.breakers import Breaker
 from coherence.language.design import Call
 from coherence.language.schema_kinds import Quantity
-from coherence.language.vocabulary.breakers import Breaker
 from coherence.simulate.processes.numbers import lower
 from coherence.simulate.requests.events_checks import MOST_PLACES
 from coherence.simulate.requests.program import OpeningBreaker

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coherence.language.counted_sends import counted_sends
 from coherence.language.design import Component, Design, Limit
+from coherence.language.entries.counted_sends import counted_sends
 from coherence.language.schema_kinds import Quantity
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower

@@ -9,9 +9,9 @@ from dataclasses import replace
 from coherence.base.errors import Problem
 from coherence.language.call_cases import render_order
 from coherence.language.design import Call, Design, Limit, Pause
+from coherence.language.entries.jitter import is_decorrelated, spread_of
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree, walk
 from coherence.language.expressions.tree import Call as Function
-from coherence.language.jitter import is_decorrelated, spread_of
 from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.language.words import CAUSES, plain_word
 from coherence.simulate.processes.breakers import opening_of

@@ -7,7 +7,7 @@ import math
 from coherence.base.errors import Problem
 from coherence.language.design import Design
 from coherence.language.schema_kinds import Word
-from coherence.language.vocabulary.workloads import Randomness, Switch, Workload
+from coherence.language.workloads import Randomness, Switch, Workload
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.numbers import lower
 from coherence.simulate.requests.program import Arrivals, RateBurst, Source

@@ -16,7 +16,7 @@ from coherence.language.distributions import quantile_points
 from coherence.language.expressions.tree import Name
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.language.vocabulary.workloads import Spread2, Workload
+from coherence.language.workloads import Spread2, Workload
 from coherence.simulate.processes.agents import is_agent
 from coherence.simulate.processes.flow import RequestFlow
 from coherence.simulate.processes.gates import is_bucket

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from coherence.base.errors import InputError, Problem
 from coherence.language.design import Component, Design
 from coherence.language.schema_kinds import Quantity
-from coherence.language.vocabulary.workloads import Spread2, Workload
+from coherence.language.workloads import Spread2, Workload
 from coherence.simulate.processes.flow import flow_of
 from coherence.simulate.processes.sources import sources_of
 from coherence.simulate.requests.program import Source

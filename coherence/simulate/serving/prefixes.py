@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coherence.base.errors import UsageError
-from coherence.language.vocabulary.workloads import Workload
+from coherence.language.workloads import Workload
 from coherence.simulate.serving.streamed_trace import StreamedTrace
 from coherence.simulate.serving.trace import ArrivalTrace
 

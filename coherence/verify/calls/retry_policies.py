@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from coherence.base.sends import Tries, product
 from coherence.language.design import Call, Design, Pause
-from coherence.language.jitter import is_decorrelated, spread_of
+from coherence.language.entries.jitter import is_decorrelated, spread_of
 from coherence.language.roles import time_of
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.words import CAUSES, plain_word

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from coherence.base.places import Place
-from coherence.language.actions import ENDS, acted_on, action_in, takes_back
 from coherence.language.design import Design, Timer
+from coherence.language.entries.actions import ENDS, acted_on, action_in, takes_back
 from coherence.language.roles import role, unknown_activities
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import DurationInterval

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence.language.design import Design, Timer
-from coherence.language.jitter import shift_of
-from coherence.language.probes import is_paced_by_reply, longest_spacing
+from coherence.language.entries.jitter import shift_of
+from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
 from coherence.verify.events import graph, orders
 from coherence.verify.events.graph import Chain, EventLink
 from coherence.verify.timers import firing

@@ -13,8 +13,8 @@ from coherence.findings.question_input import Subject
 from coherence.language import names
 from coherence.language.design import Component, Design, Limit
 from coherence.language.expressions.tree import Name, Tree, rename
+from coherence.language.infrastructure import Hosting
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.language.vocabulary.infrastructure import Hosting
 from coherence.language.words import STATES
 from coherence.model.model import Interval, interval
 from coherence.verify.facts.ranges import Values, enclosure, hull, point, unknown

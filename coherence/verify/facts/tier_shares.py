@@ -16,7 +16,7 @@ from coherence.base.places import Place
 from coherence.findings.question_input import Certificate
 from coherence.language.design import Component
 from coherence.language.expressions.tree import Arithmetic, Name, Number, Tree
-from coherence.language.vocabulary.infrastructure import Hosting
+from coherence.language.infrastructure import Hosting
 from coherence.language.words import MEMBERS
 from coherence.verify.facts.design_facts import COPIES, DesignFacts
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.language.expressions.tree import Name
+from coherence.language.infrastructure import Link
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.language.vocabulary.infrastructure import Link
 from coherence.model.routes import Transfer, transfers
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.queues.offered_load import OfferedRate, offered, sent_by

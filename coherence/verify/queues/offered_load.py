@@ -16,8 +16,8 @@ from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Name, Tree
 from coherence.language.names import used_names
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.language.vocabulary.workloads import Burst, Randomness, Spread2, Workload
 from coherence.language.words import STATES
+from coherence.language.workloads import Burst, Randomness, Spread2, Workload
 from coherence.model.model import Interval
 from coherence.verify.calls.call_graph import CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, lightest, open_share, ways

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.findings.question_input import rational
-from coherence.language.actions import action_in, marked_as
 from coherence.language.design import Timer
-from coherence.language.jitter import shift_of
-from coherence.language.probes import is_paced_by_reply, longest_spacing
+from coherence.language.entries.actions import action_in, marked_as
+from coherence.language.entries.jitter import shift_of
+from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.words import ACTIONS
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from coherence.base.places import Place
-from coherence.language.actions import ENDS, action_in, takes_back
 from coherence.language.design import Component, Design, Limit, Loop, Timer
+from coherence.language.entries.actions import ENDS, action_in, takes_back
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import STATES

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from coherence.base.places import Place
-from coherence.language.actions import acted_on, action_in
 from coherence.language.design import Limit, Loop, Relay, Timer
+from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Tree
 from coherence.language.schema_kinds import Formula, Quantity

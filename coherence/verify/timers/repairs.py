@@ -11,8 +11,8 @@ from coherence.findings import repairs
 from coherence.findings.finding import Edit, Repair
 from coherence.findings.question_input import Subject
 from coherence.language.design import Timer
-from coherence.language.jitter import shift_of
-from coherence.language.probes import longest_spacing
+from coherence.language.entries.jitter import shift_of
+from coherence.language.entries.probes import longest_spacing
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.timers.firing import firing, misses_of

@@ -6,7 +6,7 @@ import pytest
 
 from coherence.base.errors import UsageError
 from coherence.language.reading import read_text
-from coherence.language.vocabulary.workloads import Workload
+from coherence.language.workloads import Workload
 from coherence.simulate.serving.prefixes import APART, prefixes_of
 from coherence.simulate.serving.trace import ArrivalTrace
 

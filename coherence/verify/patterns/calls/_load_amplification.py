@@ -16,7 +16,7 @@ from coherence.language.design import Design, Limit
 from coherence.language.expressions.tree import Arithmetic, Name, Number
 from coherence.language.expressions.tree import Call as Function
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.language.vocabulary.workloads import Spread2, Workload
+from coherence.language.workloads import Spread2, Workload
 from coherence.verify.calls.attempts import ZERO, budget_factor
 from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.claims import Numbers

@@ -10,8 +10,8 @@ from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Limit
 from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
-from coherence.language.vocabulary.workloads import Spread2, Workload
 from coherence.language.words import STATES
+from coherence.language.workloads import Spread2, Workload
 from coherence.simulate.metastability.load_map import Retrying
 from coherence.simulate.metastability.waits import Server
 from coherence.verify.calls.attempts import pauses

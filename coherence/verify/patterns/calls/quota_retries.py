@@ -57,7 +57,7 @@ from coherence.findings.finding import Finding, Repair, Step, Verdict
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Limit
 from coherence.language.schema_kinds import Quantity
-from coherence.language.vocabulary.workloads import Workload
+from coherence.language.workloads import Workload
 from coherence.verify.calls.attempts import least, started
 from coherence.verify.calls.call_graph import CANCELS, CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, open_share, ways
@@ -117,7 +117,7 @@ def _quota(subject: Subject, tree: CallTree, limit: Limit) -> Quota | None:
         return None
     if window.low <= 0:
         return None
-    from coherence.language.counted_sends import counted_sends
+    from coherence.language.entries.counted_sends import counted_sends
 
     callee, caller = counted_sends(subject.design, limit.counts.tree if limit.counts is not None else None)
     if callee is None:

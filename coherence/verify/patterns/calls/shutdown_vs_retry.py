@@ -42,8 +42,8 @@ from coherence.base.units import SECOND
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.actions import takes_back
 from coherence.language.design import Component, Design, Timer
+from coherence.language.entries.actions import takes_back
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.attempts import ZERO, DurationInterval

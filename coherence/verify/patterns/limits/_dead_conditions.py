@@ -16,7 +16,7 @@ from coherence.language.expressions import walk
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import Compare, Name, Number, Tree, rename
 from coherence.language.schema_kinds import Formula, Quantity
-from coherence.language.vocabulary.workloads import Workload
+from coherence.language.workloads import Workload
 from coherence.model.model import EVERYTHING, Interval
 from coherence.verify.actions.loop_directions import loop_trigger, seen
 from coherence.verify.facts import satisfiability

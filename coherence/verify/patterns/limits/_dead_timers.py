@@ -8,8 +8,8 @@ from fractions import Fraction
 from coherence.base.number_text import render_seconds
 from coherence.findings.finding import Finding, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
-from coherence.language.actions import acted_on, action_in
 from coherence.language.design import Design, Timer
+from coherence.language.entries.actions import acted_on, action_in
 from coherence.verify.events import graph, orders
 from coherence.verify.events.orders import EventOrder
 from coherence.verify.timers.firing import hands_out_again

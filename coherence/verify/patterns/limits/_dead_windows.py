@@ -13,7 +13,7 @@ from coherence.language.expressions import names as used
 from coherence.language.expressions import walk
 from coherence.language.expressions.tree import Held, Tree
 from coherence.language.schema_kinds import Formula
-from coherence.language.vocabulary.workloads import Workload
+from coherence.language.workloads import Workload
 from coherence.model.model import Interval
 from coherence.verify.actions.loop_directions import loop_trigger, seen
 from coherence.verify.facts.design_facts import DesignFacts

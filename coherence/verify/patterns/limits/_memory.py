@@ -10,7 +10,7 @@ from coherence.language.design import Limit
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Number, Tree
 from coherence.language.schema_kinds import Quantity
-from coherence.language.vocabulary.workloads import Spread2, Workload
+from coherence.language.workloads import Spread2, Workload
 from coherence.model.model import Interval, interval
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.limits import place_of

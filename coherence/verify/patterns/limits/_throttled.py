@@ -12,8 +12,8 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
-from coherence.language.counted_sends import counted_sends
 from coherence.language.design import Limit
+from coherence.language.entries.counted_sends import counted_sends
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.calls.call_graph import NO_WAIT
 from coherence.verify.patterns.writers._pair import Numbers

@@ -46,8 +46,8 @@ from coherence.base.places import Place
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.language.infrastructure import Link
 from coherence.language.schema_kinds import Quantity
-from coherence.language.vocabulary.infrastructure import Link
 
 if TYPE_CHECKING:
     from coherence.model.routes import Transfer

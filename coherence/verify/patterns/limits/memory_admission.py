@@ -45,8 +45,8 @@ from coherence.language.expressions.lower_smt import real
 from coherence.language.expressions.tree import Call, Name, Tree
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import Promise
-from coherence.language.vocabulary.workloads import Workload
 from coherence.language.words import STATES
+from coherence.language.workloads import Workload
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.limits._memory import (

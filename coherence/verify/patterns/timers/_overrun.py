@@ -11,8 +11,8 @@ from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.actions import unclear_state
 from coherence.language.design import Design, Timer
+from coherence.language.entries.actions import unclear_state
 from coherence.verify.events import graph, orders
 from coherence.verify.events.graph import Causes, Chain, EventLink
 from coherence.verify.events.orders import Alternatives, EventOrder, between

@@ -45,8 +45,8 @@ from collections.abc import Iterator
 
 from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject
-from coherence.language.actions import is_harmless
 from coherence.language.design import Timer
+from coherence.language.entries.actions import is_harmless
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import OverrunCase
 from coherence.verify.timers import repairs

@@ -48,8 +48,8 @@ from collections.abc import Iterator
 
 from coherence.findings.finding import Finding, Repair
 from coherence.findings.question_input import Question, Subject
-from coherence.language.actions import acted_on, is_harmless, takes_back
 from coherence.language.design import Design, Timer
+from coherence.language.entries.actions import acted_on, is_harmless, takes_back
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.patterns.timers import _overrun
 from coherence.verify.patterns.timers._overrun import Figures, OverrunCase

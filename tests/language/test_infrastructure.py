@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from coherence.base.errors import InputError
+from coherence.language.infrastructure import Boundary, Tier
 from coherence.language.reading import read_text
-from coherence.language.vocabulary.infrastructure import Boundary, Tier
 
 TEXT = """\
 coherence: 1

@@ -13,7 +13,7 @@ import yaml
 
 from coherence.cli._run import run
 from coherence.language.design import Design
-from coherence.language.schema import design_schema
+from coherence.language.pages.schema import design_schema
 from tests.paths import DATA, ROOT, SPECS
 
 SHIPPED = sorted(SPECS.glob("*/design.yaml"))

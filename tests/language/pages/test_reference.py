@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 
 from coherence.language.design import Design
-from coherence.language.reference import DeclaredKey, declared_keys, key_words, keys_named, language_page, render_keys
-from coherence.language.schema import design_schema
+from coherence.language.pages.reference import (
+    DeclaredKey,
+    declared_keys,
+    key_words,
+    keys_named,
+    language_page,
+    render_keys,
+)
+from coherence.language.pages.schema import design_schema
 from coherence.language.schema_kinds import Kind
 
 EVERY = declared_keys()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coherence.language.probes import is_paced_by_reply, longest_spacing
+from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
 from coherence.language.reading import read_text
 
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from coherence.base.errors import InputError
+from coherence.language.jobs import needed
 from coherence.language.reading import read_text
-from coherence.language.vocabulary.jobs import needed
 
 
 @pytest.mark.parametrize("needs", ["4 cpu", "{cpu: 4}"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coherence.language.actions import acted_on, action_in, is_harmless, unclear_state
+from coherence.language.entries.actions import acted_on, action_in, is_harmless, unclear_state
 from coherence.language.words import ACTIONS, MARKED, MARKING
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from coherence.base.places import Place
 from coherence.base.records import Record, plain
+from coherence.language.loops import LAYERS
 from coherence.language.schema_kinds import Formula, Quantity, Word, key, listing
 from coherence.language.value_kinds import FORMULA, NAME_KIND, TEXT, UNLIMITED_DURATION, VALUE, word
-from coherence.language.vocabulary.loops import LAYERS
 from coherence.language.words import LAYER, NOTE, OBJECTIVE, PART, PER, WHOLE_STANDS_HERE
 
 

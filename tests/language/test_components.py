@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from coherence.base.errors import InputError
+from coherence.language.components import DISCIPLINES
 from coherence.language.design import Component
 from coherence.language.reading import read_text
-from coherence.language.vocabulary.components import DISCIPLINES
 
 
 def component(keys: str) -> Component:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from coherence.base.places import Place
 from coherence.base.records import Record, plain
 from coherence.base.units import ONE
+from coherence.language.breakers import Breaker
+from coherence.language.loops import LAYERS
 from coherence.language.schema_kinds import Kind, Quantity, Word, either, key, listing, mapping, or_word, record
 from coherence.language.value_kinds import (
     CARRIES,
@@ -17,8 +19,6 @@ from coherence.language.value_kinds import (
     quantity,
     word,
 )
-from coherence.language.vocabulary.breakers import Breaker
-from coherence.language.vocabulary.loops import LAYERS
 from coherence.language.words import LAYER, NOTE, OBJECTIVE, PART, WHOLE_STANDS_HERE
 
 CAUSE: Kind[Word] = Kind(TEXT.read, {"type": ["string", "integer"]}, "a cause (`timeout`, `503`)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coherence.language.counted_sends import counted_sends
+from coherence.language.entries.counted_sends import counted_sends
 from coherence.language.reading import read_text
 
 DESIGN = """\

@@ -7,7 +7,7 @@ from typing import Any
 
 from coherence.base.records import Key, Record
 from coherence.language.design import Design
-from coherence.language.reference import key_words
+from coherence.language.pages.reference import key_words
 
 
 def design_schema() -> dict[str, Any]:

@@ -6,10 +6,10 @@ from coherence.base.places import Place
 from coherence.base.records import Record, plain
 from coherence.base.units import ONE, SECOND
 from coherence.language.document import Node, Scalar, Table
+from coherence.language.loops import LAYERS
 from coherence.language.schema_kinds import Kind, Quantity, Reading, Word, key, or_word
 from coherence.language.sentences import EVENT, Event
 from coherence.language.value_kinds import DURATION, NAME_KIND, TEXT, UNLIMITED_DURATION, quantity, word
-from coherence.language.vocabulary.loops import LAYERS
 from coherence.language.words import LAYER, NOTE, OBJECTIVE, PART, PER, WHOLE_STANDS_HERE
 
 

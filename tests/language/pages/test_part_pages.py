@@ -6,7 +6,7 @@ import pytest
 
 from coherence.language import catalogue
 from coherence.language.document import Table
-from coherence.language.part_pages import folders_of, part_names, part_page
+from coherence.language.pages.part_pages import folders_of, part_names, part_page
 
 PARTS = [(folder, name) for folder in catalogue.FOLDERS for name in catalogue.parts(folder)]
 

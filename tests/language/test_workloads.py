@@ -9,7 +9,7 @@ import pytest
 from coherence.base.errors import InputError
 from coherence.language.reading import read_text
 from coherence.language.schema_kinds import Quantity
-from coherence.language.vocabulary.workloads import Workload
+from coherence.language.workloads import Workload
 
 
 def users(text: str) -> Workload:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from coherence.base.places import Place
 from coherence.base.records import Record, plain
+from coherence.language.components import Component
 from coherence.language.schema_kinds import Formula, Quantity, Word, key, mapping
 from coherence.language.sentences import ADMISSION, PREEMPTION, Admission, Preemption
 from coherence.language.value_kinds import ANY_QUANTITY, DURATION, NAME_KIND, NEEDS, VALUE, word
-from coherence.language.vocabulary.components import Component
 from coherence.language.words import CONSTANT
 
 SUSPENDED = (

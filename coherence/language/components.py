@@ -5,6 +5,7 @@ from __future__ import annotations
 from coherence.base.places import Place
 from coherence.base.records import Record, plain
 from coherence.base.units import ONE
+from coherence.language.infrastructure import Hosting
 from coherence.language.schema_kinds import Formula, Quantity, Word, either, key, mapping, record
 from coherence.language.value_kinds import (
     ANY_QUANTITY,
@@ -19,7 +20,6 @@ from coherence.language.value_kinds import (
     quantity,
     word,
 )
-from coherence.language.vocabulary.infrastructure import Hosting
 from coherence.language.words import ACTIVITIES, CASES, CONSTANT, NOTE, PART, WHOLE_STANDS_HERE, render_table
 
 DISCIPLINES = ("fifo", "lifo", "priority", "preemptive", "preemptive repeat")

@@ -8,7 +8,7 @@ import pytest
 
 from coherence.base.errors import InputError
 from coherence.language.design import Pause
-from coherence.language.jitter import is_decorrelated, shift_of, spread_of
+from coherence.language.entries.jitter import is_decorrelated, shift_of, spread_of
 from coherence.language.reading import read_text
 
 
