@@ -26,16 +26,22 @@ if TYPE_CHECKING:
     "--parameter", "-p", "parameters", multiple=True, required=True, metavar="KEY=A:B[:log][:N]",
     help="A number of the design by its dotted path, and the range it takes; once or twice.",
 )  # fmt: skip
+@click.option("--select", "-s", multiple=True, metavar="COH2", help="Ask only codes that begin with this (repeatable).")
+@click.option("--ignore", "-i", multiple=True, metavar="COH2", help="Ask no codes that begin with this (repeatable).")
 @click.option("--picture", metavar="FILE", help="Draw the map: FILE.svg, or FILE.png.")
 @workers_options("every point", default="all cores with joblib")
-@time_limit_option(0.1, 10.0, "Of one point; beyond it the point is undecided.")
+@time_limit_option(0.1, 30.0, "Of one point; beyond it the point is undecided.")
 @strict_option(OPEN)
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
-    *, path: str, parameters: Sequence[str], picture: str | None, jobs: int | None,
-    cluster: str | None, into: str | None, time_limit: float, strict: bool, output: str,
+    *, path: str, parameters: Sequence[str], select: Sequence[str], ignore: Sequence[str],
+    picture: str | None, jobs: int | None, cluster: str | None, into: str | None, time_limit: float, strict: bool,
+    output: str,
 ) -> int:  # fmt: skip
     """Execute the design at PATH exactly for every combination of values, and map where its loops settle.
+
+    Where all of them settle the questions of check are asked as well: a point at which one says conflict is
+    called a conflict. --select COH3 asks those about loops alone, which takes less time.
 
     KEY is the dotted path of a number that stands in the design, for example loops.hpa.target.setpoint; A and B are
     in its unit unless they have one.
@@ -43,19 +49,22 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if len(parameters) > 2:
         raise UsageError(f"{len(parameters)} keys: a map has one or two")
     from coherence.base.watchdog import interruptible
+    from coherence.checking.design_check import Options
     from coherence.cli._progress import Progress
     from coherence.door.sweep import kept_points, swept
     from coherence.exploring import render_sweep, sweeps, swept_numbers
+    from coherence.findings.registry import require_known_codes
     from coherence.reporting.pictures import files
 
     if picture is not None:
         files.check_kind(picture)
-    entry = one_entry(path)
+    require_known_codes((*select, *ignore))
+    entry, setting = one_entry(path), sweeps.PointSetting(time_limit, Options(tuple(select), tuple(ignore)))
     axes = swept_numbers.axes(parameters, entry.sources)
-    store = kept_points(into, axes, entry)
+    store = kept_points(into, axes, entry, setting.options)
     workers = workers_of(jobs, cluster, len(sweeps.points(axes)) - len(store.cells))
     with Progress("sweeping") as bar, interruptible(bar):
-        result = swept(entry, path, axes, time_limit, workers=workers, store=store)
+        result = swept(entry, path, axes, setting, workers=workers, store=store)
     if picture is not None:
         files.write(render_sweep.figure(system_of(path, entry), axes, result.cells), picture)
     shown = json.dumps(result.to_dict(), indent=2, allow_nan=False) + "\n" if output == "json" else _text(result)

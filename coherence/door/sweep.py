@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from coherence.base.errors import UsageError
 from coherence.base.jobs import WorkerPool
 from coherence.base.watchdog import current_run
+from coherence.checking.design_check import Options
 from coherence.checking.workspace import Entry
+from coherence.door.check import codes
 from coherence.door.quantities import Amount
 from coherence.door.result import VerbResult, drawn, frame, head
 from coherence.door.sources import Source, entry_of, name_of
@@ -23,7 +25,7 @@ from coherence.loops.designs.disagreements import Disagreement
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from coherence.exploring.sweeps import Store
+    from coherence.exploring.sweeps import PointSetting, Store
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,14 +73,15 @@ class SweepResult(VerbResult):
 
 
 def sweep(
-    design: Source, axes: Mapping[str, Sequence[Amount]] | None = None, *, time_limit: float = 10.0, jobs: int = 1,
-    **more_axes: Sequence[Amount],
+    design: Source, axes: Mapping[str, Sequence[Amount]] | None = None, *, select: str | Sequence[str] = (),
+    ignore: str | Sequence[str] = (), time_limit: float = 30.0, jobs: int = 1, **more_axes: Sequence[Amount],
 ) -> SweepResult:  # fmt: skip
-    """Returns where the loops of a design settle, for every combination of one or two of its numbers.
+    """Returns where the loops of a design settle without a conflict, for every combination of one or two numbers.
 
     axes: by dotted path of a number in the design (from, to) or (from, to, points), in the unit of the number or with
     one: {"loops.hpa.target.setpoint": ("30 %", "80 %", 6)}; of a path without dots also a keyword (more_axes).
-    time_limit: seconds for one point.  jobs: processes (joblib).  Raises InputError and UsageError.
+    select, ignore: beginnings of the codes that are asked where all loops settle.  time_limit: seconds for one point.
+    jobs: processes (joblib).  Raises InputError and UsageError.
     """
     from coherence.exploring.swept_numbers import axes as read_axes
 
@@ -86,7 +89,10 @@ def sweep(
     stated = [axis_text(key, ends) for key, ends in {**(axes or {}), **more_axes}.items()]
     if not 1 <= len(stated) <= 2:
         raise UsageError(f"{len(stated)} keys: a map has one or two")
-    return swept(entry, name_of(design), read_axes(stated, entry.sources), time_limit, workers=WorkerPool(jobs))
+    from coherence.exploring.sweeps import PointSetting
+
+    setting = PointSetting(time_limit, Options(codes(select), codes(ignore)))
+    return swept(entry, name_of(design), read_axes(stated, entry.sources), setting, workers=WorkerPool(jobs))
 
 
 def axis_text(key: str, ends: Sequence[Amount]) -> str:
@@ -97,23 +103,32 @@ def axis_text(key: str, ends: Sequence[Amount]) -> str:
 
 
 def swept(
-    entry: Entry, name: str, axes: Sequence[Axis], time_limit: float, *, workers: WorkerPool, store: Store | None = None
+    entry: Entry,
+    name: str,
+    axes: Sequence[Axis],
+    setting: PointSetting,
+    *,
+    workers: WorkerPool,
+    store: Store | None = None,
 ) -> SweepResult:
     """Returns the map of a design over axes; points that a store holds are not computed again."""
     from coherence.base.reads import recorded
     from coherence.door.unread import left_out, unread, unread_json
     from coherence.exploring import render_sweep, sweeps
+    from coherence.exploring.point_conflicts import bases_of
     from coherence.exploring.sweep_referee import own_disagreements
     from coherence.loops.designs.feedback_groups import Deadline
     from coherence.model.elaborate import elaborate
 
-    known = store if store is not None else sweeps.Store(None, axes, entry.sources)
-    cells = sweeps.swept(axes, entry.sources, entry.rebuild, known, time_limit=time_limit, workers=workers,
+    known = store if store is not None else sweeps.Store(None, axes, entry.sources, setting.options)
+    cells = sweeps.swept(axes, entry.sources, entry.rebuild, known, setting=setting, workers=workers,
                          bar=lambda share: current_run().announce(share, ""))  # fmt: skip
     model = elaborate(entry.design)
     with recorded() as reads:
-        own = sweeps.verdict_of(model, (), Deadline(time_limit))
-    lines, differing = unread("sweep", entry.design, reads), own_disagreements(model, own, time_limit)
+        own = sweeps.run_verdict(model, (), Deadline(setting.time_limit))
+    answers = bases_of(entry.design, entry.sources, setting.options, Deadline(setting.time_limit))
+    lines = unread("sweep", entry.design, reads, answers)
+    differing = own_disagreements(model, own, setting.time_limit)
     data = {
         **head("sweep"), **render_sweep.as_json(name, axes, cells),
         "disagreements": [asdict(each) for each in differing],
@@ -122,8 +137,8 @@ def swept(
     return SweepResult(data, tuple(axes), tuple(cells), name, lines, tuple(differing))
 
 
-def kept_points(into: str | None, axes: Sequence[Axis], entry: Entry) -> Store:
+def kept_points(into: str | None, axes: Sequence[Axis], entry: Entry, options: Options) -> Store:
     """Returns the store of points in a file, or one in memory."""
     from coherence.exploring.sweeps import Store
 
-    return Store(Path(into) if into else None, axes, entry.sources)
+    return Store(Path(into) if into else None, axes, entry.sources, options)

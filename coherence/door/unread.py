@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from coherence.base.reads import ValueReads
     from coherence.findings.finding import NotRead
+    from coherence.findings.not_read import Basis
     from coherence.language.design import Design
 
 # what is said of an entry of which nothing is read, and of a key
@@ -19,12 +20,15 @@ WORDS = {
     "region": ("no chosen question asks for it", "no chosen question asks for it"),
     "reproduce": ("the testbed does not run it", "the testbed does not depend on it"),
     "simulate": ("a run does not have it", "a run does not depend on it"),
-    "sweep": ("no loop that is executed depends on it", "no execution of loops depends on it"),
+    "sweep": ("no loop that is executed and no question depends on it", "no execution and no question depends on it"),
 }
 
 
-def unread(command: str, design: Design, reads: ValueReads) -> tuple[NotRead, ...]:
-    """Returns what a command did not read of a design; of a loop that cannot run, what its run would need."""
+def unread(command: str, design: Design, reads: ValueReads, answers: Iterable[Basis] = ()) -> tuple[NotRead, ...]:
+    """Returns what a command, and answers of questions, did not read of a design.
+
+    Of a loop that cannot run it says what its run would need.
+    """
     from coherence.base.errors import CoherenceError
     from coherence.findings.not_read import Basis, Reasons, not_read
     from coherence.model.elaborate import model_of
@@ -36,7 +40,7 @@ def unread(command: str, design: Design, reads: ValueReads) -> tuple[NotRead, ..
             own = {gap.of: f"a run needs {gap.needs}" for gap in model_of(design).gaps}
         except CoherenceError:
             own = {}
-    return not_read(design, (Basis(reads.all()),), Reasons(entry, key, own))
+    return not_read(design, (Basis(reads.all()), *answers), Reasons(entry, key, own))
 
 
 def left_out(design: Design, reads: ValueReads) -> tuple[str, ...]:

@@ -13,8 +13,14 @@ from coherence.exploring.swept_numbers import Axis
 from coherence.reporting.pictures.figure import Dots, Figure, Line, Panel
 
 WIDEST = 100  # columns of the map
-FILLS = {"settles": "#d5ead9", "oscillates": "#f6d3c4", "undecided": "#ececec", "refused": "#ffffff"}
-STYLES = {"settles": ("o", 2), "oscillates": ("x", 1), "undecided": ("d", 5), "refused": ("-", 5)}
+FILLS = {
+    "settles": "#d5ead9",
+    "conflict": "#f7e7b5",
+    "oscillates": "#f6d3c4",
+    "undecided": "#ececec",
+    "refused": "#ffffff",
+}
+STYLES = {"settles": ("o", 2), "conflict": ("s", 3), "oscillates": ("x", 1), "undecided": ("d", 5), "refused": ("-", 5)}
 
 
 def text(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> str:
@@ -73,7 +79,7 @@ def _notes(cells: Sequence[Cell]) -> list[str]:
             else f"{render_seconds(periods[0])} to {render_seconds(periods[-1])}"
         )
         notes.append(f"periods {ends}; {', '.join(dict.fromkeys(' and '.join(cell.loops) for cell in swings))}")
-    reasons = Counter(cell.why for cell in cells if cell.verdict in ("undecided", "refused") and cell.why)
+    reasons = Counter(cell.why for cell in cells if cell.why)
     notes += [f"{count} x {why}" for why, count in reasons.most_common(5)]
     return notes
 

@@ -9,15 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from coherence.base.errors import CoherenceError, InputError
 from coherence.base.jobs import WorkerPool, finished
 from coherence.base.kept_results import KeptResults, digest_of
 from coherence.base.watchdog import STOPPED
+from coherence.checking.design_check import DEFAULT, Options
+from coherence.exploring.point_conflicts import standing_against
 from coherence.exploring.swept_numbers import Axis, edited
-from coherence.findings.finding import Verdict
-from coherence.findings.question_input import Subject, details_unasked
 from coherence.importers import design_from_texts
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.loops.designs.bridged_laps import opened
@@ -33,22 +34,29 @@ from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import MissingValueError
-from coherence.verify.patterns.calls import metastable_retries
-from coherence.verify.patterns.limits import overload
 
 WORST = ("settles", "undecided", "oscillates")
-OVERLOAD = "its loops settle, but {} is overloaded, or its retries may keep it so ({}): ask coherence check"
 NO_LOOP = "the design has no loop in feedback, and a sweep judges nothing else: ask coherence check"
-MARKS = {"settles": "o", "oscillates": "x", "undecided": "?", "refused": "-"}
+MARKS = {"settles": "o", "conflict": "!", "oscillates": "x", "undecided": "?", "refused": "-"}
 LATE = 20  # instants at the end of a run without an orbit
+EMPTY: Mapping[str, str] = MappingProxyType({})
 Rebuild = Callable[[Mapping[str, str]], Any]
+
+
+@dataclass(frozen=True)
+class PointSetting:
+    """What is asked of one point: seconds for all of it, and which codes."""
+
+    time_limit: float = 30.0
+    options: Options = DEFAULT
 
 
 @dataclass(frozen=True)
 class Cell:
     """One point: its values as written, the verdict of the worst group, its period (s), and growth per lap.
 
-    `verdict`: settles, oscillates, undecided, or refused (the design with these values is no design).
+    `verdict`: settles, conflict (its loops settle, and `check` says conflict), oscillates, undecided, or refused (the
+    design with these values is no design).
     """
 
     values: tuple[str, ...]
@@ -94,20 +102,31 @@ def written(axes: Sequence[Axis], point: Sequence[int]) -> tuple[str, ...]:
 
 
 def judged(
-    axes: Sequence[Axis], point: Sequence[int], sources: Mapping[str, str], rebuild: Rebuild, time_limit: float
+    axes: Sequence[Axis], point: Sequence[int], sources: Mapping[str, str], rebuild: Rebuild, setting: PointSetting
 ) -> Cell:
-    """Returns one point: rebuilt from its text, every group executed."""
+    """Returns one point: rebuilt from its text, every group executed, every question asked where all settle."""
     values = written(axes, point)
     edits = [axis.edit(axis.values[k]) for axis, k in zip(axes, point, strict=True)]
+    texts, deadline = edited(sources, edits), Deadline(setting.time_limit)
     try:
-        model = elaborate(rebuild(edited(sources, edits)))
+        model = elaborate(rebuild(texts))
     except InputError as error:
         return Cell(values, "refused", (), None, None, error.problems[0].message)
-    return verdict_of(model, values, Deadline(time_limit))
+    return verdict_of(model, values, deadline, texts, setting.options)
 
 
-def verdict_of(model: Model, values: tuple[str, ...], deadline: Deadline) -> Cell:
-    """Returns the worst group decides."""
+def verdict_of(
+    model: Model, values: tuple[str, ...], deadline: Deadline, sources: Mapping[str, str] = EMPTY,
+    options: Options = DEFAULT,
+) -> Cell:  # fmt: skip
+    """Returns a point by its worst group; where all settle, by what the questions of `check` say of it."""
+    cell = run_verdict(model, values, deadline)
+    against = standing_against(model.design, sources, options, deadline) if cell.verdict == "settles" else None
+    return cell if against is None else replace(cell, verdict=against[0], why=against[1])
+
+
+def run_verdict(model: Model, values: tuple[str, ...], deadline: Deadline) -> Cell:
+    """Returns a point by the runs of its groups alone: the worst one decides."""
     groups = structure(model).groups
     if not groups:
         return Cell(values, "undecided", (), None, None, NO_LOOP)
@@ -125,19 +144,7 @@ def verdict_of(model: Model, values: tuple[str, ...], deadline: Deadline) -> Cel
         cell = Cell(values, answer.verdict, group.names[:6], period, growth, why)
         if WORST.index(cell.verdict) > WORST.index(worst.verdict) or not worst.loops:
             worst = cell
-    overload = _overload(model, deadline) if worst.verdict == "settles" else ""
-    return replace(worst, verdict="undecided", why=overload) if overload else worst
-
-
-def _overload(model: Model, deadline: Deadline) -> str:
-    """Returns what check says of requests that keep an overload up, whatever the loops do; nothing where none do."""
-    if not model.design.calls or not model.design.workload:
-        return ""
-    subject = Subject(model.design, {}, max(deadline.left, 0.1))
-    with details_unasked():
-        findings = (finding for module in (overload, metastable_retries) for finding in module.ask(subject))
-        conflict = next((finding for finding in findings if finding.verdict is Verdict.CONFLICT), None)
-    return "" if conflict is None else OVERLOAD.format(conflict.of[-1], conflict.code)
+    return worst
 
 
 def _growth(model: Model, answer: RunVerdict, deadline: Deadline) -> float | None:
@@ -164,8 +171,11 @@ def _growth(model: Model, answer: RunVerdict, deadline: Deadline) -> float | Non
 class Store:
     """The cells of a sweep that are known, by their values; kept in a file if there is one."""
 
-    def __init__(self, file: Path | None, axes: Sequence[Axis], sources: Mapping[str, str]) -> None:
-        head = {"coherence_sweep": 2, "design_sha256": digest_of(sources), "keys": [axis.key for axis in axes]}
+    def __init__(
+        self, file: Path | None, axes: Sequence[Axis], sources: Mapping[str, str], options: Options = DEFAULT
+    ) -> None:
+        head = {"coherence_sweep": 3, "design_sha256": digest_of(sources), "keys": [axis.key for axis in axes]}
+        head |= {"select": list(options.select), "ignore": list(options.ignore)}
         self._kept = KeptResults(file, head, "sweep")
         cells = map(cell_from, self._kept.rows)
         self.cells = {cell.values: cell for cell in cells if cell is not None}
@@ -178,7 +188,7 @@ class Store:
 
 def swept(
     axes: Sequence[Axis], sources: Mapping[str, str], rebuild: Rebuild, store: Store, *,
-    time_limit: float, workers: WorkerPool, bar: Callable[[float], None] | None = None,
+    setting: PointSetting, workers: WorkerPool, bar: Callable[[float], None] | None = None,
 ) -> list[Cell]:  # fmt: skip
     """Computes every point that the store does not hold yet; returns all cells in order.
 
@@ -188,7 +198,7 @@ def swept(
     missing = [p for p in every if written(axes, p) not in store.cells]
     done = len(every) - len(missing)
     with contextlib.suppress(KeyboardInterrupt):
-        job = PointJob(tuple(axes), dict(sources), time_limit, None if workers.elsewhere else rebuild)
+        job = PointJob(tuple(axes), dict(sources), setting, None if workers.elsewhere else rebuild)
         for count, (_, cell) in enumerate(finished(job, missing, workers), 1):
             store.add(cell)
             if bar:
@@ -203,9 +213,9 @@ class PointJob:
 
     axes: tuple[Axis, ...]
     sources: Mapping[str, str]
-    time_limit: float
+    setting: PointSetting
     rebuild: Rebuild | None = None
 
     def __call__(self, point: tuple[int, ...]) -> Cell:
         """Returns one point."""
-        return judged(self.axes, point, self.sources, self.rebuild or design_from_texts, self.time_limit)
+        return judged(self.axes, point, self.sources, self.rebuild or design_from_texts, self.setting)

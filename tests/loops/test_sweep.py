@@ -31,7 +31,7 @@ def design(tmp_path: Path) -> Path:
 
 
 def swept(capsys: pytest.CaptureFixture[str], *words: str) -> dict[tuple[str, ...], str]:
-    assert run(["sweep", *words, "-o", "json"]) == 0
+    assert run(["sweep", *words, "--time-limit", "300", "-o", "json"]) == 0
     return {tuple(p["values"]): p["verdict"] for p in json.loads(capsys.readouterr().out)["points"]}
 
 
@@ -41,8 +41,12 @@ def test_the_map_over_delay_and_hold_down(design: Path, capsys: pytest.CaptureFi
     )
     assert verdicts["0 s", "0 s"] == "settles"  # dead-beat
     assert verdicts["15 s", "0 s"] == verdicts["30 s", "0 s"] == "oscillates"
-    assert verdicts["15 s", "60 s"] == "settles"
+    assert verdicts["15 s", "60 s"] == "conflict"  # it rests, and has gone too far before it saw its own action
     assert len(verdicts) == 9
+    assert swept(
+        capsys, str(design), "-p", "components.web.lag=15:30:2", "-s", "COH301", "-p",
+        "loops.hpa.timescale.hold_down=30:60:2",
+    )["15 s", "60 s"] == "settles"  # fmt: skip
 
 
 def test_a_sweep_that_stopped_goes_on(
@@ -82,10 +86,11 @@ def test_a_file_of_another_sweep_is_refused(design: Path, tmp_path: Path, capsys
 def test_the_text_and_the_picture(design: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "map.svg"
     words = ["-p", "components.web.lag=15:60:log:3", "-p", "loops.hpa.timescale.hold_down=0:30:2"]
-    assert run(["sweep", str(design), *words, "--picture", str(picture)]) == 0
+    assert run(["sweep", str(design), *words, "--time-limit", "300", "--picture", str(picture)]) == 0
     text = capsys.readouterr().out
     assert "   0 s | x x x" in text
-    assert "o settles" in text
+    assert "! conflict 1" in text
+    assert "COH304 of hpa" in text
     assert "components.web.lag, s" in picture.read_text(encoding="utf-8")
 
 
