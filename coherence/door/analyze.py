@@ -14,7 +14,7 @@ from coherence.door.result import VerbResult, drawn, head, listed
 from coherence.door.sources import Source, entry_of, name_of
 from coherence.findings.finding import Finding, NotRead
 from coherence.findings.question_input import Subject
-from coherence.loops.analysis.design_analysis import DesignAnalysis
+from coherence.loops.analysis.design_analysis import DesignAnalysis, GroupAnalysis
 from coherence.loops.analysis.network_analysis import NetworkAnalysis
 from coherence.loops.analysis.retry_products import Amplified
 from coherence.loops.analysis.retuning import Retuning
@@ -165,6 +165,7 @@ def of_entry(entry: Entry, name: str, time_limit: float, *, retune: bool) -> Ana
         current_run().announce(1.0, "limit cycles")
         analysis, cycles, differing = _refereed(subject, analysis)
     lines, analysis = unread("analyze", entry.design, reads), _with_parts(analysis, entry, reads)
+    analysis = replace(analysis, groups=tuple(_standing(group, entry, reads) for group in analysis.groups))
     beside = DesignAnswers(loads, calls, tunings, cycles, differing, lines)
     return AnalysisResult(_document(name, analysis, beside), analysis, name, None, subject.model, beside)
 
@@ -190,6 +191,20 @@ def _with_parts(analysis: DesignAnalysis, entry: Entry, reads: Any) -> DesignAna
     from coherence.language.entries.omissions import merged
 
     return replace(analysis, assumptions=merged(analysis.assumptions, left_out(entry.design, reads)))
+
+
+def _standing(group: GroupAnalysis, entry: Entry, reads: Any) -> GroupAnalysis:
+    """Returns the answer about a group; a proof that it settles is taken back where something unread may change it."""
+    from coherence.findings.standing_proofs import overturning
+
+    answer = group.answer
+    if answer.verdict != "settles" or not answer.proved:
+        return group
+    influence = overturning(entry.design, group.group.names, frozenset(reads.all()))
+    if influence is None:
+        return group
+    how = f"needs what {influence.path} changes, which is not read here; without it: settles, {answer.how}"
+    return replace(group, answer=replace(answer, verdict="undecided", proved=False, how=how))
 
 
 def _stopped(analysis: DesignAnalysis, unasked: str) -> DesignAnalysis:

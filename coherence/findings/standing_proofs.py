@@ -17,7 +17,16 @@ from dataclasses import dataclass, replace
 
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
-from coherence.findings.influences import BURST, STOP, WAIT, WHOLE, PossibleInfluence, influences, words_of
+from coherence.findings.influences import (
+    BURST,
+    STOP,
+    WAIT,
+    WHOLE,
+    PossibleInfluence,
+    influences,
+    words_of,
+    words_of_entry,
+)
 from coherence.language.design import Design
 from coherence.model.boundaries import unplaced
 
@@ -78,6 +87,15 @@ def standing(
         if finding.verdict is Verdict.PROVED and refuted.keys().isdisjoint(finding.assumptions)
         else _refuted(finding, refuted)
         for finding in findings
+    )
+
+
+def overturning(design: Design, loops: Iterable[str], read: frozenset[Place]) -> PossibleInfluence | None:
+    """Returns what may change something of loops that are proved to settle and was not read; None where nothing may."""
+    words = frozenset(word for name in loops for word in words_of_entry(design, name))
+    touching = _touching(design, words, Prover(read))
+    return next(
+        (i for i in touching if i.kind not in (WAIT, BURST) and not (i.kind == STOP and i.removes(words))), None
     )
 
 

@@ -26,6 +26,7 @@ from coherence.door.unread import unread_json
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
 from coherence.loops.interchange.cross_check import CrossCheck, SecondOpinion
 from tests.door.test_front_door import CALLS, LAG
+from tests.loops.settling.test_enclosed_laps import ROOM
 
 HPA = """\
 apiVersion: autoscaling/v2
@@ -156,3 +157,13 @@ def test_second_opinions_differ_where_one_contradicts() -> None:
     assert not CrossChecks((agreeing,)).differ
     assert CrossChecks((agreeing, contrary)).differ
     assert CrossChecks().to_dict() == {}
+
+
+@pytest.mark.slow  # a whole analysis
+def test_analyze_takes_a_proof_of_settling_back_where_something_unread_may_change_it() -> None:
+    noisy = (
+        "coherence: 1\ninfrastructure: {boundaries: {wall: {around: [room], noise: 5 %}}}\n" + ROOM.partition("\n")[2]
+    )
+    result = co.analyze(noisy.replace("  ctl:\n", "  ctl:\n    inside: none\n"))
+    assert result.verdict == "undecided"
+    assert "needs what boundaries.wall.noise changes" in result.data["groups"][0]["exact"]["how"]

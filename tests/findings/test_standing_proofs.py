@@ -9,7 +9,7 @@ import pytest
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
 from coherence.findings.question_input import Certificate
-from coherence.findings.standing_proofs import Prover, standing
+from coherence.findings.standing_proofs import Prover, overturning, standing
 from coherence.language.leaves import leaves
 from coherence.language.reading import read_text
 
@@ -317,3 +317,16 @@ def test_a_proof_about_a_call_names_a_limit_for_whose_places_it_waits(full: str)
     stood = standing_answers(text, "COH201")
     assert {finding.verdict for finding in stood} == {Verdict.PROVED}
     assert all("limits.room is not read; no wait for a place in it is counted" in f.assumptions for f in stood)
+
+
+@pytest.mark.parametrize("unread", ["boundaries.wall.noise", ""])
+def test_what_may_overturn_that_loops_settle_is_what_takes_the_proof_back(unread: str) -> None:
+    tank = """coherence: 1
+infrastructure: {boundaries: {wall: {around: [tank], noise: 5 %}}}
+components: {tank: {level: valve.open / 2}}
+loops: {ctl: {inside: none, trigger: tank.level > 3, actuation: {signal: valve.open, law: step, by: 1}}}
+"""
+    every = list(leaves(read_text(tank)))
+    read = frozenset(leaf.place for leaf in every if f"{leaf.section}.{leaf.entry}.{leaf.key}" != unread)
+    influence = overturning(read_text(tank), ["ctl"], read)
+    assert (influence.path if influence else "") == unread

@@ -33,17 +33,27 @@ class AtRest:
 
     def __init__(self, model: Model, values: Mapping[str, Num]) -> None:
         self.model = model
-        self.values: dict[str, Num] = {loop.name: False for loop in model.loops}
-        self.values |= {p: c.range.low for p, c in model.constants.items() if c.range.low is not None}
+        self.values: dict[str, Num] = {p: c.range.low for p, c in model.constants.items() if c.range.low is not None}
         self.values |= values
+        self.loops = {loop.name: loop for loop in model.loops}
 
     def value(self, path: str) -> Num:
         """Returns a number, computed once.  Raises MissingValueError."""
+        if path in self.loops and path not in self.values:
+            self.values[path] = False  # of those that read each other
+            self.values[path] = self._is_on(self.loops[path])
         if path not in self.values:
             if path not in self.model.outputs:
                 raise MissingValueError(path)
             self.values[path] = evaluate(self.model.outputs[path], self)
         return self.values[path]
+
+    def _is_on(self, loop: SampledLoop) -> bool:
+        """Decides whether a loop acts where everything rests; a relay between its conditions is off, as at first."""
+        if loop.rules:
+            return any(bool(evaluate(rule.when, self)) for rule in loop.rules)
+        condition = loop.trigger if loop.enter is None else loop.enter
+        return condition is None or bool(evaluate(condition, self))
 
     def delayed(self, tree: Tree, delay: Fraction) -> Num:
         del delay

@@ -26,7 +26,7 @@ class EnclosedLap:
     """A lap over `names`: one matrix of balls for each choice of decisions that go on, the first with all of them.
 
     `remembered`: of each name the signal, and when it had that value, s from the start of the lap; `decisions`: (loop,
-    its row over the names) where all go on.
+    its row over the names) where all go on; `forgets`: laps after which all that is not in the names is at its point.
     """
 
     names: tuple[str, ...]
@@ -34,6 +34,7 @@ class EnclosedLap:
     length: Fraction
     matrices: tuple[list[list[Ball]], ...]
     decisions: tuple[tuple[str, list[Ball]], ...]
+    forgets: int
 
 
 class _EnclosedLifting(OpenedLifting):
@@ -76,7 +77,7 @@ def enclosed_lap(design: DesignNetwork, bounded: Sequence[str]) -> EnclosedLap:
     matrices = tuple([_row(end[name], names) for name in names] for end in ends)
     decisions = tuple((loop, _row(row, names)) for loop, row in closed[0][1])
     from_where = tuple(remembered.get(name, (name, Fraction(0))) for name in names)
-    return EnclosedLap(names, from_where, lap.length, matrices, decisions)
+    return EnclosedLap(names, from_where, lap.length, matrices, decisions, len(together) - len(names))
 
 
 def _closed(lap: Any, still: Sequence[int]) -> tuple[Table, list[tuple[str, Any]]]:
@@ -88,5 +89,5 @@ def _closed(lap: Any, still: Sequence[int]) -> tuple[Table, list[tuple[str, Any]
 
 
 def _row(row: Mapping[str, Any], names: Sequence[str]) -> list[Ball]:
-    """Returns a row over the names; what is left out of them is zero from the second lap on."""
+    """Returns a row over the names; what is left out of them, a chain at most, is zero once it is forgotten."""
     return [Ball.of(row.get(name, 0)) for name in names]

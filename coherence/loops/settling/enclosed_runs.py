@@ -111,11 +111,11 @@ class EnclosedRun:
         return self.given[path][bisect.bisect_right(self.times[path], at - self.lands[path])]
 
     def command(self, path: str, at: Fraction) -> Ball:
-        """Returns what was decided for a command at an instant."""
-        index = bisect.bisect_left(self.times[path], at)
-        if index == len(self.times[path]) or self.times[path][index] != at:
+        """Returns what was decided for a command at an instant, by the last one of several loops."""
+        index = bisect.bisect_right(self.times[path], at)
+        if not index or self.times[path][index - 1] != at:
             raise LapError(f"nothing was decided for {path} at {float(at):g} s")
-        return self.given[path][index + 1]
+        return self.given[path][index]
 
     def level(self, at: Fraction) -> Array:
         """Returns all levels at a time up to now."""

@@ -87,7 +87,7 @@ def _from_its_start(
         check()
         run.follow(number * lap.length)
         begin = number * lap.length
-        if begin + min(at for _, at in lap.remembered) < 0:
+        if number < lap.forgets or begin + min(at for _, at in lap.remembered) < 0:
             continue
         x = [run.level(begin + at)[run.levels.index(path)] if path in run.levels else run.command(path, begin + at)
              for path, at in lap.remembered]  # fmt: skip

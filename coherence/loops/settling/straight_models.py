@@ -14,7 +14,7 @@ from coherence.loops.designs.linear import skeleton
 from coherence.model.model import EVERYTHING, Model, SampledLoop
 from coherence.simulate.execute.lookback import LOOK_BACK, look_backs
 from coherence.simulate.execute.open_ranges import one_ended
-from coherence.simulate.execute.slices import modes_read, signals_in
+from coherence.simulate.execute.slices import signals_in
 
 PAST = (*(name for name in LOOK_BACK if name != "max_over"), "previous")
 LAWS = ("set", "step")
@@ -29,7 +29,6 @@ def _bends(model: Model) -> Iterator[str]:
     yield from (f"{name} may take any value" for name in model.inputs)
     yield from one_ended(model)
     yield from (f"{path} is a range" for path, c in model.constants.items() if c.varies or not c.range.exact)
-    yield from (f"whether {name} is on is read" for name in modes_read(model))
     yield from (what for loop in model.loops for what in _of_loop(loop))
     yield from _clocks(model)
     yield from (what for path in model.states for what in _of_state(model, path))
@@ -67,8 +66,9 @@ class _Straight:
     model: Model
 
     def moves(self, tree: Tree) -> bool:
-        """Decides whether an expression reads a state or a command."""
-        return not signals_in(self.model, tree).isdisjoint(self.model.states.keys() | self.model.commands.keys())
+        """Decides whether an expression reads a state, a command or whether a loop is on."""
+        read = signals_in(self.model, tree)
+        return any(self.model.kind(path) in ("state", "command", "loop") for path in read)
 
     def of(self, tree: Tree) -> bool:
         """Decides whether an expression is a sum of signals, now or in the past, times constants."""
@@ -76,7 +76,9 @@ class _Straight:
             case _ if not self.moves(tree):
                 return True
             case Name(path=path):
-                return self.of(self.model.outputs[path]) if path in self.model.outputs else True
+                return (
+                    self.of(self.model.outputs[path]) if path in self.model.outputs else self.model.kind(path) != "loop"
+                )
             case Arithmetic(op="+" | "-", left=left, right=right):
                 return self.of(left) and self.of(right)
             case Arithmetic(op="*", left=left, right=right) if not (self.moves(left) and self.moves(right)):

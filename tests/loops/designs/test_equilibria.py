@@ -87,3 +87,12 @@ def test_newton_that_runs_away_gives_up() -> None:
     law = "valve.open + 40 * (100 / valve.open - 0.5)"
     assert point_of("components: {web: {x: 1}}" + LOOP.format(law=law), valve__open=1000) is None
     assert point_of("components: {web: {x: 1}}" + LOOP.format(law=law), valve__open=150) == {"valve.open": 200}
+
+
+@pytest.mark.parametrize(("trigger", "level"), [("always", 8), ("a.x > 1", 8), ("a.x > 9", 2)])
+def test_where_it_rests_a_loop_is_on_that_acts_there(trigger: str, level: int) -> None:
+    plant = flow("((8 if ctl else 2) - a.x) / 1 s", "4")
+    assert point_of(plant + LOOP.format(law="a.x").replace("always", trigger), a__x=5) == {
+        "a.x": level,
+        "valve.open": 2 if level == 2 else 8,
+    }

@@ -63,6 +63,14 @@ def test_a_run_from_beside_an_equilibrium_with_an_offset_is_that_in_floats() -> 
     )
 
 
+def test_of_two_loops_at_one_instant_the_last_one_decides() -> None:
+    more = ROOM.split("loops:\n")[1].replace("ctl:", "more:").replace("20 -", "2 * 20 - 2 *")
+    model = elaborate(read_text(ROOM + more, "design.yaml"))
+    run = EnclosedRun(model, skeleton(model)[0], {"room.temp": Fraction(20), "heater.power": Fraction(5)})
+    run.follow(Fraction(1))
+    assert run.command("heater.power", Fraction(0)).middle == 2 * (20 - 12)
+
+
 @pytest.mark.parametrize(
     ("changed", "by", "why"),
     [
