@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from coherence.assessment.parts.runs import NOT_RUN, RunAnswers, run_answers
+from coherence.assessment.parts.stability_maps import NO_MAP, AssessedMap, stability_map
 from coherence.checking.policy_rows import policy_rows
 from coherence.findings.finding import Finding, Grade, NotRead, Report, Severity, Verdict
 
@@ -46,7 +48,10 @@ class TelemetryFiles:
 
 @dataclass(frozen=True)
 class Assessment:
-    """The answers about one design.  `before`: the report about an earlier one, and its path."""
+    """The answers about one design.  `before`: the report about an earlier one, and its path.
+
+    `measured_before`: what the telemetry of the earlier design says of it.
+    """
 
     path: str
     system: str
@@ -58,6 +63,9 @@ class Assessment:
     measured: TelemetryFiles | None = None
     before: tuple[str, Report] | None = None
     anonymous: bool = False
+    runs: RunAnswers = NOT_RUN
+    stability: AssessedMap = NO_MAP
+    measured_before: tuple[Section, ...] = ()
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
@@ -99,9 +107,9 @@ def weak(finding: Finding) -> bool:
     return finding.verdict is Verdict.PROVED and finding.evidence.grade is not Grade.PROVED
 
 
-def assess(
+def assess(  # noqa: PLR0913  (one parameter per question of the page)
     path: str, *, seconds: float, today: str, telemetry: TelemetryFiles | None = None, before: str | None = None,
-    answering: Answering | None = None, anonymous: bool = False,
+    telemetry_before: TelemetryFiles | None = None, answering: Answering | None = None, anonymous: bool = False,
 ) -> Assessment:  # fmt: skip
     """Asks every engine about the design at a path, each within so many seconds.  Raises InputError, UsageError."""
     from coherence.base.reads import recorded
@@ -111,12 +119,19 @@ def assess(
     workspace = open_workspace([path])
     design = _single_design(path, workspace)
     report = _report(workspace, seconds, today, answering)
-    earlier = None if before is None else (before, _report(open_workspace([before]), seconds, today, answering))
+    other = None if before is None else open_workspace([before])
+    earlier = None if other is None or before is None else (before, _report(other, seconds, today, answering))
+    old = None if other is None or before is None else _single_design(before, other)
     system = design.system.text if design.system else system_name(path)
     with recorded():
         loops, floors = _loops(design, workspace, seconds, system), _floors(design)
         measured = () if telemetry is None else _telemetry(design, telemetry, seconds)
-    return Assessment(path, system, design, report, loops, floors, measured, telemetry, earlier, anonymous)
+        past = () if telemetry_before is None or old is None else _telemetry(old, telemetry_before, seconds)
+        runs = run_answers(design, old, seconds)
+        names = [name for group in (loops.analysis.groups if loops.analysis else ()) for name in group.group.names]
+        mapped = stability_map(workspace.entries[0], report.findings, names, seconds / 3) if names else NO_MAP
+    return Assessment(path, system, design, report, loops, floors, measured, telemetry, earlier, anonymous,
+                      runs, mapped, past)  # fmt: skip
 
 
 def _single_design(path: str, workspace: Workspace) -> Design:

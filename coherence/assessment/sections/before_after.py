@@ -1,16 +1,23 @@
-"""Compares the findings with those about an earlier design."""
+"""Compares findings, figures of runs and indices with those of an earlier design."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from coherence.assessment.parts.answers import Assessment
-from coherence.assessment.parts.elements import note, reproduced, table
+from coherence.assessment.parts.elements import note, pictured, reproduced, table
 from coherence.findings.finding import Accounting, Finding, Verdict
 from coherence.reporting.pictures.markup import Child
+from coherence.reporting.pictures.ratios import ChangeRatio, ratios_drawing
+from coherence.simulate.study.readings import Key
+from coherence.simulate.study.repeated_runs import StudyReading
 
 ORDER, TITLE = 15, "Before and after"
+INDICES = "Indices of coordination"
+MOST = 16  # figures in the picture
 COUNTED = ("promises", "promises_conflict", "promises_proved", "conflict", "safe", "undecided", "not_modelled")
 WORDS = ("promises", "promises broken", "promises proved", "pairs in conflict", "pairs safe", "pairs undecided",
          "pairs not modelled")  # fmt: skip
@@ -32,8 +39,73 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
     return (
         table("What is counted", ("", "before", "after", "change"), rows, numbers="1 2 3"),
         _listed("Gone since", gone), _listed("New", come),
+        *_figures(assessment), *_indices(assessment),
         reproduced("check", path), reproduced("check", assessment.path),
+        *([reproduced("simulate", path, "--against", assessment.path, *assessment.runs.command)]
+          if assessment.runs.before else []),
     )  # fmt: skip
+
+
+def _figures(assessment: Assessment) -> Iterator[Child]:
+    """Yields what became of the figures of runs on the same chances: a picture and its numbers."""
+    runs = assessment.runs
+    if runs.before is None:
+        yield note(f"No run is compared: {runs.refused or 'the earlier design was not run'}.")
+        return
+    earlier = {reading.key: reading.value for reading in runs.before.readings}
+    changed = [reading for reading in runs.changed if reading.key in earlier]
+    drawn = ratios_drawing(f"Before and after: {assessment.system}", list(_ratios(changed, earlier))[:MOST])
+    if drawn is not None:
+        words = "Figures of runs on the same chances, as multiples of what they were; whiskers are 95 % intervals."
+        yield pictured(drawn, words, wide=True)
+    rows = [(f"{r.of}: {r.what}", f"{earlier[r.key]:.4g}", f"{earlier[r.key] + r.value:.4g}", _interval(r), r.unit)
+            for r in changed]  # fmt: skip
+    header = ("figure", "before", "after", "change (95 %)", "unit")
+    yield (
+        table("Figures of runs on the same chances", header, rows, numbers="1 2 3")
+        if rows
+        else note("Runs of both have no figure in common.")
+    )
+
+
+def _ratios(changed: Iterable[StudyReading], earlier: Mapping[Key, float]) -> Iterator[ChangeRatio]:
+    """Yields the figures that are above 0 in both, those first that changed most."""
+    ratios = []
+    for reading in changed:
+        before = earlier[reading.key]
+        after = before + reading.value
+        if before > 0 and after > 0:
+            low, high = (reading.value if end is None else end for end in (reading.low, reading.high))
+            name, words = f"{reading.of}: {reading.what}", f"{before:.3g} → {after:.3g} {reading.unit}".rstrip()
+            ratios.append(ChangeRatio(name, after / before, max(0.0, 1 + low / before), 1 + high / before, words))
+    yield from sorted(ratios, key=lambda ratio: -abs(math.log(ratio.value)))
+
+
+def _interval(reading: StudyReading) -> str:
+    ends = "" if reading.low is None or reading.high is None else f" [{reading.low:.3g}, {reading.high:.3g}]"
+    return f"{reading.value:+.4g}{ends}"
+
+
+def _indices(assessment: Assessment) -> Iterator[Child]:
+    """Yields CI, DI, WPI and HCL of both telemetries with their intervals; what to give where they are not measured."""
+    after = assessment.section(INDICES)
+    before = next((part for part in assessment.measured_before if part.title == INDICES), None)
+    if after is None or before is None:
+        yield note("CI, DI, WPI and HCL are compared where both have telemetry: --telemetry, --requests, "
+                   "--before-telemetry and --before-requests.")  # fmt: skip
+        return
+    sides = [{index["name"]: index for index in part.data.get("indices", ())} for part in (before, after)]
+    rows = [(name, *(_index(side.get(name)) for side in sides)) for name in dict.fromkeys((*sides[0], *sides[1]))]
+    yield table("Indices of coordination, before and after", ("index", "before", "after"), rows)
+
+
+def _index(index: Mapping[str, Any] | None) -> str:
+    """Returns `0.43 [0.37, 0.46]`, or why it is not known."""
+    if index is None or not index["known"]:
+        return "not known" if index is None else f"not known: {index['why']}"
+    sign = "" if index["bound"] == "=" else f"{index['bound']} "
+    ends = [index["low"], index["high"]]
+    return f"{sign}{index['value']:.3g}" + ("" if None in ends else f" [{ends[0]:.3g}, {ends[1]:.3g}]")
 
 
 def _counts(before: Accounting, after: Accounting) -> Iterable[tuple[str, int, int]]:
