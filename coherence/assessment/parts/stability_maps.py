@@ -63,7 +63,7 @@ def stability_map(entry: Entry, findings: Sequence[Finding], names: Sequence[str
 
 def _judged(entry: Entry, drawn: Sequence[Axis], seconds: float) -> list[Cell]:
     """Returns the points in order; those next to today's are judged first, and what is not reached is undecided."""
-    from coherence.exploring.sweeps import Cell, judged, points, written
+    from coherence.exploring.sweeps import Cell, PointSetting, judged, points, written
     from coherence.loops.designs.feedback_groups import Deadline
 
     every, whole, middle = points(drawn), Deadline(seconds), POINTS // 2
@@ -73,7 +73,7 @@ def _judged(entry: Entry, drawn: Sequence[Axis], seconds: float) -> list[Cell]:
             cells[point] = Cell(written(drawn, point), "undecided", (), None, None, LATE)
         else:
             limit = min(whole.left, seconds / SHARE)
-            cells[point] = judged(drawn, point, entry.sources, entry.rebuild, limit)
+            cells[point] = judged(drawn, point, entry.sources, entry.rebuild, PointSetting(limit))
     return [cells[point] for point in every]
 
 
