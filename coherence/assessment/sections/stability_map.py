@@ -14,7 +14,8 @@ from coherence.reporting.pictures.markup import Child
 
 ORDER, TITLE = 62, "Stability map"
 WORDS = {
-    "settles": "settles", "conflict": "settles, with another conflict", "oscillates": "swings for ever", "undecided": "not decided in its time",
+    "settles": "settles", "conflict": "settles, with another conflict",
+    "oscillates": "swings for ever", "undecided": "not decided in its time",
     "refused": "no design with these values",
 }  # fmt: skip
 
