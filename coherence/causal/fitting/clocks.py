@@ -1,64 +1,80 @@
-"""Holds the clock fixed: a straight trend, and the day and the week where the record has two of them.
+"""Holds the clock fixed: a straight trend, the day and the week, and the seasons that signals have in common.
 
-What drifts, or follows the day, agrees with everything else that does, without touching it.  The clocks are columns of
-sums of products as signals are, and are taken out of every other column before an estimate is made (Frisch and Waugh),
-so that no estimator needs to know of them.
+What drifts, or follows the day, agrees with everything else that does, without touching it.  A part of a day is held
+fixed as well, for the record need not show a cycle to bend with it.  The clocks are columns of sums of products as
+signals are, and are taken out of every other column before an estimate is made (Frisch and Waugh), so that no
+estimator needs to know of them.
 SOURCE: Frisch and Waugh 1933; Lovell 1963 (seasonal adjustment).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.gram import Column, Grams
+from coherence.causal.fitting.seasons import shared_periods
 
 DAY, WEEK = 86_400.0, 604_800.0  # seconds
-TURNS = 2  # days that a record needs before what follows the day can be told from a drift
+PART = 0.5  # of a cycle: a record that shows less of it sees a bend that faster cycles follow
 FINEST = 8  # samples of a day, at least
-PERIODS: Mapping[str, tuple[float, float]] = {  # name -> (period, the cycle of which the record needs two)
-    "day": (DAY, DAY), "half day": (DAY / 2, DAY), "third of a day": (DAY / 3, DAY),
-    "week": (WEEK, WEEK), "half week": (WEEK / 2, WEEK), "third of a week": (WEEK / 3, WEEK),
+ROWS_EACH = 12  # rows for each column of the clock, at least: the slowest cycles are held first
+PERIODS: Mapping[str, float] = {
+    "day": DAY, "half day": DAY / 2, "third of a day": DAY / 3,
+    "week": WEEK, "half week": WEEK / 2, "third of a week": WEEK / 3,
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Clocks:
-    """The clocks of a record: its trend from `start` over `span` seconds, and the cycles that it shows twice."""
+    """The clocks of a record: its trend from `start` over `span` seconds, and the cycles of which it shows a part.
+
+    `seasons`: further periods in s; their sines may grow and drift with the record, for their period is an estimate.
+    """
 
     start: float
     span: float
     cycles: tuple[str, ...] = ()
+    seasons: tuple[float, ...] = ()
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns that the clocks add."""
         parts = [f"clock: {name}, {part}" for name in self.cycles for part in ("sine", "cosine")]
+        for period in self.seasons:
+            parts += [f"clock: {period!r} s, {part}" for part in ("sine", "cosine", "growing sine", "growing cosine")]
         return tuple((name, 0) for name in ("clock: trend", *parts))
 
     def added(self, series: Series) -> Series:
         """The series with the clocks as further signals."""
-        turns = [2 * np.pi * series.times / PERIODS[name][0] for name in self.cycles]
-        parts = [part(turn) for turn in turns for part in (np.sin, np.cos)]
         trend = 2 * (series.times - self.start) / self.span - 1
+        turns = [2 * np.pi * (series.times - self.start) / PERIODS[name] for name in self.cycles]
+        parts = [part(turn) for turn in turns for part in (np.sin, np.cos)]
+        for period in self.seasons:
+            turn = 2 * np.pi * (series.times - self.start) / period
+            parts += [np.sin(turn), np.cos(turn), trend * np.sin(turn), trend * np.cos(turn)]
         names = (*series.names, *(name for name, _ in self.columns))
         return Series(names, np.column_stack([series.values, trend, *parts]), series.step, series.start)
 
 
 def clocks_of(*records: Series) -> Clocks:
-    """The clocks that all these records show."""
-    span = min(max(len(series), 1) * series.step for series in records)
-    step = max(series.step for series in records)
-    return clocks_over(min(series.start for series in records), span, step)
+    """The clocks that these records show."""
+    step, rows = max(series.step for series in records), min(max(len(series), 1) for series in records)
+    clocks = clocks_over(min(series.start for series in records), rows, step)
+    named = [PERIODS[name] for name in clocks.cycles]
+    width = 1 / clocks.span
+    other = [p for p in shared_periods(*records) if all(abs(1 / p - 1 / q) > width for q in named)]
+    return replace(clocks, seasons=tuple(other))
 
 
-def clocks_over(start: float, span: float, step: float) -> Clocks:
-    """The clocks of a record of `span` seconds."""
-    shown = [name for name, (_, cycle) in PERIODS.items() if span >= TURNS * cycle and step <= DAY / FINEST]
-    return Clocks(start, span, tuple(shown))
+def clocks_over(start: float, rows: int, step: float) -> Clocks:
+    """The clocks of a record of `rows` rows, without the seasons that only its signals show."""
+    span = rows * step
+    shown = [name for name, period in PERIODS.items() if span >= PART * period and step <= DAY / FINEST]
+    return Clocks(start, span, tuple(shown[: rows // (2 * ROWS_EACH)]))
 
 
 def held_fixed(products: Grams, sums: Floats, clocks: Sequence[Column]) -> Floats:

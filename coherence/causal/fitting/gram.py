@@ -98,7 +98,7 @@ def streamed(chunks: Iterable[Series], columns: Sequence[Column], *, count: int 
     sizes: list[int] = []
     lost, width, place = 0, ROWS, None
     for chunk in chunks:
-        joined = chunk if tail is None else _after(tail, chunk)
+        joined = chunk if tail is None else following(tail, chunk)
         rows = lagged(joined, columns)
         tail = joined.between(joined.times[-deepest], np.inf) if deepest and len(joined) >= deepest else None
         whole = np.isfinite(rows).all(axis=1)
@@ -133,7 +133,8 @@ def _close(fine: list[Floats], sizes: list[int], last: Floats, rows: int, width:
         sizes.append(rows)
 
 
-def _after(tail: Series, chunk: Series) -> Series:
+def following(tail: Series, chunk: Series) -> Series:
+    """Returns two stretches as one; the times between them have no values."""
     gap = round((chunk.start - tail.start) / tail.step) - len(tail)
     between = np.full((max(gap, 0), len(tail.names)), np.nan)
     values = np.concatenate([tail.values, between, chunk.of(tail.names).values])

@@ -173,7 +173,8 @@ class Context:
         """The fitted graph; what these data cannot bear is refused."""
         exact = [self.loss.equation] if self.loss is not None and self.loss.equation is not None else []
         if self.chunks is not None:
-            return fit_chunks(map(self._with_loss, self.chunks), self.graph, exact)
+            rows = self.extents.rows if self.extents is not None else None
+            return fit_chunks(map(self._with_loss, self.chunks), self.graph, exact, rows=rows)
         return without_slow_confounding(self.series, fit(self.series, self.graph, exact))
 
     @cached_property

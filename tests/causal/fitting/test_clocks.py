@@ -13,9 +13,12 @@ from tests.causal.systems import wandering
 
 @pytest.mark.parametrize(
     ("seconds", "step", "cycles"),
-    [(1.9 * DAY, 300.0, 0), (2 * DAY, 300.0, 3), (2 * WEEK, 300.0, 6), (2 * DAY, DAY / 4, 0)],
-)
-def test_a_cycle_is_held_where_the_record_has_two_of_it(seconds: float, step: float, cycles: int) -> None:
+    [
+        (0.1 * DAY, 300.0, 0), (0.2 * DAY, 300.0, 1), (0.6 * DAY, 300.0, 3), (2 * DAY, 300.0, 5), (2 * WEEK, 300.0, 6),
+        (0.6 * DAY, 1000.0, 2), (2 * DAY, DAY / 4, 0),
+    ],
+)  # fmt: skip
+def test_a_cycle_is_held_where_the_record_shows_half_of_it_and_has_rows(seconds: float, step: float, cycles: int) -> None:
     series = Series(("a",), np.zeros((round(seconds / step), 1)), step)
     assert len(clocks_of(series).cycles) == cycles
     assert len(clocks_of(series).columns) == 1 + 2 * cycles
@@ -45,3 +48,24 @@ def test_nothing_held_changes_nothing() -> None:
     assert held_fixed(products, products.stacked, ()) is not None
     assert np.array_equal(held_fixed(products, products.stacked, ()), products.stacked)
     assert Clocks(0.0, 30.0).added(series)["clock: trend"][0] == -1
+
+
+@pytest.mark.parametrize("days", [0.35, 0.9, 1.75])
+def test_a_day_that_the_record_does_not_show_twice_leaves_nothing(days: float) -> None:
+    times = np.arange(0, days * DAY, 300.0)
+    day = 15 * np.sin(2 * np.pi * times / DAY + 1)
+    series = Series(("a", "b"), np.column_stack([day, np.cos(times)]), 300.0)
+    clocks = clocks_of(series)
+    products = grams(clocks.added(series), (("a", 0), *clocks.columns))
+    held = held_fixed(products, products.stacked[:1], clocks.columns)[0]
+    left = (held[1, 1] - held[0, 1] ** 2 / held[0, 0]) / held[0, 0] * float(products.scale[0]) ** 2
+    assert left < 0.03**2
+
+
+def test_what_two_signals_share_is_held_and_what_one_has_is_not() -> None:
+    rng, line = np.random.default_rng(2), np.sin(2 * np.pi * np.arange(1500) / 37.3)
+    shared = Series(("a", "b"), np.column_stack([line + rng.normal(size=1500), line + rng.normal(size=1500)]), 15.0)
+    alone = Series(("a", "b"), np.column_stack([line + rng.normal(size=1500), rng.normal(size=1500)]), 15.0)
+    assert clocks_of(shared).seasons == pytest.approx([37.3 * 15], rel=0.002)
+    assert len(clocks_of(shared).columns) == len(clocks_of(alone).columns) + 4
+    assert clocks_of(alone).seasons == ()

@@ -63,9 +63,25 @@ def test_the_day_in_both_is_held_fixed(effect: float) -> None:
     assert known.error < 0.2
 
 
-def test_a_season_in_both_is_refused() -> None:
-    rng, season = np.random.default_rng(1), 3 * np.sin(2 * np.pi * np.arange(ROWS) / 200)
-    assert "something slow" in refused(context(season + rng.normal(size=ROWS), season + rng.normal(size=ROWS)))
+@pytest.mark.parametrize("effect", [0.0, 2.0])
+@pytest.mark.parametrize("period", [200.0, 37.3])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_season_of_an_unknown_period_in_both_is_held_fixed(seed: int, period: float, effect: float) -> None:
+    rng, season = np.random.default_rng(seed), 3 * np.sin(2 * np.pi * np.arange(ROWS) / period)
+    cause = season + rng.normal(size=ROWS)
+    known = strength(context(cause, effect * cause + season + rng.normal(size=ROWS)))
+    assert abs(known.value - effect) < 4 * known.error
+    assert known.error < 0.04
+
+
+@pytest.mark.parametrize("effect", [0.0, 2.0])
+@pytest.mark.parametrize("rows", [100, 250, 500])
+def test_a_day_in_both_is_held_fixed_where_the_record_is_shorter_than_two(rows: int, effect: float) -> None:
+    rng, day = np.random.default_rng(rows), np.sin(2 * np.pi * np.arange(rows) / 288)
+    cause = 3 * day + rng.normal(size=rows)
+    known = strength(context(cause, effect * cause + 15 * day + rng.normal(size=rows), 300.0))
+    assert abs(known.value - effect) < 4 * known.error
+    assert known.error < 0.2
 
 
 @pytest.mark.parametrize("phi", [0.0, 0.6, 0.95])
