@@ -17,7 +17,6 @@ from coherence.causal.fitting.gram import following, streamed
 from coherence.causal.fitting.graph import CausalGraph
 from coherence.causal.fitting.planning import believable, planned
 
-
 HEAD = 20_000  # rows in which delays and seasons are looked for, however the stream is cut
 
 

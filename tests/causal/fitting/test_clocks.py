@@ -18,7 +18,7 @@ from tests.causal.systems import wandering
         (0.6 * DAY, 1000.0, 2), (2 * DAY, DAY / 4, 0),
     ],
 )  # fmt: skip
-def test_a_cycle_is_held_where_the_record_shows_half_of_it_and_has_rows(seconds: float, step: float, cycles: int) -> None:
+def test_a_cycle_is_held_where_half_of_it_is_shown(seconds: float, step: float, cycles: int) -> None:
     series = Series(("a",), np.zeros((round(seconds / step), 1)), step)
     assert len(clocks_of(series).cycles) == cycles
     assert len(clocks_of(series).columns) == 1 + 2 * cycles
