@@ -36,6 +36,9 @@ SECOND_SOLVER = 5_000  # ms for each script
     help="Split a measurement into floor, scheme and rest; THING.BOUND.SYMBOL=VALUE gives an input of it.",
 )
 @click.option("--picture", metavar="FILE", help="Draw one bound over its ranges: FILE.svg, or FILE.png.")
+@click.option(
+    "--schedule", metavar="FILE.xml", help="Write what attains a floor of a fabric, for a collective runtime (MSCCL)."
+)
 @strict_option("a floor is without a number or a value that counts is not read")
 @click.option("--output", "-o", type=click.Choice(["text", "json", "latex"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
@@ -47,6 +50,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     certificates: str | None,
     measured: Sequence[str],
     picture: str | None,
+    schedule: str | None,
     strict: bool,
     output: str,
 ) -> int:
@@ -56,12 +60,13 @@ def command(  # noqa: PLR0913  (one parameter per option)
     """
     if prove:
         refuse_given(
-            ("listing", "inputs", "measured", "picture", "strict"), "--prove runs proofs, which hold for every input"
+            ("listing", "inputs", "measured", "picture", "schedule", "strict"),
+            "--prove runs proofs, which hold for every input",
         )
         return _prove(target, certificates, output)
     refuse_given(("certificates",), "scripts are of proofs: say --prove")
     if listing:
-        refuse_given(("target", "inputs", "measured", "picture", "strict"), "--list shows every bound")
+        refuse_given(("target", "inputs", "measured", "picture", "schedule", "strict"), "--list shows every bound")
         return _list(output)
     if target is None:
         raise UsageError("name a design or a bound, or ask for --list or --prove")
@@ -71,8 +76,11 @@ def command(  # noqa: PLR0913  (one parameter per option)
         refuse_given(("strict",), "a bound by its name reads no design")
         if measured:
             raise UsageError("--measured splits a measurement of a design: name the design, then THING.BOUND=VALUE")
+        if schedule is not None:
+            return _schedule(target, inputs, schedule)
         return _bound(target, inputs, output, picture)
     _refuse_unknown_bound(target)
+    refuse_given(("schedule",), "it is of one bound of a fabric, such as all_gather_fabric fabric=0>1,1>2,2>0")
     refuse_given(("picture",), "it draws one bound over a range, such as all_reduce_ring n=2..64")
     if inputs:
         raise UsageError(f"'{inputs[0]}' is an input of a bound, and {target} is none: coherence bound --list")
@@ -126,6 +134,27 @@ def _bound(name: str, inputs: Sequence[str], output: str, picture: str | None) -
         _echo(report.value_text(answers.floor, answers.steep, answers.rungs))
         _echo(report.witness_text(answers.floor, answers.attained, answers.why))
         _echo(f"  {line}" for line in report.worth_text(answers.worth, answers.floor.bound.unit))
+    return 0
+
+
+def _schedule(name: str, inputs: Sequence[str], file: str) -> int:
+    """Writes what attains the bound; the answer stands in the file alone."""
+    from coherence.base.output_files import write_output
+    from coherence.door.bound import bound_at
+    from coherence.minimums.registry import bounds
+
+    refuse_given(("output", "picture"), "--schedule writes a schedule and prints nothing")
+    able = [bound.name for bound in bounds() if bound.schedule is not None]
+    write = next((bound.schedule for bound in bounds() if bound.name == name), None)
+    if write is None:
+        raise UsageError(f"{name} names no schedule for a runtime; these do: {', '.join(able)}")
+    if not inputs:
+        raise UsageError(f"give the fabric: coherence bound {name} fabric=0>1,1>2,2>0 size=1GB --schedule {file}")
+    answers = bound_at(name, inputs).answers
+    assert answers is not None
+    write_output(
+        file, write({symbol: low for symbol, (low, _) in answers.floor.inputs.items()}).encode(), mark=b"<algo"
+    )
     return 0
 
 

@@ -110,6 +110,8 @@ _ALL = (
                "replicas that propose for their clients (Egalitarian Paxos)"),
     Assumption("forwarded_only", "nodes forward and copy what they get, and compute nothing new of it",
                "network coding: sums of messages on a shared wire"),
+    Assumption("partial_sums", "what is sent of a number is a sum of some members' parts of it",
+               "codes that mix several numbers"),
     Assumption("failures_in_restarts", "a restart fails at the same rate as work does",
                "restarts during which nothing fails"),
     Assumption("four_wide_layers", "the two products of a layer behind its attention are four times its width",

@@ -174,7 +174,8 @@ class Bound:
     `formula` gives it as text of the expression language; where it has none (a graph, a sample), `compute` does.
     `valid`: a condition of the same language on the symbols.  `loss`: A | B | C | R | D | network | virtualization |
     migration | economics | none.  `without`: assumption -> the bound that remains when it is dropped.  `applies`: the
-    things of a design that it speaks of.  `quantifier`: whether it holds of each run, of a mean, or of the worst one.
+    things of a design that it speaks of.  `schedule`: what attains it, in a runtime's format.  `quantifier`: whether
+    it holds of each run, of a mean, or of the worst one.
     """
 
     name: str
@@ -195,6 +196,7 @@ class Bound:
     without: Mapping[str, str] = field(default_factory=dict)
     proofs: tuple[Recheck, ...] = ()
     witness: Witness | None = None
+    schedule: Callable[[Inputs], str] | None = None
     telemetry: tuple[str, ...] = ()
     applies: Callable[[Design], Iterable[Application]] | None = None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -63,6 +64,17 @@ def test_several_values_and_pairs_are_read(capsys: pytest.CaptureFixture[str]) -
     assert answered(capsys, *words)["value"]["low"] == 8
     assert run(["bound", "quorum_latency", "round_trips=2 ms,x"]) == 2
     assert "round_trips = 'x'" in capsys.readouterr().err
+
+
+def test_what_attains_a_floor_is_written_for_a_runtime(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    words, file = ("fabric=0>1,1>2,2>0", "size=1GB"), tmp_path / "ring.xml"
+    assert run(["bound", "all_reduce_fabric", *words, "--schedule", str(file)]) == 0
+    root = ElementTree.fromstring(file.read_text())  # noqa: S314  (written a line above)
+    assert (root.get("coll"), root.get("ngpus"), len(root)) == ("allreduce", "3", 3)
+    assert run(["bound", "all_reduce_ring", *INPUTS, "--schedule", str(file)]) == 2
+    assert "all_gather_fabric, all_reduce_fabric" in capsys.readouterr().err
+    assert run(["bound", "all_gather_fabric", "--schedule", str(file)]) == 2
+    assert "give the fabric" in capsys.readouterr().err
 
 
 def test_a_bound_that_depends_on_nothing_is_told_on_its_page(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,7 @@ from typing import Any, cast
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
 from coherence.minimums.bounds._fabrics import fabric_of, gathers
 from coherence.minimums.fabric.cuts import all_gather, every_cut
+from coherence.minimums.fabric.runtime_format import gathering
 from coherence.minimums.fabric.trees import executed, trees
 from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, leaf_spine, ring
 
@@ -58,6 +59,12 @@ def packed(inputs: Inputs) -> Fraction | float:
     return found
 
 
+def algorithm(inputs: Inputs) -> str:
+    """Returns the trees in the format of a collective runtime."""
+    made = fabric_of(inputs)
+    return gathering(made, trees(made))
+
+
 def _given(made: Fabric, size: int) -> Inputs:
     return {"fabric": cast("Any", made), "size": Fraction(size)}
 
@@ -83,6 +90,7 @@ BOUND = Bound(
     ),
     proofs=(Recheck("cut", "all cuts of four fabrics", enumerated),),
     witness=Witness("a packing of trees, executed", packed),
+    schedule=algorithm,
     telemetry=("bytes of the collective", "links with their rates"),
     applies=gathers,
 )

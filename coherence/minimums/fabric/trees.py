@@ -57,7 +57,7 @@ def trees(fabric: Fabric) -> tuple[Tree, ...]:
     for wire in fabric.wires:
         path = (wire.source, wire.target)
         room[path] = room.get(path, 0) + int(wire.rate * time * grain)
-    batches = [_Batch(name, int(share * grain), (name,)) for name, share in fabric.members]
+    batches = [_Batch(name, int(share * grain), (name,)) for name, share in fabric.members if share]
     for switch in fabric.nodes[len(fabric.members) :]:
         _split_off(fabric, room, batches, switch)
     done: list[_Batch] = []
@@ -149,6 +149,19 @@ def executed(fabric: Fabric, trees: Iterable[Tree]) -> Fraction:
 
     Raises AssertionError for trees that do not carry all data of all members to all members over existing wires.
     """
+    return busiest(fabric, loads(fabric, trees))
+
+
+def busiest(fabric: Fabric, load: Mapping[tuple[str, str], Fraction]) -> Fraction:
+    """Returns for how long the busiest wire sends."""
+    rates: dict[tuple[str, str], Fraction] = {}
+    for wire in fabric.wires:
+        rates[wire.source, wire.target] = rates.get((wire.source, wire.target), Fraction(0)) + wire.rate
+    return max(amount / rates[step] for step, amount in load.items())
+
+
+def loads(fabric: Fabric, trees: Iterable[Tree]) -> dict[tuple[str, str], Fraction]:
+    """Returns what each wire carries.  Raises AssertionError as `executed` does."""
     load: dict[tuple[str, str], Fraction] = {}
     sent: dict[str, Fraction] = {}
     for tree in trees:
@@ -162,9 +175,6 @@ def executed(fabric: Fabric, trees: Iterable[Tree]) -> Fraction:
         if reached != set(fabric.names):
             raise AssertionError(f"a tree of {tree.root} does not reach all members")
         sent[tree.root] = sent.get(tree.root, Fraction(0)) + tree.data
-    if sent != dict(fabric.members):
+    if sent != {name: share for name, share in fabric.members if share}:
         raise AssertionError("the trees do not carry all data")
-    rates: dict[tuple[str, str], Fraction] = {}
-    for wire in fabric.wires:
-        rates[wire.source, wire.target] = rates.get((wire.source, wire.target), Fraction(0)) + wire.rate
-    return max(amount / rates[step] for step, amount in load.items())
+    return load

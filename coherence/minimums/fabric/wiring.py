@@ -33,11 +33,13 @@ class Wire:
 
 @dataclass(frozen=True)
 class Fabric:
-    """`members`: name -> share of the data that it holds at first (above zero)."""
+    """`members`: name -> share of the data that it holds at first (above zero).  `adding`: switches that add what
+    passes them."""
 
     members: tuple[tuple[str, Fraction], ...]
     wires: tuple[Wire, ...]
     name: str = field(default="fabric", compare=False)
+    adding: frozenset[str] = frozenset()
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -131,7 +133,7 @@ def both(one: str, other: str, rate: Rate, place: Place | None = None) -> tuple[
 def turned(made: Fabric) -> Fabric:
     """Returns every wire the other way: a reduce-scatter is an all-gather there, in reverse."""
     wires = tuple(Wire(wire.target, wire.source, wire.rate, wire.place) for wire in made.wires)
-    return Fabric(made.members, wires, made.name)
+    return Fabric(made.members, wires, made.name, made.adding)
 
 
 # ---- the usual shapes ----------------------------------------------------------------------------------------------

@@ -1,0 +1,90 @@
+"""reduce-scatter on a fabric: the sum that a cut's members want has to enter it; an all-gather against the wires.
+
+## What
+max over node sets S that leave a member outside of (data wanted by the members in S)/(rate of the wires into S): of
+each number that S wants, one partial sum at least comes from outside.  The trees of an all-gather on the turned fabric,
+run backwards, attain it.
+
+## Why it matters
+With wires of unlike rates both ways a reduce-scatter is not as long as an all-gather.
+
+## Example
+DGX-1, a shard of one byte a GPU, links of 1 B/s: 7/6 s.
+
+## Source
+ForestColl, arXiv 2402.06787 (reduce-scatter as a reversed all-gather); J. Edmonds 1973.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, cast
+
+from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bounds._fabrics import fabric_of
+from coherence.minimums.bounds.all_gather_fabric import uneven
+from coherence.minimums.fabric.cuts import all_gather
+from coherence.minimums.fabric.trees import executed, trees
+from coherence.minimums.fabric.wiring import Fabric, Wire, both, dgx1, fabric, ring, turned
+
+
+def skewed() -> Fabric:
+    """Returns three members in a line; what leads to the end carries half of what leads back."""
+    wires = (*both("a", "b", 2), Wire("b", "c", Fraction(1)), Wire("c", "b", Fraction(2)))
+    return fabric("abc", wires, name="skewed line")
+
+
+def seconds(inputs: Inputs) -> Fraction | float:
+    """Of the worst cut, against the wires."""
+    found: Fraction | float = inputs["size"] * all_gather(turned(fabric_of(inputs))).time
+    return found
+
+
+def by_members() -> Checked:
+    """Checks beside a plain count over every set of members of three fabrics without switches."""
+    for wired in (ring(4), skewed(), dgx1()):
+        names, worst = wired.names, Fraction(0)
+        for mask in range(1, 2 ** len(names) - 1):
+            inside = {name for k, name in enumerate(names) if mask >> k & 1}
+            wanted = sum((share for name, share in wired.members if name in inside), Fraction(0))
+            into = sum((w.rate for w in wired.wires if w.target in inside and w.source not in inside), Fraction(0))
+            worst = max(worst, wanted / into)
+        if seconds({"fabric": cast("Any", wired), "size": Fraction(1)}) != worst:
+            return Checked(False, str(wired))
+    return Checked(True, "every set of members of three fabrics")
+
+
+def added(inputs: Inputs) -> Fraction | float:
+    """Returns trees over which the parts are added; the busiest wire decides."""
+    reverse = turned(fabric_of(inputs))
+    found: Fraction | float = inputs["size"] * executed(reverse, trees(reverse))
+    return found
+
+
+def _given(made: Fabric) -> Inputs:
+    return {"fabric": cast("Any", made), "size": Fraction(1)}
+
+
+BOUND = Bound(
+    name="reduce_scatter_fabric",
+    group="fabric",
+    quantity="time of one reduce-scatter",
+    unit="s",
+    kind=Status.TIGHT,
+    loss="network",
+    symbols=(
+        Symbol("fabric", "1", "members, switches and wires with their rates", Trend.LIST),
+        Symbol("size", "B", "bytes of one unit of share that a member wants", Trend.RISES, sign="S"),
+    ),
+    compute=seconds,
+    assumptions=("full_duplex", "uncompressed", "fluid", "no_latency", "one_attachment"),
+    source="arXiv 2402.06787; Edmonds 1973",
+    examples=(
+        Example(_given(dgx1()), 7 / 6, "as an all-gather: one rate both ways"),
+        Example(_given(skewed()), 1.0, "the end wants one shard over 1 B/s"),
+        Example(_given(uneven()), 4 / 3, "the first pair wants 4 over the 3 B/s that lead to it"),
+    ),
+    proofs=(Recheck("cut", "every set of members of three fabrics", by_members),),
+    witness=Witness("trees over which parts are added, executed", added),
+    telemetry=("bytes of the collective", "links with their rates"),
+)

@@ -1,0 +1,33 @@
+"""Broadcasts on fabrics: the floor by hand, and trees in chunks above it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from coherence.minimums.fabric.broadcasts import distances, floor, from_root, told_by_steps, told_by_trees
+from coherence.minimums.fabric.trees import executed
+from coherence.minimums.fabric.wiring import Fabric, both, dgx1, fabric, leaf_spine, ring
+
+LINE = fabric("abc", [*both("a", "b", 2), *both("b", "c", 1)], name="line")
+
+
+def test_the_last_member_of_a_line_waits_for_two_wires_and_the_narrow_one() -> None:
+    assert floor(LINE, Fraction(6), Fraction(1)) == 2 + 6
+    assert distances(LINE, "a") == {"a": 0, "b": 1, "c": 2}
+
+
+@pytest.mark.parametrize("made", [LINE, ring(5), dgx1(), leaf_spine(2, 2, 2, 50, 30)], ids=str)
+def test_trees_attain_it_without_latency(made: Fabric) -> None:
+    assert told_by_trees(made, Fraction(1), Fraction(0)) == floor(made, Fraction(1), Fraction(0))
+    assert executed(*from_root(made)) == floor(made, Fraction(1), Fraction(0))
+
+
+@pytest.mark.parametrize("made", [LINE, ring(5)], ids=str)
+def test_chunks_come_nearer_and_never_below(made: Fabric) -> None:
+    size, latency = Fraction(60), Fraction(1)
+    ran = [told_by_steps(made, size, latency, chunks) for chunks in (1, 2, 8, 32)]
+    assert ran == sorted(ran, reverse=True)
+    assert ran[-1] >= floor(made, size, latency)
+    assert ran[-1] <= told_by_trees(made, size, latency) * Fraction(11, 10)
