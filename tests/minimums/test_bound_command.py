@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -69,7 +69,7 @@ def test_several_values_and_pairs_are_read(capsys: pytest.CaptureFixture[str]) -
 def test_what_attains_a_floor_is_written_for_a_runtime(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     words, file = ("fabric=0>1,1>2,2>0", "size=1GB"), tmp_path / "ring.xml"
     assert run(["bound", "all_reduce_fabric", *words, "--schedule", str(file)]) == 0
-    root = ElementTree.fromstring(file.read_text())  # noqa: S314  (written a line above)
+    root = ET.fromstring(file.read_text())  # noqa: S314  (written a line above)
     assert (root.get("coll"), root.get("ngpus"), len(root)) == ("allreduce", "3", 3)
     assert run(["bound", "all_reduce_ring", *INPUTS, "--schedule", str(file)]) == 2
     assert "all_gather_fabric, all_reduce_fabric" in capsys.readouterr().err

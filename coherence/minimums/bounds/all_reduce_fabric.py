@@ -55,16 +55,16 @@ def gossip() -> Checked:
     """
     for blocks in (2, 3):
         pairs = list(itertools.permutations(range(blocks), 2))
-        for told in itertools.product(pairs, repeat=2 * blocks - 3):
+        for receipts in itertools.product(pairs, repeat=2 * blocks - 3):
             known = [{block} for block in range(blocks)]
-            for source, target in told:
+            for source, target in receipts:
                 known[target] |= known[source]
             if all(len(parts) == blocks for parts in known):
-                return Checked(False, f"{blocks} blocks: {told}")
-    for made in (ring(4), dgx1(), leaf_spine(2, 2, 2, 50, 30)):
-        floor = all_reduce(made)
-        if not floor.holds(made) or floor.time < max(1 / cut.rate for cut in every_cut(made)):
-            return Checked(False, str(made))
+                return Checked(False, f"{blocks} blocks: {receipts}")
+    for wired in (ring(4), dgx1(), leaf_spine(2, 2, 2, 50, 30)):
+        floor = all_reduce(wired)
+        if not floor.holds(wired) or floor.time < max(1 / cut.rate for cut in every_cut(wired)):
+            return Checked(False, str(wired))
     return Checked(True, "all sequences of one receipt fewer among two and three blocks; cuts of three fabrics")
 
 

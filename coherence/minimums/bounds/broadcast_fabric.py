@@ -34,14 +34,14 @@ def seconds(inputs: Inputs) -> Fraction | float:
 def pipelined() -> Checked:
     """Runs the trees in chunks over wires with latency, on three fabrics: no run is quicker than the floor."""
     tried = 0
-    for made, chunks, latency in itertools.product((ring(4), dgx1(), leaf_spine(2, 2, 2, 50, 30)), (1, 4), (0, 1)):
+    for wired, chunks, latency in itertools.product((ring(4), dgx1(), leaf_spine(2, 2, 2, 50, 30)), (1, 4), (0, 1)):
         tried += 1
-        if told_by_steps(made, Fraction(6), Fraction(latency), chunks) < floor(made, Fraction(6), Fraction(latency)):
-            return Checked(False, f"{made}, {chunks} chunks, latency {latency}")
+        if told_by_steps(wired, Fraction(6), Fraction(latency), chunks) < floor(wired, Fraction(6), Fraction(latency)):
+            return Checked(False, f"{wired}, {chunks} chunks, latency {latency}")
     return Checked(True, f"{tried} runs of trees in chunks, none is quicker than the floor")
 
 
-def told(inputs: Inputs) -> Fraction | float:
+def spread(inputs: Inputs) -> Fraction | float:
     """Returns when trees have told all members, in chunks small enough that only their number of wires counts."""
     return told_by_trees(fabric_of(inputs), inputs["size"], inputs["latency"])
 
@@ -70,6 +70,6 @@ BOUND = Bound(
         Example(_given(ring(4), 1), 2.5, "two wires away, two ways to it"),
     ),
     proofs=(Recheck("enumeration", "trees in chunks, run over wires with latency", pipelined),),
-    witness=Witness("trees, executed", told, gap=2.0),
+    witness=Witness("trees, executed", spread, gap=2.0),
     telemetry=("bytes of the collective", "links with their rates"),
 )

@@ -63,11 +63,11 @@ def rate_into(fabric: Fabric, block: frozenset[str]) -> Fraction:
 def all_reduce(fabric: Fabric) -> Blocks:
     """Returns the worst of the partitions that the linear program names, of single members and of all single cuts."""
     _, tight = best_shares(fabric)
-    found = [blocks_of(fabric, sets) for sets in _partitions(fabric, tight)]
+    candidates = [blocks_of(fabric, sets) for sets in _partitions(fabric, tight)]
     first, *others = fabric.names
     for source, sink in [(first, o) for o in others] + [(o, first) for o in others]:
-        found.append(blocks_of(fabric, (capacity(fabric, (source,), (sink,)).inside,)))
-    return max(found, key=lambda blocks: blocks.time)
+        candidates.append(blocks_of(fabric, (capacity(fabric, (source,), (sink,)).inside,)))
+    return max(candidates, key=lambda blocks: blocks.time)
 
 
 def _partitions(fabric: Fabric, tight: Sequence[frozenset[str]]) -> Iterator[tuple[frozenset[str], ...]]:

@@ -54,16 +54,16 @@ def gathering(fabric: Fabric, trees: Sequence[Tree]) -> str:
     return _xml(fabric, moves, "allgather", len(fabric.members) * each, own=each)
 
 
-def reducing(fabric: Fabric, found: Reduction) -> str:
+def reducing(fabric: Fabric, reduction: Reduction) -> str:
     """Returns an all-reduce.  Raises UsageError for too many steps."""
-    chunks = math.lcm(*(tree.data.denominator for tree in (*found.up, *found.down)))
+    chunks = math.lcm(*(tree.data.denominator for tree in (*reduction.up, *reduction.down)))
     first, start = dict[str, int](), 0
     for name in fabric.names:
         first[name] = start
-        start += int(sum((tree.data for tree in found.down if tree.root == name), Fraction(0)) * chunks)
-    up = list(_by_depth(_numbered(fabric.names, found.up, Fraction(chunks), first)))
+        start += int(sum((tree.data for tree in reduction.down if tree.root == name), Fraction(0)) * chunks)
+    up = list(_by_depth(_numbered(fabric.names, reduction.up, Fraction(chunks), first)))
     moves = [Move(*reversed(edge), chunk, adds=True) for depth in reversed(up) for edge, chunk in depth]
-    down = _by_depth(_numbered(fabric.names, found.down, Fraction(chunks), first))
+    down = _by_depth(_numbered(fabric.names, reduction.down, Fraction(chunks), first))
     moves += [Move(*edge, chunk) for depth in down for edge, chunk in depth]
     return _xml(fabric, moves, "allreduce", chunks)
 
