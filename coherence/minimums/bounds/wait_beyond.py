@@ -58,6 +58,8 @@ BOUND = Bound(
         "fcfs",
         "one_queue",
         "patient",
+        "work_conserving",
+        "iid",
     ),
     source="Erlang 1917; Borst, Mandelbaum and Reiman 2004",
     examples=(

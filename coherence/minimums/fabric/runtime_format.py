@@ -62,7 +62,7 @@ def reducing(fabric: Fabric, reduction: Reduction) -> str:
         first[name] = start
         start += int(sum((tree.data for tree in reduction.down if tree.root == name), Fraction(0)) * chunks)
     up = list(_by_depth(_numbered(fabric.names, reduction.up, Fraction(chunks), first)))
-    moves = [Move(*reversed(edge), chunk, adds=True) for depth in reversed(up) for edge, chunk in depth]
+    moves = [Move(near, far, chunk, adds=True) for depth in reversed(up) for (far, near), chunk in depth]
     down = _by_depth(_numbered(fabric.names, reduction.down, Fraction(chunks), first))
     moves += [Move(*edge, chunk) for depth in down for edge, chunk in depth]
     return _xml(fabric, moves, "allreduce", chunks)

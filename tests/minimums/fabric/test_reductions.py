@@ -24,7 +24,8 @@ def drawn(seed: int) -> Fabric:
     for k, name in enumerate(names[1:], 1):
         wires += both(name, names[draw.randrange(k)], draw.randint(1, 9))
     for _ in range(draw.randint(0, 4)):
-        wires += both(*draw.sample(names, 2), draw.randint(1, 9))
+        near, far = draw.sample(names, 2)
+        wires += both(near, far, draw.randint(1, 9))
     return fabric(names[:members], wires, name=f"drawn {seed}")
 
 
