@@ -19,15 +19,14 @@ if TYPE_CHECKING:
     from coherence.minimums.bound import Checked
 
 SECOND_SOLVER = 5_000  # ms for each script
+OF_ONE = ("measured", "picture", "schedule", "strict")  # options of one design or one bound
 
 
 @click.command("bound")
 @click.argument("target", required=False)
 @click.argument("inputs", nargs=-1, metavar="[SYMBOL=VALUE]...")
 @click.option("--list", "listing", is_flag=True, help="List every bound.")
-@click.option(
-    "--prove", is_flag=True, help="Prove the bounds again: all of them, or the one named; exit 1 if one fails."
-)
+@click.option("--prove", is_flag=True, help="Prove the bounds again, or the one named; exit 1 if one fails.")
 @click.option("--certificates", metavar="FOLDER", help="With --prove: write each script that a solver was asked.")
 @click.option(
     "--measured",
@@ -36,9 +35,7 @@ SECOND_SOLVER = 5_000  # ms for each script
     help="Split a measurement into floor, scheme and rest; THING.BOUND.SYMBOL=VALUE gives an input of it.",
 )
 @click.option("--picture", metavar="FILE", help="Draw one bound over its ranges: FILE.svg, or FILE.png.")
-@click.option(
-    "--schedule", metavar="FILE.xml", help="Write what attains a floor of a fabric, for a collective runtime (MSCCL)."
-)
+@click.option("--schedule", metavar="FILE.xml", help="Write what attains a floor of a fabric, for MSCCL.")
 @strict_option("a floor is without a number or a value that counts is not read")
 @click.option("--output", "-o", type=click.Choice(["text", "json", "latex"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
@@ -59,14 +56,11 @@ def command(  # noqa: PLR0913  (one parameter per option)
     A range `SYMBOL='40 ms .. 60 ms'` gives the least value of the bound over it, which holds whatever the input is.
     """
     if prove:
-        refuse_given(
-            ("listing", "inputs", "measured", "picture", "schedule", "strict"),
-            "--prove runs proofs, which hold for every input",
-        )
+        refuse_given(("listing", "inputs", *OF_ONE), "--prove runs proofs, which hold for every input")
         return _prove(target, certificates, output)
     refuse_given(("certificates",), "scripts are of proofs: say --prove")
     if listing:
-        refuse_given(("target", "inputs", "measured", "picture", "schedule", "strict"), "--list shows every bound")
+        refuse_given(("target", "inputs", *OF_ONE), "--list shows every bound")
         return _list(output)
     if target is None:
         raise UsageError("name a design or a bound, or ask for --list or --prove")
@@ -76,9 +70,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
         refuse_given(("strict",), "a bound by its name reads no design")
         if measured:
             raise UsageError("--measured splits a measurement of a design: name the design, then THING.BOUND=VALUE")
-        if schedule is not None:
-            return _schedule(target, inputs, schedule)
-        return _bound(target, inputs, output, picture)
+        return _bound(target, inputs, output, picture) if schedule is None else _schedule(target, inputs, schedule)
     _refuse_unknown_bound(target)
     refuse_given(("schedule",), "it is of one bound of a fabric, such as all_gather_fabric fabric=0>1,1>2,2>0")
     refuse_given(("picture",), "it draws one bound over a range, such as all_reduce_ring n=2..64")

@@ -23,7 +23,7 @@ MOST_STEPS = 256  # of one thread block
 
 
 @dataclass(frozen=True)
-class Move:
+class ChunkMove:
     """One chunk goes from a member to another, which takes it or adds it to its own."""
 
     source: str
@@ -50,7 +50,7 @@ def gathering(fabric: Fabric, trees: Sequence[Tree]) -> str:
     numbered = _numbered(
         fabric.names, trees, each / min(shares), {name: k * each for k, name in enumerate(fabric.names)}
     )
-    moves = [Move(*edge, chunk) for depth in _by_depth(numbered) for edge, chunk in depth]
+    moves = [ChunkMove(*edge, chunk) for depth in _by_depth(numbered) for edge, chunk in depth]
     return _xml(fabric, moves, "allgather", len(fabric.members) * each, own=each)
 
 
@@ -62,9 +62,9 @@ def reducing(fabric: Fabric, reduction: Reduction) -> str:
         first[name] = start
         start += int(sum((tree.data for tree in reduction.down if tree.root == name), Fraction(0)) * chunks)
     up = list(_by_depth(_numbered(fabric.names, reduction.up, Fraction(chunks), first)))
-    moves = [Move(near, far, chunk, adds=True) for depth in reversed(up) for (far, near), chunk in depth]
+    moves = [ChunkMove(near, far, chunk, adds=True) for depth in reversed(up) for (far, near), chunk in depth]
     down = _by_depth(_numbered(fabric.names, reduction.down, Fraction(chunks), first))
-    moves += [Move(*edge, chunk) for depth in down for edge, chunk in depth]
+    moves += [ChunkMove(*edge, chunk) for depth in down for edge, chunk in depth]
     return _xml(fabric, moves, "allreduce", chunks)
 
 
@@ -90,7 +90,7 @@ def _by_depth(numbered: Iterable[tuple[Tree, range]]) -> Iterator[list[tuple[tup
     yield from (depths[depth] for depth in sorted(depths))
 
 
-def _xml(fabric: Fabric, moves: Iterable[Move], collective: str, chunks: int, *, own: int = 0) -> str:
+def _xml(fabric: Fabric, moves: Iterable[ChunkMove], collective: str, chunks: int, *, own: int = 0) -> str:
     gpus = {name: _Gpu() for name in fabric.names}
     for move in moves:
         for name, sends in ((move.source, True), (move.target, False)):
@@ -107,7 +107,7 @@ def _xml(fabric: Fabric, moves: Iterable[Move], collective: str, chunks: int, *,
     return "\n".join([*lines, "</algo>"]) + "\n"
 
 
-def _step(number: int, gpu: _Gpu, move: Move, own: int, *, sends: bool) -> None:
+def _step(number: int, gpu: _Gpu, move: ChunkMove, own: int, *, sends: bool) -> None:
     """Adds one step to the thread block of a neighbour, after the step that last wrote the chunk."""
     key = (sends, move.target if sends else move.source)
     block = gpu.blocks.setdefault(key, [])
