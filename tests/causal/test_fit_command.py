@@ -218,6 +218,7 @@ def test_one_change_of_an_option_changes_the_answer(ask: Asking) -> None:
     assert levels["disk.reads"] == 1
 
 
+@pytest.mark.slow
 def test_the_bootstrap_is_the_same_for_any_number_of_jobs(ask: Asking) -> None:
     pytest.importorskip("joblib")
     ask.write(chain())

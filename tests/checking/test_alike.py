@@ -144,6 +144,7 @@ def test_places_and_texts_of_one_are_written_as_those_of_another() -> None:
     assert web.own_place(elsewhere := Place("b.yaml", 5, 20, 5, 21)) is elsewhere
 
 
+@pytest.mark.slow
 def test_answers_are_the_same_shared_and_asked_alone() -> None:
     """Texts, places, figures, witnesses, certificates, repairs, and what is not read."""
     names = ["web-0", "pay-me-1", "shop-12", "worker-2"]

@@ -39,6 +39,7 @@ def test_an_open_answer_exits_4_with_strict(file: Path) -> None:
     assert run([*words, "--of", "gain", "--strict"]) == 4
 
 
+@pytest.mark.slow
 def test_every_question_is_answered_in_json(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["--critical", "gain", "--critical", "delay", "--windows", "delay", "--map", "--peak", "all:queue"]
     assert run(["analyze", "--network", str(file), "--of", "queue", *asked, "-o", "json"]) == 0

@@ -47,6 +47,7 @@ def conflict(values: dict[str, str], text: str = CALL) -> bool:
     return any(finding.verdict is Verdict.CONFLICT for finding in found)
 
 
+@pytest.mark.slow
 def test_three_numbers_give_the_inequality_of_the_closed_form() -> None:
     (only,) = made("calls.0.deadline=1:20", "calls.0.per_try=100 ms:9 s", "calls.0.pause=0 s:3 s")
     (found,) = only.result.sets
@@ -71,6 +72,7 @@ def test_an_edge_with_no_end_in_decimals_is_exact() -> None:
     assert in_text([only]) == ["safe, proved: calls.0.per_try <= 8/3 s; a conflict just beyond"]
 
 
+@pytest.mark.slow
 def test_numbers_that_count_are_fixed_one_after_the_other() -> None:
     found = made("calls.0.per_try=1 s:9 s", "calls.0.tries=2:4")
     assert [one.fixed for one in found] == [(("calls.0.tries", str(n)),) for n in (2, 3, 4)]

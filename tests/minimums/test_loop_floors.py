@@ -49,7 +49,7 @@ def number(found: tuple[DesignFloor, ...], name: str, thing: str = "hpa") -> flo
 
 def exact_gain(made: Model) -> float:
     """The largest stable factor on the law, of the exact lap."""
-    (group,) = analysed(made).groups
+    (group,) = analysed(made, time_limit=300.0).groups  # ends by itself, on a busy machine too
     (point,) = (p for p in group.points if p.loops)
     (loop,) = point.loops
     assert loop.gain_high is not None

@@ -291,8 +291,8 @@ def course(late: Fraction, old: Fraction, period: Fraction, start: Fraction, sam
     written: list[Fraction] = []
 
     def holds(time: Fraction) -> Fraction:
-        landed = [c for k, c in enumerate(written) if (k * period + late <= time if late else k * period < time)]
-        return landed[-1] if landed else start
+        landed = (time - late) // period if late else -(-time // period) - 1  # the last that has landed by then
+        return written[min(landed, len(written) - 1)] if written and landed >= 0 else start
 
     for k in range(samples):
         now = k * period

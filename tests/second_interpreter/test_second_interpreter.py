@@ -63,6 +63,7 @@ def test_proofs_fall_or_speak_where_an_entry_is_added_that_touches_them() -> Non
     assert not list(silent_proofs(FAMILIES, range(1000, 1080), Counter()))
 
 
+@pytest.mark.slow
 def test_nobody_is_proved_to_be_let_in_whom_a_choice_among_equals_may_keep_waiting() -> None:
     counts = Counter[str]()
     assert not list(sums_contradicted(FAMILIES["who_starves"], range(352, 362), counts))

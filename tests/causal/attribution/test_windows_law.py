@@ -22,6 +22,7 @@ def compared(seed: int, shift: float, memory: float = 0.6, rows: int = 1000) -> 
     return compare(before, after, WAYS, "y")
 
 
+@pytest.mark.slow
 def test_nothing_changed_is_within_noise() -> None:
     """40 pairs of one law: at 95 % about two are beyond noise, and of the parts about four of eighty."""
     beyond = parts = 0

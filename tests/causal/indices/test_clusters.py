@@ -39,6 +39,7 @@ def test_compiled_or_not_the_cluster_is_the_same() -> None:
     assert np.array_equal(one.held, two.held)
 
 
+@pytest.mark.slow
 def test_the_cluster_keeps_its_books() -> None:
     base, after = logs(120.0, 3)
     for log in (base, after):

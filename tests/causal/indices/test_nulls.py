@@ -122,6 +122,7 @@ def test_wrong_needs_are_as_many_points() -> None:
     assert found.estimate.value == pytest.approx(0.05, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_where_bursts_rarely_coincide_there_is_no_interval() -> None:
     """Two services whose capped pools a coincidence hurts, three bursts in the window: nobody knows how often."""
     from coherence.causal.sections.indices import render_indices

@@ -55,6 +55,7 @@ def test_drift_of_an_innocent_service_since_the_normal_data_is_no_cause() -> Non
     assert RULES["largest anomaly"](times(600, 1), times(5, 2, drifted), CAUSES, "front")[0] != "store"
 
 
+@pytest.mark.slow
 def test_calm_windows_get_a_cause_as_rarely_as_promised() -> None:
     normal = times(600, 1)
     claims = [rank(normal, times(5, seed), CAUSES, "front", calls=True).claims_cause for seed in range(100, 124)]

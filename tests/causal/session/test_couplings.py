@@ -28,6 +28,7 @@ def test_an_undeclared_influence_is_found_with_its_delay_and_strength(seed: int)
     assert tested.tests == 20
 
 
+@pytest.mark.slow
 def test_signals_that_remember_their_past_are_not_taken_for_causes() -> None:
     """Naive tests choose 8.6 of 20 here; at most one run of twenty may choose any."""
     wrong = sum(bool(couplings(noisy(seed, 0.0, 0.95), WAYS).couplings) for seed in range(20))

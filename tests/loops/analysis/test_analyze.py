@@ -33,6 +33,7 @@ def analyzed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_serving_beside_batch_swings_and_the_loop_to_blame_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     analysis = analyzed(capsys, str(SPECS / "serving-hpc"), "--no-retune")
     (group,) = analysis["groups"]

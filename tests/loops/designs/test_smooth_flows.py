@@ -26,6 +26,7 @@ CIRCLE = {  # r' = r (1 - r^2), one turn in 2 pi seconds
 }
 
 
+@pytest.mark.slow
 def test_a_circle_of_radius_one_is_found_and_confirmed_by_execution() -> None:
     (reading,) = predicted_cycles(model(CIRCLE))
     assert reading.period == pytest.approx(math.tau, rel=1e-7)

@@ -61,7 +61,7 @@ def lag_cycle(cold: float, power: float, lag: float, late: float, low: float, hi
     return falls + rises + 2 * late, lowest, highest
 
 
-@pytest.mark.parametrize("late", [0, 5, 60, 400])
+@pytest.mark.parametrize("late", [0, *(pytest.param(late, marks=pytest.mark.slow) for late in (5, 60)), 400])
 def test_a_thermostat_over_a_lag_has_the_cycle_of_its_closed_form(late: int) -> None:
     numbers = {"cold": 10, "power": 15, "lag": 300, "late": late, "low": 18, "high": 20}
     text = ROOM.format(start=12, **numbers)
@@ -76,9 +76,10 @@ def test_a_thermostat_over_a_lag_has_the_cycle_of_its_closed_form(late: int) -> 
     assert "heater" in finding.of
 
 
-def test_random_relays_over_lags_have_the_cycle_of_their_closed_form() -> None:
+@pytest.mark.parametrize("count", [3, pytest.param(12, marks=pytest.mark.slow)])
+def test_random_relays_over_lags_have_the_cycle_of_their_closed_form(count: int) -> None:
     draw = Random(5)  # noqa: S311  (the same in every run)
-    for _ in range(12):
+    for _ in range(count):
         cold, power, lag = draw.randint(-5, 10), draw.randint(10, 40), draw.choice([3, 60, 300])
         low = cold + power * draw.uniform(0.2, 0.5)
         high = low + power * draw.uniform(0.02, 0.3)

@@ -55,6 +55,7 @@ def test_the_command_prints_them_and_fails_on_none(tmp_path: Path, capsys: pytes
     assert [opinion["contradicts"] for opinion in check["opinions"]] == [False, True, True, True]
 
 
+@pytest.mark.slow
 def test_each_branch_of_a_kink_has_its_own_opinions() -> None:
     """A gain of 0.5 above the rest and of 3 below it: the second one is unstable."""
     error = "(20 - delayed(room.temp, 60 s))"

@@ -52,6 +52,7 @@ def test_a_script_goes_to_standard_output_and_a_mat_file_does_not(
     assert run(["export", str(design), "--as", "mat", "--out", str(design)]) == 2  # never over something else
 
 
+@pytest.mark.slow
 def test_of_several_groups_one_is_named(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
     design.write_text(TWO)
     assert run(["export", str(design), "--as", "json"]) == 2

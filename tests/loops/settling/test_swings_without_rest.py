@@ -54,6 +54,7 @@ def test_a_flow_swings_only_where_its_run_does(flow: str, start: str, verdict: s
     assert (answer.verdict, answer.linear) == (verdict, linear)
 
 
+@pytest.mark.slow
 def test_a_swing_without_bounds_grows_and_one_at_its_bounds_does_not() -> None:
     delayed = of_text('coherence: 1\ncomponents: {a: {state: "x\' = -2 * delayed(a.x, 1 s) / 1 s", from: 0.9}}\n')
     for answer, grows in ((delayed, True), (of_text(LAG), False)):

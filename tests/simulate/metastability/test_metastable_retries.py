@@ -128,6 +128,7 @@ def test_a_limit_that_bounds_nothing_proves_nothing(limit: str, why: str) -> Non
     assert asked(text).verdict is Verdict.CONFLICT, why
 
 
+@pytest.mark.slow
 def test_noise_is_an_estimate_and_says_so() -> None:
     finding = asked(AT_80)
     assert finding.verdict is Verdict.CONFLICT

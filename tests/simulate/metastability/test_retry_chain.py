@@ -208,6 +208,7 @@ def test_retries_at_half_load_wait_for_a_disturbance() -> None:
     assert 0 < quiet.chance(3600.0) < 0.01
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.floats(30.0, 75.0), st.integers(1, 3))
 def test_noise_needs_longer_at_less_load_and_fewer_tries(rate: float, tries: int) -> None:

@@ -66,6 +66,7 @@ def test_writes_of_an_exact_run_are_marked_at_their_values() -> None:
     assert most == own.samples[0]["pool.replicas", "most", ""]
 
 
+@pytest.mark.slow
 def test_many_writes_are_enlarged_and_a_long_run_stays_small() -> None:
     design = read_text(HPA.read_text(encoding="utf-8"), str(HPA))
     own = study(design, Setting(until=5400.0, draws=True))

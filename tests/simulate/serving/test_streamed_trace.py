@@ -98,6 +98,7 @@ def test_files_are_streamed_from_their_size_on(tmp_path: Path) -> None:
     assert isinstance(trace_of(path), StreamedTrace)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     peaks = []
     for count in (3 * BLOCK, 15 * BLOCK):

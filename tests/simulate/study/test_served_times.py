@@ -62,6 +62,7 @@ def test_requests_that_are_not_served_are_longer_than_every_answer() -> None:
     assert reading(own, "whole answer P95").more_than
 
 
+@pytest.mark.slow
 def test_the_interval_of_short_runs_holds_the_value_of_a_long_one() -> None:
     long = reading(run(SERVER, until=20_000.0, seeds=(99,)), "first token P95")
     inside = 0

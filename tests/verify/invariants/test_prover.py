@@ -425,6 +425,7 @@ def contractions(draw: st.DrawFn) -> TransitionSystem:
     return TransitionSystem(("x", "y")[:n], ("u",)[:m], (("0", start),), tuple(edges), bad)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(contractions(), st.randoms(use_true_random=False))
 def test_what_is_proved_holds_on_exact_runs_and_for_cvc5(system: TransitionSystem, rng: Random) -> None:
@@ -441,6 +442,7 @@ def test_what_is_proved_holds_on_exact_runs_and_for_cvc5(system: TransitionSyste
             assert any(all(c.holds(point) for c in rows) for rows in alternatives)
 
 
+@pytest.mark.slow
 @settings(max_examples=10, deadline=None)
 @given(contractions(), st.randoms(use_true_random=False))
 def test_a_state_that_an_exact_run_reaches_is_never_proved_unreachable(system: TransitionSystem, rng: Random) -> None:

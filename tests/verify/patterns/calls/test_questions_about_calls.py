@@ -68,6 +68,7 @@ def test_certificates_hold_for_another_solver(text: str) -> None:
             assert solver.recheck(finding.evidence.certificate).unsat
 
 
+@pytest.mark.slow
 def test_most_conflicts_have_a_repair_that_holds() -> None:
     found = [f for text in DESIGNS for f in with_repairs(text) if f.verdict is Verdict.CONFLICT and f.code in CODES]
     repaired = [f for f in found if f.repairs]
