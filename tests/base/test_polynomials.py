@@ -291,6 +291,7 @@ def test_characteristic_polynomial_agrees_with_sympy(matrix: list[list[Fraction]
     assert characteristic_polynomial(matrix) == tuple(Fraction(int(c.p), int(c.q)) for c in expected.all_coeffs())
 
 
+@pytest.mark.slow
 @given(matrices)
 @settings(max_examples=60, deadline=None)
 def test_a_matrix_satisfies_its_characteristic_and_minimal_polynomials(matrix: list[list[Fraction]]) -> None:

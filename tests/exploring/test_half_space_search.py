@@ -80,6 +80,7 @@ def test_numbers_that_count_are_fixed_one_after_the_other() -> None:
     assert [-e.form.constant / e.form.coefficients[0] for e in edges] == [F(9, 2), F(8, 3), F(7, 4)]
 
 
+@pytest.mark.slow
 def test_two_borders_give_their_intersection() -> None:
     text = CALL + "  - {from: c, to: d, deadline: 4 s, per_try: 1 s, tries: 2, pause: 1 s, retry_when: [timeout]}\n"
     (only,) = made("calls.0.per_try=1 s:4 s", "calls.1.per_try=500 ms:3 s", text=text)

@@ -75,7 +75,7 @@ def test_what_lands_at_a_sample_is_seen_by_it(lands: int, wanted: float) -> None
     [
         (4, 10, 0, 0, 0, 0),
         (4, 3, 0, 5, 0, 0),
-        (4, 7, 0, 0, 2, 1),
+        pytest.param(4, 7, 0, 0, 2, 1, marks=pytest.mark.slow),
         (6, 25, 5, 0, 0, 1),
         (6, 13, 7, 8, 2, 1),
         (12, 30, 20, 0, 1, 3),

@@ -250,7 +250,7 @@ calls: [{{from: users, to: engine}}]
     return built
 
 
-@trace_counts(30, parts=200, of=("inference_server",))
+@trace_counts(12, parts=200, of=("inference_server",))
 def test_each_request_gets_its_first_and_last_token_when_the_scheduler_gives_them(traces: int) -> None:
     rng = source(41)
     put_back = found = 0

@@ -16,7 +16,7 @@ def logs(until: float, seed: int) -> tuple[RequestLog, RequestLog]:
     return base, after
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_the_indices_separate(seed: int) -> None:
     base, after = (
         values_of(facts_of(cluster, log)) for cluster, log in zip((BASE, COORD), logs(200.0, seed), strict=True)
@@ -26,6 +26,7 @@ def test_the_indices_separate(seed: int) -> None:
     assert base["CI"] < after["CI"]
 
 
+@pytest.mark.slow
 def test_ten_times_as_long_is_the_same() -> None:
     log = logs(60.0, 4)[1]
     one, ten = values_of(facts_of(COORD, log)), values_of(facts_of(COORD, log.scaled(10.0)))

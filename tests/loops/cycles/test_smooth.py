@@ -40,6 +40,7 @@ def test_hutchinson_rests_before_its_bifurcation() -> None:
     assert (answer.verdict, answer.cycles) == ("none", ())
 
 
+@pytest.mark.slow
 def test_van_der_pol() -> None:
     (cycle,) = van_der_pol(0.1).attracting
     assert cycle.period == pytest.approx(6.2871113, rel=1e-7)

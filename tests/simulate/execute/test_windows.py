@@ -40,6 +40,7 @@ def ran(text: str, instants: int) -> list[Instant]:
     return execute(model, next(iter(corners(model))), instants=instants)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(
     st.sampled_from(PLANTS), st.sampled_from(["plant.x", "delayed(plant.x, 4 s)", "plant.x + cap.value"]),

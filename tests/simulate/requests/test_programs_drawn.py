@@ -36,6 +36,7 @@ def test_requests_are_completed_failed_or_in_flight(program: Program) -> None:
         assert counts[f"{source.name}.arrivals"] == ended + counts[f"{source.name}.in_flight"]
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(programs())
 def test_tries_are_served_turned_away_cancelled_or_at_the_station(program: Program) -> None:
@@ -54,6 +55,7 @@ def test_tries_are_served_turned_away_cancelled_or_at_the_station(program: Progr
         assert of["retries_in_flight"] <= route.most_retries
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(programs())
 def test_stations_hold_what_was_sent_to_them_and_has_not_left(program: Program) -> None:

@@ -101,6 +101,7 @@ components:
 """
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(STEPS), st.sampled_from(OUTPUTS), st.integers(-5, 4), st.integers(1, 8),
