@@ -1,0 +1,167 @@
+"""Publishes the JSON Schema of what each command prints with `-o json` (`coherence schema --of check`).
+
+A form is written as it looks: a mapping of keys (`?` behind those that may be absent), a list with the form of its
+items, `{"*": form}` for a mapping by names, a tuple of forms where one of several stands, and the name of a type.
+Keys may be added without a new `format_version`, so that a schema leaves room for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+Form: TypeAlias = "str | Mapping[str, Any] | list[Any] | tuple[Any, ...]"
+
+TYPES: Mapping[str, Any] = {
+    "text": {"type": "string"}, "number": {"type": "number"}, "count": {"type": "integer", "minimum": 0},
+    "truth": {"type": "boolean"}, "null": {"type": "null"}, "any": {},
+}  # fmt: skip
+HEAD = {"format_version": "count", "tool": "text", "version": "text"}
+PLACE = dict.fromkeys(("line", "column", "end_line", "end_column"), "count") | {"file": "text", "label": "text"}
+NOT_READ = [{"place": PLACE, "section": "text", "entry": "text", "key": "text", "reason": "text", "counts": "truth"}]
+MAYBE_NUMBER, MAYBE_TEXT = ("number", "null"), ("text", "null")
+QUANTITY = {"exact": MAYBE_TEXT, "value": MAYBE_NUMBER, "unit": "text"}
+EDIT = {"place": PLACE, "old": "text", "new": "text"}
+EVIDENCE = {
+    "grade": "text", "method": "text", "certificate": MAYBE_TEXT, "numbers": {"*": QUANTITY}, "bound": "text",
+    "replayed": "truth", "cut_short": "truth", "witness": [{"time": (QUANTITY, "null"), "text": "text"}],
+}  # fmt: skip
+FINDING = {
+    "code": "text", "slug": "text", "verdict": "text", "certainty": "text", "severity": "text", "message": "text",
+    "places": [PLACE], "of": ["text"], "evidence": EVIDENCE, "assumptions": ["text"], "fingerprint": "text",
+    "repairs": [{"edits": [EDIT], "verified": "text", "proved": "truth", "concedes": ["text"]}],
+}  # fmt: skip
+CHECK = {
+    "format_version": "count", "tool": "text", "versions": {"*": "text"}, "seed": ("count", "null"),
+    "inputs": [{"path": "text", "sha256": "text"}],
+    "counts": {
+        "designs": {"*": "count"}, "policies": {"*": "count"}, "promises": {"*": "count"}, "pairs": {"*": "count"},
+        "open_default_promises": [{"kind": "text", "needs": "text", "number": "count"}], "suppressed": "count",
+        "verdicts": {"*": "count"}, "severities": {"*": "count"}, "baseline?": "any",
+    },
+    "findings": [FINDING], "suppressed": [FINDING], "known?": [FINDING], "not_read": NOT_READ, "assumptions": ["text"],
+    "skipped": [{"path": "text", "kind": "text", "reason": "text"}], "since?": "any", "problems?": "any",
+}  # fmt: skip
+ROOTS = {
+    "verdict": "text", "how": "text", "unstable_roots": ("count", "null"), "growth_per_lap": MAYBE_NUMBER,
+    "period_seconds": MAYBE_NUMBER, "damping": MAYBE_NUMBER, "multipliers": [["number"]],
+}  # fmt: skip
+SUBSET = ({"loops": ["text"], "minimal": "truth", "how": "text"}, "null")
+POINT = {
+    "at": {"*": {"value": "number", "exact": "text"}}, "acting": ["text"], "outside_bounds": ["text"],
+    "basin": ({"runs": "count", "of": "count"}, "null"), "grade": "text", "verdict": "text", "reason": "text",
+    "branches": [{"while": "text", **ROOTS}], "inside_tolerance": (ROOTS, "null"), "smallest_set": SUBSET,
+    "pair": ({"loops": ["text"], "gain": MAYBE_NUMBER}, "null"), "dropped": ["text"], "margins": [{"*": "any"}],
+}  # fmt: skip
+GROUP = {
+    "loops": ["text"], "lap_seconds": "number", "from_bounds": MAYBE_TEXT, "smallest_set": SUBSET, "notes": ["text"],
+    "exact": {
+        "verdict": "text", "grade": "text", "how": "text", "period_seconds": MAYBE_NUMBER,
+        "ranges": {"*": ["number"]}, "starts": "count", "rests": [{"*": ("number", "text")}],
+    },
+    "operating_points": [POINT],
+    "retuning": [{
+        "loop": "text", "what": "text", "value": MAYBE_NUMBER, "verified": "text",
+        "edits": [{"file": "text", "line": "count", "column": "count", "old": "text", "new": "text"}],
+    }],
+}  # fmt: skip
+ANALYZE = {
+    **HEAD, "path": "text", "groups": [GROUP], "in_no_feedback": [{"loop": "text", "reason": "text"}],
+    "flows": [{"*": "any"}], "retries": [{"path": ["text"], "tries": MAYBE_NUMBER, "layers": ["any"], "cause": "text"}],
+    "assumptions": ["text"], "limit_cycles": [{"*": "any"}], "disagreements": [{"*": "any"}],
+    "operating_points_of_retries": [{"*": "any"}], "not_read": NOT_READ,
+}  # fmt: skip
+READING = {
+    "of": "text", "what": "text", "unit": "text", "value": MAYBE_NUMBER, "low?": "number", "high?": "number",
+    "runs?": {"least": "number", "most": "number"}, "more_than?": "truth", "out_of?": "any", "too_short?": "text",
+}  # fmt: skip
+STUDY = {
+    "path": "text", "readings": [READING], "assumptions": ["text"], "notes": ["text"], "not_read": NOT_READ,
+    "promises": [{
+        "name": "text", "promise": "text", "verdict": "text", "message": "text", "line": "count", "figure?": "any",
+        "witness?": {"seed": ("count", "null"), "seconds": "number"},
+    }],
+}  # fmt: skip
+SIMULATE = {
+    **HEAD, "seconds": "number", "warm_up": MAYBE_NUMBER, "seeds": ["count"], "stopped": "truth", "designs": [STUDY],
+    "difference": [READING],
+}  # fmt: skip
+SWEEP = {
+    **HEAD, "path": "text", "keys": [{"key": "text", "unit": "text", "values": ["text"]}], "counts": {"*": "count"},
+    "points": [{
+        "values": ["text"], "verdict": "text", "loops": ["text"], "period": MAYBE_NUMBER, "growth": MAYBE_NUMBER,
+        "why": "text",
+    }],
+    "disagreements": ["any"], "assumptions": ["text"], "not_read": NOT_READ,
+}  # fmt: skip
+ESTIMATE = {"value": MAYBE_NUMBER, "low": MAYBE_NUMBER, "high": MAYBE_NUMBER, "error": MAYBE_NUMBER}
+INFLUENCE = {
+    "cause": "text", "effect": "text", "delay_s": "number", "told": "truth", "strength": (ESTIMATE, "null"),
+    "seen": "truth", "method": "text", "refused": "text", "measure": ["text"], "condition": MAYBE_NUMBER,
+}  # fmt: skip
+FIT = {
+    **HEAD, "design": "text",
+    "sections": [{"title": "text", "influences?": [INFLUENCE], "notes?": ["text"], "*": "any"}],
+    "assumptions?": ["text"], "not_read?": NOT_READ,
+}  # fmt: skip
+SYMBOL = {"name": "text", "unit": "text", "means": "text", "way": "text", "whole": "truth"}
+BOUND = {
+    "name": "text", "group": "text", "loss": "text", "quantity": "text", "unit": "text", "kind": "text",
+    "formula": "text", "valid": "text", "source": "text", "assumptions": ["text"], "proofs": ["text"],
+    "grades": ["text"], "quantifier": "text", "witness": MAYBE_TEXT, "telemetry": ["text"], "symbols": [SYMBOL],
+}  # fmt: skip
+VALUE = {
+    "bound": "text", "unit": "text", "kind": "text", "low": MAYBE_NUMBER, "high": MAYBE_NUMBER,
+    "inputs": {"*": [("number", "text")]},
+}  # fmt: skip
+FLOORS = {
+    "path": "text", "not_read": NOT_READ, "assumptions": ["text"],
+    "floors": [{**VALUE, "thing": "text", "loss": "text", "assumptions": ["text"], "places": [{"*": "any"}]}],
+    "without_a_number": [{"bound": "text", "thing": "text", "why": "text"}],
+}  # fmt: skip
+REGION = {
+    **HEAD, "path": "text", "keys": ["text"], "cells": [{"status": "text", "box": {"*": ["text"]}, "why": ["text"]}],
+    "shares": {"*": "number"}, "untouched": ["text"], "left_open": ["any"], "asks": "count", "half_spaces": ["any"],
+    "no_half_space": ["text"], "assumptions": ["text"], "not_read": NOT_READ,
+}  # fmt: skip
+INVENTORY = {
+    "policies": [{"*": "text"}],
+    "default_promises": [{
+        "kind": "text", "of": ["text"], "state": "text", "needs": "text", "promise": "text", "codes": ["text"],
+    }],
+}  # fmt: skip
+
+FORMS: Mapping[str, Form] = {
+    "analyze": ANALYZE, "check": CHECK, "fit": FIT, "inventory": INVENTORY, "region": REGION,
+    "simulate": SIMULATE, "sweep": SWEEP,
+    "bound": ({**HEAD, "designs": [FLOORS]}, {**HEAD, **BOUND, "value?": "any"}, {**HEAD, "bounds": [BOUND]}),
+    "rules": [{"code": "text", "slug": "text", "summary": "text", "domain": "text"}],
+}  # fmt: skip
+
+
+def output_schema(command: str, *, closed: bool = False) -> dict[str, Any]:
+    """Returns the schema of a command's JSON; `closed` leaves no room for keys that it does not name."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"what `coherence {command}` prints as JSON",
+        **_schema(FORMS[command], closed=closed),
+    }
+
+
+def _schema(form: Form, *, closed: bool) -> dict[str, Any]:
+    if isinstance(form, str):
+        return dict(TYPES[form])
+    if isinstance(form, tuple):
+        return {"anyOf": [_schema(one, closed=closed) for one in form]}
+    if isinstance(form, list):
+        return {"type": "array", "items": _schema(form[0], closed=closed)}
+    keys = {key: inner for key, inner in form.items() if key != "*"}
+    schema: dict[str, Any] = {"type": "object"}
+    if keys:
+        schema["properties"] = {key.removesuffix("?"): _schema(inner, closed=closed) for key, inner in keys.items()}
+        schema["required"] = [key for key in keys if not key.endswith("?")]
+    if "*" in form:
+        schema["additionalProperties"] = _schema(form["*"], closed=closed)
+    elif closed:
+        schema["additionalProperties"] = False
+    return schema
