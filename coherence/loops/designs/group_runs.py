@@ -85,7 +85,7 @@ def _long_run(model: Model, choices: Choices, deadline: Deadline, *, laps: int, 
     instants: list[Instant] = []
     seen: dict[tuple[Any, ...], int] = {}
     end = end_of(run, whole * laps)
-    while len(instants) < most and run.next_time() <= end:
+    while len(instants) < most and (due := run.next_time()) <= end:
         deadline.check()
         if run.count and not any(
             plain(v).denominator.bit_length() > LONGEST for v in run.values.values() if not isinstance(v, bool)
@@ -96,7 +96,7 @@ def _long_run(model: Model, choices: Choices, deadline: Deadline, *, laps: int, 
                 period = instants[-1].time - instants[seen[key] - 1].time
                 return LongRun(choices, tuple(instants), Orbit(lap[0].time, period, lap, True, Fraction(0)))
             seen[key] = len(instants)
-        instants.append(run.advance())
+        instants.append(run.advance(due))
     return LongRun(choices, tuple(instants), attracting(model, choices, instants, whole))
 
 

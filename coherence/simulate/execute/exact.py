@@ -209,11 +209,11 @@ class Execution:
 
     # -- one instant --------------------------------------------------------------------------
 
-    def advance(self) -> Instant:
-        """Go to the next instant and through its four phases."""
+    def advance(self, due: Fraction | None = None) -> Instant:
+        """Go to the next instant and through its four phases.  `due`: `next_time()`, where it is known."""
         if self.count >= MAX_EVENTS:
             raise NotExactError(f"more than {MAX_EVENTS} instants")
-        time = self.next_time()
+        time = self.next_time() if due is None else due
         self.count += 1
         slack = self.motion.slack(self, time)
         self.warped = self.warped or self.motion.warped(self, time)

@@ -93,8 +93,8 @@ def long_run(
     seen: dict[tuple[Any, ...], int] = {}
     end = end_of(run, whole * laps) + (run.longest if watched else 0)
     late, checkpoints = end - whole * LATE_LAPS, list[Execution]()
-    while len(instants) < most and run.next_time() <= end:
-        if instants and (len(instants) == most - most // 8 or (not checkpoints and run.next_time() > late)):
+    while len(instants) < most and (due := run.next_time()) <= end:
+        if instants and (len(instants) == most - most // 8 or (not checkpoints and due > late)):
             checkpoints.append(run.copy())
         if run.count:
             key = _key(run, whole)
@@ -110,7 +110,7 @@ def long_run(
                 seen[key] = len(instants)
         if is_over(deadline):
             return LongRun(choices, tuple(instants), None)
-        instants.append(run.advance())
+        instants.append(run.advance(due))
         for tree in watched:
             looked_at(run, instants[-1], tree)
     return LongRun(choices, tuple(instants), attracting(model, choices, instants, whole, checkpoints))

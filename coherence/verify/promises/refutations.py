@@ -88,8 +88,8 @@ def violation(
     run = Execution(model, choices)
     instants: list[Instant] = []
     end = LAPS * _lap(model) + run.longest
-    while len(instants) < most and run.next_time() <= end and not is_over(deadline):
-        instant = run.advance()
+    while len(instants) < most and (due := run.next_time()) <= end and not is_over(deadline):
+        instant = run.advance(due)
         instants.append(instant)
         if not all(bool(truth) is wanted for truth in looked_at(run, instant, condition)):
             return tuple(instants)
