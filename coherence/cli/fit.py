@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from coherence.causal.answers.answer import Section
     from coherence.causal.data.series import Series
     from coherence.causal.session.context import Context, FitSettings, Window
+    from coherence.checking.workspace import Entry
     from coherence.door.fit import FitResult
     from coherence.language.design import Design
     from coherence.simulate.telemetry.contract import Telemetry
@@ -42,6 +43,15 @@ class TelemetryInput:
     time_unit: str | None
     duplicates: str
     offsets: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FitFiles:
+    """What a fit writes: a picture, the network, and the design itself."""
+
+    picture: str | None
+    network: str | None
+    write: bool
 
 
 @click.command("fit")
@@ -74,14 +84,16 @@ class TelemetryInput:
               help="Also a block bootstrap of N draws.")  # fmt: skip
 @workers_options("the draws of a bootstrap")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of everything that is drawn.")
+@click.option("--write", is_flag=True, help="Put measured ranges of constants into the design, with their source.")
+@click.option("--network", metavar="FILE.json", help="Write the fitted network as a linear-Gaussian file of pgmpy.")
 @click.option("--picture", metavar="FILE", help="Draw graph, waterfall and shares: FILE.svg, or FILE.png.")
 @time_limit_option(0.5, 600.0, "Of the wall, for all of it; what is not answered by then is named.")
 @strict_option(OPEN)
 @click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, stream: bool, window: str | None, against: str | None, reference: Sequence[str],
-    do: Sequence[str], servers: Sequence[str], picture: str | None, time_limit: float, strict: bool, output: str,
-    **more: Any,
+    do: Sequence[str], servers: Sequence[str], write: bool, network: str | None, picture: str | None,
+    time_limit: float, strict: bool, output: str, **more: Any,
 ) -> int:  # fmt: skip
     """Fit the design at PATH to telemetry.
 
@@ -105,12 +117,13 @@ def command(  # noqa: PLR0913  (one parameter per option)
     _refuse_ignored(reading, settings)
     settings = replace(settings, workers=workers_of(jobs, cluster))
     _check_kind(picture)
-    return _fit(path, reading, settings, stream=stream, picture=picture, time_limit=time_limit, strict=strict,
+    files = FitFiles(picture, network, write=write)
+    return _fit(path, reading, settings, stream=stream, files=files, time_limit=time_limit, strict=strict,
                 output=output)  # fmt: skip
 
 
 def _fit(  # noqa: PLR0913  (one parameter per option)
-    path: str, reading: TelemetryInput, settings: FitSettings, *, stream: bool, picture: str | None,
+    path: str, reading: TelemetryInput, settings: FitSettings, *, stream: bool, files: FitFiles,
     time_limit: float, strict: bool, output: str,
 ) -> int:  # fmt: skip
     """Fits a design to telemetry and prints what that answers.  Returns the exit code."""
@@ -122,13 +135,27 @@ def _fit(  # noqa: PLR0913  (one parameter per option)
     with Progress("fitting") as bar, interruptible(bar) as run:
         context = partial(_context, entry.design, reading, settings, stream=stream)
         result = fitted(entry, path, context, time_limit)
-    if picture is not None:
-        _draw(system_of(path, entry), result.sections, picture)
+    _write(path, entry, reading, result, files)
     click.echo(_json(result) if output == "json" else _text(entry.sources, result), nl=False)
     if run.stopped:
         return STOPPED_CODE
     left_open = _left_open(result.sections)
     return strict_code(_code(result.sections), result.unread, strict=strict, left_open=left_open)
+
+
+def _write(path: str, entry: Entry, reading: TelemetryInput, result: FitResult, files: FitFiles) -> None:
+    """Writes the files that were asked for."""
+    if files.picture is not None:
+        _draw(system_of(path, entry), result.sections, files.picture)
+    if files.network is not None:
+        from coherence.base.output_files import write_output
+        from coherence.causal.carrier.network_file import MARK, network_json
+
+        write_output(files.network, network_json(result.context.fitted).encode(), mark=MARK)
+    if files.write:
+        from coherence.cli._calibration import write_calibrated
+
+        write_calibrated(entry, result.context, ", ".join(reading.files) or str(reading.prometheus))
 
 
 def _servers(path: str, servers: Sequence[str], *, as_json: bool) -> int:

@@ -589,3 +589,21 @@ def test_very_many_columns(ask: Asking, columns: int) -> None:
     told = found.sections["Design against telemetry"]
     assert [set(one["of"]) for one in told["findings"] if one["code"] == "COH401"] == [{"c8", "trainer.step_time"}]
     assert told["tested"] > columns
+
+
+def test_measured_ranges_and_the_network_are_written(ask: Asking) -> None:
+    rng = np.random.default_rng(5)
+    reads = rng.normal(5, 1, 400)
+    wait = 3 * reads + rng.normal(size=400)
+    ask.write({"disk.reads": reads, "loader.wait": wait, "trainer.step_time": 2 * wait + rng.normal(size=400)})
+    network = ask.folder / "n.json"
+    answered = ask("--telemetry", str(ask.telemetry), "--write", "--network", str(network))
+    assert answered.code == 0
+    assert "loader.cost: 0 .. 10 -> 2." in answered.err
+    written = ask.design.read_text()
+    assert written.count("# measured: ") == 2
+    assert "weight: 1." in written
+    assert sorted(json.loads(network.read_text())["nodes"]) == ["disk.reads", "loader.wait", "trainer.step_time"]
+    network.write_text("mine")
+    assert ask("--telemetry", str(ask.telemetry), "--network", str(network)).code == 2
+    assert network.read_text() == "mine"
