@@ -28,6 +28,9 @@ AXIS = 1e-10  # half width, relative to frequency, of the strip in which a root 
 BESIDE = 1e-6  # relative distance right of the rightmost root at which the confirming contour runs
 OF_DECAY = 3e-3  # of the root's own decay or growth: a contour further off says too little of that number
 CLIMBS = 6  # searches for roots that a count says are missing
+NEARER = 4  # times less decay, along the next contour
+NEXT_TO = 48  # places on a contour, from which roots beside it are sought
+MANY = 12  # roots right of those that were found, from which on they are sought beside contours
 ORDER = ("unstable", "undecided", "marginal", "stable")
 
 
@@ -233,11 +236,38 @@ def _confirmed(char: Characteristic, roots: Complexes, count: Count) -> tuple[Co
         if beside.roots == 0:
             near = OF_DECAY * abs(roots[0].real)
             return roots, distance <= near or count_right_of(char, roots[0].real + near).roots == 0
-        better = polished(char, np.concatenate([roots[:4], _more(beside)]))
+        if not count.roots and (beside.roots or 0) > MANY:
+            better = _between(char, roots, beside.sigma, count.sigma)
+        else:
+            better = polished(char, np.concatenate([roots[:4], _more(beside)]))
         if better[0].real <= roots[0].real:
             return roots, False
         roots = better
     return roots, False
+
+
+def _between(char: Characteristic, roots: Complexes, low: float, high: float) -> Complexes:
+    """Looks along contours between a line that has roots right of it and one that has none; ever nearer to the axis."""
+    for _ in range(CLIMBS):
+        line = low / NEARER if high == 0 else (low + high) / 2
+        count = count_right_of(char, line)
+        if count.roots is None:
+            break
+        if not count.roots:
+            high = line
+            continue
+        low, further = line, polished(char, np.concatenate([roots[:1], _beside(count)]))
+        if further[0].real > roots[0].real:
+            return further
+    return roots
+
+
+def _beside(count: Count) -> Complexes:
+    """Returns where Newton's step leads from the places on a contour that are next to a root."""
+    places, slopes = _given(count.places), _given(count.logarithmic)
+    usable = np.flatnonzero(np.isfinite(slopes) & (slopes != 0))
+    next_to = usable[np.argsort(-np.abs(slopes[usable]))[:NEXT_TO]]
+    return np.asarray(places[next_to] - 1 / slopes[next_to])
 
 
 def _more(count: Count) -> Complexes:

@@ -35,6 +35,18 @@ def test_the_stable_trap_is_stable() -> None:
     assert result.abscissa == pytest.approx(-0.0171561, rel=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("delay", "root"),
+    [(300, -2.6665400673e-05 + 3.0002093209j), (1000, -8.0365197623e-06 + 2.9986723175j)],
+)
+def test_behind_a_long_delay_the_slowest_of_hundreds_of_roots_is_found_and_confirmed(delay: int, root: complex) -> None:
+    """A chain of hundreds of roots lies left of it; by hand it solves s^2 + 0.12 s + 9 + 0.357 e^{-s T} = 0."""
+    result = verdict(loop([0.357], [1, 0.12, 9], delay))
+    assert (result.verdict, result.unstable, result.confirmed) == ("stable", 0, True)
+    assert result.rightmost[0] == pytest.approx(root, rel=1e-9)
+    assert abs(root**2 + 0.12 * root + 9 + 0.357 * np.exp(-root * delay)) < 1e-6
+
+
 # closed forms
 
 
