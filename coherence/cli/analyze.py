@@ -42,7 +42,8 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
     For each group of loops in feedback: what exact execution says, and beside it the linear verdict at every
     operating point, inside and outside of tolerances, with margins, period and the smallest set of loops to blame.
-    Exit 1: a network is unstable, or answers about a design contradict each other.
+    Exit 1: a network is unstable, or answers about a design contradict each other.  A design that never settles is
+    described with exit 0: what fails on it is `coherence check` (COH301).
     """
     if series is not None and network is None:
         refuse_given((*NAMES, "picture", "retune", "cross_check", "strict"), "series of telemetry are only read")
