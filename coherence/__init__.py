@@ -5,6 +5,7 @@
     design = co.read("design.yaml")           # or a text, a mapping, manifests, a folder
     report = co.check(design)                 # conflicts with witnesses, proofs with certificates
     co.fix(design).diff                       # the smallest change that is proved to remove the conflicts
+    co.diff(design, environments=("a", "b"))  # which verdicts change between two environments or designs, and why
     co.execute(design, until="10 min")        # one exact run of the loops
     co.simulate(design, until="2 min")        # requests, loops and jobs, each number with its interval
     co.analyze(design)                        # what settles, what swings, margins, blame
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from coherence.door.analyze import analyze
     from coherence.door.bound import bound, bounds, floors
     from coherence.door.check import check
+    from coherence.door.diff import diff
     from coherence.door.execute import execute
     from coherence.door.fit import fit, rank
     from coherence.door.fix import fix
@@ -60,6 +62,7 @@ _HOMES = {
     "bound": "door.bound",
     "bounds": "door.bound",
     "check": "door.check",
+    "diff": "door.diff",
     "execute": "door.execute",
     "fit": "door.fit",
     "fix": "door.fix",
@@ -75,8 +78,9 @@ _HOMES = {
 }
 
 __all__ = [
-    "CoherenceError", "Design", "Finding", "InputError", "Verdict", "analyze", "bound", "bounds", "check", "execute",
-    "fit", "fix", "floors", "graph", "import_design", "network", "rank", "read", "region", "simulate", "sweep",
+    "CoherenceError", "Design", "Finding", "InputError", "Verdict", "analyze", "bound", "bounds", "check", "diff",
+    "execute", "fit", "fix", "floors", "graph", "import_design", "network", "rank", "read", "region", "simulate",
+    "sweep",
 ]  # fmt: skip
 
 

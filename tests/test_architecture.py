@@ -16,7 +16,7 @@ from tests.syntax_trees import nodes_below, trees_below
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "coherence"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-FRONT_DOOR = 21
+FRONT_DOOR = 22
 
 # library -> the places under coherence/ that may import it, in any scope
 HOMES = {

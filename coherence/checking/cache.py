@@ -66,7 +66,7 @@ class Cache:
 
     def answers(self, entry: Entry, options: Mapping[str, Any]) -> Answers:
         """Returns the stored answers about a design; asks the questions and stores the answers where there are none."""
-        key = key_of(entry.sources, options)
+        key = key_of(entry.sources, {**options, "environment": entry.design.environment})
         known = self.get(key)
         if known is None:
             known = ask(entry, options)

@@ -29,7 +29,7 @@ _SECTION = re.compile(r"([a-z]+):\s*(?:#.*)?")
 def reread(previous: Design, text: str) -> Design:
     """Returns the design of an edited text, as `read_text` gives it.  Raises InputError."""
     edited = reread_entries(previous, text)
-    return edited if edited is not None else read_text(text, previous.file)
+    return edited if edited is not None else read_text(text, previous.file, environment=previous.environment)
 
 
 def reread_entries(previous: Design, text: str) -> Design | None:
@@ -38,7 +38,7 @@ def reread_entries(previous: Design, text: str) -> Design | None:
     None where the whole text has to be read.  Raises InputError.
     """
     old, new = previous.text.split("\n"), text.split("\n")
-    if len(old) != len(new) or "\r" in text or not text.endswith("\n") or previous.imported:
+    if len(old) != len(new) or "\r" in text or not text.endswith("\n") or previous.imported or previous.environment:
         return None
     changed = [n for n, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
     owners = owned(old, units_of(previous))

@@ -62,7 +62,7 @@ class FileTimes:
 
     def answers(self, entry: Entry, options: Mapping[str, Any]) -> Answers:
         """Returns the answers about a design, asking only about what changed."""
-        key, chosen = tuple(sorted(entry.sources)), Options(**options)
+        key, chosen = (*sorted(entry.sources), entry.design.environment), Options(**options)
         before = self.known.get(key)
         if before is None or before.options != chosen:
             latest = analysis(entry.design, entry.sources, entry.rebuild, options=chosen)

@@ -6,11 +6,11 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
-from itertools import starmap
+from functools import cache, partial, reduce
+from itertools import groupby, starmap
 from typing import TYPE_CHECKING, Any
 
-from coherence.base.errors import InputError, Problem
+from coherence.base.errors import InputError, Problem, UsageError
 from coherence.base.places import Place
 from coherence.checking.design_check import Answers, analyse, order_key, passes
 from coherence.checking.independent_parts import SECTIONS, entries_of
@@ -21,6 +21,7 @@ from coherence.findings.suppressions import apply as apply_suppressions
 from coherence.language import document
 from coherence.language.design import Design
 from coherence.language.document import Document
+from coherence.language.environments.overlay import environments_of
 from coherence.language.reading import design_of, is_design, is_overlay, read_bytes, read_text
 
 if TYPE_CHECKING:
@@ -54,6 +55,15 @@ class Workspace:
         self.notes: list[tuple[Place, str]] = []  # keys that were written twice
         self.skipped: list[SkippedFile] = []  # what was not read, and why
         self.refused: dict[ObjectName, Problem] = {}  # objects of manifests that were meant to be read, and why not
+
+    def one_entry(self, name: str) -> Entry:
+        """Returns the one design, of what is called so.  Raises UsageError for several, or several environments."""
+        if len(self.entries) == 1:
+            return self.entries[0]
+        names = [entry.design.environment for entry in self.entries]
+        if all(names) and len({entry.design.file for entry in self.entries}) == 1:
+            raise UsageError(f"{name} is of {len(names)} environments: choose one, by `--in`: {', '.join(names)}")
+        raise UsageError(f"{name} holds {len(names)} designs: name one file")
 
 
 def open_workspace(
@@ -148,9 +158,8 @@ def _add_bytes(workspace: Workspace, data: bytes, path: str, name: str, *, expli
     if designs and not is_overlay(designs[0].root):
         if len(roots) > 1:
             raise InputError([_second_document(roots)])
-        design = design_of(roots[0])
+        workspace.entries += _designs(designs[0], {name: text})
         _remember(workspace, name, text, data)
-        workspace.entries.append(Entry(design, {name: text}, partial(_read_again, name)))
         return []
     from coherence import importers
 
@@ -165,8 +174,23 @@ def _add_bytes(workspace: Workspace, data: bytes, path: str, name: str, *, expli
     return []
 
 
-def _read_again(name: str, sources: Mapping[str, str]) -> Design:
-    return read_text(sources[name], name)
+def _designs(source: Document, texts: dict[str, str]) -> list[Entry]:
+    """Returns the design in a document, once for each environment in which it is to be read.  Raises InputError."""
+    assert isinstance(source.root, document.Table)
+    entries, problems = list[Entry](), list[Problem]()
+    for environment in environments_of(source.root):
+        try:
+            design = design_of(source, environment=environment)
+            entries.append(Entry(design, texts, partial(_read_again, source.file, environment)))
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(dict.fromkeys(problems))
+    return entries
+
+
+def _read_again(name: str, environment: str, sources: Mapping[str, str]) -> Design:
+    return read_text(sources[name], name, environment=environment)
 
 
 def _second_document(roots: Sequence[Document]) -> Problem:
@@ -285,25 +309,27 @@ def report(  # noqa: PLR0913  (one parameter for each option)
         "select": tuple(select), "ignore": tuple(ignore), "time_limit": time_limit, "verify_repairs": verify_repairs,
         "thorough": thorough,
     }  # fmt: skip
-    joined = Report(
-        (),
-        Accounting(),
-        tuple(workspace.inputs),
-        dict(workspace.sources),
-        skipped=tuple(workspace.skipped),
-        not_read=(
-            *starmap(_refused, workspace.refused.items()),
-            *(setting(place, text) for place, text in workspace.notes),
-        ),
-    )
-    for entry in workspace.entries:
+    joined = _unasked(workspace)
+
+    def join(previous: Report, entry: Entry) -> Report:
         answers = (answering or ask)(entry, options)
-        joined = _joined(joined, entry, answers, today, lambda code: passes(code, select, ignore), without)
+        return _joined(previous, entry, answers, today, lambda code: passes(code, select, ignore), without)
+
+    for environment, group in groupby(workspace.entries, lambda entry: entry.design.environment and entry.design.file):
+        joined = (_in_each() if environment else reduce)(join, group, joined)
     findings = tuple(sorted(_unlike(joined.findings), key=order_key))
     joined = replace(
         joined, suppressed=tuple(_unlike(joined.suppressed)), not_read=tuple(dict.fromkeys(joined.not_read))
     )
     return replace(joined, findings=findings, sources={**joined.sources, **_part_sources(findings)})
+
+
+def _unasked(workspace: Workspace) -> Report:
+    """Returns the report about a workspace before any question is asked."""
+    notes = (setting(place, text) for place, text in workspace.notes)
+    not_read = (*starmap(_refused, workspace.refused.items()), *notes)
+    texts, skipped = dict(workspace.sources), tuple(workspace.skipped)
+    return Report((), Accounting(), tuple(workspace.inputs), texts, skipped=skipped, not_read=not_read)
 
 
 def _unlike(findings: Iterable[Finding]) -> Iterable[Finding]:
@@ -314,6 +340,12 @@ def _unlike(findings: Iterable[Finding]) -> Iterable[Finding]:
 def ask(entry: Entry, options: Mapping[str, Any]) -> Answers:
     """Returns the answers of every question about one design."""
     return analyse(entry.design, entry.sources, entry.rebuild, **options)
+
+
+def _in_each() -> Callable[[Callable[[Report, Entry], Report], Iterable[Entry], Report], Report]:
+    from coherence.checking.several_environments import in_each
+
+    return in_each
 
 
 def _joined(
@@ -330,8 +362,18 @@ def _joined(
         suppressed=previous.suppressed + silenced,
         accounting=previous.accounting + answers.accounting,
         assumptions=tuple(dict.fromkeys(previous.assumptions + answers.assumptions)),
-        not_read=(*previous.not_read, *answers.not_read, *(setting(*line) for line in entry.design.not_modelled)),
+        not_read=(*previous.not_read, *answers.not_read, *_not_modelled(entry.design)),
     )
+
+
+def _not_modelled(design: Design) -> tuple[NotRead, ...]:
+    """Returns what is outside of the model of a design, or of its environment."""
+    lines = tuple(setting(*line) for line in design.not_modelled)
+    if not design.unused:
+        return lines
+    from coherence.findings.not_read import unused_values
+
+    return (*lines, *unused_values(design))
 
 
 def _part_sources(findings: Iterable[object]) -> dict[str, str]:

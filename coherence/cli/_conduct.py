@@ -6,24 +6,31 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 from coherence.base.errors import UsageError, did_you_mean
 
 COLOURS = {"auto": "", "always": "FORCE_COLOR", "never": "NO_COLOR"}
 TABLE = "tool.coherence"
+COMPARING = "diff"  # the command that has options `--in` of its own
 
 
-Conduct: TypeAlias = tuple[list[str], str, bool]  # words that are left, when there are colours, whether it is quiet
+class Conduct(NamedTuple):
+    """What all commands have in common: words that are left, when there are colours, silence, the environment."""
+
+    words: list[str]
+    colour: str = "auto"
+    quiet: bool = False
+    environment: str = ""
 
 
 def conduct_of(words: Sequence[str]) -> Conduct:
-    """Returns a command line without `--color WHEN` and `--quiet`, which stand anywhere before `--`.
+    """Returns a command line without `--color WHEN`, `--quiet` and `--in NAME`, which stand anywhere before `--`.
 
     Raises UsageError for another WHEN.
     """
     left: list[str] = []
-    colour, quiet, waiting = "auto", False, list(words)
+    colour, quiet, environment, waiting = "auto", False, "", list(words)
     while waiting:
         word = waiting.pop(0)
         if word == "--":
@@ -33,22 +40,29 @@ def conduct_of(words: Sequence[str]) -> Conduct:
             quiet = True
         elif word == "--color" or word.startswith("--color="):
             colour = word.partition("=")[2] or (waiting.pop(0) if waiting else "")
+        elif (word == "--in" or word.startswith("--in=")) and left[:1] != [COMPARING]:
+            if environment:
+                raise UsageError("--in stands twice: `coherence diff` compares two environments")
+            environment = word.partition("=")[2] or (waiting.pop(0) if waiting else "")
+            if not environment:
+                raise UsageError("--in needs the name of an environment of the design")
         else:
             left.append(word)
     if colour not in COLOURS:
         raise UsageError(f"--color {colour}: write auto, always or never")
-    return left, colour, quiet
+    return Conduct(left, colour, quiet, environment)
 
 
 @contextlib.contextmanager
 def conducted(conduct: Conduct) -> Iterator[None]:
-    """Runs a command with its colours; a quiet one prints nothing but errors, and writes its files."""
-    _, colour, quiet = conduct
+    """Runs a command with its colours, in its environment; a quiet one prints nothing but errors, and writes files."""
+    colour, quiet = conduct.colour, conduct.quiet
     before, out = {name: os.environ.get(name) for name in ("FORCE_COLOR", "NO_COLOR")}, sys.stdout
     if colour != "auto":
         os.environ.update({"FORCE_COLOR": "", "NO_COLOR": "", COLOURS[colour]: "1"})
+    chosen = _within(conduct.environment) if conduct.environment else contextlib.nullcontext()
     try:
-        with open(os.devnull, "w", encoding="utf-8") if quiet else contextlib.nullcontext(out) as shown:  # noqa: PTH123
+        with open(os.devnull, "w", encoding="utf-8") if quiet else contextlib.nullcontext(out) as shown, chosen:  # noqa: PTH123
             sys.stdout = shown
             yield
     finally:
@@ -57,6 +71,13 @@ def conducted(conduct: Conduct) -> Iterator[None]:
             os.environ.pop(name, None)
             if value is not None:
                 os.environ[name] = value
+
+
+def _within(environment: str) -> contextlib.AbstractContextManager[None]:
+    """Reads designs in an environment; without one, nothing of the language is imported."""
+    from coherence.language.environments.overlay import chosen_environment
+
+    return chosen_environment(environment)
 
 
 def defaults(commands: Mapping[str, Any]) -> dict[str, Any]:

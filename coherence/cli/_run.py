@@ -61,7 +61,7 @@ def _main(words: list[str]) -> Any:
     group = click.version_option(VERSION, prog_name="coherence")(Commands(name="coherence"))
     with conducted(conduct):
         return group.main(
-            args=conduct[0], prog_name="coherence", standalone_mode=False, default_map=defaults(commands())
+            args=conduct.words, prog_name="coherence", standalone_mode=False, default_map=defaults(commands())
         )
 
 

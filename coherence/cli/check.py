@@ -273,8 +273,18 @@ def _fixed(paths: Sequence[str], options: CheckOptions) -> int:
     from coherence.checking.workspace import open_workspace
 
     opened, entries = open_workspace(paths), _baseline(options)
+    _refuse_environments(opened)
     with run_limit(WHOLE * options.time_limit * len(opened.entries)):
         return _repaired(paths, options, opened, _wanted(options, entries or ()))
+
+
+def _refuse_environments(opened: Workspace) -> None:
+    """Refuses to repair a design in several environments; says of one that the others are not asked again."""
+    for file in dict.fromkeys(entry.design.file for entry in opened.entries if entry.design.environment):
+        names = [entry.design.environment for entry in opened.entries if entry.design.file == file]
+        if len(names) > 1:
+            raise UsageError(f"{file} is repaired in one environment: choose it by `--in`: {', '.join(names)}")
+        click.echo(f"{file}: re-checked in {names[0]} alone; check the other environments after it", err=True)
 
 
 def _repaired(paths: Sequence[str], options: CheckOptions, opened: Workspace, wanted: Wanted) -> int:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from coherence.base.errors import UsageError
 from coherence.cli._given import refuse_given
 from coherence.cli._seconds import time_limit_option
 
@@ -49,13 +48,11 @@ def _drawn(path: str, workspace: Workspace, seconds: float) -> int:
     from coherence.cli._progress import Progress
     from coherence.reporting.pictures.design_map import design_map, map_drawing
 
-    if len(workspace.entries) != 1:
-        raise UsageError(f"{path} holds {len(workspace.entries)} designs: name one file")
+    entry = workspace.one_entry(path)
     with Progress("checking"):
         answers = report(
             workspace, time_limit=seconds, today=time.strftime("%Y-%m-%d"), answering=Cache(folder()).answers
         )
-    entry = workspace.entries[0]
     drawn = map_drawing(system_of(path, entry), design_map(entry.design, answers.findings))
     click.echo(drawn.standalone(), nl=False)
     return 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -12,28 +13,31 @@ from coherence.base.errors import UsageError
 from coherence.checking.workspace import Entry, Workspace, open_text, open_workspace
 from coherence.findings.finding import InputFile
 from coherence.language.design import Design
+from coherence.language.environments.overlay import chosen_environment
 from coherence.language.reading import read_text
 
 Source: TypeAlias = Design | str | Path | Mapping[str, Any]
 NAME = "<design>"
 
 
-def read(source: Source, *, name: str = NAME) -> Design:
-    """Returns the design in a file, a text, a mapping, or manifests.
+def read(source: Source, *, name: str = NAME, environment: str = "") -> Design:
+    """Returns the design in a file, a text, a mapping, or manifests, as it is in one of its environments.
 
     source: a path (of a design, a manifest or a folder), a text (a str with a newline), a mapping of the language's
     keys, or a Design, which is returned as it is.  name: what places in a text or a mapping are called.
     Raises InputError with every problem, and UsageError where there are several designs.
     """
-    return source if isinstance(source, Design) else entry_of(source, name=name).design
+    if isinstance(source, Design):
+        return read_text(source.text, source.file, environment=environment) if environment else source
+    if environment:
+        with chosen_environment(environment):
+            return entry_of(source, name=name).design
+    return entry_of(source, name=name).design
 
 
 def entry_of(source: Source, *, name: str = NAME) -> Entry:
     """Returns the one design of a source, with its texts.  Raises InputError, and UsageError for several."""
-    entries = workspace_of(source, name=name).entries
-    if len(entries) != 1:
-        raise UsageError(f"{name_of(source)} holds {len(entries)} designs: name one file")
-    return entries[0]
+    return workspace_of(source, name=name).one_entry(name_of(source))
 
 
 def workspace_of(source: Source, *, name: str = NAME) -> Workspace:
@@ -60,16 +64,16 @@ def _of_design(design: Design) -> Workspace:
 
     workspace = Workspace()
     texts = dict(design.sources) if design.imported else {design.file: design.text}
-    again = importers.design_from_sources if design.imported else _read_one
+    again = importers.design_from_sources if design.imported else partial(_read_one, design.environment)
     workspace.entries.append(Entry(design, texts, again))
     workspace.inputs += [InputFile(file, text.encode(errors="surrogatepass")) for file, text in texts.items()]
     workspace.sources.update(texts)
     return workspace
 
 
-def _read_one(texts: Mapping[str, str]) -> Design:
+def _read_one(environment: str, texts: Mapping[str, str]) -> Design:
     ((file, text),) = texts.items()
-    return read_text(text, file)
+    return read_text(text, file, environment=environment)
 
 
 def _dumped(mapping: Mapping[str, Any]) -> str:

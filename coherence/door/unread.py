@@ -30,7 +30,7 @@ def unread(command: str, design: Design, reads: ValueReads, answers: Iterable[Ba
     Of a loop that cannot run it says what its run would need.
     """
     from coherence.base.errors import CoherenceError
-    from coherence.findings.not_read import Basis, Reasons, not_read
+    from coherence.findings.not_read import Basis, Reasons, not_read, unused_values
     from coherence.model.elaborate import model_of
 
     entry, key = WORDS[command]
@@ -40,7 +40,8 @@ def unread(command: str, design: Design, reads: ValueReads, answers: Iterable[Ba
             own = {gap.of: f"a run needs {gap.needs}" for gap in model_of(design).gaps}
         except CoherenceError:
             own = {}
-    return not_read(design, (Basis(reads.all()), *answers), Reasons(entry, key, own))
+    rest = not_read(design, (Basis(reads.all()), *answers), Reasons(entry, key, own))
+    return (*rest, *unused_values(design))
 
 
 def left_out(design: Design, reads: ValueReads) -> tuple[str, ...]:

@@ -112,13 +112,14 @@ class Finding:
     repairs: tuple[Repair, ...] = ()
     refutes: tuple[str, ...] = ()  # assumptions, in the words of other questions, that this conflict shows to be wrong
     lacks_number: bool = False  # undecided, as a number is not stated, of what nobody wrote as a promise
+    environments: tuple[str, ...] = ()  # in which of several it is the answer; none where it is in all
 
     @property
     def fingerprint(self) -> str:
         """Returns what identifies the finding under moved lines and reordered files: code, names and verdict."""
         import hashlib
 
-        text = "\x1f".join((self.code, self.verdict, *sorted(self.of)))
+        text = "\x1f".join((self.code, self.verdict, *sorted(self.of), *(f"in {name}" for name in self.environments)))
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
     def refuting(self, *assumptions: str) -> Finding:

@@ -68,6 +68,11 @@ def not_read(design: Design, answers: Sequence[Basis], reasons: Reasons) -> tupl
     )
 
 
+def unused_values(design: Design) -> tuple[NotRead, ...]:
+    """Returns the values of a design that do not count in the environment in which it is read."""
+    return tuple(NotRead(place, "environments", path, "", reason) for place, path, reason in design.unused)
+
+
 def without(unread: Iterable[NotRead], read: Basis) -> tuple[NotRead, ...]:
     """Returns the unread values but those that one more answer was computed from."""
     return tuple(

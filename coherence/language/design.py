@@ -21,7 +21,7 @@ from coherence.language.loops import Actuation, Loop, Rate, Relay, Target
 from coherence.language.schema_kinds import Formula, Quantity, Word, key, listing, mapping, named, record
 from coherence.language.sentences import PLACEMENT, PROMISE, PlacementRule, Promise
 from coherence.language.timers import Timer
-from coherence.language.value_kinds import FORMULA, TEXT, VALUE, quantity, word
+from coherence.language.value_kinds import ENVIRONMENTS, FORMULA, TEXT, VALUE, quantity, word
 from coherence.language.words import NOTE
 from coherence.language.workloads import Workload
 
@@ -103,11 +103,18 @@ class Design(Record):
         mapping(TEXT, names=False), table=True, means="for a signal, its column in telemetry or its PromQL",
         without="columns are found by the names of signals",
     )  # fmt: skip
+    environments: dict[str, Any] = key(
+        ENVIRONMENTS, table=True, for_people=True,  # the reader lays them over the rest
+        means="where the design runs, by name: values that are added to the rest of it, or stand in their place",
+        without="it is the same everywhere",
+    )  # fmt: skip
     file: str = ""
     text: str = plain(default="", compare=False)
     comments: tuple[tuple[int, str], ...] = plain(default=(), compare=False)
     sources: dict[str, str] = plain(default=dict, compare=False)
     not_modelled: tuple[tuple[Place, str], ...] = plain(default=(), compare=False)
+    environment: str = plain(default="")  # the one in which the design is read, where it has some
+    unused: tuple[tuple[Place, str, str], ...] = plain(default=(), compare=False)  # what does not count in that one
     imported: bool = plain(default=False, compare=False)  # of manifests, whose text is not of the language
     spelling: dict[str, str] = plain(default=dict, compare=False)  # our key -> the source's, for repairs
 

@@ -97,6 +97,15 @@ type_of = {Scalar: "a value", Items: "a list", Table: "a mapping"}
 Node = Scalar | Items | Table
 
 
+def plain(node: Node | None) -> object:
+    """Returns a node as plain data without places: what two documents are compared by."""
+    if isinstance(node, Table):
+        return {key: plain(inner) for key, inner in node.entries.items()}
+    if isinstance(node, Items):
+        return [plain(inner) for inner in node]
+    return None if node is None else (node.text, node.quoted)
+
+
 @dataclass(frozen=True)
 class Document:
     """One YAML document of a file: its root, and the text of the whole file."""

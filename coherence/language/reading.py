@@ -10,6 +10,7 @@ from coherence.base.reads import unnoted
 from coherence.language import call_cases, catalogue, dimensions, document, names, word_checks
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Scalar, Table
+from coherence.language.environments import overlay
 from coherence.language.schema_kinds import Reading, read_record
 from coherence.language.workloads import Spread2, Workload
 
@@ -39,14 +40,14 @@ def read_design(path: str | Path, *, shown_as: str | None = None) -> Design:
     return design_of(documents[0])
 
 
-def read_text(text: str, file: str = "<design>") -> Design:
-    """Returns the design in a text."""
+def read_text(text: str, file: str = "<design>", *, environment: str = "") -> Design:
+    """Returns the design in a text, as it is in one of its environments."""
     documents = document.read_text(text, file)
     if len(documents) != 1:
         raise InputError(
             [Problem(Place(file, 1, 1, 1, 1), f"{len(documents)} documents found", "a design is one document")]
         )
-    return design_of(documents[0])
+    return design_of(documents[0], environment=environment)
 
 
 def read_bytes(path: str | Path, name: str) -> bytes:
@@ -98,8 +99,8 @@ def is_overlay(root: Node) -> bool:
     return is_design(root) and isinstance(root, Table) and "overlays" in root
 
 
-def design_of(source: Document) -> Design:
-    """Returns the design in a parsed document.  Raises InputError with every problem."""
+def design_of(source: Document, *, environment: str = "") -> Design:
+    """Returns the design in a parsed document, as it is in an environment.  Raises InputError with every problem."""
     root = source.root
     if not isinstance(root, Table):
         raise InputError([Problem(root.place, "a design is a mapping", "begin with `coherence: 1`")])
@@ -114,7 +115,11 @@ def design_of(source: Document) -> Design:
                 )
             ]
         )
-    return design_from_table(root, file=source.file, text=source.text, comments=source.comments)
+    stated: dict[str, Any] = {"file": source.file, "text": source.text, "comments": source.comments}
+    if overlay.KEY not in root and not environment:
+        return design_from_table(root, **stated)
+    laid, name, unused = overlay.in_environment(root, environment)
+    return design_from_table(laid, environment=name, unused=unused, **stated)
 
 
 @unnoted()
@@ -124,6 +129,9 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
     Without `whole` its names and units are not checked: they may stand in the rest of the design.
     """
     reading = Reading()
+    if overlay.KEY in root:
+        remedy = "write a design of its own (`coherence: 1`), without `overlays`"
+        reading.problem(root.key_place(overlay.KEY), "environments are not laid over manifests", remedy)
     design = read_record(Design, _with_parts(root, reading), reading, file=file, text=text, **extra)
     if design is not None:
         if design.version is not None and design.version.low != 1:

@@ -241,3 +241,9 @@ def _read_value(node: Node, reading: Reading) -> Quantity | Formula | Word | Non
 VALUE: Kind[Quantity | Formula | Word] = Kind(
     _read_value, {"type": ["string", "number", "object"]}, "a quantity with its unit, or an expression"
 )
+
+ENVIRONMENTS: Kind[dict[str, str]] = Kind(
+    lambda _node, _reading: None,
+    {"type": "object", "additionalProperties": {"type": "object"}},
+    "for each name a mapping that is written as the design is",
+)

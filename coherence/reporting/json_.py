@@ -129,7 +129,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "assumptions": list(finding.assumptions),
         "repairs": [_repair(repair) for repair in finding.repairs],
         "fingerprint": finding.fingerprint,
-    }
+    } | ({"environments": list(finding.environments)} if finding.environments else {})
 
 
 def not_read_json(line: NotRead) -> dict[str, Any]:

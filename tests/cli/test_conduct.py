@@ -71,7 +71,13 @@ def test_a_quiet_command_prints_nothing_and_exits_as_ever(
 def test_common_options_stand_anywhere_before_two_dashes() -> None:
     assert conduct_of(["--color=never", "check", "a"])[0] == ["check", "a"]
     words = ["check", "--quiet", "--color", "always", "--", "--quiet"]
-    assert conduct_of(words) == (["check", "--", "--quiet"], "always", True)
+    assert conduct_of(words) == (["check", "--", "--quiet"], "always", True, "")
+    assert conduct_of(["check", "a", "--in", "b"]) == (["check", "a"], "auto", False, "b")
+    assert conduct_of(["diff", "a", "--in=b", "--in", "c"]).words == ["diff", "a", "--in=b", "--in", "c"]
+    with pytest.raises(UsageError, match="--in stands twice"):
+        conduct_of(["check", "a", "--in", "b", "--in=c"])
+    with pytest.raises(UsageError, match="--in needs the name"):
+        conduct_of(["check", "--in"])
     with pytest.raises(UsageError, match="--color :"):
         conduct_of(["check", "--color"])
 

@@ -117,7 +117,7 @@ def assess(  # noqa: PLR0913  (one parameter per question of the page)
     from coherence.loops.pictures.analysis_figure import system_name
 
     workspace = open_workspace([path])
-    design = _single_design(path, workspace)
+    design = workspace.one_entry(path).design
     report = _report(workspace, seconds, today, answering)
     other = None if before is None else open_workspace([before])
     earlier = None if other is None or before is None else (before, _report(other, seconds, today, answering))
@@ -132,14 +132,6 @@ def assess(  # noqa: PLR0913  (one parameter per question of the page)
         mapped = stability_map(workspace.entries[0], report.findings, names, seconds / 3) if names else NO_MAP
     return Assessment(path, system, design, report, loops, floors, measured, telemetry, earlier, anonymous,
                       runs, mapped, past)  # fmt: skip
-
-
-def _single_design(path: str, workspace: Workspace) -> Design:
-    from coherence.base.errors import UsageError
-
-    if len(workspace.entries) != 1:
-        raise UsageError(f"{path} holds {len(workspace.entries)} designs: name one file")
-    return workspace.entries[0].design
 
 
 def _report(workspace: Workspace, seconds: float, today: str, answering: Answering | None) -> Report:

@@ -48,7 +48,8 @@ def _search(subject: Subject, promise: Promise, formula: Formula, number: Number
     end = now() + subject.time_limit
 
     def rebuild(sources: Mapping[str, str]) -> Design:
-        return read_text(sources[subject.design.file], subject.design.file)
+        design = subject.design
+        return read_text(sources[design.file], design.file, environment=design.environment)
 
     for factor in FACTORS:
         if is_over(end):

@@ -1,0 +1,82 @@
+"""Joins the answers about one design in several environments: what holds in each is said once, the rest says where."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from coherence.base.places import Place
+from coherence.findings.finding import Finding, NotRead, Repair, Report
+from coherence.language.design import Design
+from coherence.language.leaves import leaves
+
+if TYPE_CHECKING:
+    from coherence.checking.workspace import Entry
+
+AGAIN = "\n(reset)\n"  # between the scripts of a certificate
+
+
+@dataclass(frozen=True)
+class InEnvironment:
+    """The design in one of its environments, and what is answered there."""
+
+    design: Design
+    findings: tuple[Finding, ...]
+    not_read: tuple[NotRead, ...]
+
+
+def in_each(join: Callable[[Report, Entry], Report], entries: Iterable[Entry], report: Report) -> Report:
+    """Returns the report with the answers about a design in each of its environments, joined one by one."""
+    answers = []
+    for entry in entries:
+        own = join(replace(report, findings=(), not_read=()), entry)
+        answers.append(InEnvironment(entry.design, own.findings, own.not_read))
+        report = replace(own, findings=report.findings, not_read=report.not_read)
+    names = " and ".join(each.design.environment for each in answers)
+    return replace(
+        report,
+        findings=(*report.findings, *joined_findings(answers)),
+        not_read=(*report.not_read, *joined_not_read(answers)),
+        assumptions=(*report.assumptions, f"{answers[0].design.file} is asked about as it is in {names}"),
+    )
+
+
+def joined_findings(answers: Sequence[InEnvironment]) -> tuple[Finding, ...]:
+    """Returns each finding once, with the environments in which it is the answer unless it is in all of them."""
+    alike: dict[object, list[tuple[str, Finding]]] = {}
+    for own in answers:
+        times: Counter[object] = Counter()
+        for finding in own.findings:
+            words = (finding.fingerprint, finding.certainty, finding.severity, finding.message)
+            times[words] += 1
+            alike.setdefault((words, times[words]), []).append((own.design.environment, finding))
+    return tuple(_joined(group, len(answers)) for group in alike.values())
+
+
+def _joined(group: Sequence[tuple[str, Finding]], number: int) -> Finding:
+    names, (first, *others) = tuple(dict.fromkeys(name for name, _ in group)), [finding for _, finding in group]
+    scripts = [finding.evidence.certificate for _, finding in group]
+    evidence = replace(first.evidence, certificate=AGAIN.join(dict.fromkeys(filter(None, scripts))) or None)
+    repairs = tuple(repair for repair in first.repairs if all(_has(repair, other) for other in others))
+    places = tuple(dict.fromkeys(place for finding in (first, *others) for place in finding.places))
+    joined = replace(first, evidence=evidence, repairs=repairs, places=places) if others else first
+    if len(names) == number:
+        return joined
+    where = " and ".join(names)
+    limited = tuple(replace(repair, verified=f"{repair.verified} (in {where})", proved=False) for repair in repairs)
+    return replace(joined, message=f"in {where}: {joined.message}", environments=names, repairs=limited)
+
+
+def _has(repair: Repair, finding: Finding) -> bool:
+    return any(other.edits == repair.edits and other.proved == repair.proved for other in finding.repairs)
+
+
+def joined_not_read(answers: Sequence[InEnvironment]) -> tuple[NotRead, ...]:
+    """Returns the lines of values that are read in no environment."""
+    read: set[Place] = set()
+    for own in answers:
+        read |= {leaf.place for leaf in leaves(own.design)} - {line.place for line in own.not_read}
+    lines: Iterable[NotRead] = (line for own in answers for line in own.not_read if line.place not in read)
+    return tuple({line.place: line for line in lines}.values())

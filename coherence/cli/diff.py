@@ -1,0 +1,87 @@
+"""Compare two designs, or two environments of one: which verdicts and floors change, and because of which values"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from coherence.base.errors import UsageError
+from coherence.base.outside_text import visible
+from coherence.base.watchdog import STOPPED_CODE, interruptible
+from coherence.cli._progress import Progress
+from coherence.cli._seconds import time_limit_option
+
+if TYPE_CHECKING:
+    from coherence.door.diff import DiffResult
+
+
+@click.command("diff")
+@click.argument("paths", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--in", "environments", multiple=True, metavar="NAME",
+    help="An environment; twice for the two that are compared, or one for each design.",
+)  # fmt: skip
+@click.option("--select", "-s", multiple=True, metavar="COH2", help="Only codes that begin with this (repeatable).")
+@click.option("--ignore", "-i", multiple=True, metavar="COH2", help="No codes that begin with this (repeatable).")
+@time_limit_option(1.0, 60.0, "Of the wall; causes that are not found by then are not sought.")
+@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(
+    *, paths: Sequence[str], environments: Sequence[str], select: Sequence[str], ignore: Sequence[str],
+    time_limit: float, output: str,
+) -> int:  # fmt: skip
+    """Say what changes from one design to another (PATHS are two), or from one environment to another (one PATH).
+
+    Each verdict that changes stands with its causes: sets of changed values of which each alone, put into the first
+    design, makes the change; a set has no value that could be left out.  Exit 1: the second one has a conflict that
+    the first one has not.
+    """
+    from coherence.door.diff import diff
+
+    if len(paths) > 2:
+        raise UsageError(f"{len(paths)} paths: two designs are compared")
+    with Progress("comparing") as bar, interruptible(bar) as run:
+        result = diff(
+            paths[0], paths[1] if len(paths) == 2 else None, environments=tuple(environments), select=tuple(select),
+            ignore=tuple(ignore), time_limit=time_limit,
+        )  # fmt: skip
+    shown = json.dumps(result.to_dict(), indent=2) if output == "json" else "\n".join(map(visible, _text(result)))
+    click.echo(shown)
+    return STOPPED_CODE if run.stopped else int(bool(result.new_conflicts))
+
+
+def _text(result: DiffResult) -> Iterator[str]:
+    """Yields what changes: values, verdicts with their causes, figures, floors."""
+    data = result.data
+    yield f"{data['before']} -> {data['after']}"
+    yield from _part("Values that differ:", (one["text"] for one in data["values"]))
+    yield from _part("Verdicts that change:", (line for one in data["verdicts"] for line in _verdict(one)))
+    yield from _part("Answers that keep their verdict, with other words:", map(_figures, data["figures"]))
+    yield from _part(
+        "Floors that change:",
+        (f"{one['name']} of {one['thing']}: {one['before']} -> {one['after']}" for one in data["floors"]),
+    )
+    from coherence.door.result import counted
+
+    new = len(result.new_conflicts)
+    yield ""
+    yield f"{counted(len(data['verdicts']), 'verdict')} changed ({new} to a conflict), {data['alike']} alike"
+
+
+def _part(title: str, lines: Iterator[str]) -> Iterator[str]:
+    several = list(lines)
+    yield from ("", title, *(f"  {line}" for line in several)) if several else ()
+
+
+def _verdict(row: dict[str, Any]) -> Iterator[str]:
+    yield f"{row['code']} of {', '.join(row['of'])}: {row['before']} -> {row['after']}"
+    yield from (f"  {one['message']}" for one in row["findings"]["after"] or row["findings"]["before"])
+    yield from (f"  because of {' and '.join(cause)}" for cause in row["causes"])
+    yield from [f"  because: {row['reason']}"] if row["reason"] else []
+
+
+def _figures(row: dict[str, Any]) -> str:
+    old, new = ("; ".join(one["message"] for one in row["findings"][side]) for side in ("before", "after"))
+    return f"{row['code']} {row['after']}: {old} -> {new}"

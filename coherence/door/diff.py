@@ -1,0 +1,161 @@
+"""Compares two designs, or a design in two of its environments, from Python: which answers change, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from coherence.base.errors import UsageError
+from coherence.base.watchdog import WHOLE, run_limit
+from coherence.door.check import codes
+from coherence.door.result import VerbResult, counted, head, listed
+from coherence.door.sources import Source, name_of, workspace_of
+from coherence.exploring.verdict_changes import DesignChanges, VerdictChange, compared, verdicts
+
+if TYPE_CHECKING:
+    from coherence.checking.workspace import Entry
+
+NONE = "no answer"
+
+
+@dataclass(frozen=True)
+class FloorChange:
+    """A lower bound that differs: of which thing, and its ranges as text."""
+
+    name: str
+    thing: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, repr=False)
+class DiffResult(VerbResult):
+    """What differs between two designs; `to_frame()` has a row for each answer that changes.
+
+    `verdicts`: each change with its `causes`, sets of changed values of which each alone makes it.
+    """
+
+    compared: DesignChanges = field(compare=False)
+    floors: tuple[FloorChange, ...] = field(compare=False)
+    columns: ClassVar[tuple[str, ...]] = ("code", "of", "before", "after", "causes", "message")
+
+    @property
+    def verdicts(self) -> tuple[VerdictChange, ...]:
+        """Returns the answers whose verdict changes."""
+        return self.compared.verdicts
+
+    @property
+    def new_conflicts(self) -> tuple[VerdictChange, ...]:
+        """Returns the changes of which the later design has a conflict and the earlier one has none."""
+        return tuple(change for change in self.verdicts if change.is_new_conflict)
+
+    def _rows(self) -> Iterator[Mapping[str, Any]]:
+        for row in self.data["verdicts"]:
+            causes = " | ".join(" and ".join(cause) for cause in row["causes"]) or row["reason"]
+            words = [finding["message"] for finding in row["findings"]["after"] or row["findings"]["before"]]
+            yield {**row, "of": ", ".join(row["of"]), "causes": causes, "message": "; ".join(words)}
+
+    def _lines(self) -> Sequence[str]:
+        new = sorted({change.code for change in self.new_conflicts})
+        return (
+            f"DiffResult: {counted(len(self.verdicts), 'verdict')} changed, {self.compared.alike} alike",
+            f"  {counted(len(self.compared.differences), 'value')} changed, {counted(len(self.floors), 'floor')}",
+            f"  new conflicts: {listed(new, 'none')}",
+        )
+
+
+def diff(
+    before: Source, after: Source | None = None, *, environments: Sequence[str] = (),
+    select: str | Sequence[str] = (), ignore: str | Sequence[str] = (), time_limit: float = 60.0,
+) -> DiffResult:  # fmt: skip
+    """Returns what differs between two designs, or between two environments of one design.
+
+    environments: of one design the two that are compared (needed where it has more than two); of two designs the one
+    that both are read in, or one for each.  select, ignore: beginnings of codes.
+    time_limit: seconds of the wall; causes that are not found by then are not sought.
+    Raises InputError, and UsageError where the two cannot be told.
+    """
+    from coherence.checking.design_check import Options
+
+    chosen, left = codes(select), codes(ignore)
+    old, new = _two(before, after, tuple(environments))
+    options = Options(chosen, left, time_limit / WHOLE / 2, verify_repairs=False)
+    with run_limit(time_limit):
+        answers = compared(old, new, options)
+    floors = () if chosen else tuple(_floors(old, new))
+    names = [_name(entry, source) for entry, source in ((old, before), (new, before if after is None else after))]
+    return DiffResult(_document(names, answers, floors), answers, floors)
+
+
+def _two(before: Source, after: Source | None, environments: tuple[str, ...]) -> tuple[Entry, Entry]:
+    if after is None:
+        entries = workspace_of(before).entries
+        names = environments or tuple(entry.design.environment for entry in entries)
+        if len(names) != 2 or not all(names):
+            raise UsageError(f"{name_of(before)}: name a second design, or two of its environments (`--in A --in B`)")
+        return _of(before, names[0]), _of(before, names[1])
+    if len(environments) > 2:
+        raise UsageError("two designs are in two environments at most")
+    first, last = (environments[0], environments[-1]) if environments else ("", "")
+    return _of(before, first), _of(after, last)
+
+
+def _of(source: Source, environment: str) -> Entry:
+    """Returns the design of a source in an environment; without a name it has to be one alone."""
+    from coherence.door.sources import entry_of, read
+
+    return entry_of(read(source, environment=environment)) if environment else entry_of(source)
+
+
+def _name(entry: Entry, source: Source) -> str:
+    return " in ".join(filter(None, (name_of(source), entry.design.environment)))
+
+
+def _floors(before: Entry, after: Entry) -> Iterator[FloorChange]:
+    """Yields the lower bounds that differ."""
+    old, new = _ranges(before), _ranges(after)
+    for key in dict.fromkeys((*old, *new)):
+        if old.get(key) != new.get(key):
+            yield FloorChange(*key, old.get(key, NONE), new.get(key, NONE))
+
+
+def _ranges(entry: Entry) -> dict[tuple[str, str], str]:
+    from coherence.minimums.design_floors import design_floors
+    from coherence.minimums.loop_floors import loop_floors
+    from coherence.minimums.report import range_of
+    from coherence.model.elaborate import model_of
+
+    floors = (*design_floors(entry.design), *loop_floors(model_of(entry.design)))
+    return {(f.bound.name, f.application.thing): range_of(f.floor) for f in floors if f.floor is not None}
+
+
+def _document(names: Sequence[str], answers: DesignChanges, floors: Sequence[FloorChange]) -> dict[str, Any]:
+    return {
+        **head("diff"),
+        "before": names[0],
+        "after": names[1],
+        "values": [
+            {"path": one.name, "text": str(one), "file": one.place.file, "line": one.place.line}
+            for one in answers.differences
+        ],
+        "verdicts": [_change(change) for change in answers.verdicts],
+        "figures": [_change(change) for change in answers.figures],
+        "alike": answers.alike,
+        "floors": [vars(floor) for floor in floors],
+    }
+
+
+def _change(change: VerdictChange) -> dict[str, Any]:
+    sides = {"before": change.before, "after": change.after}
+    return {
+        "code": change.code,
+        "of": list(change.of),
+        **{side: ", ".join(verdicts(findings)) or NONE for side, findings in sides.items()},
+        "causes": [[str(one) for one in cause] for cause in change.causes],
+        "reason": change.reason,
+        "findings": {
+            side: [{"message": one.message, "grade": str(one.evidence.grade)} for one in findings]
+            for side, findings in sides.items()
+        },
+    }

@@ -1,0 +1,164 @@
+"""Lays the values of an environment over a design: where it runs decides tiers, links, boundaries, parts and numbers.
+
+`environments: {on_prem: {...}, cloud: {...}}` names sets of values.  Each is written as the design is; what stands in
+it is added, or stands in the place of what the rest says.  Calls and links are the same where their ends are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
+from coherence.base.places import Place
+from coherence.language.document import Items, Node, Scalar, Table, plain, type_of
+
+KEY = "environments"
+OF_ALL = ("coherence", "overlays", KEY)  # what no environment changes
+ENDS = {"calls": ("from", "to"), "links": ("ends",)}
+Unused = tuple[tuple[Place, str, str], ...]  # values that do not count in an environment, their paths, and why
+
+
+class _Choice:
+    """An environment that designs are to be read in, and whether one was."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.taken = name, False
+
+
+_CHOSEN: ContextVar[_Choice | None] = ContextVar("environment", default=None)
+
+
+@contextmanager
+def chosen_environment(name: str) -> Iterator[None]:
+    """Reads designs in the environment of this name, within.  Raises UsageError where none was read."""
+    choice = _Choice(name)
+    token = _CHOSEN.set(choice)
+    try:
+        yield
+    finally:
+        _CHOSEN.reset(token)
+    if not choice.taken:
+        raise UsageError(f"--in {name} would have no effect: no design with environments was read")
+
+
+def environments_of(root: Table) -> tuple[str, ...]:
+    """Returns the environments in which a design is to be read: the chosen one, else all; an empty name without any."""
+    choice = _CHOSEN.get()
+    names = tuple(_tables(root))
+    if choice is None:
+        return names or ("",)
+    choice.taken = True
+    return (choice.name,)
+
+
+def in_environment(root: Table, name: str) -> tuple[Table, str, Unused]:
+    """Returns the design without its environments, as it is in one of them, the name of that one, and what is unused.
+
+    Without a name it must have one alone.  Raises InputError.
+    """
+    tables = _tables(root)
+    if name and name not in tables:
+        remedy = did_you_mean(name, tables) if tables else f"leave the environment out, or state `{KEY}:`"
+        raise InputError([Problem(root.key_place(KEY), f"this design has no environment '{name}'", remedy)])
+    if not name and len(tables) > 1:
+        message = f"this design is of {len(tables)} environments: {', '.join(tables)}"
+        raise InputError([Problem(root.key_place(KEY), message, "choose one: `--in NAME`; in Python `environment=`")])
+    name = name or next(iter(tables))
+    overlay = _Overlay()
+    entries = {key: node for key, node in root.entries.items() if key != KEY}
+    laid = overlay.table(Table(entries, root.keys, root.place, root.sources), tables[name], "")
+    if overlay.problems:
+        raise InputError(overlay.problems)
+    own = [(place, path, f"{name} states it itself") for place, path in overlay.overridden]
+    others = [
+        (place, f"{KEY}.{other}", f"it is another environment than {name}")
+        for other, table in tables.items()
+        if other != name
+        for place in _places(table)
+    ]
+    return laid, name, (*own, *others)
+
+
+def _tables(root: Table) -> Mapping[str, Table]:
+    """Returns the tables of the environments of a design; of one without any, none.  Raises InputError."""
+    if KEY not in root:
+        return {}
+    block, place = root.get(KEY), root.key_place(KEY)
+    if not isinstance(block, Table) or not block.entries:
+        message = "environments are a mapping of names"
+        raise InputError([Problem(place, message, "write `environments: {cloud: {...}}`")])
+    problems, tables = [], {}
+    for name, node in block.entries.items():
+        empty = isinstance(node, Scalar) and node.is_null()
+        table = Table({}, {}, block.key_place(name)) if empty else node
+        if not isinstance(table, Table):
+            message = f"a mapping expected, {type_of[type(table)]} found"
+            problems.append(Problem(table.place, message, "write it as the design: `components: {pool: {...}}`"))
+            continue
+        problems += [
+            Problem(table.key_place(key), f"'{key}' is the same in every environment", "state it for all of them")
+            for key in OF_ALL
+            if key in table
+        ]
+        tables[name] = table
+    if problems:
+        raise InputError(problems)
+    return tables
+
+
+class _Overlay:
+    """Lays one table over another, and collects what it overrides and what is wrong."""
+
+    def __init__(self) -> None:
+        self.overridden: list[tuple[Place, str]] = []
+        self.problems: list[Problem] = []
+
+    def table(self, base: Table, over: Table, path: str) -> Table:
+        """Returns the entries of both; of one that both have, that of `over`, or both laid over each other."""
+        laid = Table(dict(base.entries), {**base.keys, **over.keys}, base.place, dict(base.sources))
+        for key, node in over.entries.items():
+            below = f"{path}.{key}" if path else key
+            laid.entries[key] = self._node(base.get(key), node, below) if key in base else node
+        return laid
+
+    def _node(self, base: Node | None, over: Node, path: str) -> Node:
+        if isinstance(base, Table) and isinstance(over, Table):
+            return self.table(base, over, path)
+        listed = path.rpartition(".")[2]
+        if isinstance(base, Items) and isinstance(over, Items) and listed in ENDS:
+            return self._entries(base, over, path, ENDS[listed])
+        if base is not None and plain(base) != plain(over):
+            self.overridden += [(place, path) for place in _places(base)]
+        return over
+
+    def _entries(self, base: Items, over: Items, path: str, ends: tuple[str, ...]) -> Items:
+        laid = list(base.items)
+        for node in over:
+            alike = [n for n, other in enumerate(base) if _ends(other, ends) == _ends(node, ends) is not None]
+            if len(alike) > 1:
+                message = f"{len(alike)} entries have these ends: which one is meant cannot be said"
+                self.problems.append(Problem(node.place, message, "state them in each environment, not in the rest"))
+            elif alike:
+                laid[alike[0]] = self._node(base.items[alike[0]], node, f"{path}.{alike[0]}")
+            else:
+                laid.append(node)
+        return Items(laid, base.place)
+
+
+def _ends(node: Node, keys: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Returns the words that an entry of a list is known by; None where it has none."""
+    ends = [node.get(key) for key in keys] if isinstance(node, Table) else [None]
+    words = [word for end in ends for word in (end if isinstance(end, Items) else (end,))]
+    texts = tuple(word.text for word in words if isinstance(word, Scalar))
+    return texts if len(texts) == len(words) else None
+
+
+def _places(node: Node) -> Iterator[Place]:
+    """Yields the places of all values below a node."""
+    if isinstance(node, Scalar):
+        yield node.place
+        return
+    for inner in node.entries.values() if isinstance(node, Table) else node.items:
+        yield from _places(inner)

@@ -1,0 +1,112 @@
+"""Environments of a design: what they add and override, how one is chosen, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from coherence.base.errors import InputError, UsageError
+from coherence.language import document
+from coherence.language.document import Table
+from coherence.language.environments.overlay import chosen_environment, environments_of, in_environment
+from coherence.language.reading import design_from_table, read_text
+
+TEXT = """\
+coherence: 1
+infrastructure:
+  tiers: {gpu: {count: 8}}
+  links: [{ends: [web, shop], latency: 1 ms}]
+components: {web: {copies: 2}, shop: {copies: 3, takes: {serve: 10 ms}}}
+calls:
+  - {from: web, to: shop, deadline: 1 s, tries: 2}
+environments:
+  home:
+  cloud:
+    infrastructure:
+      tiers: {gpu: {count: 4}, spot: {count: 90}}
+      links: [{ends: [web, shop], latency: 9 ms}, {ends: [web, gpu]}]
+    components: {shop: {copies: 30}}
+    calls: [{from: web, to: shop, deadline: 2 s}]
+"""
+
+
+def root(text: str) -> Table:
+    table = document.read_text(text, "d")[0].root
+    assert isinstance(table, Table)
+    return table
+
+
+def test_an_environment_adds_and_overrides_and_leaves_the_rest() -> None:
+    home, cloud = (read_text(TEXT, "d", environment=name) for name in ("home", "cloud"))
+    assert home.environment == "home"
+    assert [str(home.tiers["gpu"].count), str(cloud.tiers["gpu"].count)] == ["8", "4"]
+    assert list(cloud.tiers) == ["gpu", "spot"]
+    assert [str(design.components["shop"].copies) for design in (home, cloud)] == ["3", "30"]
+    assert cloud.components["shop"].takes == home.components["shop"].takes
+
+
+def test_calls_and_links_are_the_same_where_their_ends_are() -> None:
+    cloud = read_text(TEXT, "d", environment="cloud")
+    assert len(cloud.calls) == 1
+    assert (str(cloud.calls[0].deadline), [str(tries) for tries in cloud.calls[0].tries]) == ("2 s", ["2"])
+    assert cloud.infrastructure is not None
+    assert [str(link.constants.get("latency")) for link in cloud.infrastructure.links] == ["9 ms", "None"]
+
+
+def test_values_keep_their_places_and_what_does_not_count_is_named() -> None:
+    cloud = read_text(TEXT, "d", environment="cloud")
+    copies = cloud.components["shop"].copies
+    assert copies is not None
+    assert copies.place.line == 14
+    assert [(path, why) for _, path, why in cloud.unused] == [
+        ("infrastructure.tiers.gpu.count", "cloud states it itself"),
+        ("infrastructure.links.0.latency", "cloud states it itself"),
+        ("components.shop.copies", "cloud states it itself"),
+        ("calls.0.deadline", "cloud states it itself"),
+    ]
+    assert {why for _, _, why in read_text(TEXT, "d", environment="home").unused} == {
+        "it is another environment than home"
+    }
+
+
+def test_all_environments_are_read_unless_one_is_chosen() -> None:
+    assert environments_of(root(TEXT)) == ("home", "cloud")
+    assert environments_of(root("coherence: 1\n")) == ("",)
+    with chosen_environment("cloud"):
+        assert environments_of(root(TEXT)) == ("cloud",)
+    with pytest.raises(UsageError, match="no design with environments was read"), chosen_environment("cloud"):
+        pass
+
+
+def test_a_design_of_one_environment_is_in_it() -> None:
+    assert read_text(TEXT.replace("  home:\n", ""), "d").environment == "cloud"
+    laid, name, unused = in_environment(root("coherence: 1\nenvironments: {a: }\n"), "")
+    assert (list(laid.entries), name, unused) == (["coherence"], "a", ())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("", "", "this design is of 2 environments: home, cloud"),
+        ("  home:", "  home: [a]", "a mapping expected, a list found"),
+        ("  home:", "  home: {coherence: 2}", "'coherence' is the same in every environment"),
+        ("  home:", "  home: {environments: {a: }}", "'environments' is the same in every environment"),
+        ("environments:", "environments: 3\nsummary:", "environments are a mapping of names"),
+        ("tries: 2}", "tries: 2}\n  - {from: web, to: shop}", "2 entries have these ends"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_at_its_line(old: str, new: str, message: str) -> None:
+    text = TEXT.replace(old, new, 1) if old else TEXT
+    with pytest.raises(InputError, match=message):
+        read_text(text, "d", environment="cloud" if "entries" in message else "")
+
+
+def test_an_unknown_environment_is_an_error_with_the_nearest_name() -> None:
+    with pytest.raises(InputError, match=r"no environment 'clod'(.|\n)*did you mean 'cloud'"):
+        read_text(TEXT, "d", environment="clod")
+    with pytest.raises(InputError, match="no environment 'cloud'"):
+        read_text("coherence: 1\n", "d", environment="cloud")
+
+
+def test_environments_are_not_laid_over_manifests() -> None:
+    with pytest.raises(InputError, match="not laid over manifests"):
+        design_from_table(root("coherence: 1\nenvironments: {a: }\n"), file="d", text="")
