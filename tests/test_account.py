@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 
 import pytest
 import yaml
@@ -19,8 +20,8 @@ from hypothesis import strategies as st
 
 from tests.paths import SPECS
 from tests.perturbation.judging import Judged, Part, judged
-from tests.perturbation.outputs import COMMANDS, command_line
-from tests.perturbation.written_leaves import WrittenLeaf, edited, leaves
+from tests.perturbation.outputs import COMMANDS, command_line, output
+from tests.perturbation.written_leaves import NAME, WrittenLeaf, edited, leaves
 
 MOST = 15  # values of a small design
 DRAWN = {"check": 30, "analyze": 30, "simulate": 30, "bound": 120}  # values of specs/
@@ -152,6 +153,97 @@ def test_a_drawn_value_of_a_shipped_design_has_an_effect_or_a_line(command: str)
         text, values = designs[name]
         chosen = [values[path] for other, path in drawn if other == name]
         assert silent(judged(command, text, chosen=chosen)) == [], name
+
+
+AROUND_A_LOOP = """\
+coherence: 1
+infrastructure:
+  tiers: {gpu: {count: 40, memory: 80 GB, idle_power: 60 W, full_power: 400 W}}
+  boundaries:
+    vms:
+      kind: virtualization
+      around: [pool]
+      added_delay: 16 s
+      reading_delay: 2 s
+      gain: 0.5 .. 0.8
+      reading_gain: 0.9
+      granularity: 2
+      noise: 0.1
+      capacity_fraction: 90 %
+      memory_fraction: 50 %
+      hides: [pool.power]
+components:
+  pool:
+    copies: desired
+    desired: 1 .. 40
+    load: 20 req/s
+    power: 3
+    rate_per_replica: 2 req/s
+    runs_on: {tier: gpu, devices: 1}
+    util: load / (desired * rate_per_replica)
+loops:
+  hpa:
+    inside: none
+    target: {signal: pool.util, setpoint: 50 %}
+    timescale: {period: 15 s, phase: 0 s}
+    actuation: {signal: pool.desired, count: commanded, from: 20, bounds: [1, 40]}
+"""
+LINKED_TIERS = """\
+coherence: 1
+workload: {users: {rate: 20 req/s}}
+infrastructure:
+  tiers: {fast: {count: 8}, slow: {count: 4}}
+  links:
+    - {ends: [fast, slow], bandwidth: 10 MB/s, latency: 3 ms, count: 2, duplex: half}
+  boundaries: {cell: {around: [shop], call_delay: 4 ms}}
+components:
+  web: {copies: 4, takes: {serve: 5 ms}, runs_on: fast}
+  shop: {copies: 4, takes: {serve: 10 ms}, runs_on: {tier: slow, devices: 1/2}}
+calls:
+  - {from: users, to: web, deadline: 1 s, on_timeout: cancel}
+  - {from: web, to: shop, carries: 100 kB, via: [fast, slow], deadline: 500 ms, per_try: 200 ms, on_timeout: cancel}
+claims: {slow: shop.copies / 2}
+"""
+WHERE_IT_RUNS = ("runs_on", "tier", "devices", "carries", "inside", "via")
+
+
+@pytest.mark.parametrize("command", list(COMMANDS))
+@pytest.mark.parametrize(
+    "text", [pytest.param(AROUND_A_LOOP, marks=pytest.mark.slow, id="loop"), pytest.param(LINKED_TIERS, id="links")]
+)
+def test_every_value_of_the_infrastructure_has_an_effect_or_a_line(command: str, text: str) -> None:
+    chosen = [
+        leaf
+        for leaf in leaves(text)
+        if leaf.path[0] == "infrastructure" or not set(WHERE_IT_RUNS).isdisjoint(leaf.path)
+    ]
+    result = judged(command, text, chosen=chosen)
+    assert result is not None
+    assert silent(result) == []
+    assert all(leaf.path[-1] == "tier" for leaf in result.of(Part.FIXED))  # no other tier can host it
+
+
+ENVIRONMENTS = """\
+coherence: 1
+components: {web: {copies: 2}, shop: {copies: 3, takes: {serve: 10 ms .. 20 ms}}}
+calls:
+  - {from: web, to: shop, deadline: 1 s, per_try: 300 ms, tries: 2}
+environments:
+  near: {components: {shop: {takes: {serve: 30 ms}}}}
+  far: {calls: [{from: web, to: shop, per_try: 800 ms}], prices: {shop: 2 usd/h}}
+"""
+
+
+def test_every_value_of_an_environment_has_an_effect_or_a_line() -> None:
+    ask = COMMANDS["check"][0]
+    with TemporaryDirectory() as folder:
+        before = output(ask, {NAME: ENVIRONMENTS}, Path(folder))
+        assert before is not None
+        for old, new in (("30 ms", "40 ms"), ("800 ms", "900 ms"), ("300 ms", "310 ms"), ("2 usd/h", "3 usd/h")):
+            after = output(ask, {NAME: ENVIRONMENTS.replace(old, new)}, Path(folder))
+            assert after is not None
+            line = ENVIRONMENTS[: ENVIRONMENTS.index(old)].count("\n") + 1
+            assert after.shown != before.shown or any(spot[1] == line for spot in before.not_read), old
 
 
 CHOICE = "coherence: 1\ncomponents: {pool: {first: 3, second: 5, third: 7, choice: 1}}\n"

@@ -12,7 +12,7 @@ from coherence.language.words import CONSTANT, PART, WHOLE_STANDS_HERE
 class Hosting(Record):
     """The tier that members of a component run on; `devices`: how many one member holds, whole ones or `1/7` of one."""
 
-    tier: Word = key(NAME_KIND, means="the tier", required=True)
+    tier: Word | None = key(NAME_KIND, means="the tier", required=True)
     place: Place | None = plain(compare=False)
     devices: Quantity | None = key(
         DEVICES, means="the devices that one member holds", without="the `claims` of the tier say it, else 1"
@@ -20,8 +20,8 @@ class Hosting(Record):
 
     @property
     def text(self) -> str:
-        """Returns the name of the tier."""
-        return self.tier.text
+        """Returns the name of the tier; nothing where it is missing, which is a problem of its own."""
+        return self.tier.text if self.tier else ""
 
 
 class Tier(Record):

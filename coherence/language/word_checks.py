@@ -62,7 +62,7 @@ def _inside(loop: Loop, design: Design, reading: Reading) -> None:
 def _hosted(component: Component, design: Design, reading: Reading) -> None:
     """Reports devices of something that is no tier."""
     host = component.runs_on
-    if isinstance(host, Hosting) and host.text not in design.tiers:
+    if isinstance(host, Hosting) and host.tier and host.text not in design.tiers:
         near = nearest(host.text, design.tiers)
         remedy = f"did you mean '{near}'?" if near else "declare it in `infrastructure: {tiers: ...}`"
         reading.problem(host.tier.place, f"'{shorten(host.text)}' is no tier", remedy)

@@ -55,3 +55,9 @@ def test_a_design_without_infrastructure_has_no_tiers() -> None:
     design = read_text("coherence: 1\n", "d.yaml")
     assert design.tiers == {}
     assert design.boundaries == {}
+
+
+def test_a_host_without_its_tier_is_one_problem() -> None:
+    with pytest.raises(InputError) as error:
+        read_text("coherence: 1\ncomponents: {pool: {runs_on: {devices: 1}}}\n", "d.yaml")
+    assert [problem.message for problem in error.value.problems] == ["the key 'tier' is missing"]
