@@ -121,7 +121,7 @@ def assess(  # noqa: PLR0913  (one parameter per question of the page)
     report = _report(workspace, seconds, today, answering)
     other = None if before is None else open_workspace([before])
     earlier = None if other is None or before is None else (before, _report(other, seconds, today, answering))
-    old = None if other is None or before is None else _single_design(before, other)
+    old = None if other is None or before is None else other.one_entry(before).design
     system = design.system.text if design.system else system_name(path)
     with recorded():
         loops, floors = _loops(design, workspace, seconds, system), _floors(design)
