@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Protocol, TypeVar
 
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, NotRead, Repair, Report
 from coherence.language.design import Design
 from coherence.language.leaves import leaves
 
-if TYPE_CHECKING:
-    from coherence.checking.workspace import Entry
 
+class HasDesign(Protocol):
+    """What is asked about: a design with its texts."""
+
+    @property
+    def design(self) -> Design:
+        """Returns the design."""
+
+
+Read = TypeVar("Read", bound=HasDesign)
 AGAIN = "\n(reset)\n"  # between the scripts of a certificate
 
 
@@ -27,7 +34,7 @@ class InEnvironment:
     not_read: tuple[NotRead, ...]
 
 
-def in_each(join: Callable[[Report, Entry], Report], entries: Iterable[Entry], report: Report) -> Report:
+def in_each(join: Callable[[Report, Read], Report], entries: Iterable[Read], report: Report) -> Report:
     """Returns the report with the answers about a design in each of its environments, joined one by one."""
     answers = []
     for entry in entries:

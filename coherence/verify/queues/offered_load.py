@@ -96,7 +96,7 @@ def _is_unstated(design: Design, tree: CallTree, name: str, thing: str) -> bool:
     if workload is None and tree.callers.get(name):
         return False  # it sends as often as it is called
     routes = ways(tree, name, thing)
-    stated = workload is not None and _rate(workload) is not None
+    stated = workload is not None and stated_rate(workload) is not None
     return routes.cyclic or routes.cut or (bool(routes.ways) and not stated)
 
 
@@ -113,7 +113,8 @@ def _together(rates: list[OfferedRate], unstated: tuple[str, ...]) -> OfferedRat
     )
 
 
-def _rate(workload: Workload) -> OfferedRate | None:
+def stated_rate(workload: Workload) -> OfferedRate | None:
+    """Returns how many requests a workload brings; None where it does not say."""
     rate = workload.rate
     if rate is None or not _per_second(rate):
         return None
@@ -186,7 +187,7 @@ def _along(tree: CallTree, workload: Workload, routes: tuple[Way, ...]) -> Offer
     """Returns the rate of a workload times the ways that one request takes; some requests may take fewer."""
     each: dict[Way, Fraction | int | None] = dict.fromkeys(routes, 1)
     least, most = len(lightest(tree, each)), len(heaviest(tree, each))
-    rate = _rate(workload) if most else None
+    rate = stated_rate(workload) if most else None
     if rate is None:
         return None
     return replace(
@@ -220,7 +221,7 @@ def _stated(facts: DesignFacts, stated: object) -> OfferedRate | None:
     if isinstance(stated.tree, Name):
         name, _, signal = stated.tree.path.partition(".")
         if name in facts.design.workload and signal in ("rate", "attempts", "arrivals"):
-            return _rate(facts.design.workload[name])
+            return stated_rate(facts.design.workload[name])
     tree = facts.tree(stated.tree)
     if any(path not in facts.quantities or path in facts.written for path in used(tree)):
         return None  # a range of what changes is not attained

@@ -124,7 +124,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
         yield from throttled(QUESTION, subject)
     facts = known(subject)
     for thing in subject.design.components:
-        station = answered(partial(_station, facts, thing))
+        station = answered(partial(station_of, facts, thing))
         if station is not None:
             yield from _load(subject, facts, station)
             yield from _queues(subject, facts, station)
@@ -132,7 +132,8 @@ def ask(subject: Subject) -> Iterator[Finding]:
             yield from _perhaps(facts, thing)
 
 
-def _station(facts: DesignFacts, thing: str) -> LoadedThing | None:
+def station_of(facts: DesignFacts, thing: str) -> LoadedThing | None:
+    """Returns a thing with its load and what its members serve; None where the design does not say."""
     demand, each, members = offered(facts, thing), member_rate(facts, thing), copies(facts, thing)
     if demand is None or each is None or members is None or members.low is None or members.high is None:
         return None
