@@ -17,7 +17,8 @@ from coherence.checking.slicing import ANCHORS, has_anchors
 from coherence.language import dimensions, document, names, word_checks
 from coherence.language.design import Design
 from coherence.language.document import Table
-from coherence.language.reading import design_from_table, read_text
+from coherence.language.environments.overlay import read_in_environment
+from coherence.language.reading import design_from_table
 from coherence.language.schema_kinds import Reading
 
 _BLOCK_TEXT = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?$")
@@ -29,7 +30,7 @@ _SECTION = re.compile(r"([a-z]+):\s*(?:#.*)?")
 def reread(previous: Design, text: str) -> Design:
     """Returns the design of an edited text, as `read_text` gives it.  Raises InputError."""
     edited = reread_entries(previous, text)
-    return edited if edited is not None else read_text(text, previous.file, environment=previous.environment)
+    return edited if edited is not None else read_in_environment(text, previous.file, previous.environment)
 
 
 def reread_entries(previous: Design, text: str) -> Design | None:

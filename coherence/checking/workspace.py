@@ -21,8 +21,8 @@ from coherence.findings.suppressions import apply as apply_suppressions
 from coherence.language import document
 from coherence.language.design import Design
 from coherence.language.document import Document
-from coherence.language.environments.overlay import environments_of
-from coherence.language.reading import design_of, is_design, is_overlay, read_bytes, read_text
+from coherence.language.environments.overlay import design_in_environment, environments_of, read_in_environment
+from coherence.language.reading import is_design, is_overlay, read_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path  # 5 ms of a policy check: os.path serves the hot path
@@ -180,7 +180,7 @@ def _designs(source: Document, texts: dict[str, str]) -> list[Entry]:
     entries, problems = list[Entry](), list[Problem]()
     for environment in environments_of(source.root):
         try:
-            design = design_of(source, environment=environment)
+            design = design_in_environment(source, environment)
             entries.append(Entry(design, texts, partial(_read_again, source.file, environment)))
         except InputError as error:
             problems += error.problems
@@ -190,7 +190,7 @@ def _designs(source: Document, texts: dict[str, str]) -> list[Entry]:
 
 
 def _read_again(name: str, environment: str, sources: Mapping[str, str]) -> Design:
-    return read_text(sources[name], name, environment=environment)
+    return read_in_environment(sources[name], name, environment)
 
 
 def _second_document(roots: Sequence[Document]) -> Problem:

@@ -13,8 +13,7 @@ from coherence.base.errors import UsageError
 from coherence.checking.workspace import Entry, Workspace, open_text, open_workspace
 from coherence.findings.finding import InputFile
 from coherence.language.design import Design
-from coherence.language.environments.overlay import chosen_environment
-from coherence.language.reading import read_text
+from coherence.language.environments.overlay import chosen_environment, read_in_environment
 
 Source: TypeAlias = Design | str | Path | Mapping[str, Any]
 NAME = "<design>"
@@ -28,7 +27,7 @@ def read(source: Source, *, name: str = NAME, environment: str = "") -> Design:
     Raises InputError with every problem, and UsageError where there are several designs.
     """
     if isinstance(source, Design):
-        return read_text(source.text, source.file, environment=environment) if environment else source
+        return read_in_environment(source.text, source.file, environment) if environment else source
     if environment:
         with chosen_environment(environment):
             return entry_of(source, name=name).design
@@ -73,7 +72,7 @@ def _of_design(design: Design) -> Workspace:
 
 def _read_one(environment: str, texts: Mapping[str, str]) -> Design:
     ((file, text),) = texts.items()
-    return read_text(text, file, environment=environment)
+    return read_in_environment(text, file, environment)
 
 
 def _dumped(mapping: Mapping[str, Any]) -> str:

@@ -21,10 +21,10 @@ from coherence.language.components import Component
 from coherence.language.design import Design
 from coherence.language.document import Table
 from coherence.language.environments.differences import Difference, between, differences
-from coherence.language.environments.overlay import KEY, in_environment
+from coherence.language.environments.overlay import in_environment
 from coherence.language.limits import Limit
 from coherence.language.loops import Loop
-from coherence.language.reading import design_from_table
+from coherence.language.reading import ENVIRONMENTS, design_from_table
 from coherence.language.timers import Timer
 
 Key = tuple[str, tuple[str, ...]]  # a code, and whose finding it is
@@ -95,7 +95,7 @@ def root_of(entry: Entry) -> Table | None:
         return None
     root = document.read_text(entry.design.text, entry.design.file)[0].root
     assert isinstance(root, Table)
-    return in_environment(root, entry.design.environment)[0] if KEY in root else root
+    return in_environment(root, entry.design.environment)[0] if ENVIRONMENTS in root else root
 
 
 def _answers(entry: Entry, options: Options) -> Mapping[Key, tuple[Finding, ...]]:

@@ -10,7 +10,6 @@ from coherence.base.reads import unnoted
 from coherence.language import call_cases, catalogue, dimensions, document, names, word_checks
 from coherence.language.design import Design
 from coherence.language.document import Document, Items, Node, Scalar, Table
-from coherence.language.environments import overlay
 from coherence.language.schema_kinds import Reading, read_record
 from coherence.language.workloads import Spread2, Workload
 
@@ -21,6 +20,7 @@ WITHOUT_MANIFESTS = (
     "this design is laid over manifests, and none is given", "name the manifests beside it: `coherence check FOLDER`",
 )  # fmt: skip
 PIPE_WAIT = 5.0  # s until somebody begins to write to a pipe
+ENVIRONMENTS = "environments"  # the section that is laid over the rest before this is read
 SECTIONS_WITH_PARTS = ("loops", "components", "timers", "limits")
 
 
@@ -40,14 +40,14 @@ def read_design(path: str | Path, *, shown_as: str | None = None) -> Design:
     return design_of(documents[0])
 
 
-def read_text(text: str, file: str = "<design>", *, environment: str = "") -> Design:
-    """Returns the design in a text, as it is in one of its environments."""
+def read_text(text: str, file: str = "<design>") -> Design:
+    """Returns the design in a text."""
     documents = document.read_text(text, file)
     if len(documents) != 1:
         raise InputError(
             [Problem(Place(file, 1, 1, 1, 1), f"{len(documents)} documents found", "a design is one document")]
         )
-    return design_of(documents[0], environment=environment)
+    return design_of(documents[0])
 
 
 def read_bytes(path: str | Path, name: str) -> bytes:
@@ -99,8 +99,8 @@ def is_overlay(root: Node) -> bool:
     return is_design(root) and isinstance(root, Table) and "overlays" in root
 
 
-def design_of(source: Document, *, environment: str = "") -> Design:
-    """Returns the design in a parsed document, as it is in an environment.  Raises InputError with every problem."""
+def design_of(source: Document) -> Design:
+    """Returns the design in a parsed document.  Raises InputError with every problem."""
     root = source.root
     if not isinstance(root, Table):
         raise InputError([Problem(root.place, "a design is a mapping", "begin with `coherence: 1`")])
@@ -115,11 +115,7 @@ def design_of(source: Document, *, environment: str = "") -> Design:
                 )
             ]
         )
-    stated: dict[str, Any] = {"file": source.file, "text": source.text, "comments": source.comments}
-    if overlay.KEY not in root and not environment:
-        return design_from_table(root, **stated)
-    laid, name, unused = overlay.in_environment(root, environment)
-    return design_from_table(laid, environment=name, unused=unused, **stated)
+    return design_from_table(root, file=source.file, text=source.text, comments=source.comments)
 
 
 @unnoted()
@@ -129,9 +125,9 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
     Without `whole` its names and units are not checked: they may stand in the rest of the design.
     """
     reading = Reading()
-    if overlay.KEY in root:
-        remedy = "write a design of its own (`coherence: 1`), without `overlays`"
-        reading.problem(root.key_place(overlay.KEY), "environments are not laid over manifests", remedy)
+    if ENVIRONMENTS in root:
+        remedy = "choose one: `--in NAME`, in Python `read(..., environment=NAME)`; over manifests there are none"
+        reading.problem(root.key_place(ENVIRONMENTS), "this design is of several environments", remedy)
     design = read_record(Design, _with_parts(root, reading), reading, file=file, text=text, **extra)
     if design is not None:
         if design.version is not None and design.version.low != 1:

@@ -10,8 +10,7 @@ from coherence.base.errors import InputError
 from coherence.checking.several_environments import InEnvironment, joined_findings, joined_not_read
 from coherence.checking.workspace import open_text, report
 from coherence.findings.finding import Finding, Report, Verdict
-from coherence.language.environments.overlay import chosen_environment
-from coherence.language.reading import read_text
+from coherence.language.environments.overlay import chosen_environment, read_in_environment
 
 TEXT = """\
 coherence: 1
@@ -71,7 +70,7 @@ def test_a_repair_of_one_environment_is_a_candidate() -> None:
 def test_a_proof_in_all_environments_has_the_certificates_of_all() -> None:
     proof = next(finding for finding in checked(TEXT).findings if finding.verdict is Verdict.PROVED)
     answers = [
-        InEnvironment(read_text(TEXT, "d", environment=name), (with_script(proof, script),), ())
+        InEnvironment(read_in_environment(TEXT, "d", name), (with_script(proof, script),), ())
         for name, script in (("near", "(assert a)"), ("far", "(assert b)"))
     ]
     assert [finding.evidence.certificate for finding in joined_findings(answers)] == ["(assert a)\n(reset)\n(assert b)"]

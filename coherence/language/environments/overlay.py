@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 
 from coherence.base.errors import InputError, Problem, UsageError, did_you_mean
 from coherence.base.places import Place
-from coherence.language.document import Items, Node, Scalar, Table, plain, type_of
+from coherence.language import document
+from coherence.language.design import Design
+from coherence.language.document import Document, Items, Node, Scalar, Table, plain, type_of
+from coherence.language.reading import ENVIRONMENTS, design_of
 
-KEY = "environments"
-OF_ALL = ("coherence", "overlays", KEY)  # what no environment changes
+OF_ALL = ("coherence", "overlays", ENVIRONMENTS)  # what no environment changes
 ENDS = {"calls": ("from", "to"), "links": ("ends",)}
 Unused = tuple[tuple[Place, str, str], ...]  # values that do not count in an environment, their paths, and why
 
@@ -53,6 +56,20 @@ def environments_of(root: Table) -> tuple[str, ...]:
     return (choice.name,)
 
 
+def read_in_environment(text: str, file: str, environment: str) -> Design:
+    """Returns the design in a text of one document, as it is in one of its environments.  Raises InputError."""
+    return design_in_environment(document.read_text(text, file)[0], environment)
+
+
+def design_in_environment(source: Document, environment: str) -> Design:
+    """Returns the design in a document, as it is in one of its environments.  Raises InputError."""
+    root = source.root
+    if not isinstance(root, Table) or (ENVIRONMENTS not in root and not environment):
+        return design_of(source)
+    laid, name, unused = in_environment(root, environment)
+    return design_of(replace(source, root=laid)).replace(environment=name, unused=unused)
+
+
 def in_environment(root: Table, name: str) -> tuple[Table, str, Unused]:
     """Returns the design without its environments, as it is in one of them, the name of that one, and what is unused.
 
@@ -60,20 +77,22 @@ def in_environment(root: Table, name: str) -> tuple[Table, str, Unused]:
     """
     tables = _tables(root)
     if name and name not in tables:
-        remedy = did_you_mean(name, tables) if tables else f"leave the environment out, or state `{KEY}:`"
-        raise InputError([Problem(root.key_place(KEY), f"this design has no environment '{name}'", remedy)])
+        remedy = did_you_mean(name, tables) if tables else f"leave the environment out, or state `{ENVIRONMENTS}:`"
+        raise InputError([Problem(root.key_place(ENVIRONMENTS), f"this design has no environment '{name}'", remedy)])
     if not name and len(tables) > 1:
         message = f"this design is of {len(tables)} environments: {', '.join(tables)}"
-        raise InputError([Problem(root.key_place(KEY), message, "choose one: `--in NAME`; in Python `environment=`")])
+        raise InputError(
+            [Problem(root.key_place(ENVIRONMENTS), message, "choose one: `--in NAME`; in Python `environment=`")]
+        )
     name = name or next(iter(tables))
     overlay = _Overlay()
-    entries = {key: node for key, node in root.entries.items() if key != KEY}
+    entries = {key: node for key, node in root.entries.items() if key != ENVIRONMENTS}
     laid = overlay.table(Table(entries, root.keys, root.place, root.sources), tables[name], "")
     if overlay.problems:
         raise InputError(overlay.problems)
     own = [(place, path, f"{name} states it itself") for place, path in overlay.overridden]
     others = [
-        (place, f"{KEY}.{other}", f"it is another environment than {name}")
+        (place, f"{ENVIRONMENTS}.{other}", f"it is another environment than {name}")
         for other, table in tables.items()
         if other != name
         for place in _places(table)
@@ -83,9 +102,9 @@ def in_environment(root: Table, name: str) -> tuple[Table, str, Unused]:
 
 def _tables(root: Table) -> Mapping[str, Table]:
     """Returns the tables of the environments of a design; of one without any, none.  Raises InputError."""
-    if KEY not in root:
+    if ENVIRONMENTS not in root:
         return {}
-    block, place = root.get(KEY), root.key_place(KEY)
+    block, place = root.get(ENVIRONMENTS), root.key_place(ENVIRONMENTS)
     if not isinstance(block, Table) or not block.entries:
         message = "environments are a mapping of names"
         raise InputError([Problem(place, message, "write `environments: {cloud: {...}}`")])

@@ -42,14 +42,14 @@ def _thresholds(loop: Loop) -> Iterator[tuple[Formula, Number]]:
 
 
 def _search(subject: Subject, promise: Promise, formula: Formula, number: Number) -> Repair | None:
-    from coherence.language.reading import read_text
+    from coherence.language.environments.overlay import read_in_environment
     from coherence.verify.promises.decisions import Proved, decide
 
     end = now() + subject.time_limit
 
     def rebuild(sources: Mapping[str, str]) -> Design:
         design = subject.design
-        return read_text(sources[design.file], design.file, environment=design.environment)
+        return read_in_environment(sources[design.file], design.file, design.environment)
 
     for factor in FACTORS:
         if is_over(end):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coherence.language import document
@@ -42,7 +42,7 @@ def test_each_value_that_differs_is_one_difference_with_its_path() -> None:
     assert next(iter(differences(table(OLD), table(NEW)))).place.column == 9
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(old=st.dictionaries(st.sampled_from("abc"), TREES), new=st.dictionaries(st.sampled_from("abc"), TREES))
 def test_all_differences_make_the_later_document_and_none_the_earlier(old: object, new: object) -> None:
     before, after = table(flow(old)), table(flow(new))

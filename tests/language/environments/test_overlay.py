@@ -7,8 +7,13 @@ import pytest
 from coherence.base.errors import InputError, UsageError
 from coherence.language import document
 from coherence.language.document import Table
-from coherence.language.environments.overlay import chosen_environment, environments_of, in_environment
-from coherence.language.reading import design_from_table, read_text
+from coherence.language.environments.overlay import (
+    chosen_environment,
+    environments_of,
+    in_environment,
+    read_in_environment,
+)
+from coherence.language.reading import design_from_table
 
 TEXT = """\
 coherence: 1
@@ -36,7 +41,7 @@ def root(text: str) -> Table:
 
 
 def test_an_environment_adds_and_overrides_and_leaves_the_rest() -> None:
-    home, cloud = (read_text(TEXT, "d", environment=name) for name in ("home", "cloud"))
+    home, cloud = (read_in_environment(TEXT, "d", name) for name in ("home", "cloud"))
     assert home.environment == "home"
     assert [str(home.tiers["gpu"].count), str(cloud.tiers["gpu"].count)] == ["8", "4"]
     assert list(cloud.tiers) == ["gpu", "spot"]
@@ -45,7 +50,7 @@ def test_an_environment_adds_and_overrides_and_leaves_the_rest() -> None:
 
 
 def test_calls_and_links_are_the_same_where_their_ends_are() -> None:
-    cloud = read_text(TEXT, "d", environment="cloud")
+    cloud = read_in_environment(TEXT, "d", "cloud")
     assert len(cloud.calls) == 1
     assert (str(cloud.calls[0].deadline), [str(tries) for tries in cloud.calls[0].tries]) == ("2 s", ["2"])
     assert cloud.infrastructure is not None
@@ -53,7 +58,7 @@ def test_calls_and_links_are_the_same_where_their_ends_are() -> None:
 
 
 def test_values_keep_their_places_and_what_does_not_count_is_named() -> None:
-    cloud = read_text(TEXT, "d", environment="cloud")
+    cloud = read_in_environment(TEXT, "d", "cloud")
     copies = cloud.components["shop"].copies
     assert copies is not None
     assert copies.place.line == 14
@@ -63,7 +68,7 @@ def test_values_keep_their_places_and_what_does_not_count_is_named() -> None:
         ("components.shop.copies", "cloud states it itself"),
         ("calls.0.deadline", "cloud states it itself"),
     ]
-    assert {why for _, _, why in read_text(TEXT, "d", environment="home").unused} == {
+    assert {why for _, _, why in read_in_environment(TEXT, "d", "home").unused} == {
         "it is another environment than home"
     }
 
@@ -78,7 +83,7 @@ def test_all_environments_are_read_unless_one_is_chosen() -> None:
 
 
 def test_a_design_of_one_environment_is_in_it() -> None:
-    assert read_text(TEXT.replace("  home:\n", ""), "d").environment == "cloud"
+    assert read_in_environment(TEXT.replace("  home:\n", ""), "d", "").environment == "cloud"
     laid, name, unused = in_environment(root("coherence: 1\nenvironments: {a: }\n"), "")
     assert (list(laid.entries), name, unused) == (["coherence"], "a", ())
 
@@ -97,16 +102,16 @@ def test_a_design_of_one_environment_is_in_it() -> None:
 def test_what_cannot_be_meant_is_refused_at_its_line(old: str, new: str, message: str) -> None:
     text = TEXT.replace(old, new, 1) if old else TEXT
     with pytest.raises(InputError, match=message):
-        read_text(text, "d", environment="cloud" if "entries" in message else "")
+        read_in_environment(text, "d", "cloud" if "entries" in message else "")
 
 
 def test_an_unknown_environment_is_an_error_with_the_nearest_name() -> None:
     with pytest.raises(InputError, match=r"no environment 'clod'(.|\n)*did you mean 'cloud'"):
-        read_text(TEXT, "d", environment="clod")
+        read_in_environment(TEXT, "d", "clod")
     with pytest.raises(InputError, match="no environment 'cloud'"):
-        read_text("coherence: 1\n", "d", environment="cloud")
+        read_in_environment("coherence: 1\n", "d", "cloud")
 
 
 def test_environments_are_not_laid_over_manifests() -> None:
-    with pytest.raises(InputError, match="not laid over manifests"):
+    with pytest.raises(InputError, match="this design is of several environments"):
         design_from_table(root("coherence: 1\nenvironments: {a: }\n"), file="d", text="")

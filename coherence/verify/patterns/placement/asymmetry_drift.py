@@ -63,7 +63,7 @@ FIRST = "first tries alone"
 
 
 @dataclass(frozen=True)
-class Branch:
+class WeightedPool:
     """A pool of a dispatcher: the call that leads to it, its weight, and the least and largest share of requests."""
 
     call: Call
@@ -72,13 +72,13 @@ class Branch:
     low: Fraction
     high: Fraction
 
-    def asked(self, rate: Fraction) -> Fraction:
+    def arriving(self, rate: Fraction) -> Fraction:
         """Returns the most that it is asked of so many requests a second."""
         return rate * self.high
 
     def load(self, rate: Fraction) -> Fraction:
         """Returns the largest load of its members."""
-        return self.asked(rate) / self.pool.capacity
+        return self.arriving(rate) / self.pool.capacity
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -105,7 +105,7 @@ def _rate(facts: DesignFacts, caller: str) -> OfferedRate | None:
     return rate if workload is None or long_run_rate(workload) == rate.high else None
 
 
-def _branches(facts: DesignFacts, caller: str, cases: Mapping[str, Quantity]) -> Iterator[Branch]:
+def _branches(facts: DesignFacts, caller: str, cases: Mapping[str, Quantity]) -> Iterator[WeightedPool]:
     """Yields the pool of each case, where one call alone leads to it and nothing else does."""
     for name, weight in cases.items():
         own = [c for c in facts.design.calls if str(c.caller) == caller and name in (word.text for word in c.cases)]
@@ -118,14 +118,14 @@ def _branches(facts: DesignFacts, caller: str, cases: Mapping[str, Quantity]) ->
             continue
         low = weight.low / (weight.low + sum((q.high for q in others), Fraction(0)))
         high = weight.high / (weight.high + sum((q.low for q in others), Fraction(0)))
-        yield Branch(own[0], pool, weight, low, high)
+        yield WeightedPool(own[0], pool, weight, low, high)
 
 
 def _answer(
-    subject: Subject, caller: str, rate: OfferedRate, branches: tuple[Branch, ...], together: Fraction
+    subject: Subject, caller: str, rate: OfferedRate, branches: tuple[WeightedPool, ...], together: Fraction
 ) -> Finding:
     worst = max(branches, key=lambda branch: branch.load(rate.high))
-    asked, load, even = worst.asked(rate.high), worst.load(rate.high), rate.high / together
+    arriving, load, even = worst.arriving(rate.high), worst.load(rate.high), rate.high / together
     numbers: dict[str, tuple[Fraction, str]] = {
         f"load of {branch.pool.thing}": (branch.load(rate.high), "") for branch in branches
     }
@@ -135,19 +135,19 @@ def _answer(
     if load < 1:
         if rate.lacking:
             return QUESTION.undecided(f"needs {rate.lacking}", places, of)
-        claims = (f"(< {rational(b.asked(rate.high))} {rational(b.pool.capacity)})" for b in branches)
+        claims = (f"(< {rational(b.arriving(rate.high))} {rational(b.pool.capacity)})" for b in branches)
         script = Certificate(claim=f"(and {' '.join(claims)})").script()
         message = f"{caller} asks no pool for more than {render_decimal(load)} of what it serves"
         return QUESTION.proved(message, places, of, arithmetic(numbers, certificate=script), assumptions=(FIRST,))
     thing, free = worst.pool.thing, together - rate.high
     message = (
-        f"{caller} asks {thing} for {render_quantity(asked)} of {render_quantity(worst.pool.capacity)} req/s, while "
+        f"{caller} asks {thing} for {render_quantity(arriving)} of {render_quantity(worst.pool.capacity)} req/s, while "
         f"all pools together have {render_quantity(free)} req/s free: its wait grows by {render_decimal(load - 1)} s "
         "a second"
     )
     late = (load - 1) * 60
     witness = (
-        Step(Fraction(0), f"of {render_quantity(rate.high)} req/s {render_quantity(asked)} go to {thing}"),
+        Step(Fraction(0), f"of {render_quantity(rate.high)} req/s {render_quantity(arriving)} go to {thing}"),
         Step(Fraction(60), f"what comes to {thing} now waits {render_decimal(late)} s longer than a minute before"),
     )
     evidence = arithmetic({**numbers, "drift": (load - 1, "s/s")}, witness=witness)
@@ -157,12 +157,12 @@ def _answer(
     )
 
 
-def _places(branch: Branch) -> Iterator[Place]:
+def _places(branch: WeightedPool) -> Iterator[Place]:
     yield branch.weight.place.labelled(f"this weight of its requests goes to {branch.pool.thing}")
     yield from branch.pool.each.places
 
 
-def _by_rate(subject: Subject, branches: tuple[Branch, ...]) -> Iterator[Repair]:
+def _by_rate(subject: Subject, branches: tuple[WeightedPool, ...]) -> Iterator[Repair]:
     """Yields weights in proportion to what each pool serves."""
     edits = [repairs.change(subject, branch.weight, branch.pool.capacity) for branch in branches]
     repair = repairs.proposal(*edits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coherence.findings.finding import Finding, Verdict
@@ -27,7 +27,7 @@ def answers(rate: int, pools: list[tuple[int, int, int]]) -> list[Finding]:
     return list(ask(Subject(read_text(text, "d"), {"d": text})))
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(rate=st.integers(1, 60), pools=POOLS)
 def test_the_verdict_is_that_of_the_loads(rate: int, pools: list[tuple[int, int, int]]) -> None:
     whole, weights = sum(k * each for _, k, each in pools), sum(weight for weight, _, _ in pools)
@@ -45,7 +45,7 @@ def test_the_verdict_is_that_of_the_loads(rate: int, pools: list[tuple[int, int,
         assert finding.evidence.numbers["drift"] == (max(loads) - 1, "s/s")
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(rate=st.integers(1, 60), pools=POOLS)
 def test_weights_by_rate_are_proved_wherever_capacity_does_not_lack(
     rate: int, pools: list[tuple[int, int, int]]
