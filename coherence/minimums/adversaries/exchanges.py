@@ -55,7 +55,7 @@ def chunks(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str])
             return time
         time += step
         choose.passed(time)
-        if kind == "all_reduce" and "end_point_reduction" in dropped:
+        if bound == "all_reduce_in_network" or (kind == "all_reduce" and "end_point_reduction" in dropped):
             _added_by_switch(choose, held, n)
         else:
             _sent(choose, held)
@@ -161,6 +161,7 @@ ADVERSARIES = (
             **dict.fromkeys(("all_reduce_end_point", "all_gather", "reduce_scatter"), CHUNKED),
             **dict.fromkeys(("all_to_all", "scatter_gather"), CHUNKED),
             "all_reduce_alpha_beta": LONG,
+            "all_reduce_in_network": CHUNKED[:2],
         },
         chunks,
         ("end_point_reduction", "uncompressed", "balanced", "one_attachment"),

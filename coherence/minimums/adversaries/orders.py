@@ -33,7 +33,7 @@ def saved(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) 
 
 def passes(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
     """Every stage takes the passes of the micro-batches in an order that it chooses."""
-    share = bound == "pipeline_bubble_share"
+    share = bound != "pipeline_makespan"
     stages = int(inputs["p"]) if share else len(several(inputs, "forward"))
     forward = (Fraction(1),) * stages if share else several(inputs, "forward")
     backward = (Fraction(2),) * stages if share else several(inputs, "backward")
@@ -42,7 +42,10 @@ def passes(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str])
     if "equal_batches" in dropped and batches == 3:
         long = choose(([Fraction(1)] * 3, [Fraction(4, 5), Fraction(7, 5), Fraction(4, 5)]))
     parts = {"F": forward, "B": backward}
-    if "unsplit_backward" in dropped:
+    if bound == "pipeline_bubble_split":
+        times = (("F", "forward"), ("B", "input_gradient"), ("W", "weight_gradient"))
+        parts = {kind: (Fraction(inputs[name]),) * stages for kind, name in times}
+    elif "unsplit_backward" in dropped:
         half = tuple(Fraction(time) / 2 for time in backward)
         parts = {"F": forward, "B": half, "W": half}
     end = _executed(choose, [_order(choose, tuple(parts), batches) for _ in range(stages)], parts, long)
@@ -106,6 +109,7 @@ def coupled(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
 
 
 LISTS = {"forward": (1, 2), "backward": (2, 3)}
+SPLIT: Inputs = {"p": 2, "m": 1, "forward": Fraction(1), "input_gradient": Fraction(1), "weight_gradient": Fraction(2)}
 GRAPH = {"times": (2, 3, 5, 4, 1), "edges": ((0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4))}
 SAVES = ({"write": 30, "mtbf": 11134.8, "restart": 300}, {"write": 30, "mtbf": 3600, "restart": 1800})
 MEANS = ({"mean": Fraction(5), "other_mean": Fraction(4)}, {"mean": Fraction(1), "other_mean": Fraction(1)})
@@ -120,6 +124,7 @@ ADVERSARIES = (
         "orders of passes",
         {
             "pipeline_bubble_share": ({"p": 2, "m": 2}, {"p": 2, "m": 3}, {"p": 3, "m": 2}),
+            "pipeline_bubble_split": (SPLIT, {**SPLIT, "m": Fraction(2)}),
             "pipeline_makespan": (cast("Any", {**LISTS, "m": 2}), cast("Any", {**LISTS, "m": 3})),
         },
         passes,

@@ -61,11 +61,13 @@ def decided(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
 def committed(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
     """Participants send what they know until all know all votes; with a bound on delays silence may be a vote."""
     participants = int(inputs["n"])
+    if "any_vote" in dropped:
+        return 0  # the outcome is known beforehand
     if bound == "commit_messages_timed" or "late_messages" in dropped:
         enough = fewest(participants, most=min(participants, math.ceil(choose.limit) - 1))
         if enough is None:
             raise HopelessError
-        return 0 if "any_vote" in dropped else enough
+        return enough
     known, count = [{member} for member in range(participants)], 0
     while any(len(votes) < participants for votes in known):
         source = choose(range(participants))
