@@ -25,6 +25,16 @@ from tests.loops import coupled_loops, single_loops
 
 FILE = "d.yaml"
 Family = Callable[[Random], str]
+BESIDE = """coherence: 1
+workload: {{clients: {{rate: 65 req/s, service: {{mean: 40 ms, cv: 1}}}}}}
+components: {{workers: {{copies: 4}}, web: {{load: 100, usage: load / n}}}}
+calls: [{call}]
+loops:
+  hpa:
+    timescale: {{period: 15 s, phase: 0 s}}
+    target: {{signal: web.usage, setpoint: 7}}
+    actuation: {{signal: web.n, law: proportional, bounds: [1, 60], from: 9}}
+"""
 
 
 def requests(random: Random) -> str:
@@ -32,12 +42,13 @@ def requests(random: Random) -> str:
     rate, tries, copies = random.choice([10, 40, 60, 80, 95, 130]), random.randint(1, 4), random.choice([3, 4, 8])
     given_up, per_try = random.choice(["abandon", "cancel"]), random.choice([100, 250, 1000])
     budget = random.choice(["", "", ", budget: retries"])
+    hedge = random.choice(["", "", ", hedge_after: 50 ms"]) if tries == 1 else ""
     text = f"""coherence: 1
 workload: {{clients: {{rate: {rate} req/s, service: {{mean: {random.choice([20, 40])} ms, cv: 1}}}}}}
 components: {{workers: {{copies: {copies}}}, web: {{load: 100, usage: load / n}}}}
 calls:
   - {{from: clients, to: workers, per_try: {per_try} ms, tries: {tries}, retry_when: [timeout],
-     on_timeout: {given_up}{budget}}}
+     on_timeout: {given_up}{budget}{hedge}}}
 loops:
   hpa:
     timescale: {{period: 15 s, phase: 0 s}}
@@ -100,6 +111,14 @@ def test_nothing_that_settles_is_a_conflict_in_many_draws(family: Family) -> Non
         text = _design(family, seed)
         assert not list(contradictions(text, counts)), text
     assert counts["settles"] > 1  # else nothing was tried
+
+
+@pytest.mark.parametrize("hedge", ["", ", hedge_after: 200 ms"])
+def test_second_copies_that_may_keep_an_overload_up_are_open(hedge: str) -> None:
+    call = f"{{from: clients, to: workers, per_try: 400 ms, tries: 1, on_timeout: abandon{hedge}}}"
+    text = BESIDE.format(call=call)
+    cell = verdict_of(elaborate(read_text(text, FILE)), (), Deadline(300), {FILE: text})
+    assert cell.verdict == ("undecided" if hedge else "settles")
 
 
 def test_codes_that_are_not_asked_say_nothing() -> None:

@@ -113,6 +113,9 @@ def rule(setup: SetUp, timing: RunTiming) -> OverloadRule:
     """Tries x rate against capacity, and the time to drain what the trigger leaves behind (fluid)."""
     call = retrying(setup)
     load, capacity = overload(call), setup.capacity
+    if setup.route.hedge_after < math.inf:
+        why = "it speaks of tries that follow one another; second copies run beside the first"
+        return OverloadRule(setup.most_sends * setup.rate, capacity, math.nan, "", math.nan, why)
     if setup.route.cancel:
         return OverloadRule(load, capacity, math.nan, "", math.nan, "it speaks of abandoned tries; these are cancelled")
     start, end = trigger(setup, timing)

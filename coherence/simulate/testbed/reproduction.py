@@ -86,7 +86,7 @@ def backend_settings(setup: SetUp, course: RunTiming, ports: Ports) -> dict[str,
 def services(setup: SetUp, course: RunTiming) -> int:
     """Returns how many services can begin during a course, with some to spare."""
     busy = setup.capacity * (course.lasts + setup.longest)
-    return math.ceil(SPARE * min(busy, setup.highest_rate * setup.route.tries * course.lasts)) + 100
+    return math.ceil(SPARE * min(busy, setup.highest_rate * setup.most_sends * course.lasts)) + 100
 
 
 def load_settings(setup: SetUp, course: RunTiming, ports: Ports) -> dict[str, Any]:

@@ -42,6 +42,11 @@ class SetUp:
         return self.program.routes[0]
 
     @property
+    def most_sends(self) -> int:
+        """Sends of one request: each try, and its second copy where the route hedges."""
+        return self.route.tries * (2 if self.route.hedge_after < math.inf else 1)
+
+    @property
     def rate(self) -> float:
         """Requests per second, bursts aside."""
         return self.source.arrivals.rate
@@ -136,7 +141,7 @@ def _chain(design: Design, call: Call, program: Program) -> Problem:
 def _places(design: Design, call: Call) -> dict[str, Place]:
     """Returns where the keys stand; the call itself for those that are absent."""
     own = call.place or Place(design.file, 1, 1, 1, 1)
-    keys = ("deadline", "per_try", "pause", "budget", "on_timeout", "retry_when", "tries")
+    keys = ("deadline", "per_try", "pause", "budget", "on_timeout", "retry_when", "tries", "hedge_after")
     places = {key: getattr(getattr(call, key), "place", None) or own for key in keys}
     caller, callee = (end.text if end else "" for end in (call.caller, call.callee))
     places["call"] = own
@@ -162,10 +167,6 @@ def _route_problems(setup: SetUp) -> Iterator[Problem]:
     if route.opening:
         message = f"the breaker of {route.name} opens after failures: none of the proxies is set up for it here"
         yield Problem(places["call"], message, "leave it out of a copy of the design")
-    if route.hedge_after < math.inf:
-        yield Problem(
-            places["call"], f"{route.name} hedges: none of the proxies does this on a plain route", "leave it"
-        )
 
 
 def _source_problems(setup: SetUp, *, pause: float) -> Iterator[Problem]:
@@ -182,7 +183,7 @@ def _source_problems(setup: SetUp, *, pause: float) -> Iterator[Problem]:
     for gate in setup.program.gates:
         message = f"{gate.name} limits the sends in a window: none of the proxies is set up for it here"
         yield Problem(setup.places["breaker"], message, "leave it out of a copy of the design")
-    most = setup.highest_rate * setup.route.tries
+    most = setup.highest_rate * setup.most_sends
     if setup.route.tries > MOST_PER_REQUEST:
         message = f"more than {MOST_PER_REQUEST} tries of a request are not reproduced"
         yield Problem(setup.places["tries"], message, "state fewer tries in a copy of the design")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from coherence.simulate.requests.program import Route
 from coherence.simulate.testbed.observe import RULE, Measures
 from coherence.simulate.testbed.predict import Prediction
 from coherence.simulate.testbed.reproduction import Observation
@@ -64,7 +65,15 @@ def text(reproduction: Reproduction) -> str:
 def _setting(setup: SetUp) -> str:
     service, route = setup.station.service, setup.route
     workers = f"{setup.station.servers} workers of {1000 * service.mean:g} ms serve {setup.capacity:g} req/s"
-    return f"{workers}; {setup.rate:g} req/s come, of {route.tries} tries of {1000 * route.per_try:g} ms each"
+    return f"{workers}; {setup.rate:g} req/s come, {_tries(route)}"
+
+
+def _tries(route: Route) -> str:
+    if route.hedge_after < math.inf:
+        return (
+            f"of one try within {1000 * route.deadline:g} ms, and a second copy after {1000 * route.hedge_after:g} ms"
+        )
+    return f"of {route.tries} tries of {1000 * route.per_try:g} ms each"
 
 
 def _rows(observed: Observation, predicted: Prediction) -> Iterator[Row]:
@@ -100,7 +109,8 @@ def _table(rows: list[Row]) -> list[str]:
 def _rule(predicted: Prediction) -> str:
     rule = predicted.rule
     load = f"{rule.load:.4g} tries/s when every try times out, {rule.capacity:.4g} can be served"
-    return f"{load}; the trigger delays by {rule.delay:.3g} s: {rule.verdict or 'undecided'} ({rule.why})"
+    delay = "" if math.isnan(rule.delay) else f"; the trigger delays by {rule.delay:.3g} s"
+    return f"{load}{delay}: {rule.verdict or 'undecided'} ({rule.why})"
 
 
 def _span(ends: tuple[float, float], show: Callable[[float], str]) -> str:

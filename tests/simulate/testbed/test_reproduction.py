@@ -227,6 +227,30 @@ def compare(seen: Measures, told: Measures) -> None:
         assert seen.recovery == pytest.approx(told.recovery, rel=0.2)
 
 
+ONCE = DESIGN.replace("rate: 50", "rate: 65").replace("per_try: 250", "deadline: 400 ms\n    per_try: 400")
+COPIES = {hedge: ONCE.replace("tries: 3", f"tries: 1{hedge}") for hedge in ("", "\n    hedge_after: 200 ms")}
+
+
+@pytest.mark.slow
+def test_second_copies_keep_an_overload_up(tmp_path: Path) -> None:
+    """A pause is over in 16 s with one copy of each request, and never with two: 130 of 100 per second come then."""
+    installed("envoy")
+
+    def sent(hedge: str) -> Observation:
+        place = Path(mkdtemp(dir=tmp_path))
+        return reproduction.run(place, made(COPIES[hedge]), proxies.proxy("envoy"), timing_of())
+
+    with ThreadPoolExecutor(2) as pool:
+        seen = dict(zip(COPIES, pool.map(sent, COPIES), strict=True))
+    for (hedge, first), verdict in zip(seen.items(), (RECOVERED, COLLAPSED), strict=True):
+        one = undisturbed(partial(sent, hedge), lambda observation: observation.disturbed, first).measures
+        told = predict(made(COPIES[hedge]), timing_of(), seeds=2).measures
+        assert one.verdict == told.verdict == verdict
+        assert one.windows["end"].tries == pytest.approx(told.windows["end"].tries, rel=0.05)
+        assert told.windows["end"].tries == (2 if hedge else 1)
+    assert not children_in(tmp_path)
+
+
 @pytest.mark.slow
 def test_the_command_lays_observation_beside_prediction(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     installed("haproxy")

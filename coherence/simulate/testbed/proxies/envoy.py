@@ -3,6 +3,8 @@
 SOURCE: Envoy API v3: route.RetryPolicy (per_try_timeout, num_retries counts those after the first, a per-try
 time-out is retried under gateway-error; retry_back_off: full jitter, doubling), route.RouteAction.timeout (0: none),
 cluster.CircuitBreakers.Thresholds (defaults: 1024 connections, pending and requests, 3 retries) and RetryBudget.
+Second copies: route.HedgePolicy.hedge_on_per_try_timeout sends a retry at the per-try time-out without giving up the
+first; the route's time-out ends both, so that a hedged call is one try with a deadline that is not longer than it.
 A design that states no limit gets thresholds out of reach: Envoy's default of 3 retries at once is a limit, and
 is written only where the design has it.
 """
@@ -35,10 +37,25 @@ def lacks(setup: SetUp) -> Iterator[tuple[str, str, str]]:
     if route.tries > 1 and pause.base > 0 and (pause.spread, pause.factor) != ((0.0, 1.0), 2.0):
         remedy = "write `pause: {base: ..., factor: 2, jitter: full}`, or no pause"
         yield "pause", "Envoy doubles its pauses and jitters them fully", remedy
+    yield from _unhedged(setup)
     if route.budget is not None and route.budget.of != "requests":
         yield "budget", "Envoy's budget is a share of all requests in flight, retries included", "leave out `.first`"
     if route.budget is not None and route.most_retries < math.inf:
         yield "budget", "a retry budget replaces Envoy's cap on retries: it has one or the other", "leave one limit"
+
+
+def _unhedged(setup: SetUp) -> Iterator[tuple[str, str, str]]:
+    """Yields what keeps Envoy from sending second copies as the call says."""
+    route = setup.route
+    if route.hedge_after == math.inf:
+        return
+    if route.tries > 1:
+        yield "tries", "Envoy's second copy takes the place of a retry", "write `tries: 1`"
+    if not route.hedge_after < route.deadline <= route.per_try:
+        message = "Envoy's limit of a try is when the second copy goes, and its route has one limit for both"
+        yield "deadline", message, "write `deadline:` above `hedge_after` and not above `per_try`"
+    if route.budget is not None or min(route.most_retries, route.breaker) < math.inf:
+        yield "budget", "Envoy counts second copies among its retries and requests", "leave limits of tries out"
 
 
 def files(setup: SetUp, ports: Ports) -> dict[str, str]:
@@ -81,10 +98,19 @@ def _listener(route: Route, port: int) -> dict[str, Any]:
 def _route(route: Route) -> dict[str, Any]:
     limit = route.deadline if route.deadline < math.inf else 0.0
     action: dict[str, Any] = {"cluster": "backend", "timeout": _duration(limit)}
+    if route.hedge_after < math.inf:
+        return {"match": {"prefix": "/"}, "route": action | _hedged(route)}
     policy: dict[str, Any] = {"per_try_timeout": _duration(route.per_try)}
     if route.tries > 1:
         policy |= {"retry_on": "gateway-error", "num_retries": route.tries - 1, "retry_back_off": _pauses(route)}
     return {"match": {"prefix": "/"}, "route": action | {"retry_policy": policy}}
+
+
+def _hedged(route: Route) -> dict[str, Any]:
+    """Returns the policies by which one second copy goes after a time."""
+    once = {"retry_on": "gateway-error", "num_retries": 1, "retry_back_off": _pauses(route)}
+    policy = {"per_try_timeout": _duration(route.hedge_after)} | once
+    return {"hedge_policy": {"hedge_on_per_try_timeout": True}, "retry_policy": policy}
 
 
 def _pauses(route: Route) -> dict[str, Any]:

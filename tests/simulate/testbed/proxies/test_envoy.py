@@ -129,3 +129,31 @@ def test_several_can_run_at_once() -> None:
     words = "envoy -c envoy.json --concurrency 1 --disable-hot-restart --log-level error"
     assert " ".join(envoy.command("envoy")) == words
     assert " ".join(envoy.checker("envoy")) == f"{words} --mode validate"
+
+
+HEDGED = {"tries": 1, "per_try": 0.4, "deadline": 0.4, "hedge_after": 0.2}
+
+
+def test_a_second_copy_goes_once_and_the_route_ends_both() -> None:
+    sent = route(routed(**HEDGED))
+    assert sent["hedge_policy"] == {"hedge_on_per_try_timeout": True}
+    assert (sent["timeout"], sent["retry_policy"]["per_try_timeout"]) == ("0.4s", "0.2s")
+    assert sent["retry_policy"]["num_retries"] == 1
+    assert "hedge_policy" not in route(made())
+
+
+@pytest.mark.parametrize(
+    ("changes", "keys"),
+    [
+        ({}, []),
+        ({"tries": 2}, ["tries"]),
+        ({"deadline": math.inf}, ["deadline"]),
+        ({"deadline": 0.5}, ["deadline"]),  # the first would be given up before the second
+        ({"hedge_after": 0.4}, ["deadline"]),
+        ({"breaker": 9.0}, ["budget"]),
+    ],
+)
+def test_what_keeps_second_copies_from_being_sent_as_the_call_says(changes: dict[str, Any], keys: list[str]) -> None:
+    assert lacking("envoy", routed(**(HEDGED | changes))) == keys
+    assert "hedge_after" in lacking("nginx", routed(**HEDGED))
+    assert "hedge_after" in lacking("haproxy", routed(**HEDGED))
