@@ -38,6 +38,8 @@ def on_every_side(ask: Ask, subject: Subject) -> Iterable[Finding]:
 
 def _sides(design: Design) -> Sequence[Sides]:
     """Returns the ways in which loops can stand at boundaries that do something to what crosses them."""
+    if not design.boundaries:
+        return ()
     places: dict[str, list[str]] = {}
     for boundary, loops in unplaced(design).items():
         if acts_on_the_way(design.boundaries[boundary]):
