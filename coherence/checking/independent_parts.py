@@ -159,7 +159,7 @@ def entries_of(design: Design, section: str) -> Mapping[str | int, Any]:
 
 def _own(section: str, name: str | int, design: Design) -> frozenset[str]:
     """Returns the names that an entry of a section stands for: its own, and those that all of its kind share."""
-    shared = {str(name)} if section not in ("calls", "promises") else set()
+    shared = {str(name).partition(".")[0]} if section not in ("calls", "promises") else set()
     if section == "jobs":
         shared.add(JOBS)
     if section in ("jobs", "placement") and _capacities(design):

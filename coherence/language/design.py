@@ -52,8 +52,9 @@ class Design(Record):
         without="a name before a dot is a thing outside, whose signals may take any value",
     )  # fmt: skip
     claims: dict[str, Formula] = key(
-        mapping(FORMULA), table=True,
-        means="for a tier or a capacity, what shares it: a sum that promises to stay within its count",
+        mapping(FORMULA, paths=True), table=True,
+        means="for a tier, a capacity or a value of a thing (`db.connections`), what shares it: a sum that promises to "
+        "stay within its count, or within that value",
         without="what runs on a tier claims it with the devices of its members",
     )  # fmt: skip
     loops: dict[str, Loop] = key(

@@ -140,11 +140,21 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
             check_together(design, reading)
     if reading.problems or design is None:
         raise InputError(reading.problems)
-    return _in_boundaries(design) if design.boundaries else design
+    return _derived(design)
 
 
-def _in_boundaries(design: Design) -> Design:
-    """Returns the design with the rates that its boundaries leave."""
+def _derived(design: Design) -> Design:
+    """Returns the design with what follows from it: answers to probes, resources of places, rates in boundaries."""
+    if any(timer.every is not None for timer in design.timers.values()):
+        from coherence.language.entries.probes import with_replies
+
+        design = with_replies(design)
+    if design.places:
+        from coherence.language.entries.place_resources import with_resources
+
+        design = with_resources(design)
+    if not design.boundaries:
+        return design
     from coherence.language.shared_rates import with_shared_rates
 
     return with_shared_rates(design)

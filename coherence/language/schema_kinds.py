@@ -25,6 +25,7 @@ from coherence.language.expressions.tree import Tree
 T = TypeVar("T")
 R = TypeVar("R", bound=Record)
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+PATH = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")
 
 
 class Reading:
@@ -206,8 +207,9 @@ def record(cls: type[R]) -> Kind[R]:
     return Kind(read, {"record": cls}, "keys of its own")
 
 
-def mapping(kind: Kind[T], *, names: bool = True) -> Kind[dict[str, T]]:
-    """Returns a mapping from names to values of one kind."""
+def mapping(kind: Kind[T], *, names: bool = True, paths: bool = False) -> Kind[dict[str, T]]:
+    """Returns a mapping from names (with `paths` also of a thing's value, `db.connections`) to values of one kind."""
+    allowed = PATH if paths else NAME
 
     def read(node: Node, reading: Reading) -> dict[str, T] | None:
         if not isinstance(node, Table):
@@ -215,7 +217,7 @@ def mapping(kind: Kind[T], *, names: bool = True) -> Kind[dict[str, T]]:
             return None
         values = {}
         for name, child in node.entries.items():
-            if names and not NAME.fullmatch(name):
+            if names and not allowed.fullmatch(name):
                 reading.problem(
                     node.key_place(name),
                     f"'{units.shorten(name)}' is not a name",

@@ -113,7 +113,8 @@ def _component_edges(design: Design) -> Iterator[Edge]:
             if thing in known and thing != component.name:
                 yield Edge(thing, component.name, label)
     for claimed, formula in design.claims.items():
-        yield from (Edge(path.split(".")[0], claimed, "claims") for path in names_of(formula.tree) if "." in path)
+        whose = claimed.split(".")[0]
+        yield from (Edge(path.split(".")[0], whose, "claims") for path in names_of(formula.tree) if "." in path)
 
 
 def _timer_edges(timer: Timer) -> Iterator[Edge]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coherence.base.places import Place
@@ -112,6 +112,7 @@ def test_dates_do_not_count_without_a_today() -> None:
     assert [f.code for f in kept] == ["COH102"]
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.sampled_from(["# coherence: ignore[COH201] -- x", "a: 1", "", "  # note", "b: 2 # coherence: ignore"]))
 )

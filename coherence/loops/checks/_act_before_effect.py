@@ -29,15 +29,16 @@ from coherence.loops.checks._groups import (
     tried,
     witnessed,
 )
-from coherence.loops.designs.groups import Group, all_settle, place
+from coherence.loops.designs.groups import LAPS, MOST_INSTANTS, Group, all_settle, place
 from coherence.model.model import SampledLoop, sensor_delay
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.certificates.run_certificates import certificate
 from coherence.simulate.execute.exact import Execution, Instant, View
-from coherence.simulate.execute.orbits import LongRun
+from coherence.simulate.execute.orbits import LongRun, long_run
 from coherence.simulate.execute.slices import influences
 from coherence.simulate.execute.timeline import shown, told_choices
 
+IN_STEPS = ("step", "rules")
 LEAST, MOST_TRIED, MOST_LOOKED = Fraction(1, 100), 24, 400
 
 
@@ -97,7 +98,8 @@ def seen_in_time(question: Question, subject: Subject) -> Iterator[Finding]:
 
 def _sees(group: Group, loop: SampledLoop, run: LongRun) -> bool:
     """Returns whether each action beyond where the loop settles comes when the one before it shows, of a few."""
-    pairs = _pairs(loop, run.instants, plain(run.instants[-1].after[loop.signal]))
+    stands = None if loop.law in IN_STEPS else plain(run.instants[-1].after[loop.signal])
+    pairs = _pairs(loop, run.instants, stands)
     shows = [
         (tried(_first_seen, group, loop, run, first), run.instants[second].time) for first, second in pairs[:MOST_TRIED]
     ]
@@ -124,6 +126,8 @@ def overshoot(group: Group, loop: SampledLoop, run: LongRun, rest: Fraction | No
     yet.
     """
     rest = _settles_at(loop, run, rest)
+    if rest is None or (loop.law in IN_STEPS and settled(run)):
+        rest = _patient_rest(group, loop, run)
     if rest is None:
         return None
     for first, second in _pairs(loop, run.instants, rest)[:MOST_TRIED]:
@@ -136,20 +140,36 @@ def overshoot(group: Group, loop: SampledLoop, run: LongRun, rest: Fraction | No
     return None
 
 
+def _patient_rest(group: Group, loop: SampledLoop, run: LongRun) -> Fraction | None:
+    """Returns where a loop of steps settles if it waits until its first blind action shows.
+
+    Between two conditions it rests wherever it comes to a stand, so that where it stops says nothing of what would do.
+    """
+    for first, second in _pairs(loop, run.instants, None)[:MOST_TRIED]:
+        lag = _unseen(group, loop, run, first, second)
+        if lag is not None:
+            model = altered(group.model, loop, cooldown=max(lag, loop.cooldown or lag))
+            patient = long_run(model, run.choices, laps=LAPS, most=MOST_INSTANTS)
+            return _settles_at(loop, patient, None)
+    return None
+
+
 def _change(loop: SampledLoop, instant: Instant) -> tuple[Fraction, Fraction]:
     action = next(a for a in instant.actions if a.loop == loop.name)
     return plain(action.before), plain(action.after)
 
 
-def _pairs(loop: SampledLoop, instants: Sequence[Instant], rest: Fraction) -> list[tuple[int, int]]:
-    """Consecutive actions of one direction, of which the second ends beyond the rest by more than the tolerance."""
+def _pairs(loop: SampledLoop, instants: Sequence[Instant], rest: Fraction | None) -> list[tuple[int, int]]:
+    """Consecutive actions of one direction, of which the second ends beyond the rest (None: anywhere) by more than the
+    tolerance.
+    """
     acts = [i for i, instant in enumerate(instants) if any(a.loop == loop.name for a in instant.actions)]
-    margin = max(abs(rest) * max(loop.tolerance, LEAST), Fraction(1 if loop.integer else 0))
+    margin = max(abs(rest or Fraction(0)) * max(loop.tolerance, LEAST), Fraction(1 if loop.integer else 0))
     pairs = []
     for first, second in itertools.pairwise(acts):
         (a, b), (c, d) = _change(loop, instants[first]), _change(loop, instants[second])
         up = d > c
-        if (b > a) == up and (d - rest if up else rest - d) > margin:
+        if (b > a) == up and (rest is None or (d - rest if up else rest - d) > margin):
             pairs.append((first, second))
     return pairs
 

@@ -2,7 +2,8 @@
 
 ## What
 Executes each group of loops in feedback exactly, from the ends of its ranges, and looks for a command that passes
-the value at which it settles (or its operating point, where it never does) by more than the tolerance.  The action
+the value at which it settles (or its operating point, where it never does) by more than the tolerance.  A loop of
+steps rests anywhere between its conditions: what would do for it is where it settles if it waits.  The action
 that passes is blind if the one before it, in the same direction, made no difference yet to anything that the loop
 reads: both worlds, with and without that action, are executed and compared at the sample.  It is a conflict where
 a cooldown until the effect is seen would remove it, and where the design promises nothing about the command or the

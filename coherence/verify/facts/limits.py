@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base import units
@@ -22,6 +23,33 @@ from coherence.verify.facts.writers import tree_of
 
 NOT_HELD_BACK = "no budget holds an eviction of {} back for ever"
 ROUNDING = {"up": "ceil", "down": "floor"}
+
+
+def supply_of(name: str) -> str:
+    """Returns the path of how much there is of what is claimed: the count of a thing, or the value that is named."""
+    return name if "." in name else f"{name}.count"
+
+
+def with_caps(facts: DesignFacts, tree: Tree) -> DesignFacts:
+    """Returns the facts in which what a tree counts, and nothing but limits bounds, stays within these."""
+    found = ((path, limit) for path in facts.missing(tree) for limit in facts.counted.get(path, ()))
+    capped = {path: limit for path, limit in found if _caps_at_all_times(limit) and _most(facts, limit) is not None}
+    if not capped:
+        return facts
+    ranges = {path: Interval(Fraction(0), _most(facts, limit)) for path, limit in capped.items()}
+    places = facts.places | {path: place_of(limit.at_most, limit) for path, limit in capped.items()}
+    values = with_ranges(facts.values, ranges)
+    return replace(facts, values=values, places=places)  # type: ignore[arg-type]  # read as a table, never put into
+
+
+def _most(facts: DesignFacts, limit: Limit) -> Fraction | None:
+    most = cap(facts, limit)
+    return facts.range(most).high if most is not None else None
+
+
+def _caps_at_all_times(limit: Limit) -> bool:
+    """Decides whether a limit bounds a count itself, by whomever it is raised, and not how often it comes."""
+    return limit.window is None and not limit.actions and always_holds(limit)
 
 
 def cap(facts: DesignFacts, limit: Limit) -> Tree | None:

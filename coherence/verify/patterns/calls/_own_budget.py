@@ -9,8 +9,9 @@ from fractions import Fraction
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Repair, Step
-from coherence.findings.question_input import Question, Subject, arithmetic
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.schema_kinds import Quantity
+from coherence.language.words import plain_word
 from coherence.verify.calls.attempts import (
     ZERO,
     DurationInterval,
@@ -37,7 +38,7 @@ def own_budget(question: Question, subject: Subject, plan: RetryPolicy) -> Itera
         yield from _never_used(question, plan, limit)
         return
     if not plan.causes:
-        yield _nothing_retried(question, plan)
+        yield _always_outlasted(question, plan, limit) or _nothing_retried(question, plan)
         return
     broken = [cause for cause in plan.at_least() if breaks(plan, cause, limit)]
     unknown = [cause.missing for cause in plan.causes if not cause.known and breaks(plan, cause, limit)]
@@ -107,6 +108,32 @@ def _never_used(question: Question, plan: RetryPolicy, limit: DurationInterval) 
     places = (each.place.labelled("never reached"), whole.place.labelled("this ends the try"))
     numbers: Numbers = {"deadline": (limit.high, "s"), "per_try": (each.low, "s")}
     yield question.note(message, places, (plan.name,), arithmetic(numbers))
+
+
+def _always_outlasted(question: Question, plan: RetryPolicy, limit: DurationInterval) -> Finding | None:
+    """Returns that each failure after which the call would try again takes longer than a try may last."""
+    fails, named = plan.call.fails or {}, plan.call.retry_when or ()
+    soonest = min((time.low for time in fails.values()), default=ZERO)
+    again = {plain_word(word.text) for word in named}
+    if not named or limit.high is None or soonest <= limit.high or not again <= {plain_word(word) for word in fails}:
+        return None
+    ends = render_seconds(limit.high)
+    message = (
+        f"no second try of {plan.name} ever begins: each failure after which it tries again takes "
+        f"{render_seconds(soonest)} or more, and its try is given up after {ends}"
+    )
+    steps = (
+        Step(ZERO, f"the first try of {plan.name} begins"),
+        Step(limit.high, "it is given up, which is none of `retry_when`"),
+    )
+    places = [
+        *_places(plan, "never used"),
+        *(time.place.labelled("a failure takes this long") for time in fails.values()),
+    ]
+    numbers: Numbers = {"a failure takes": (soonest, "s"), "a try may last": (limit.high, "s")}
+    certificate = Certificate(claim=f"(> {rational(soonest)} {rational(limit.high)})").script()
+    evidence = arithmetic(numbers, witness=steps, certificate=certificate)
+    return question.conflict(message, places, (plan.name,), evidence, certain=True)
 
 
 def _nothing_retried(question: Question, plan: RetryPolicy) -> Finding:

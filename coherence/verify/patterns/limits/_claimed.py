@@ -13,6 +13,7 @@ from coherence.findings.question_input import Question, Subject, arithmetic
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
 from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.facts.limits import supply_of, with_caps
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import Corner, Values, enclosure, extremes, truth
 from coherence.verify.patterns.writers._pair import Numbers, quantities
@@ -20,11 +21,11 @@ from coherence.verify.patterns.writers._pair import Numbers, quantities
 
 def claim_on(question: Question, subject: Subject, name: str, claims: Tree, where: Place) -> Finding:
     """Returns the answer whether what is claimed of a tier or a component fits."""
-    facts = known(subject)
-    tree, supply = facts.tree(claims), Name(f"{name}.count")
+    facts = with_caps(known(subject), claims)
+    tree, supply = facts.tree(claims), Name(supply_of(name))
     missing = facts.missing(tree)
     if supply.path not in facts.values:
-        return question.undecided(f"needs count of {name}", (where,), (name,))
+        return question.undecided(f"needs {_missing_supply(name)}", (where,), (name,))
     if missing:
         return question.undecided(f"needs bounds of {missing[0]}", (where,), (name,))
     fits = Compare("<=", tree, supply)
@@ -37,7 +38,12 @@ def claim_on(question: Question, subject: Subject, name: str, claims: Tree, wher
         return question.undecided(
             f"needs bounds of what claims {name}: its parts do not vary independently", places, (name,)
         )
-    return _conflict(question, subject, name, fits, excess[1], places, certain=holds is False)
+    return _conflict(question, (subject, facts), name, fits, excess[1], places, certain=holds is False)
+
+
+def _missing_supply(name: str) -> str:
+    thing, _, value = supply_of(name).partition(".")
+    return f"{value} of {thing}"
 
 
 def _places(facts: DesignFacts, where: Place, supply: Name, tree: Tree) -> tuple[Place, ...]:
@@ -47,7 +53,11 @@ def _places(facts: DesignFacts, where: Place, supply: Name, tree: Tree) -> tuple
 
 
 def _owners(facts: DesignFacts, tree: Tree) -> list[str]:
-    return [writer.name for path in used(tree) for writer in facts.written.get(path, ())]
+    """Returns the loops that write what is claimed, and the limits that alone bound it."""
+    return [
+        one.name for path in used(tree)
+        for one in facts.written.get(path, ()) or (() if path in facts.quantities else facts.counted.get(path, ()))
+    ]  # fmt: skip
 
 
 def _beside_boundaries(
@@ -69,7 +79,7 @@ def _beside_boundaries(
         )
         return question.undecided(needs, lines, of)
     members = sum((enclosure(Name(path), values).high or Fraction(0) for path in used(fits.left)), Fraction(0))
-    for room in rooms(facts, name):
+    for room in rooms(facts, name) if "." not in name else ():
         if (members if room.members else most) > room.most:
             what = f"{members} members" if room.members else f"{most} of {name}"
             needs = f"needs room in {room.boundary} for {what}: there are {room.text}"
@@ -92,7 +102,7 @@ def _proved(
 
 def _conflict(
     question: Question,
-    subject: Subject,
+    asked: tuple[Subject, DesignFacts],
     name: str,
     fits: Compare,
     worst: Corner,
@@ -100,7 +110,7 @@ def _conflict(
     *,
     certain: bool,
 ) -> Finding:
-    facts, count = known(subject), worst.at[f"{name}.count"]
+    count = worst.at[supply_of(name)]
     claimed_ = worst.value + count
     parts = ", ".join(f"{path} = {worst.at[path]}" for path in used(fits.left))
     message = f"the claims on {name} can reach {claimed_} of {count}: {parts}"
@@ -111,8 +121,8 @@ def _conflict(
         **{path: (worst.at[path], "") for path in used(fits.left)},
     }
     return question.conflict(
-        message, places, (name, *_owners(facts, fits.left)), arithmetic(numbers, witness=witness),
-        certain=certain, repairs=_repairs(subject, facts, name, fits.left, worst, count),
+        message, places, (name, *_owners(asked[1], fits.left)), arithmetic(numbers, witness=witness),
+        certain=certain, repairs=_repairs(*asked, name, fits.left, worst, count),
     )  # fmt: skip
 
 
@@ -131,7 +141,7 @@ def _repairs(
         repairs.change(subject, quantities(writer)[-1], Fraction(math.floor(worst.at[path] * count / most)))
         for path, writer in uppers.items() if quantities(writer)
     ]  # fmt: skip
-    supply = facts.quantities.get(f"{name}.count")
+    supply = facts.quantities.get(supply_of(name))
     more = repairs.change(subject, supply, most) if supply is not None else None
     for repair in (repairs.proposal(*edits), repairs.proposal(more)):
         yield from [repair] if repair else []

@@ -9,6 +9,8 @@ paper and still never be reached, because the members before it have no way ther
 `spread by zone <= 1` bounds by how much zones differ, `at most 1 by zone` how many each has; with `together by zone`
 only one has any.
 
+A place has what the component of its name states of a resource that somebody needs.
+
 Places that are not selected (`placement: {web: [only on zone a or b, not on node n3]}`) take no member and count for
 no rule; those closed by a taint (`taint: gpu` of a place) take none of a thing that does not bear it (`tolerates gpu`),
 and count still, as Kubernetes counts them.  Where a loop evicts members, they may go from wherever they are.

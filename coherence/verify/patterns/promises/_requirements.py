@@ -16,7 +16,7 @@ from coherence.language.schema_kinds import Formula
 from coherence.model.laws import inside, rounded_back
 from coherence.verify.actions.loop_directions import of_setpoint, seen
 from coherence.verify.facts.design_facts import DesignFacts
-from coherence.verify.facts.limits import cap, floor, place_of
+from coherence.verify.facts.limits import cap, floor, place_of, supply_of
 from coherence.verify.facts.ranges import FUNCTIONS, PAST
 from coherence.verify.facts.satisfiability import opposite
 from coherence.verify.facts.writers import Writer, tree_of
@@ -99,9 +99,11 @@ def _limits(subject: Subject, facts: DesignFacts) -> Iterator[Requirement]:
 
 def _claims(subject: Subject, facts: DesignFacts) -> Iterator[Requirement]:
     for name, formula in subject.design.claims.items():
-        if f"{name}.count" in facts.values:
-            tree = Compare("<=", full(facts, formula.tree), Name(f"{name}.count"))
-            yield Requirement(name, "claim", tree, tree, formula.place, f"{formula} <= count of {name}")
+        supply = supply_of(name)
+        if supply in facts.values:
+            tree = Compare("<=", full(facts, formula.tree), Name(supply))
+            there = f"count of {name}" if "." not in name else name
+            yield Requirement(name, "claim", tree, tree, formula.place, f"{formula} <= {there}")
 
 
 def _rests(facts: DesignFacts) -> Iterator[Requirement]:

@@ -122,6 +122,8 @@ def _unknown_word(timer: Timer, other: Timer) -> str:
     if words & HUNG or {"tells", "hands out again"} & {*actions} or actions[0] == actions[1] != "":
         return ""
     if "" in actions:
+        if not words & LOADED:  # nothing says that the thing is overloaded either
+            return ""
         unknown = other if actions[0] else timer
         return unknown.then.text.partition(" ")[0] if unknown.then is not None else ""
     return "" if words & LOADED or timer.start is None else timer.start.text

@@ -12,7 +12,8 @@ many, gives a run a number of lives.
 - *Scope.*  A limit on `job.restarts` counted `per: agent` bounds each agent, not the job: with N agents the job has N
   budgets, and an agent that comes back (`returns`) begins with a new one, so nothing bounds the job.
 
-Where nothing in the design repeats, the window is asked for and nothing is claimed.
+Where nothing in the design repeats, the window is asked for and nothing is claimed; so is how soon a counted timer
+fires again whose event nothing brings about.
 
 ## Why it hurts
 Five spot evictions over a weekend end a runner that never had a fault.  Or the opposite: a crash loop meant to stop
@@ -119,10 +120,21 @@ def ask(subject: Subject) -> Iterator[Finding]:
             answer, timer = _answer(subject, budget, cause, causes), facts.design.timers.get(cause.name)
             yield answer if timer is None else _if_not_renewed(facts.design, timer, answer)
         yield from _scope(subject, facts, budget) if not budget.fires else ()
+        if budget.fires and not causes:
+            yield from _unknown_pace(facts.design, budget)
         lost = budget.limit.when_full is not None
         if lost and not causes and budget.window is None and _scoped(facts, budget) is None:
             needs = f"needs window of {budget.limit.name}: without one, rare {budget.what} add up"
             yield QUESTION.undecided(needs, (budget.place,), (budget.limit.name, budget.thing))
+
+
+def _unknown_pace(design: Design, budget: FailureBudget) -> Iterator[Finding]:
+    """Yields that nothing says how soon a timer fires again whose firings a limit counts."""
+    start = design.timers[budget.thing].start
+    if start is not None and start.kind == "outside" and budget.window is not None:
+        needs = f"needs how soon '{start.text}' comes again: {budget.limit.name} counts how often {budget.thing} fires"
+        places = (budget.place, start.place.labelled("nothing brings it about"))
+        yield QUESTION.undecided(needs, places, (budget.limit.name, budget.thing))
 
 
 def _causes(facts: DesignFacts, budget: FailureBudget) -> list[Recurrence]:

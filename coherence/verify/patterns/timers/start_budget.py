@@ -8,7 +8,8 @@ safe when it always ends before the first of these, and killed for certain when 
 the second.  Between them the phase of the ticker decides.  A probe that only unlists never kills; a
 probe that runs from the end of the start cannot meet it.
 
-When the start consists of several activities they run one after another in the order of `takes`.
+When the start consists of several activities they run one after another in the order of `takes`.  A probe that counts
+from `server starts` and states no `unless` is answered at their end, unless a startup probe holds it back until then.
 
 ## Why it hurts
 A large model loads longer than the probe waits: the server is killed, starts again, and is killed
