@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from coherence.assessment.parts.answers import Assessment
 from coherence.base.outside_text import visible
 from coherence.language.design import Component, Design
+from coherence.language.entries.leaves import leaves
 from coherence.language.expressions import names as names_of
-from coherence.language.leaves import leaves
 from coherence.language.names import loop_formulas
 from coherence.reporting.pictures.markup import Shown
 

@@ -15,7 +15,7 @@ from coherence.base.reads import unnoted
 from coherence.checking.independent_parts import SECTIONS
 from coherence.findings.edited_designs import Rebuild
 from coherence.language.design import Design
-from coherence.language.leaves import leaves
+from coherence.language.entries.leaves import leaves
 
 Object = tuple[str, int]  # a file, and the number of an object in it (0: what belongs to all of the file)
 SHARED = ("infrastructure", "order", "places", "prices", "telemetry")

@@ -13,7 +13,7 @@ from coherence.checking.slicing import Piece
 from coherence.findings.finding import NotRead
 from coherence.findings.not_read import Basis, Reasons, not_read
 from coherence.language.design import Design
-from coherence.language.leaves import leaves
+from coherence.language.entries.leaves import leaves
 
 
 def unread_values(piece: Piece, read: Iterable[Basis], reasons: Reasons) -> tuple[NotRead, ...]:

@@ -27,10 +27,10 @@ from coherence.findings.finding import Finding
 from coherence.language import names
 from coherence.language.design import Component, Design, Limit, Loop, needed
 from coherence.language.entries.actions import acted_on, action_in
+from coherence.language.entries.leaves import DesignLeaf, leaves
 from coherence.language.expressions import names as names_in
 from coherence.language.expressions.tree import Call
 from coherence.language.infrastructure import Boundary, Tier
-from coherence.language.leaves import DesignLeaf, leaves
 from coherence.language.roles import role
 from coherence.language.schema_kinds import Formula, Quantity
 from coherence.language.sentences import Event

@@ -16,7 +16,7 @@ from coherence.base.reads import ValueReads, unnoted
 from coherence.findings.finding import Finding, NotRead
 from coherence.language import names
 from coherence.language.design import Design
-from coherence.language.leaves import DesignLeaf, leaves
+from coherence.language.entries.leaves import DesignLeaf, leaves
 
 POLICIES = ("loops", "calls", "timers", "limits", "promises")
 ANSWERED = ("promises", "limits", "timers")  # what is written to be kept: each is owed an answer

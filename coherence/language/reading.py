@@ -145,14 +145,10 @@ def design_from_table(root: Table, *, file: str, text: str, whole: bool = True, 
 
 def _derived(design: Design) -> Design:
     """Returns the design with what follows from it: answers to probes, resources of places, rates in boundaries."""
-    if any(timer.every is not None for timer in design.timers.values()):
-        from coherence.language.entries.probes import with_replies
+    if design.places or any(timer.every is not None for timer in design.timers.values()):
+        from coherence.language.implied import with_implied
 
-        design = with_replies(design)
-    if design.places:
-        from coherence.language.entries.place_resources import with_resources
-
-        design = with_resources(design)
+        design = with_implied(design)
     if not design.boundaries:
         return design
     from coherence.language.shared_rates import with_shared_rates

@@ -7,7 +7,7 @@ from coherence.checking.slicing import whole
 from coherence.checking.unread_values import joined, unread_values
 from coherence.findings.finding import NotRead
 from coherence.findings.not_read import Basis, Reasons
-from coherence.language.leaves import leaves
+from coherence.language.entries.leaves import leaves
 from coherence.language.reading import read_text
 
 REASONS = Reasons("nobody", "nobody by it")

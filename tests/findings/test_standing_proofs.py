@@ -10,7 +10,7 @@ from coherence.checking.design_check import analyse
 from coherence.findings.finding import Evidence, Finding, Grade, NotRead, Severity, Verdict
 from coherence.findings.question_input import Certificate
 from coherence.findings.standing_proofs import Prover, overturning, standing
-from coherence.language.leaves import leaves
+from coherence.language.entries.leaves import leaves
 from coherence.language.reading import read_text
 
 DESIGN = """coherence: 1

@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 
 from coherence.base.reads import recorded
+from coherence.language.entries.leaves import leaves
 from coherence.language.expressions.tree import Call, Name
-from coherence.language.leaves import leaves
 from coherence.language.reading import read_text
 from coherence.loops.designs.feedback_groups import structure
 from coherence.model.draft import ModelDraft

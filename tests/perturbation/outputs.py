@@ -16,7 +16,7 @@ from coherence.base.errors import CoherenceError
 from coherence.cli._run import run
 from coherence.language import catalogue, document
 from coherence.language.document import Table
-from coherence.language.leaves import FOREIGN
+from coherence.language.entries.leaves import FOREIGN
 from coherence.language.reading import read_text
 from tests.perturbation.written_leaves import NAME, Texts, WrittenLeaf
 

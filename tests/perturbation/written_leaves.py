@@ -12,8 +12,8 @@ from coherence.base.places import Place
 from coherence.language import document
 from coherence.language.catalogue import shipped
 from coherence.language.document import Items, Node, Scalar
-from coherence.language.leaves import FOREIGN
-from coherence.language.leaves import leaves as design_leaves
+from coherence.language.entries.leaves import FOREIGN
+from coherence.language.entries.leaves import leaves as design_leaves
 from coherence.language.reading import read_text
 
 NAME = "design"

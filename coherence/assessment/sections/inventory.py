@@ -6,7 +6,7 @@ from coherence.assessment.parts.answers import Assessment
 from coherence.assessment.parts.elements import note, pictured, reproduced, table
 from coherence.base import units
 from coherence.language.design import Design
-from coherence.language.leaves import leaves
+from coherence.language.entries.leaves import leaves
 from coherence.reporting.pictures.ladder import Span, ladder
 from coherence.reporting.pictures.markup import Child
 

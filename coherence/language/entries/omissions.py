@@ -9,7 +9,7 @@ from coherence.base.queries import cached
 from coherence.base.reads import unnoted
 from coherence.language import catalogue
 from coherence.language.design import Call, Component, Design, Limit, Loop, Timer
-from coherence.language.leaves import values_of_entry
+from coherence.language.entries.leaves import values_of_entry
 from coherence.language.schema_kinds import Word
 
 _Entry = Call | Component | Limit | Loop | Timer

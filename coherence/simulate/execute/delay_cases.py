@@ -18,9 +18,9 @@ from math import ceil, floor
 from coherence.base.number_text import render_seconds
 from coherence.base.reads import unnoted
 from coherence.language.design import Design
+from coherence.language.entries.leaves import FOREIGN
 from coherence.language.expressions.evaluate import NotExactError
 from coherence.language.expressions.tree import names as names_in
-from coherence.language.leaves import FOREIGN
 from coherence.language.schema_kinds import Quantity
 from coherence.model.boundaries import delays_between
 from coherence.model.model import Model

@@ -32,8 +32,8 @@ def supply_of(name: str) -> str:
 
 def with_caps(facts: DesignFacts, tree: Tree) -> DesignFacts:
     """Returns the facts in which what a tree counts, and nothing but limits bounds, stays within these."""
-    found = ((path, limit) for path in facts.missing(tree) for limit in facts.counted.get(path, ()))
-    capped = {path: limit for path, limit in found if _caps_at_all_times(limit) and _most(facts, limit) is not None}
+    pairs = ((path, limit) for path in facts.missing(tree) for limit in facts.counted.get(path, ()))
+    capped = {path: limit for path, limit in pairs if _caps_at_all_times(limit) and _most(facts, limit) is not None}
     if not capped:
         return facts
     ranges = {path: Interval(Fraction(0), _most(facts, limit)) for path, limit in capped.items()}

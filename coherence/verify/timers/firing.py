@@ -14,7 +14,8 @@ from coherence.findings.question_input import rational
 from coherence.language.design import Timer
 from coherence.language.entries.actions import action_in, marked_as
 from coherence.language.entries.jitter import shift_of
-from coherence.language.entries.probes import is_answered_by_default, is_paced_by_reply, longest_spacing
+from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
+from coherence.language.implied import is_answered_by_default
 from coherence.language.schema_kinds import Quantity, Word
 from coherence.language.words import ACTIONS
 
@@ -183,11 +184,11 @@ def _ends(span: Quantity | None) -> tuple[Fraction, Fraction]:
 
 
 def _defaults(timer: Timer) -> tuple[str, ...]:
-    said = (("first", _start(timer), "0 s"), ("misses", timer.misses, "1"), ("reply_within", timer.reply_within, "0 s"))
-    unset = tuple(f"{key} of {timer.name} is not set: {value}" for key, found, value in said if found is None)
-    if not is_answered_by_default(timer):
+    keys = (("first", _start(timer), "0 s"), ("misses", timer.misses, "1"), ("reply_within", timer.reply_within, "0 s"))
+    unset = tuple(f"{key} of {timer.name} is not set: {value}" for key, stated, value in keys if stated is None)
+    if timer.unless is None or not is_answered_by_default(timer):
         return unset
-    return (*unset, f"unless of {timer.name} is not set: {timer.unless.text if timer.unless else ''}")
+    return (*unset, f"unless of {timer.name} is not set: {timer.unless.text}")
 
 
 def _crowded(timer: Timer, reply: Fraction, every: Fraction) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from coherence.base import units
 from coherence.checking.design_check import analyse
 from coherence.findings.finding import Finding, Repair, Verdict
 from coherence.language.design import Design
-from coherence.language.leaves import leaves
+from coherence.language.entries.leaves import leaves
 from coherence.language.reading import read_text
 from tests.case_files import CASES, FILE, cases
 from tests.checking.repair.kept_objectives import lost, unmarked, written

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from coherence.base.reads import recorded
-from coherence.language.leaves import leaves
+from coherence.language.entries.leaves import leaves
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
 from coherence.simulate.execute.instants import Instant

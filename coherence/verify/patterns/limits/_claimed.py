@@ -55,8 +55,8 @@ def _places(facts: DesignFacts, where: Place, supply: Name, tree: Tree) -> tuple
 def _owners(facts: DesignFacts, tree: Tree) -> list[str]:
     """Returns the loops that write what is claimed, and the limits that alone bound it."""
     return [
-        one.name for path in used(tree)
-        for one in facts.written.get(path, ()) or (() if path in facts.quantities else facts.counted.get(path, ()))
+        owner.name for path in used(tree)
+        for owner in facts.written.get(path, ()) or (() if path in facts.quantities else facts.counted.get(path, ()))
     ]  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def _proved(
 
 def _conflict(
     question: Question,
-    asked: tuple[Subject, DesignFacts],
+    known_of: tuple[Subject, DesignFacts],
     name: str,
     fits: Compare,
     worst: Corner,
@@ -121,8 +121,8 @@ def _conflict(
         **{path: (worst.at[path], "") for path in used(fits.left)},
     }
     return question.conflict(
-        message, places, (name, *_owners(asked[1], fits.left)), arithmetic(numbers, witness=witness),
-        certain=certain, repairs=_repairs(*asked, name, fits.left, worst, count),
+        message, places, (name, *_owners(known_of[1], fits.left)), arithmetic(numbers, witness=witness),
+        certain=certain, repairs=_repairs(*known_of, name, fits.left, worst, count),
     )  # fmt: skip
 
 

@@ -44,7 +44,7 @@ from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Loop
-from coherence.language.leaves import FOREIGN
+from coherence.language.entries.leaves import FOREIGN
 from coherence.language.schema_kinds import Quantity
 from coherence.language.sentences import SensorLink
 from coherence.model.laws import law_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from coherence.language.leaves import leaves
+from coherence.language.entries.leaves import leaves
 from coherence.language.reading import read_text
 
 TEXT = """\
