@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, NotRead, Repair, Report
 from coherence.language.design import Design
-from coherence.language.leaves import leaves
+from coherence.language.entries.leaves import leaves
 
 
 class HasDesign(Protocol):
