@@ -71,6 +71,7 @@ def diff(
 ) -> DiffResult:  # fmt: skip
     """Returns what differs between two designs, or between two environments of one design.
 
+    before, after: each a Design, a path, a text or a mapping; without `after` two environments of `before`.
     environments: of one design the two that are compared (needed where it has more than two); of two designs the one
     that both are read in, or one for each.  select, ignore: beginnings of codes.
     time_limit: seconds of the wall; causes that are not found by then are not sought.
