@@ -4,7 +4,8 @@
 max over partitions of the members into t blocks of 2 (t - 1)/(rate of the wires into the blocks), and over cuts of
 1/(rate out), times the bytes of a member, in exact fractions, on any topology.  Switches that add lie in a block too,
 so that what they add is not counted.  Where each wire has one rate both ways, trees that add and spread attain it on
-most fabrics (nine of ten that were drawn at random, the worst within a sixth); the witness shows the gap of yours.
+most fabrics (464 of 500 that were drawn at random; the worst takes 1.26 times the floor); the witness shows the gap of
+the very fabric.
 
 ## Why it matters
 A formula with one rate a member knows no oversubscribed uplinks; the blocks name the wires to widen.
