@@ -37,7 +37,7 @@ def logistic(rate: float) -> str:
 def analyzed(words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     file = tmp_path / "design.yaml"
     file.write_text(words, encoding="utf-8")
-    assert run(["analyze", str(file), "--no-retune", "-o", "json"]) == 0
+    assert run(["analyze", str(file), "--no-retune", "--time-limit", "300", "-o", "json"]) == 0
     data: dict[str, Any] = json.loads(capsys.readouterr().out)
     return data
 

@@ -198,7 +198,7 @@ def test_a_published_number_is_printed(case: str, tmp_path: Path, capsys: pytest
     words, asked, read = FILES[case]
     file = tmp_path / "network.yaml"
     file.write_text(words, encoding="utf-8")
-    code = run(["analyze", "--network", str(file), *asked, "-o", "json"])
+    code = run(["analyze", "--network", str(file), *asked, "--time-limit", "300", "-o", "json"])
     data = json.loads(capsys.readouterr().out)
     assert code == int(data["verdict"] == "unstable")
     known = read(data)
