@@ -23,6 +23,7 @@ Benjamini and Hochberg (1995).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,8 @@ from coherence.findings.finding import Evidence, Finding, Grade, Verdict
 from coherence.findings.question_input import Question
 
 if TYPE_CHECKING:
-    from coherence.causal.fitting.fit import FittedNode
+    from coherence.causal.fitting.fit import Fitted, FittedNode
+    from coherence.causal.fitting.gram import Column
     from coherence.causal.session.context import Context
 
 QUESTION = Question("COH404", "unseen-influence", "ai.04 runtime control coherence", fires=Verdict.NOTE, proves=False)
@@ -51,11 +53,22 @@ def ask(context: Context) -> Iterator[Finding]:
         if seen or cause == effect or node.equation.exact or node.equation.lost or cause in tied:
             continue
         reach = _reach(node, cause)
-        size = f"{render_number(reach)} per unit at most"
-        message = f"{cause} is declared to act on {effect}, and the telemetry shows nothing of it: {size}"
+        size = f": {render_number(reach)} per unit at most"
+        if reach * _spread(fitted, (cause, 0)) >= _spread(fitted, (effect, 0)):
+            size = f", nor that it does not: {effect} hardly moves by itself here, or {cause} does not"
+        message = f"{cause} is declared to act on {effect}, and the telemetry shows nothing of it{size}"
         places = [place for one in fitted.graph.into(effect) if one.cause == cause for place in one.places]
         evidence = Evidence(Grade.ESTIMATED, "least squares, jackknife", numbers={"at most": (reach, "")})
         yield QUESTION.note(message, places[:1] or [context.graph.places.get(effect, file)], (cause, effect), evidence)
+
+
+def _spread(fitted: Fitted, column: Column) -> float:
+    """The standard deviation of a column among the rows that are fitted; 0 where it rests."""
+    whole, (place,) = fitted.grams.whole, fitted.grams.index([column])
+    rows = max(float(whole[0, 0]), 1.0)
+    return math.sqrt(max(float(whole[place, place] - whole[0, place] ** 2 / rows) / rows, 0.0)) * float(
+        fitted.grams.scale[place - 1]
+    )
 
 
 def _reach(node: FittedNode, cause: str) -> float:
