@@ -9,6 +9,7 @@ SOURCE: Fisher 1929 (the largest ordinate of a periodogram); Harris 1978 (Hann's
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from coherence.causal.data.series import Floats, Series
 
@@ -37,36 +38,48 @@ def _shared(record: Series) -> list[tuple[float, float, float]]:
     count = len(record)
     if count < FEWEST or len(record.names) < 2:
         return []
-    power = np.stack([_ordinates(record.values[:, place]) for place in range(len(record.names))])
+    window = np.hanning(count)
+    power = np.stack([_ordinates(np.ascontiguousarray(values), window) for values in record.values.T])
     limit = np.log(power.shape[1] / LEVEL)
-    near = np.maximum(np.maximum(power, np.roll(power, 1, axis=1)), np.roll(power, -1, axis=1))
-    common = np.sort(near, axis=0)[-2]  # what at least two signals have
-    total = np.sort(power, axis=0)[-2:].sum(axis=0)
-    peaks = np.flatnonzero((common > limit) & (total >= np.roll(total, 1)) & (total > np.roll(total, -1)))
+    near = power > limit
+    near[:, 1:] |= power[:, :-1] > limit
+    near[:, :-1] |= power[:, 1:] > limit
     width = 1 / (count * record.step)
-    return [
-        (float(common[peak]), (peak + _offset(total[peak - 1 : peak + 2])) * width, width)
-        for peak in peaks.tolist()
-        if NEAREST <= peak < len(total) - 1
-    ]
+    lines = []
+    for peak in np.flatnonzero(near.sum(axis=0) >= 2).tolist():
+        if NEAREST <= peak < power.shape[1] - 1:
+            left, top, right = total = np.sort(power[:, peak - 1 : peak + 2], axis=0)[-2:].sum(axis=0)
+            if top >= left and top > right:
+                lines.append((float(top), (peak + _offset(total)) * width, width))
+    return lines
 
 
-def _ordinates(values: Floats) -> Floats:
+def _ordinates(values: Floats, window: Floats) -> Floats:
     """Returns the power at each frequency over the median power around it, in units of its mean in noise."""
     known = np.isfinite(values)
-    if known.mean() < 0.5 or np.ptp(values[known]) == 0:
-        return np.zeros(len(values) // 2 + 1)
-    clock = np.linspace(-1, 1, len(values))
-    filled = np.where(known, values, 0.0)
-    slope, level = np.polyfit(clock[known], values[known], 1)
-    left = np.where(known, filled - level - slope * clock, 0.0)
-    left[1:] -= float(left[1:] @ left[:-1]) / float(left @ left) * left[:-1]  # what drifts has less of a slope
-    power = np.abs(np.fft.rfft(left * np.hanning(len(values)))) ** 2
-    blocks = np.array_split(power, max(len(power) // AROUND, 1))
-    middles = np.cumsum([len(block) for block in blocks]) - len(blocks[0]) / 2
-    medians = np.array([np.median(block) for block in blocks]) / np.log(2)
-    around = np.exp(np.interp(np.arange(len(power)), middles, np.log(np.maximum(medians, 1e-300))))
-    return np.asarray(power / around, np.float64)
+    count = int(known.sum())
+    size = len(values) // 2 + 1
+    if count < len(values) / 2 or np.ptp(values[known]) == 0:
+        return np.zeros(size)
+    left = _without_drift(np.where(known, values, 0.0), known, count)
+    power = np.abs(np.fft.rfft(left * window)) ** 2
+    width = min(AROUND, size)
+    medians = np.median(power[: size // width * width].reshape(-1, width), axis=1) / np.log(2)
+    middles = (np.arange(len(medians)) + 0.5) * width
+    return np.asarray(power / np.interp(np.arange(size), middles, np.maximum(medians, 1e-300)), np.float64)
+
+
+def _without_drift(values: Floats, known: npt.NDArray[np.bool_], count: int) -> Floats:
+    """Returns the values about their straight line, less what each keeps of the one before; 0 where none is known."""
+    clock = np.where(known, np.linspace(-1, 1, len(values)), 0.0)
+    clock = np.where(known, clock - clock.sum() / count, 0.0)
+    left = np.where(known, values - values.sum() / count, 0.0)
+    left -= float(clock @ left) / float(clock @ clock) * clock
+    if not left.any():
+        return left
+    kept = float(left[1:] @ left[:-1]) / float(left @ left)
+    left[1:] = left[1:] - kept * left[:-1]
+    return left
 
 
 def _offset(three: Floats) -> float:
