@@ -77,8 +77,8 @@ def _without_drift(values: Floats, known: npt.NDArray[np.bool_], count: int) -> 
     left -= float(clock @ left) / float(clock @ clock) * clock
     if not left.any():
         return left
-    kept = float(left[1:] @ left[:-1]) / float(left @ left)
-    left[1:] = left[1:] - kept * left[:-1]
+    memory = float(left[1:] @ left[:-1]) / float(left @ left)
+    left[1:] = left[1:] - memory * left[:-1]
     return left
 
 
