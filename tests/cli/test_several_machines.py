@@ -20,7 +20,14 @@ workload: {web: {rate: 5000 req/s, service: {mean: 4 ms, cv: 1}}}
 components: {s: {copies: 25}}
 calls: [{from: web, to: s}]
 """
-SWEPT = ["sweep", "specs/hpa-metric-lag/design.yaml", "-p", "loops.hpa.target.setpoint=30%:80%:6"]
+SWEPT = [
+    "sweep",
+    "specs/hpa-metric-lag/design.yaml",
+    "-p",
+    "loops.hpa.target.setpoint=30%:80%:6",
+    "--time-limit",
+    "600",
+]
 
 MAPPED = ["region", "specs/retry-storm/design.yaml", "-p", "calls.0.per_try=100ms:1s", "-s", "COH201", "--asks", "20"]
 
