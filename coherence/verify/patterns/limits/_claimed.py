@@ -129,7 +129,7 @@ def _conflict(
 def _repairs(
     subject: Subject, facts: DesignFacts, name: str, tree: Tree, worst: Corner, count: Fraction
 ) -> Iterator[Repair]:
-    """Lower one upper bound, lower all in proportion, or add capacity."""
+    """Lower one upper bound, lower all in proportion, or add capacity, whole where it is stated whole."""
     most = worst.value + count
     uppers = {path: facts.written[path][-1] for path in used(tree) if len(facts.written.get(path, ())) == 1}
     for path, writer in uppers.items():
@@ -142,6 +142,7 @@ def _repairs(
         for path, writer in uppers.items() if quantities(writer)
     ]  # fmt: skip
     supply = facts.quantities.get(supply_of(name))
-    more = repairs.change(subject, supply, most) if supply is not None else None
+    enough = Fraction(math.ceil(most)) if count.denominator == 1 else most
+    more = repairs.change(subject, supply, enough) if supply is not None else None
     for repair in (repairs.proposal(*edits), repairs.proposal(more)):
         yield from [repair] if repair else []
