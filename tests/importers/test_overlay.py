@@ -48,7 +48,7 @@ def test_a_load_time_decides_what_the_manifest_alone_leaves_open(tmp_path: Path)
     (finding,) = [f for f in check(tmp_path).findings if f.code == "COH206"]
     assert alone == []
     assert finding.verdict is Verdict.CONFLICT
-    assert {Path(place.file).name for place in finding.places} == {"liveness_probe.yaml", "overlay.yaml"}
+    assert {Path(place.file).name for place in finding.places} == {"liveness_probe.yaml", "overlay.yaml", "web.yaml"}
 
 
 def test_its_repaired_twin_is_proved(tmp_path: Path) -> None:
