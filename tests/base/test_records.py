@@ -15,9 +15,9 @@ class Lamp(Record):
 
     name: str
     place: object = plain(default=None, compare=False)
-    colour: Word | None = key(TEXT, required=True)
-    power: object = key(ANY_QUANTITY, "watts")
-    marks: tuple[Word, ...] = key(listing(TEXT), many=True)
+    colour: Word | None = key(TEXT, required=True, means="the colour of its light")
+    power: object = key(ANY_QUANTITY, "watts", means="what it draws")
+    marks: tuple[Word, ...] = key(listing(TEXT), many=True, means="what is written on it")
     notes: dict[str, str] = plain(default=dict)
 
 
