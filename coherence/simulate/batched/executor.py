@@ -133,12 +133,12 @@ class Lanes(Execution):
         self.modes = self.masks
         self.origin = self.seen = self.base()
 
-    def advance(self) -> Instant:
+    def advance(self, due: Fraction | None = None) -> Instant:
         """Go to the next instant and through its four phases."""
         import numpy as np
 
         with np.errstate(all="ignore"):
-            return super().advance()
+            return super().advance(due)
 
     def near(self, left: Array, right: Array, size: Array | None = None) -> None:
         """Mark the points at which rounding may decide a comparison; `size`: what the rounding is relative to."""
