@@ -110,6 +110,11 @@ class RetryPolicy:
         """Decides whether the limit of one try leaves the whole answer unbounded."""
         return self.call.timeout_kind is not None and self.call.timeout_kind.text in ("first byte", "between bytes")
 
+    @property
+    def failure_limit(self) -> DurationInterval | None:
+        """Returns the seconds in which a try fails at the latest: a limit that is not of the whole answer is none."""
+        return self.limit if _bounds_failures(self.call) else self.deadline
+
     def missing_facts(self) -> list[MissingFact]:
         """Returns what to ask for of its failures and pauses."""
         return [cause.missing for cause in self.causes if not cause.known] + self.open_pause()
@@ -137,6 +142,11 @@ class RetryPolicy:
         if self.backoff is NO_PAUSE:
             return self.known()
         return tuple(cause if cause.known else _at_its_soonest(cause) for cause in self.causes)
+
+
+def _bounds_failures(call: Call) -> bool:
+    """Decides whether the limit of one try bounds when it fails: one of another kind ends no answer that has begun."""
+    return call.timeout_kind is None or call.timeout_kind.text == "total"
 
 
 def retry_policy_of(call: Call) -> RetryPolicy:
@@ -203,22 +213,22 @@ def _causes(
 
     A failure that takes longer than one try may last is never seen: the try has timed out.
     """
+    bound = limit if _bounds_failures(call) else deadline
     stated = {plain_word(name): DurationInterval(time.low, time.high) for name, time in (call.fails or {}).items()}
     words = [plain_word(word.text) for word in call.retry_when] if call.retry_when is not None else [*stated, "timeout"]
     for word in dict.fromkeys("timeout" if word in TIMEOUTS and word not in stated else word for word in words):
-        if word in stated:
-            yield from [] if _outlasts(call, stated[word], limit) else [FailureCause(word, stated[word].within(limit))]
-        elif word == "timeout":
+        if word in stated and not _outlasts(stated[word], bound):
+            yield FailureCause(word, stated[word].within(bound))
+        elif word in TIMEOUTS:
             yield from _timeouts(call, limit, deadline, whole=whole)
-        else:
-            yield _unknown(call, word, limit)
+        elif word not in stated:
+            yield _unknown(call, word, bound)
     if call.retry_when is None:
-        yield _unknown(call, "any other failure", limit)
+        yield _unknown(call, "any other failure", bound)
 
 
-def _outlasts(call: Call, takes: DurationInterval, limit: DurationInterval | None) -> bool:
-    total = call.timeout_kind is None or call.timeout_kind.text == "total"
-    return total and limit is not None and limit.high is not None and takes.low > limit.high
+def _outlasts(takes: DurationInterval, limit: DurationInterval | None) -> bool:
+    return limit is not None and limit.high is not None and takes.low > limit.high
 
 
 def _unknown(call: Call, word: str, limit: DurationInterval | None) -> FailureCause:

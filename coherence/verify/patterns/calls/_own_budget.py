@@ -38,7 +38,7 @@ def own_budget(question: Question, subject: Subject, plan: RetryPolicy) -> Itera
         yield from _never_used(question, plan, limit)
         return
     if not plan.causes:
-        yield _always_outlasted(question, plan, limit) or _nothing_retried(question, plan)
+        yield _always_outlasted(question, plan) or _nothing_retried(question, plan)
         return
     broken = [cause for cause in plan.at_least() if breaks(plan, cause, limit)]
     unknown = [cause.missing for cause in plan.causes if not cause.known and breaks(plan, cause, limit)]
@@ -110,12 +110,13 @@ def _never_used(question: Question, plan: RetryPolicy, limit: DurationInterval) 
     yield question.note(message, places, (plan.name,), arithmetic(numbers))
 
 
-def _always_outlasted(question: Question, plan: RetryPolicy, limit: DurationInterval) -> Finding | None:
+def _always_outlasted(question: Question, plan: RetryPolicy) -> Finding | None:
     """Returns that each failure after which the call would try again takes longer than a try may last."""
-    fails, named = plan.call.fails or {}, plan.call.retry_when or ()
-    soonest = min((time.low for time in fails.values()), default=ZERO)
-    again = {plain_word(word.text) for word in named}
-    if not named or limit.high is None or soonest <= limit.high or not again <= {plain_word(word) for word in fails}:
+    stated = {plain_word(word): time for word, time in (plan.call.fails or {}).items()}
+    again = {plain_word(word.text) for word in plan.call.retry_when or ()}
+    limit, fails = plan.failure_limit, [time for word, time in stated.items() if word in again]
+    soonest = min((time.low for time in fails), default=ZERO)
+    if limit is None or limit.high is None or soonest <= limit.high or not again <= set(stated):
         return None
     ends = render_seconds(limit.high)
     message = (
@@ -126,10 +127,7 @@ def _always_outlasted(question: Question, plan: RetryPolicy, limit: DurationInte
         Step(ZERO, f"the first try of {plan.name} begins"),
         Step(limit.high, "it is given up, which is none of `retry_when`"),
     )
-    places = [
-        *_places(plan, "never used"),
-        *(time.place.labelled("a failure takes this long") for time in fails.values()),
-    ]
+    places = [*_places(plan, "never used"), *(time.place.labelled("a failure takes this long") for time in fails)]
     numbers: Numbers = {"a failure takes": (soonest, "s"), "a try may last": (limit.high, "s")}
     certificate = Certificate(claim=f"(> {rational(soonest)} {rational(limit.high)})").script()
     evidence = arithmetic(numbers, witness=steps, certificate=certificate)
