@@ -32,12 +32,15 @@ def supply_of(name: str) -> str:
 
 def with_caps(facts: DesignFacts, tree: Tree) -> DesignFacts:
     """Returns the facts in which what a tree counts, and nothing but limits bounds, stays within these."""
-    pairs = ((path, limit) for path in facts.missing(tree) for limit in facts.counted.get(path, ()))
-    capped = {path: limit for path, limit in pairs if _caps_at_all_times(limit) and _most(facts, limit) is not None}
+    capped: dict[str, tuple[Fraction, Limit]] = {}
+    for path in facts.missing(tree):
+        caps = [(limit, _most(facts, limit)) for limit in facts.counted.get(path, ()) if _caps_at_all_times(limit)]
+        stated = [(most, limit) for limit, most in caps if most is not None]
+        capped |= {path: min(stated, key=lambda pair: pair[0])} if stated else {}
     if not capped:
         return facts
-    ranges = {path: Interval(Fraction(0), _most(facts, limit)) for path, limit in capped.items()}
-    places = facts.places | {path: place_of(limit.at_most, limit) for path, limit in capped.items()}
+    ranges = {path: Interval(Fraction(0), most) for path, (most, _) in capped.items()}
+    places = facts.places | {path: place_of(limit.at_most, limit) for path, (_, limit) in capped.items()}
     values = with_ranges(facts.values, ranges)
     return replace(facts, values=values, places=places)  # type: ignore[arg-type]  # read as a table, never put into
 

@@ -132,13 +132,14 @@ def _answer(
     numbers |= {"load of all": (even, "")}
     places = (*rate.places, *(place for branch in branches for place in _places(branch)))
     of = tuple(dict.fromkeys((caller, *(name for b in branches for name in (b.pool.thing, b.call.name)))))
-    if load < 1:
+    if load <= 1:
         if rate.lacking:
             return QUESTION.undecided(f"needs {rate.lacking}", places, of)
-        claims = (f"(< {rational(b.arriving(rate.high))} {rational(b.pool.capacity)})" for b in branches)
+        claims = (f"(<= {rational(b.arriving(rate.high))} {rational(b.pool.capacity)})" for b in branches)
         script = Certificate(claim=f"(and {' '.join(claims)})").script()
         message = f"{caller} asks no pool for more than {render_decimal(load)} of what it serves"
-        return QUESTION.proved(message, places, of, arithmetic(numbers, certificate=script), assumptions=(FIRST,))
+        evidence = arithmetic(numbers, certificate=script)
+        return QUESTION.proved(message, places, of, evidence, assumptions=(FIRST,), margin=load < 1)
     thing, free = worst.pool.thing, together - rate.high
     message = (
         f"{caller} asks {thing} for {render_quantity(arriving)} of {render_quantity(worst.pool.capacity)} req/s, while "
@@ -151,7 +152,7 @@ def _answer(
         Step(Fraction(60), f"what comes to {thing} now waits {render_decimal(late)} s longer than a minute before"),
     )
     evidence = arithmetic({**numbers, "drift": (load - 1, "s/s")}, witness=witness)
-    certain = rate.low * worst.low >= worst.pool.most
+    certain = rate.low * worst.low > worst.pool.most
     return QUESTION.conflict(
         message, places, of, evidence, certain=certain, assumptions=(FIRST,), repairs=_by_rate(subject, branches)
     )
