@@ -65,13 +65,16 @@ def room_for_one(facts: DesignFacts, thing: str, count: int) -> Room:
 
 
 def supplies(facts: DesignFacts, component: Component, resource: str) -> str:
-    """Returns the path of the capacity that a component draws on: of what it runs on, else of the one that has it."""
+    """Returns the path of the capacity that a component draws on: of what it runs on, else of the one that has it.
+
+    A place is one of all places, whatever component states what it has.
+    """
     if component.runs_on is not None:
         candidates = [f"{component.runs_on.text}.{resource}", f"{component.runs_on.text}.count"]
     else:
-        candidates = [f"{name}.{resource}" for name in facts.design.components if name != component.name] + [
-            f"{resource}.count"
-        ]
+        names = facts.design.components.keys() - facts.design.places.keys() - {component.name}
+        candidates = [f"{name}.{resource}" for name in facts.design.components if name in names]
+        candidates.append(f"{resource}.count")
     return next((path for path in candidates if path in facts.values), "")
 
 
@@ -98,8 +101,16 @@ def _left(facts: DesignFacts, component: Component, count: int, resource: str, n
 def alike(facts: DesignFacts, supply: str) -> Interval | None:
     """Returns how many like members each have the capacity (`node: {copies: 8, gpu: 8}`); None where it is one."""
     thing, _, key = supply.partition(".")
-    members = copies(facts, thing) if key != "count" else None
+    members = _members(facts, thing) if key != "count" else None
     return None if members is not None and members.low == members.high == 1 else members
+
+
+def _members(facts: DesignFacts, thing: str) -> Interval | None:
+    """Returns how many members a thing has, or how many places of its kind there are; None where nothing says it."""
+    place = facts.design.places.get(thing, {}).get("count")
+    if place is None:
+        return copies(facts, thing)
+    return Interval(place.low, place.high) if isinstance(place, Quantity) else Interval(None, None)
 
 
 def _free_of_members(total: Interval, members: Interval, taken: Fraction) -> tuple[Fraction | None, Fraction | None]:

@@ -155,8 +155,9 @@ def _of_thing(facts: DesignFacts, path: str) -> Supply | None:
         return None
     if members is None:
         return Supply(path, amount, (facts.places[path],), facts.quantities.get(path))
-    places = (facts.places[path], facts.places[f"{thing}.copies"])
-    return Supply(f"all of {thing}", amount * (members.high or 0), places)
+    counted = facts.design.places.get(thing, {}).get("count")
+    where = counted.place if isinstance(counted, Quantity) else facts.places[f"{thing}.copies"]
+    return Supply(f"all of {thing}", amount * (members.high or 0), (facts.places[path], where))
 
 
 def _conflict(
