@@ -365,7 +365,7 @@ def test_a_real_prometheus_turns_questions_into_verdicts(folder: Path, tmp_path:
     try:
         with ProcessGroup(tmp_path) as processes:
             processes.start("prometheus", [PROMETHEUS, *options])
-            processes.until(lambda: Exporter.scrapes >= 44, "44 scrapes, 22 s: a subquery has a step of 15 s", seconds=90)
+            processes.until(lambda: Exporter.scrapes >= 44, "44 scrapes, 22 s (a subquery steps by 15 s)", seconds=90)
             _check_real(folder, f"http://{LOOPBACK}:{port}")
     finally:
         exporter.shutdown()
