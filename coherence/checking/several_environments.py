@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Protocol, TypeVar
 
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, NotRead, Repair, Report
+from coherence.findings.suppressions import UNUSED
 from coherence.language.design import Design
 from coherence.language.entries.leaves import leaves
 
@@ -32,19 +34,21 @@ class InEnvironment:
     design: Design
     findings: tuple[Finding, ...]
     not_read: tuple[NotRead, ...]
+    suppressed: tuple[Finding, ...] = ()
 
 
 def in_each(join: Callable[[Report, Read], Report], entries: Iterable[Read], report: Report) -> Report:
     """Returns the report with the answers about a design in each of its environments, joined one by one."""
     answers = []
     for entry in entries:
-        own = join(replace(report, findings=(), not_read=()), entry)
-        answers.append(InEnvironment(entry.design, own.findings, own.not_read))
-        report = replace(own, findings=report.findings, not_read=report.not_read)
+        own = join(replace(report, findings=(), not_read=(), suppressed=()), entry)
+        answers.append(InEnvironment(entry.design, own.findings, own.not_read, own.suppressed))
+        report = replace(own, findings=report.findings, not_read=report.not_read, suppressed=report.suppressed)
     names = " and ".join(each.design.environment for each in answers)
     return replace(
         report,
         findings=(*report.findings, *joined_findings(answers)),
+        suppressed=(*report.suppressed, *joined_findings([replace(own, findings=own.suppressed) for own in answers])),
         not_read=(*report.not_read, *joined_not_read(answers)),
         assumptions=(*report.assumptions, f"{answers[0].design.file} is asked about as it is in {names}"),
     )
@@ -56,24 +60,45 @@ def joined_findings(answers: Sequence[InEnvironment]) -> tuple[Finding, ...]:
     for own in answers:
         times: Counter[object] = Counter()
         for finding in own.findings:
-            words = (finding.fingerprint, finding.certainty, finding.severity, finding.message)
+            words = (finding.fingerprint, finding.certainty, finding.severity, finding.message, finding.evidence.grade)
             times[words] += 1
             alike.setdefault((words, times[words]), []).append((own.design.environment, finding))
-    return tuple(_joined(group, len(answers)) for group in alike.values())
+    return tuple(
+        _joined(group, len(answers))
+        for group in alike.values()
+        if len(group) == len(answers) or group[0][1].code != UNUSED  # what silences something somewhere is used
+    )
 
 
 def _joined(group: Sequence[tuple[str, Finding]], number: int) -> Finding:
     names, (first, *others) = tuple(dict.fromkeys(name for name, _ in group)), [finding for _, finding in group]
     scripts = [finding.evidence.certificate for _, finding in group]
-    evidence = replace(first.evidence, certificate=AGAIN.join(dict.fromkeys(filter(None, scripts))) or None)
+    evidence = replace(
+        first.evidence,
+        certificate=AGAIN.join(dict.fromkeys(filter(None, scripts))) or None,
+        numbers=_figures(group),
+        replayed=all(finding.evidence.replayed for _, finding in group),
+        cut_short=any(finding.evidence.cut_short for _, finding in group),
+    )
+    assumptions = tuple(dict.fromkeys(words for _, finding in group for words in finding.assumptions))
     repairs = tuple(repair for repair in first.repairs if all(_has(repair, other) for other in others))
     places = tuple(dict.fromkeys(place for finding in (first, *others) for place in finding.places))
-    joined = replace(first, evidence=evidence, repairs=repairs, places=places) if others else first
+    if others:
+        first = replace(first, evidence=evidence, repairs=repairs, places=places, assumptions=assumptions)
     if len(names) == number:
-        return joined
+        return first
     where = " and ".join(names)
     limited = tuple(replace(repair, verified=f"{repair.verified} (in {where})", proved=False) for repair in repairs)
-    return replace(joined, message=f"in {where}: {joined.message}", environments=names, repairs=limited)
+    return replace(first, message=f"in {where}: {first.message}", environments=names, repairs=limited)
+
+
+def _figures(group: Sequence[tuple[str, Finding]]) -> Mapping[str, tuple[Fraction | float | int, str]]:
+    """Returns the figures of the first environment, and those of the others that differ, with their names."""
+    figures = dict(group[0][1].evidence.numbers)
+    for name, finding in group[1:]:
+        numbers = finding.evidence.numbers.items()
+        figures |= {f"{what} (in {name})": value for what, value in numbers if figures.get(what) != value}
+    return figures
 
 
 def _has(repair: Repair, finding: Finding) -> bool:
@@ -85,5 +110,11 @@ def joined_not_read(answers: Sequence[InEnvironment]) -> tuple[NotRead, ...]:
     read: set[Place] = set()
     for own in answers:
         read |= {leaf.place for leaf in leaves(own.design)} - {line.place for line in own.not_read}
-    lines: Iterable[NotRead] = (line for own in answers for line in own.not_read if line.place not in read)
-    return tuple({line.place: line for line in lines}.values())
+    chosen: dict[Place, tuple[bool, NotRead]] = {}
+    for own in answers:
+        overridden = {place for place, _, _ in own.design.unused}
+        for line in own.not_read:
+            has_value = line.place not in overridden
+            if line.place not in read and (line.place not in chosen or has_value > chosen[line.place][0]):
+                chosen[line.place] = (has_value, line)
+    return tuple(line for _, line in chosen.values())

@@ -178,9 +178,10 @@ def _designs(source: Document, texts: dict[str, str]) -> list[Entry]:
     """Returns the design in a document, once for each environment in which it is to be read.  Raises InputError."""
     assert isinstance(source.root, document.Table)
     entries, problems = list[Entry](), list[Problem]()
-    for environment in environments_of(source.root):
+    environments = environments_of(source.root)
+    for environment in environments:
         try:
-            design = design_in_environment(source, environment)
+            design = design_in_environment(source, environment, alone=len(environments) == 1)
             entries.append(Entry(design, texts, partial(_read_again, source.file, environment)))
         except InputError as error:
             problems += error.problems

@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from coherence.base.errors import InputError
+from coherence.base.records import Record
 from coherence.base.watchdog import TimeOverError, current_run
 from coherence.checking.design_check import Options, analysis
 from coherence.checking.workspace import Entry
 from coherence.findings.finding import Finding, Verdict
-from coherence.language import document
 from coherence.language.calls import Call
 from coherence.language.components import Component
 from coherence.language.design import Design
 from coherence.language.document import Table
 from coherence.language.environments.differences import Difference, between, differences
-from coherence.language.environments.overlay import in_environment
+from coherence.language.environments.overlay import document_of, in_environment
 from coherence.language.limits import Limit
 from coherence.language.loops import Loop
 from coherence.language.reading import ENVIRONMENTS, design_from_table
@@ -30,8 +30,12 @@ from coherence.language.timers import Timer
 Key = tuple[str, tuple[str, ...]]  # a code, and whose finding it is
 Verdicts = tuple[str, ...]
 NOT_SOUGHT = "not sought: the time limit was reached"
-FOR_PEOPLE = {
-    key for kind in (Design, Call, Component, Limit, Loop, Timer) for key, own in kind.keys.items() if own.for_people
+SECTIONS: Mapping[object, type[Record]] = {
+    "calls": Call,
+    "components": Component,
+    "limits": Limit,
+    "loops": Loop,
+    "timers": Timer,
 }
 TOGETHER = "the designs between the two cannot be read, or are answered otherwise"
 
@@ -86,14 +90,23 @@ def compared(before: Entry, after: Entry, options: Options) -> DesignChanges:
 def _values(before: Table | None, after: Table | None) -> Iterator[Difference]:
     """Yields the values that differ, without those that no answer depends on."""
     if before is not None and after is not None:
-        yield from (one for one in differences(before, after) if one.path[-1] not in FOR_PEOPLE)
+        yield from (one for one in differences(before, after) if not _is_for_people(one))
+
+
+def _is_for_people(difference: Difference) -> bool:
+    """Decides whether no answer depends on a value: a note, a summary; not an entry that is called so."""
+    section, *below = difference.path
+    if not below:
+        return section in Design.keys and Design.keys[str(section)].for_people
+    own = SECTIONS[section].keys.get(str(below[1])) if len(below) == 2 and section in SECTIONS else None
+    return own is not None and own.for_people
 
 
 def root_of(entry: Entry) -> Table | None:
     """Returns the document of a design as it is in its environment; None of one that was imported."""
     if entry.design.imported:
         return None
-    root = document.read_text(entry.design.text, entry.design.file)[0].root
+    root = document_of(entry.design.text, entry.design.file).root
     assert isinstance(root, Table)
     return in_environment(root, entry.design.environment)[0] if ENVIRONMENTS in root else root
 
@@ -137,8 +150,10 @@ class _CauseSearch:
 
     def change(self, key: Key, old: tuple[Finding, ...], new: tuple[Finding, ...]) -> VerdictChange:
         """Returns a change with its causes."""
-        if not self.changed or self.root is None:
+        if self.root is None:
             return VerdictChange(*key, old, new, reason="values of manifests are not put into each other")
+        if not self.changed:
+            return VerdictChange(*key, old, new, reason="no value differs, and what was asked is answered otherwise")
         try:
             causes = tuple(tuple(self.changed[n] for n in sorted(own)) for own in self._causes(key, verdicts(new)))
             return VerdictChange(*key, old, new, causes, "" if causes else TOGETHER)
@@ -147,9 +162,6 @@ class _CauseSearch:
 
     def _causes(self, key: Key, wanted: Verdicts) -> Iterator[frozenset[int]]:
         every = frozenset(range(len(self.changed)))
-        if len(every) == 1:
-            yield every
-            return
         alone = [one for one in map(frozenset, ([n] for n in every)) if self._has(one, key, wanted)]
         yield from alone
         if not alone and self._has(every, key, wanted):

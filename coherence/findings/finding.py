@@ -119,7 +119,8 @@ class Finding:
         """Returns what identifies the finding under moved lines and reordered files: code, names and verdict."""
         import hashlib
 
-        text = "\x1f".join((self.code, self.verdict, *sorted(self.of), *(f"in {name}" for name in self.environments)))
+        where = (f"in {name}" for name in sorted(self.environments))
+        text = "\x1f".join((self.code, self.verdict, *sorted(self.of), *where))
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
     def refuting(self, *assumptions: str) -> Finding:

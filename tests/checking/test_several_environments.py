@@ -94,3 +94,41 @@ def test_problems_of_all_environments_come_at_once_and_each_once() -> None:
     with pytest.raises(InputError) as error:
         checked(TEXT.replace("misses: 3", "misses: x").replace("800 ms", "y"))
     assert [problem.place.line for problem in error.value.problems] == [6, 10]
+
+
+def test_a_joined_proof_stands_on_all_that_it_stands_on_anywhere() -> None:
+    text = TEXT.replace("800 ms", "400 ms")
+    proof = next(f for f in checked(text).findings if f.verdict is Verdict.PROVED and not f.environments)
+    alone = []
+    for name in ("near", "far"):
+        with chosen_environment(name):
+            alone += [f for f in checked(text).findings if f.verdict is Verdict.PROVED and f.of == proof.of]
+    assert {words for f in alone for words in f.assumptions} == set(proof.assumptions)
+    values = {value for f in alone for value in f.evidence.numbers.values()}
+    assert values == set(proof.evidence.numbers.values())
+    assert any(name.endswith("(in far)") for name in proof.evidence.numbers)
+
+
+def test_a_suppression_is_unused_where_no_environment_uses_it() -> None:
+    comment = "    # coherence: ignore[COH201] -- far is known\n"
+    text = TEXT.replace("    calls: [{", f"{comment}    calls: [{{")
+    every = report(open_text(text, "d"), select=("COH201", "COH102"))
+    assert [own(finding) for finding in every.suppressed] == [("COH201", "conflict", ("far",))]
+    assert not [finding for finding in every.findings if finding.code == "COH102"]
+    unused = report(open_text(text.replace("800 ms", "300 ms"), "d"), select=("COH201", "COH102"))
+    assert [finding.code for finding in unused.findings if finding.code == "COH102"] == ["COH102"]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_environment_that_has_a_value_says_that_it_is_not_read(turned: bool) -> None:
+    blocks = ["  near:\n", "  far:\n    components: {web: {copies: 3}}\n"]
+    text = TEXT[: TEXT.index("  near:")] + "".join(blocks[::-1] if turned else blocks)
+    lines = [line for line in checked(text).not_read if line.key == "copies" and line.entry == "web"]
+    assert [line.reason for line in lines]
+    assert not any("states it itself" in line.reason for line in lines)
+    assert not [line for line in checked(text).not_read if line.section == "environments"]
+
+
+def test_the_order_of_environments_names_no_other_finding() -> None:
+    finding = replace(checked(TEXT).findings[0], environments=("a", "b"))
+    assert finding.fingerprint == replace(finding, environments=("b", "a")).fingerprint

@@ -30,9 +30,9 @@ def test_two_designs_and_two_environments_are_compared_alike() -> None:
     assert designs.data["verdicts"] == environments.data["verdicts"]
     (row,) = environments.data["verdicts"]
     assert (row["code"], row["before"], row["after"]) == ("COH201", "proved", "conflict (possible)")
-    assert row["causes"] == [["calls.0.per_try: 300 ms -> 800 ms"]]
+    assert row["causes"] == [["calls.web -> shop.per_try: 300 ms -> 800 ms"]]
     assert [change.code for change in environments.new_conflicts] == ["COH201"]
-    assert environments.to_frame()["causes"].tolist() == ["calls.0.per_try: 300 ms -> 800 ms"]
+    assert environments.to_frame()["causes"].tolist() == ["calls.web -> shop.per_try: 300 ms -> 800 ms"]
 
 
 def test_environments_can_be_named_and_turned_round() -> None:
@@ -74,7 +74,7 @@ def test_the_command_exits_1_at_a_new_conflict(tmp_path: Path, capsys: pytest.Ca
     assert run(["diff", str(file), "-s", "COH201"]) == 1
     text = capsys.readouterr().out
     assert "COH201 of web -> shop: proved -> conflict (possible)" in text
-    assert "because of calls.0.per_try: 300 ms -> 800 ms" in text
+    assert "because of calls.web -> shop.per_try: 300 ms -> 800 ms" in text
     assert text.endswith("1 verdict changed (1 to a conflict), 1 alike\n")
     assert run(["diff", str(file), "--in", "far", "--in", "near", "-s", "COH201", "-o", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["after"] == f"{file} in near"

@@ -35,14 +35,14 @@ def causes(answers: DesignChanges) -> list[list[list[str]]]:
 
 def test_a_value_that_suffices_alone_is_the_cause() -> None:
     answers = changed(TEXT.replace("300 ms", "800 ms").replace("copies: 3", "copies: 5"))
-    assert causes(answers) == [[["calls.0.per_try"]]]
+    assert causes(answers) == [[["calls.web -> shop.per_try"]]]
     assert [change.is_new_conflict for change in answers.verdicts] == [True]
     assert len(answers.differences) == 2
 
 
 def test_values_that_do_it_only_together_are_one_cause() -> None:
     text = TEXT.replace("300 ms", "450 ms").replace("tries: 2", "tries: 3").replace("copies: 3", "copies: 5")
-    assert causes(changed(text)) == [[["calls.0.per_try", "calls.0.tries"]]]
+    assert causes(changed(text)) == [[["calls.web -> shop.per_try", "calls.web -> shop.tries"]]]
 
 
 def test_each_cause_is_smallest_by_brute_force() -> None:
@@ -67,7 +67,7 @@ def test_each_cause_is_smallest_by_brute_force() -> None:
 def test_the_way_back_has_the_same_causes_and_no_new_conflict() -> None:
     later = TEXT.replace("300 ms", "800 ms")
     answers = compared(entry(later), entry(TEXT), OPTIONS)
-    assert causes(answers) == [[["calls.0.per_try"]]]
+    assert causes(answers) == [[["calls.web -> shop.per_try"]]]
     assert not answers.verdicts[0].is_new_conflict
 
 
@@ -82,3 +82,11 @@ def test_without_time_causes_are_not_sought() -> None:
     with run_limit(0.0):
         answers = changed(TEXT.replace("300 ms", "800 ms").replace("copies: 3", "copies: 5"))
     assert {change.reason for change in answers.verdicts} <= {NOT_SOUGHT}
+
+
+def test_an_entry_that_is_called_like_a_key_for_people_is_a_difference() -> None:
+    before = f"{TEXT}timers: {{t: {{from: shop starts, every: 1 s, then: shop ends}}}}\n"
+    later = before[:-2] + ", note: {from: shop starts, every: 1 s, then: shop ends, note: why}}\n"
+    assert [one.name for one in compared(entry(before), entry(later), OPTIONS).differences] == ["timers.note"]
+    noted = later.replace("note: why", "note: because")
+    assert compared(entry(later), entry(noted), OPTIONS).differences == ()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from coherence.base.places import Place
 from coherence.base.units import shorten
 from coherence.language.document import Items, Node, Scalar, Table, plain
+from coherence.language.environments.overlay import label
 
 Path = tuple[str | int, ...]
 LONGEST = 60  # characters of a value that are shown
@@ -49,11 +50,20 @@ def differences(before: Table, after: Table, path: Path = ()) -> Iterator[Differ
 def _of_node(before: Node | None, after: Node | None, path: Path) -> Iterator[Difference]:
     if isinstance(before, Table) and isinstance(after, Table):
         yield from differences(before, after, path)
+    elif isinstance(before, Items) and isinstance(after, Items) and (both := _by_label(before, after)):
+        for name in dict.fromkeys((*both[0], *both[1])):
+            yield from _of_node(both[0].get(name), both[1].get(name), (*path, name))
     elif isinstance(before, Items) and isinstance(after, Items) and _pairs_up(before, after):
         for number, (old, new) in enumerate(zip(before, after, strict=True)):
             yield from _of_node(old, new, (*path, number))
     elif plain(before) != plain(after):
         yield Difference(path, before, after)
+
+
+def _by_label(*lists: Items) -> list[dict[str, Node]] | None:
+    """Returns the entries of each list by their ends; None where some have none, or two of a list have the same."""
+    known = [{name: node for node in items if (name := label(node)) is not None} for items in lists]
+    return known if any(lists) and [len(own) for own in known] == [len(items) for items in lists] else None
 
 
 def _pairs_up(before: Items, after: Items) -> bool:
@@ -79,10 +89,24 @@ def between(before: Table, chosen: Iterable[Difference]) -> Table:
     return before
 
 
+def _put_into(items: Items, first: str | int, rest: Path, value: Node | None) -> Iterator[Node]:
+    """Yields the entries of a list, one of them changed, added or left out."""
+    numbers = [n for n, entry in enumerate(items) if first in (n, label(entry))]
+    for number, entry in enumerate(items):
+        if number not in numbers:
+            yield entry
+        elif rest:
+            yield _put(entry, rest, value)
+        elif value is not None:
+            yield value
+    if not numbers and value is not None:
+        yield value
+
+
 def _put(node: Node, path: Path, value: Node | None) -> Node:
     first, *rest = path
     if isinstance(node, Items):
-        return Items([_put(one, tuple(rest), value) if n == first else one for n, one in enumerate(node)], node.place)
+        return Items(list(_put_into(node, first, tuple(rest), value)), node.place)
     assert isinstance(node, Table) and isinstance(first, str)  # noqa: PT018
     entries = dict(node.entries)
     if rest:

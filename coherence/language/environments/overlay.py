@@ -58,19 +58,28 @@ def environments_of(root: Table) -> tuple[str, ...]:
 
 def read_in_environment(text: str, file: str, environment: str) -> Design:
     """Returns the design in a text of one document, as it is in one of its environments.  Raises InputError."""
-    return design_in_environment(document.read_text(text, file)[0], environment)
+    return design_in_environment(document_of(text, file), environment)
 
 
-def design_in_environment(source: Document, environment: str) -> Design:
-    """Returns the design in a document, as it is in one of its environments.  Raises InputError."""
+def document_of(text: str, file: str) -> Document:
+    """Returns the one document of a text that is not empty.  Raises InputError."""
+    sources = document.read_text(text, file)
+    return next((source for source in sources if not _is_null(source.root)), sources[0])
+
+
+def design_in_environment(source: Document, environment: str, *, alone: bool = True) -> Design:
+    """Returns the design in a document, as it is in one of its environments.  Raises InputError.
+
+    Not `alone`: the others are asked about as well, and say themselves what is read in them.
+    """
     root = source.root
     if not isinstance(root, Table) or (ENVIRONMENTS not in root and not environment):
         return design_of(source)
-    laid, name, unused = in_environment(root, environment)
+    laid, name, unused = in_environment(root, environment, alone=alone)
     return design_of(replace(source, root=laid)).replace(environment=name, unused=unused)
 
 
-def in_environment(root: Table, name: str) -> tuple[Table, str, Unused]:
+def in_environment(root: Table, name: str, *, alone: bool = True) -> tuple[Table, str, Unused]:
     """Returns the design without its environments, as it is in one of them, the name of that one, and what is unused.
 
     Without a name it must have one alone.  Raises InputError.
@@ -91,11 +100,15 @@ def in_environment(root: Table, name: str) -> tuple[Table, str, Unused]:
     if overlay.problems:
         raise InputError(overlay.problems)
     own = [(place, path, f"{name} states it itself") for place, path in overlay.overridden]
+    if not alone:
+        return laid, name, tuple(own)
+    used = set(_places(laid))  # an alias stands where its anchor does
     others = [
         (place, f"{ENVIRONMENTS}.{other}", f"it is another environment than {name}")
         for other, table in tables.items()
         if other != name
         for place in _places(table)
+        if place not in used
     ]
     return laid, name, (*own, *others)
 
@@ -110,8 +123,9 @@ def _tables(root: Table) -> Mapping[str, Table]:
         raise InputError([Problem(place, message, "write `environments: {cloud: {...}}`")])
     problems, tables = [], {}
     for name, node in block.entries.items():
-        empty = isinstance(node, Scalar) and node.is_null()
-        table = Table({}, {}, block.key_place(name)) if empty else node
+        if not name:
+            problems.append(Problem(block.key_place(name), "an environment without a name", "give it one"))
+        table = Table({}, {}, block.key_place(name)) if _is_null(node) else node
         if not isinstance(table, Table):
             message = f"a mapping expected, {type_of[type(table)]} found"
             problems.append(Problem(table.place, message, "write it as the design: `components: {pool: {...}}`"))
@@ -148,22 +162,42 @@ class _Overlay:
         listed = path.rpartition(".")[2]
         if isinstance(base, Items) and isinstance(over, Items) and listed in ENDS:
             return self._entries(base, over, path, ENDS[listed])
+        if base is not None and _is_null(over) and not _is_null(base):
+            if not isinstance(base, Table):
+                message = f"an environment takes nothing away, and {path} is stated for all"
+                remedy = "state it in the other environments, not in the rest"
+                self.problems.append(Problem(over.place, message, remedy))
+            return base
         if base is not None and plain(base) != plain(over):
             self.overridden += [(place, path) for place in _places(base)]
         return over
 
     def _entries(self, base: Items, over: Items, path: str, ends: tuple[str, ...]) -> Items:
-        laid = list(base.items)
+        laid, known = list(base.items), set[tuple[str, ...]]()
         for node in over:
-            alike = [n for n, other in enumerate(base) if _ends(other, ends) == _ends(node, ends) is not None]
-            if len(alike) > 1:
+            own = _ends(node, ends)
+            alike = [n for n, other in enumerate(base) if _ends(other, ends) == own is not None]
+            if own in known and alike:
+                message = "an environment states what has these ends twice"
+                self.problems.append(Problem(node.place, message, "write one entry of both"))
+            elif len(alike) > 1:
                 message = f"{len(alike)} entries have these ends: which one is meant cannot be said"
                 self.problems.append(Problem(node.place, message, "state them in each environment, not in the rest"))
             elif alike:
                 laid[alike[0]] = self._node(base.items[alike[0]], node, f"{path}.{alike[0]}")
             else:
                 laid.append(node)
+            known |= {own} if own else set()
         return Items(laid, base.place)
+
+
+def _is_null(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.is_null()
+
+
+def label(node: Node) -> str | None:
+    """Returns the ends of a call or a link in words, by which it is known wherever it stands; None of another entry."""
+    return next((" -> ".join(ends) for ends in (_ends(node, keys) for keys in ENDS.values()) if ends), None)
 
 
 def _ends(node: Node, keys: tuple[str, ...]) -> tuple[str, ...] | None:

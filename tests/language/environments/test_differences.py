@@ -59,3 +59,18 @@ def test_some_differences_change_those_values_alone() -> None:
         mixed = between(before, chosen)
         assert {one.name for one in differences(before, mixed)} == {one.name for one in chosen}
         assert len(list(differences(mixed, after))) == len(changed) - 2
+
+
+def test_calls_and_links_are_known_by_their_ends_wherever_they_stand() -> None:
+    old = table("{calls: [{from: a, to: b, tries: 1}, {from: a, to: c}], links: [{ends: [a, b], latency: 1 ms}]}")
+    new = table("{calls: [{from: a, to: d}, {from: a, to: b, tries: 4}], links: [{ends: [a, b], latency: 1 ms}]}")
+    own = list(differences(old, new))
+    assert [str(one) for one in own] == [
+        "calls.a -> b.tries: 1 -> 4",
+        "calls.a -> c removed: {from: a, to: c}",
+        "calls.a -> d added: {from: a, to: d}",
+    ]
+    for chosen in (own, own[::-1]):
+        assert list(differences(between(old, chosen), new)) == []
+    assert list(differences(table("{calls: [{from: a, to: b}, {from: b, to: c}]}"),
+                            table("{calls: [{from: b, to: c}, {from: a, to: b}]}"))) == []  # fmt: skip

@@ -115,3 +115,45 @@ def test_an_unknown_environment_is_an_error_with_the_nearest_name() -> None:
 def test_environments_are_not_laid_over_manifests() -> None:
     with pytest.raises(InputError, match="this design is of several environments"):
         design_from_table(root("coherence: 1\nenvironments: {a: }\n"), file="d", text="")
+
+
+@pytest.mark.parametrize(("within", "message"), [
+    ("    calls: [{from: web, to: shop, deadline: 2 s}, {from: web, to: shop, tries: 3}]\n", "these ends twice"),
+    ("    calls: [{from: web, to: shop, deadline: ~}]\n", "takes nothing away, and calls.0.deadline is stated"),
+    ("    calls:\n", "takes nothing away, and calls is stated"),
+])  # fmt: skip
+def test_what_would_be_lost_is_refused(within: str, message: str) -> None:
+    text = TEXT[: TEXT.index("    calls: [{")] + within
+    with pytest.raises(InputError, match=message):
+        read_in_environment(text, "d", "cloud")
+
+
+def test_an_empty_entry_takes_nothing_away() -> None:
+    text = TEXT.replace("{shop: {copies: 30}}", "{shop: , web: {copies: 4}}")
+    shop = read_in_environment(text, "d", "cloud").components["shop"]
+    assert shop.copies is not None
+    assert shop.copies == read_in_environment(text, "d", "home").components["shop"].copies
+
+
+def test_an_environment_without_a_name_is_refused() -> None:
+    with pytest.raises(InputError, match="without a name"):
+        read_in_environment(TEXT.replace("home:", '"":'), "d", "cloud")
+
+
+def test_what_an_alias_repeats_is_used_where_it_stands() -> None:
+    text = TEXT.replace("home:", "home: {components: {shop: {copies: &n 30}}}").replace(
+        "copies: 30}}\n", "copies: *n}}\n"
+    )
+    text = text.replace("home: {components: {shop: {copies: *n}}}", "home: {components: {shop: {copies: &n 30}}}")
+    unused = read_in_environment(text, "d", "cloud").unused
+    assert not [path for place, path, _ in unused if path == "environments.home"]
+
+
+def test_others_are_left_to_themselves_where_they_are_asked_about_too() -> None:
+    table = root(TEXT)
+    assert any(path == "environments.cloud" for _, path, _ in in_environment(table, "home")[2])
+    assert in_environment(table, "home", alone=False)[2] == ()
+
+
+def test_the_design_of_a_text_is_its_document_that_is_not_empty() -> None:
+    assert read_in_environment(f"---\n~\n---\n{TEXT}", "d", "cloud").components.keys() == {"web", "shop"}
