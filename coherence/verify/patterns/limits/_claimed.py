@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
+from coherence.base.number_text import render_quantity
 from coherence.base.places import Place
+from coherence.base.units import ONE
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
@@ -15,12 +18,17 @@ from coherence.language.expressions.tree import Arithmetic, Compare, Name, Tree
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import supply_of, with_caps
 from coherence.verify.facts.range_claims import claimed
-from coherence.verify.facts.ranges import Corner, Values, enclosure, extremes, truth
+from coherence.verify.facts.ranges import Corner, Values, enclosure, extremes, point, truth, with_ranges
+from coherence.verify.jobs.capacity import alike
 from coherence.verify.patterns.writers._pair import Numbers, quantities
 
 
 def claim_on(question: Question, subject: Subject, name: str, claims: Tree, where: Place) -> Finding:
-    """Returns the answer whether what is claimed of a tier or a component fits."""
+    """Returns the answer whether what is claimed of a tier or a component fits.
+
+    Of a value that several members each state, one is surely enough for what fits on it, and all together are not
+    enough for what passes their sum; between the two the claims may be spread.
+    """
     facts = with_caps(known(subject), claims)
     tree, supply = facts.tree(claims), Name(supply_of(name))
     missing = facts.missing(tree)
@@ -33,12 +41,33 @@ def claim_on(question: Question, subject: Subject, name: str, claims: Tree, wher
     holds = truth(fits, facts.values)
     if holds:
         return _beside_boundaries(question, facts, name, fits, places)
-    excess = extremes(Arithmetic("-", tree, supply), facts.values)
+    facts, there = _of_all_members(facts, supply)
+    together = truth(Compare("<=", tree, there), facts.values)
+    if there != supply:
+        thing = _thing(name)
+        places = (*places, facts.places[f"{thing}.copies"].labelled("so many members"))
+        if together is True or facts.range(there).high is None:
+            needs = f"needs how the claims lie on the members of {thing}: {name} is what each of them has"
+            return question.undecided(needs, places, (name,))
+    excess = extremes(Arithmetic("-", tree, there), facts.values)
     if excess is None or excess[1].value <= 0:
         return question.undecided(
             f"needs bounds of what claims {name}: its parts do not vary independently", places, (name,)
         )
-    return _conflict(question, (subject, facts), name, fits, excess[1], places, certain=holds is False)
+    fits = Compare("<=", tree, there)
+    return _conflict(question, (subject, facts), name, fits, excess[1], places, certain=together is False)
+
+
+def _of_all_members(facts: DesignFacts, supply: Name) -> tuple[DesignFacts, Tree]:
+    """Returns what all members of a thing have together of a value that each has, and the facts with their number."""
+    members = alike(facts, supply.path)
+    if members is None:
+        return facts, supply
+    path = f"{_thing(supply.path)}.copies"
+    place = facts.design.places.get(_thing(supply.path), {}).get("count")
+    where = {path: place.place} if place is not None else {}
+    known_of = replace(facts, values=with_ranges(facts.values, {path: members}), places={**facts.places, **where})
+    return known_of, Arithmetic("*", supply, Name(path))
 
 
 def _missing_supply(name: str) -> str:
@@ -110,11 +139,12 @@ def _conflict(
     *,
     certain: bool,
 ) -> Finding:
-    count = worst.at[supply_of(name)]
+    count = enclosure(fits.right, {path: point(value) for path, value in worst.at.items()}).low or Fraction(0)
     claimed_ = worst.value + count
+    asked, there = _amount(known_of[1], name, claimed_), _amount(known_of[1], name, count)
     parts = ", ".join(f"{path} = {worst.at[path]}" for path in used(fits.left))
-    message = f"the claims on {name} can reach {claimed_} of {count}: {parts}"
-    witness = (Step(None, parts), Step(None, f"{claimed_} are claimed, {count} are there"))
+    message = f"the claims on {name} can reach {asked} of {there}: {parts}"
+    witness = (Step(None, parts), Step(None, f"{asked} are claimed, {there} are there"))
     numbers: Numbers = {
         "claimed": (claimed_, ""),
         "count": (count, ""),
@@ -124,6 +154,12 @@ def _conflict(
         message, places, (name, *_owners(known_of[1], fits.left)), arithmetic(numbers, witness=witness),
         certain=certain, repairs=_repairs(*known_of, name, fits.left, worst, count),
     )  # fmt: skip
+
+
+def _amount(facts: DesignFacts, name: str, value: Fraction) -> str:
+    """Renders an amount of what is claimed, in its unit where it has one."""
+    stated = facts.quantities.get(supply_of(name))
+    return str(value) if stated is None or stated.dimension == ONE else render_quantity(value, stated.dimension.physical)
 
 
 def _repairs(
@@ -142,7 +178,9 @@ def _repairs(
         for path, writer in uppers.items() if quantities(writer)
     ]  # fmt: skip
     supply = facts.quantities.get(supply_of(name))
-    enough = Fraction(math.ceil(most)) if count.denominator == 1 else most
+    each = worst.at[supply_of(name)]
+    enough = most * each / count if count else most
+    enough = Fraction(math.ceil(enough)) if each.denominator == 1 else enough
     more = repairs.change(subject, supply, enough) if supply is not None else None
     for repair in (repairs.proposal(*edits), repairs.proposal(more)):
         yield from [repair] if repair else []
