@@ -37,14 +37,14 @@ def _reply(design: Design, timer: Timer) -> Event | None:
         return None
     component = design.components.get(start.thing) if start.kind == "starts" and not start.activity else None
     begins = in_role(component, "start") if component is not None else []
-    if not begins or _held_back(design, timer):
+    if not begins or is_held_back(design, timer):
         return None
     return event_of(f"{start.thing}.{begins[-1][0]} ends", start.place)
 
 
-def _held_back(design: Design, timer: Timer) -> bool:
-    """Decides whether a startup probe of the same thing holds this one back until the start is over."""
-    return any(
+def is_held_back(design: Design, timer: Timer) -> bool:
+    """Decides whether a startup probe of the same thing holds this probe back until the start is over."""
+    return (timer.every is not None and timer.misses is not None) and any(
         other.part is not None and other.part.text == "startup_probe" and other.start == timer.start
         for other in design.timers.values()
         if other.name != timer.name

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from coherence.language.design import Design, Timer
+from coherence.language.implied import is_held_back
 from coherence.language.words import ACTIONS
 from coherence.verify.events import graph, orders
 from coherence.verify.events.orders import EventOrder
@@ -42,8 +43,7 @@ def never_comes(design: Design, event: str) -> TimerPair | None:
     """Returns the pair by which an event never comes: the only way to it is through a timer that never fires."""
     if len(design.timers) < 2 or not any(pair.always for pair in pairs(design)):
         return None
-    ways = graph.chains(event, graph.event_graph(design))
-    timers = [link.name for link in ways[0] if link.kind == "timer"] if len(ways) == 1 else []
+    timers = [link.name for link in graph.only_way(event, graph.event_graph(design)) if link.kind == "timer"]
     dead = (forestaller(design, design.timers[name]) for name in timers if name in design.timers)
     return next((pair for pair in dead if pair is not None), None)
 
@@ -89,6 +89,9 @@ def _ended_thing(timer: Timer) -> str:
 
 
 def _is_armed(design: Design, early: Timer, other: Timer) -> bool:
-    """Returns whether `early` is armed whenever `other` would fire."""
+    """Returns whether `early` is armed whenever `other` would fire: no probe is while a startup probe runs."""
+    starting = early.part is not None and early.part.text == "startup_probe"
+    if is_held_back(design, early) or (starting and is_held_back(design, other)):
+        return False
     lifts = [graph.key_of(timer.unless, design) if timer.unless is not None else "" for timer in (early, other)]
     return lifts[0] in ("", lifts[1]) and early.sees == other.sees and str(early.per) == str(other.per)

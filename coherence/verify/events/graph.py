@@ -353,6 +353,12 @@ def chains(event: str, links_to: Causes) -> tuple[Chain, ...]:
     return ways
 
 
+def only_way(event: str, links_to: Causes) -> Chain:
+    """Returns the way back from an event that has one alone; empty where it has none or several."""
+    ways = chains(event, links_to)
+    return ways[0] if len(ways) == 1 else ()
+
+
 def rounds(event: str, links_to: Causes) -> tuple[Chain, ...]:
     """Returns every way back from an event to the last time that it came.  Raises OverflowError beyond MOST_CHAINS."""
     ways = tuple(itertools.islice(_around(event, event, links_to, (event,)), MOST_CHAINS + 1))

@@ -5,7 +5,8 @@ A promise `a before b` about timers and activities that one event starts.  The t
 added up from that event: a timer's window (jitter, phase of the ticker), the range of an activity,
 the timer that starts it.  The promise holds when the latest `a` precedes the earliest `b`.
 It says: whenever `b` comes, `a` has come before.  Where another timer always forestalls `b` it is kept, since `b` never
-comes; where one forestalls `a` alone, `b` comes without it.
+comes; where one forestalls `a` alone, `b` comes without it.  Where `b` is a probe that by the stated times is
+always answered, it is asked whether that can fail: else nothing breaks the promise.
 
 Two clocks that agree on paper do not agree in the field: equality of two timers is a conflict.  A
 *stated worst case* (a chain with the range of an activity) may touch a timer's limit; that passes
@@ -55,11 +56,12 @@ from typing import TYPE_CHECKING
 from coherence.base.places import Place
 from coherence.findings.finding import Evidence, Finding, Repair, Step
 from coherence.findings.question_input import Question, Subject, arithmetic
-from coherence.language.design import Timer
-from coherence.verify.events import orders
+from coherence.language.design import Design, Timer
+from coherence.verify.events import graph, orders
 from coherence.verify.events.orders import EventOrder, between
 from coherence.verify.patterns.timers import _before, _overrun
 from coherence.verify.patterns.timers._before import OrderPromise
+from coherence.verify.patterns.timers._overrun import OverrunCase
 from coherence.verify.timers import repairs
 from coherence.verify.timers.firing import hands_out_again
 
@@ -117,7 +119,32 @@ def _answer(subject: Subject, pair: OrderPromise) -> Finding:
                 pair, order, f"needs whether {interruptions.words} prolongs what comes first", loops=interruptions.loops
             )
         return _proved(pair, order, touching=relation == "touches")
+    if (lift := _always_lifted(subject.design, pair.second)) is not None:
+        return _lifted(pair, order, lift)
     return _conflict(subject, pair, order, certain=relation == "after")
+
+
+def _always_lifted(design: Design, event: str) -> OverrunCase | None:
+    """Returns the probe on the only way to an event that, by the stated times, is answered in every run.
+
+    A deadline or a lease is there for the run in which its `unless` does not come, and is held against that.
+    """
+    names = [link.name for link in graph.only_way(event, graph.event_graph(design)) if link.kind == "timer"]
+    cases = (case for case in _overrun.cases(design) if case.timer.name in names) if names else ()
+    always = (case for case in cases if case.relation == "before" and case.order.first and len(case.order.second) == 1)
+    return next((case for case in always if case.timer.misses is not None), None)
+
+
+def _lifted(pair: OrderPromise, order: EventOrder, lift: OverrunCase) -> Finding:
+    """Asks for a run in which the second event comes at all: what is stated never lets it."""
+    unless, first = lift.timer.unless, pair.promise.first
+    assert unless is not None
+    assert first is not None
+    needs = (
+        f"needs whether '{unless.text}' can fail to come: by the stated times it always comes before {lift.timer.name} "
+        f"fires, and without it {lift.timer.name} does not wait for '{first.text}'"
+    )
+    return _undecided(pair, order, needs)
 
 
 def _without_one(subject: Subject, pair: OrderPromise, order: EventOrder, relation: str) -> Finding | None:
