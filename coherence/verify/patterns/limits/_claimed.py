@@ -159,7 +159,9 @@ def _conflict(
 def _amount(facts: DesignFacts, name: str, value: Fraction) -> str:
     """Renders an amount of what is claimed, in its unit where it has one."""
     stated = facts.quantities.get(supply_of(name))
-    return str(value) if stated is None or stated.dimension == ONE else render_quantity(value, stated.dimension.physical)
+    return (
+        str(value) if stated is None or stated.dimension == ONE else render_quantity(value, stated.dimension.physical)
+    )
 
 
 def _repairs(
