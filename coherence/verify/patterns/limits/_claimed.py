@@ -66,8 +66,9 @@ def _of_all_members(facts: DesignFacts, supply: Name) -> tuple[DesignFacts, Tree
     path = f"{_thing(supply.path)}.copies"
     place = facts.design.places.get(_thing(supply.path), {}).get("count")
     where = {path: place.place} if place is not None else {}
-    known_of = replace(facts, values=with_ranges(facts.values, {path: members}), places={**facts.places, **where})
-    return known_of, Arithmetic("*", supply, Name(path))
+    values = with_ranges(facts.values, {path: members})
+    counted = replace(facts, values=values, places=facts.places | where)  # type: ignore[arg-type]  # never put into
+    return counted, Arithmetic("*", supply, Name(path))
 
 
 def _missing_supply(name: str) -> str:
