@@ -142,10 +142,10 @@ def _conflict(
 ) -> Finding:
     count = enclosure(fits.right, {path: point(value) for path, value in worst.at.items()}).low or Fraction(0)
     claimed_ = worst.value + count
-    asked, there = _amount(known_of[1], name, claimed_), _amount(known_of[1], name, count)
+    most, there = _amount(known_of[1], name, claimed_), _amount(known_of[1], name, count)
     parts = ", ".join(f"{path} = {worst.at[path]}" for path in used(fits.left))
-    message = f"the claims on {name} can reach {asked} of {there}: {parts}"
-    witness = (Step(None, parts), Step(None, f"{asked} are claimed, {there} are there"))
+    message = f"the claims on {name} can reach {most} of {there}: {parts}"
+    witness = (Step(None, parts), Step(None, f"{most} are claimed, {there} are there"))
     numbers: Numbers = {
         "claimed": (claimed_, ""),
         "count": (count, ""),
