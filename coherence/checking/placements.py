@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from coherence.base.reads import unnoted
+from coherence.base.solver import joined
 from coherence.findings.finding import Evidence, Finding, Grade, Severity, Verdict
 from coherence.findings.influences import acts_on_the_way
 from coherence.findings.question_input import Subject
@@ -107,7 +108,7 @@ def _proved(sides: Sequence[Sides], proofs: Sequence[Finding]) -> Finding:
     """Returns the proof on all sides, which says what holds on each where that is not the same."""
     first = proofs[0]
     scripts = dict.fromkeys(proof.evidence.certificate for proof in proofs)
-    script = None if None in scripts else "(reset)\n".join(filter(None, scripts))
+    script = None if None in scripts else joined(filter(None, scripts))
     loops = [loop for loop in sides[0] if loop in first.of]
     stated = (f"wherever {' and '.join(loops)} runs: on each side of the boundaries",) if loops else ()
     known = dict.fromkeys(words for proof in proofs for words in proof.assumptions)

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Protocol, TypeVar
 
 from coherence.base.places import Place
+from coherence.base.solver import joined
 from coherence.findings.finding import Finding, NotRead, Repair, Report
 from coherence.findings.suppressions import UNUSED
 from coherence.language.design import Design
@@ -24,7 +25,6 @@ class HasDesign(Protocol):
 
 
 Read = TypeVar("Read", bound=HasDesign)
-AGAIN = "\n(reset)\n"  # between the scripts of a certificate
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,10 @@ def joined_findings(answers: Sequence[InEnvironment]) -> tuple[Finding, ...]:
 
 def _joined(group: Sequence[tuple[str, Finding]], number: int) -> Finding:
     names, (first, *others) = tuple(dict.fromkeys(name for name, _ in group)), [finding for _, finding in group]
-    scripts = [finding.evidence.certificate for _, finding in group]
+    scripts = dict.fromkeys(finding.evidence.certificate for _, finding in group)
     evidence = replace(
         first.evidence,
-        certificate=AGAIN.join(dict.fromkeys(filter(None, scripts))) or None,
+        certificate=None if None in scripts else joined(filter(None, scripts)),
         numbers=_figures(group),
         replayed=all(finding.evidence.replayed for _, finding in group),
         cut_short=any(finding.evidence.cut_short for _, finding in group),

@@ -71,9 +71,14 @@ def test_a_proof_in_all_environments_has_the_certificates_of_all() -> None:
     proof = next(finding for finding in checked(TEXT).findings if finding.verdict is Verdict.PROVED)
     answers = [
         InEnvironment(read_in_environment(TEXT, "d", name), (with_script(proof, script),), ())
-        for name, script in (("near", "(assert a)"), ("far", "(assert b)"))
+        for name, script in (("near", "(assert a)\n"), ("far", "(assert b)\n"))
     ]
-    assert [finding.evidence.certificate for finding in joined_findings(answers)] == ["(assert a)\n(reset)\n(assert b)"]
+    assert [finding.evidence.certificate for finding in joined_findings(answers)] == [
+        "(assert a)\n(reset)\n(assert b)\n"
+    ]
+    without = replace(proof, evidence=replace(proof.evidence, certificate=None))
+    partly = joined_findings([answers[0], replace(answers[1], findings=(without,))])
+    assert [finding.evidence.certificate for finding in partly] == [None]  # no certificate of a part stands for all
     same = joined_findings([answers[0], replace(answers[1], findings=answers[0].findings)])
     assert same == answers[0].findings
 
