@@ -120,11 +120,11 @@ def test_commands_that_only_tell(words: list[str], capsys: pytest.CaptureFixture
 def test_inventory_and_graph(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["inventory", str(design)]) == 0
     assert "app -> api" in capsys.readouterr().out
-    assert run(["inventory", str(design), "--format", "json"]) == 0
+    assert run(["inventory", str(design), "-o", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)["policies"]
     assert all("COH201" in row["read by"] for row in rows if row["kind"] == "call")
     for form in ("mermaid", "dot", "graphml"):
-        assert run(["graph", str(design), "--format", form]) == 0
+        assert run(["graph", str(design), "-o", form]) == 0
         assert "api" in capsys.readouterr().out
 
 

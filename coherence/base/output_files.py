@@ -20,15 +20,24 @@ MOST_BYTES = 256_000_000  # of a file that is looked through for the mark
 def write_output(file: str | Path, content: bytes, *, mark: bytes | tuple[bytes, ...]) -> None:
     """Writes one file.  mark: bytes of which some stand in every output of this kind.  Raises UsageError."""
     path = Path(file)
+    refuse_foreign(path, mark=mark)
     try:
         if path.exists() and not path.is_file() and not path.is_dir():  # a device, such as /dev/stdout
             path.write_bytes(content)
             return
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    replace_files({str(path): (None, content)})
+
+
+def refuse_foreign(file: str | Path, *, mark: bytes | tuple[bytes, ...]) -> None:
+    """Raises UsageError where a file stands that has nothing of the mark."""
+    path = Path(file)
+    try:
         if path.is_file() and path.stat().st_size and not _has(path, mark):
             raise UsageError(f"{path} holds something else and is not overwritten: name another file, or remove it")
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
-    replace_files({str(path): (None, content)})
 
 
 def _has(path: Path, mark: bytes | tuple[bytes, ...]) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.cli._designs import one_entry
+from coherence.door.result import head
 
 if TYPE_CHECKING:
     from coherence.simulate.serving.of_design import Engine
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 UNITS = {"step_time": "s", "per_prompt_token": "s/token", "per_request": "s", "per_cached_token": "s/token"}
 
 
-def fitted_step_times(path: str, named: Sequence[str], *, as_json: bool) -> str:
+def fitted_step_times(path: str, named: Sequence[str]) -> list[dict[str, Any]]:
     """Returns the keys to write into the design, for each server named as SERVER=FOLDER (several: all its runs)."""
     from coherence.simulate.processes import FIRST_BURST
     from coherence.simulate.serving.fit import fit_step_time
@@ -31,7 +32,14 @@ def fitted_step_times(path: str, named: Sequence[str], *, as_json: bool) -> str:
         step, error = fit_step_time(*counters, server=engine.server, experts=engine.step.experts)
         requests = sum(len(run.first) for run in counters)
         rows.append({"server": name, "requests": requests, "residual": error, **_keys(step)})
-    return json.dumps(rows, indent=2) + "\n" if as_json else "".join(f"{line}\n" for line in _lines(rows))
+    return rows
+
+
+def rendered(rows: Sequence[Mapping[str, Any]], form: str) -> str:
+    """Returns fitted step times as JSON or text."""
+    if form == "json":
+        return json.dumps({**head("fit"), "servers": rows}, indent=2) + "\n"
+    return "".join(f"{line}\n" for line in _lines(rows))
 
 
 def _folders(named: Sequence[str], engines: Mapping[str, Engine]) -> Mapping[str, list[Path]]:

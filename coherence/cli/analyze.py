@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,7 @@ from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._designs import one_entry
 from coherence.cli._given import refuse_given
 from coherence.cli._network import NAMES, analyze_network, network_options, questions_of
+from coherence.cli._output import Output, output_option, put_out
 from coherence.cli._picture import Picture, picture_of, picture_options
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._series import NAMES as OF_SERIES
@@ -33,10 +35,10 @@ if TYPE_CHECKING:
 @time_limit_option(0.5, 30.0, "Of the whole analysis; what is not reached is undecided.")
 @click.option("--cross-check", is_flag=True, help="Lay verdicts beside python-control's; exit 1 where they differ.")
 @strict_option(OPEN)
-@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_option("text", "json")
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str | None, network: str | None, series: str | None, transient: bool, response: tuple[str, ...],
-    retune: bool, time_limit: float, strict: bool, output: str, cross_check: bool, **asked_of_network: Any,
+    retune: bool, time_limit: float, strict: bool, output: Sequence[Output], cross_check: bool, **asked_of_network: Any,
 ) -> int:  # fmt: skip
     """Analyze the loops of the design at PATH.
 
@@ -48,7 +50,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if series is not None and network is None:
         refuse_given((*NAMES, "picture", "retune", "cross_check", "strict"), "series of telemetry are only read")
         text, document = analyze_series(series, path, time_limit, transient=transient, responses=response)
-        click.echo(_dumped(document) if output == "json" else text, nl=False)
+        put_out(output, lambda form: _dumped(document) if form == "json" else text)
         return 0
     refuse_given((*OF_SERIES, "series"), "it is asked of telemetry (--series FILE), beside a design or alone")
     if (path is None) == (network is None):
@@ -60,7 +62,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
         text, document, code = analyze_network(
             network, questions, picture, time_limit, strict=strict, cross_check=cross_check
         )
-        click.echo(_dumped(document) if output == "json" else text, nl=False)
+        put_out(output, lambda form: _dumped(document) if form == "json" else text)
         return code
     refuse_given(NAMES, "it is asked of a network of blocks (--network FILE)")
     assert path is not None
@@ -68,8 +70,9 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
 
 def _design(
-    path: str, picture: Picture | None, output: str, time_limit: float, *, retune: bool, strict: bool, cross_check: bool
-) -> int:
+    path: str, picture: Picture | None, output: Sequence[Output], time_limit: float, *, retune: bool, strict: bool,
+    cross_check: bool,
+) -> int:  # fmt: skip
     """Prints the analysis of a design; returns the exit code: 1 where its answers contradict each other."""
     from coherence.base.watchdog import interruptible
     from coherence.cli._progress import Progress
@@ -88,8 +91,8 @@ def _design(
         named, kinds = system_name(path), picture.kinds
         files.write(of_design(named, analysis, result.model, beside.cycles, seconds=time_limit, kinds=kinds),
                     picture.file)  # fmt: skip
-    shown = _dumped({**result.to_dict(), **second.to_dict()}) if output == "json" else _text(path, result, second)
-    click.echo(shown, nl=False)
+    document = {**result.to_dict(), **second.to_dict()}
+    put_out(output, lambda form: _dumped(document) if form == "json" else _text(path, result, second))
     left_open = any(group.verdict == "undecided" for group in analysis.groups)
     if analysis.stopped or run.stopped:
         return STOPPED_CODE

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,11 @@ import click
 
 from coherence.base.errors import UsageError
 from coherence.cli._given import refuse_given
+from coherence.cli._output import Output, output_option, put_out
 from coherence.cli._unread import strict_code, strict_option
 
 if TYPE_CHECKING:
+    from coherence.door.bound import BoundResult, FloorsResult
     from coherence.findings.finding import NotRead
     from coherence.minimums.bound import Checked
 
@@ -37,7 +40,7 @@ OF_ONE = ("measured", "picture", "schedule", "strict")  # options of one design 
 @click.option("--picture", metavar="FILE", help="Draw one bound over its ranges: FILE.svg, or FILE.png.")
 @click.option("--schedule", metavar="FILE.xml", help="Write what attains a floor of a fabric, for MSCCL.")
 @strict_option("a floor is without a number or a value that counts is not read")
-@click.option("--output", "-o", type=click.Choice(["text", "json", "latex"]), default="text", show_default=True)
+@output_option("text", "json", "latex")
 def command(  # noqa: PLR0913  (one parameter per option)
     *,
     target: str | None,
@@ -49,7 +52,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     picture: str | None,
     schedule: str | None,
     strict: bool,
-    output: str,
+    output: Sequence[Output],
 ) -> int:
     """Floors of the design at TARGET, or the bound of that name at the inputs given.
 
@@ -88,26 +91,23 @@ def _refuse_unknown_bound(target: str) -> None:
         entry(target)
 
 
-def _list(output: str) -> int:
+def _list(output: Sequence[Output]) -> int:
     from coherence.minimums import report
     from coherence.minimums.registry import entries
 
     every = tuple(entries().values())
-    if output == "json":
-        _echo_json({"bounds": [report.bound_json(entry) for entry in every]})
-    elif output == "latex":
-        _echo(line for entry in every for line in report.page_latex(entry))
-    else:
-        _echo(report.table(every))
+    put_out(output, lambda form: {
+        "json": lambda: _json({"bounds": [report.bound_json(entry) for entry in every]}),
+        "latex": lambda: _lines(line for entry in every for line in report.page_latex(entry)),
+        "text": lambda: _lines(report.table(every)),
+    }[form]())  # fmt: skip
     return 0
 
 
-def _bound(name: str, inputs: Sequence[str], output: str, picture: str | None) -> int:
+def _bound(name: str, inputs: Sequence[str], output: Sequence[Output], picture: str | None) -> int:
     from coherence.door.bound import bound_at, page_of
-    from coherence.minimums import report
-    from coherence.minimums.registry import entry
 
-    if inputs and output == "latex":
+    if inputs and any(one.form == "latex" for one in output):
         raise UsageError("-o latex is of the formula, and takes no values: leave the inputs out, or take text or json")
     if not inputs:
         refuse_given(("picture",), "there is nothing to draw without values: give an input as A..B")
@@ -117,16 +117,25 @@ def _bound(name: str, inputs: Sequence[str], output: str, picture: str | None) -
         from coherence.reporting.pictures import files
 
         files.write(bound_figure(result.registered.bound, result.answers.floor.inputs), picture)
-    if output == "json":
-        click.echo(json.dumps(result.data, indent=2, allow_nan=False))
-    elif result.answers is None:
-        _echo(report.page_latex(entry(name)) if output == "latex" else report.page(entry(name)))
-    else:
-        answers = result.answers
-        _echo(report.value_text(answers.floor, answers.steep, answers.rungs))
-        _echo(report.witness_text(answers.floor, answers.attained, answers.why))
-        _echo(f"  {line}" for line in report.worth_text(answers.worth, answers.floor.bound.unit))
+    put_out(output, partial(_rendered, name, result))
     return 0
+
+
+def _rendered(name: str, result: BoundResult, form: str) -> str:
+    """Returns one bound, or its value, in a format."""
+    from coherence.minimums import report
+    from coherence.minimums.registry import entry
+
+    if form == "json":
+        return json.dumps(result.data, indent=2, allow_nan=False) + "\n"
+    if result.answers is None:
+        return _lines(report.page_latex(entry(name)) if form == "latex" else report.page(entry(name)))
+    answers = result.answers
+    return _lines((
+        *report.value_text(answers.floor, answers.steep, answers.rungs),
+        *report.witness_text(answers.floor, answers.attained, answers.why),
+        *(f"  {line}" for line in report.worth_text(answers.worth, answers.floor.bound.unit)),
+    ))  # fmt: skip
 
 
 def _schedule(name: str, inputs: Sequence[str], file: str) -> int:
@@ -150,27 +159,36 @@ def _schedule(name: str, inputs: Sequence[str], file: str) -> int:
     return 0
 
 
-def _design(target: str, measured: Sequence[str], output: str) -> tuple[Sequence[NotRead], bool]:
+def _design(target: str, measured: Sequence[str], output: Sequence[Output]) -> tuple[Sequence[NotRead], bool]:
     """Prints the floors of every design of a target; returns what they do not depend on, and if one is missing."""
-    from coherence.cli._unread import left_out_text, unread_text
     from coherence.door.bound import floors_of
-    from coherence.minimums import report
-    from coherence.minimums.losses import report_measured
 
     result = floors_of(target, measured)
-    if output == "json":
-        click.echo(json.dumps(result.data, indent=2, allow_nan=False))
-    for design in result.designs if output != "json" else ():
-        _echo(
-            report.design_latex(design.floors) if output == "latex" else report.design_text(design.path, design.floors)
-        )
-        _echo(report_measured.measured_text(design.split) if output == "text" else ())
-        _echo((*left_out_text(design.assumed), *unread_text(design.unread)) if output == "text" else ())
+    put_out(output, partial(_floors, result))
     lines = [line for design in result.designs for line in design.unread]
     return lines, any(floor.floor is None for design in result.designs for floor in design.floors)
 
 
-def _prove(target: str | None, certificates: str | None, output: str) -> int:
+def _floors(result: FloorsResult, form: str) -> str:
+    """Returns the floors of designs in a format."""
+    from coherence.cli._unread import left_out_text, unread_text
+    from coherence.minimums import report
+    from coherence.minimums.losses import report_measured
+
+    if form == "json":
+        return json.dumps(result.data, indent=2, allow_nan=False) + "\n"
+    if form == "latex":
+        return "".join(_lines(report.design_latex(design.floors)) for design in result.designs)
+    return "".join(
+        _lines((
+            *report.design_text(design.path, design.floors), *report_measured.measured_text(design.split),
+            *left_out_text(design.assumed), *unread_text(design.unread),
+        ))
+        for design in result.designs
+    )  # fmt: skip
+
+
+def _prove(target: str | None, certificates: str | None, output: Sequence[Output]) -> int:
     from coherence.cli._progress import Progress
     from coherence.minimums.formulas import sympy
     from coherence.minimums.registry import entries, entry
@@ -188,16 +206,20 @@ def _prove(target: str | None, certificates: str | None, output: str) -> int:
                     _write(Path(certificates), f"{registered.bound.name}-{number + 1}.smt2", checked.script)
     failed = [name for name, _, checked in rows if not checked.holds]
     cited = [one.bound.name for one in chosen if not one.bound.proofs]
-    if output == "json":
-        proofs = [{"bound": name, "how": how, "holds": c.holds, "said": c.words} for name, how, c in rows]
-        _echo_json({"proofs": proofs, "cited": cited})
-    else:
-        width = max((len(name) for name, _, _ in rows), default=0)
-        _echo(f"{'ok  ' if c.holds else 'FAIL'}  {name:<{width}}  {how}: {c.words}" for name, how, c in rows)
-        proved = len({name for name, _, _ in rows})
-        click.echo(f"{proved} bounds proved by machine, {len(cited)} cited, {len(failed)} proofs failed", nl=True)
-        click.echo(f"{time.monotonic() - begun:.1f} s", err=True)
+    put_out(output, partial(_proofs, rows, cited))
+    click.echo(f"{time.monotonic() - begun:.1f} s", err=True)
     return 1 if failed else 0
+
+
+def _proofs(rows: Sequence[tuple[str, str, Checked]], cited: Sequence[str], form: str) -> str:
+    """Returns proofs that were made again, in a format."""
+    if form == "json":
+        proofs = [{"bound": name, "how": how, "holds": c.holds, "said": c.words} for name, how, c in rows]
+        return _json({"proofs": proofs, "cited": cited})
+    width = max((len(name) for name, _, _ in rows), default=0)
+    lines = [f"{'ok  ' if c.holds else 'FAIL'}  {name:<{width}}  {how}: {c.words}" for name, how, c in rows]
+    proved, failed = len({name for name, _, _ in rows}), sum(not checked.holds for _, _, checked in rows)
+    return _lines([*lines, f"{proved} bounds proved by machine, {len(cited)} cited, {failed} proofs failed"])
 
 
 def _again(checked: Checked) -> Checked:
@@ -223,12 +245,11 @@ def _write(folder: Path, name: str, text: str) -> None:
     write_outputs(folder, {name: text.encode()})
 
 
-def _echo(lines: Any) -> None:
-    for line in lines:
-        click.echo(line)
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
-def _echo_json(document: dict[str, Any]) -> None:
+def _json(document: dict[str, Any]) -> str:
     from coherence.door.result import head
 
-    click.echo(json.dumps({**head("bound"), **document}, indent=2, allow_nan=False))
+    return json.dumps({**head("bound"), **document}, indent=2, allow_nan=False) + "\n"

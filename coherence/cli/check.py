@@ -172,12 +172,27 @@ def _refuse_unprinted(options: CheckOptions) -> None:
         check_drawing(options.picture)
     if options.diff and any("=" not in form for form in options.output):
         refuse_given(("output",), "--diff prints the change alone: write -o FORMAT=FILE")
+    _refuse_outputs(options.output)
     forms = options.output or (() if options.diff else ("text",))
     if not any(form.partition("=")[0] == "text" for form in forms):
         refuse_given(
             ("verbose",),
             "it lengthens the text, and no text is printed: other formats are as long as they are, and JSON has all",
         )
+
+
+def _refuse_outputs(outputs: Sequence[str]) -> None:
+    """Raises UsageError for a format that is none, and for a file that holds something else."""
+    from coherence import reporting
+    from coherence.base.output_files import refuse_foreign
+
+    for output in outputs:
+        name, equals, file = output.partition("=")
+        mark = reporting.mark(name)
+        if equals and not file:
+            raise UsageError(f"-o {output} names no file: write {name}=FILE, or {name} for standard output")
+        if file:
+            refuse_foreign(file, mark=mark)
 
 
 @dataclass(frozen=True)

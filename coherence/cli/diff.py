@@ -11,6 +11,7 @@ import click
 from coherence.base.errors import UsageError
 from coherence.base.outside_text import visible
 from coherence.base.watchdog import STOPPED_CODE, interruptible
+from coherence.cli._output import Output, output_option, put_out
 from coherence.cli._progress import Progress
 from coherence.cli._seconds import time_limit_option
 
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 @click.option("--select", "-s", multiple=True, metavar="COH2", help="Only codes that begin with this (repeatable).")
 @click.option("--ignore", "-i", multiple=True, metavar="COH2", help="No codes that begin with this (repeatable).")
 @time_limit_option(1.0, 60.0, "Of the wall; causes that are not found by then are not sought.")
-@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_option("text", "json")
 def command(
     *, paths: Sequence[str], environments: Sequence[str], select: Sequence[str], ignore: Sequence[str],
-    time_limit: float, output: str,
+    time_limit: float, output: Sequence[Output],
 ) -> int:  # fmt: skip
     """Say what changes from one design to another (PATHS are two), or from one environment to another (one PATH).
 
@@ -47,9 +48,13 @@ def command(
             paths[0], paths[1] if len(paths) == 2 else None, environments=tuple(environments), select=tuple(select),
             ignore=tuple(ignore), time_limit=time_limit,
         )  # fmt: skip
-    shown = json.dumps(result.to_dict(), indent=2) if output == "json" else "\n".join(map(visible, _text(result)))
-    click.echo(shown)
+    put_out(output, lambda form: _rendered(form, result))
     return STOPPED_CODE if run.stopped else int(bool(result.new_conflicts))
+
+
+def _rendered(form: str, result: DiffResult) -> str:
+    lines = [json.dumps(result.to_dict(), indent=2)] if form == "json" else map(visible, _text(result))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _text(result: DiffResult) -> Iterator[str]:

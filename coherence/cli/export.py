@@ -18,7 +18,7 @@ MARKS = {"mat": b"MATLAB 5.0", "json": b'"network": 1', "python-control": b"writ
 @click.command("export")
 @click.argument("path", type=click.Path())
 @click.option("--as", "kind", type=click.Choice(list(MARKS)), required=True, help="A script, a .mat file, or JSON.")
-@click.option("--out", metavar="FILE", help="Write to FILE instead of standard output.")
+@click.option("--output", "-o", "out", metavar="FILE", help="Write to FILE instead of standard output.")
 @click.option("--loop", metavar="NAME", help="The group of this loop, where the design has several.")
 @click.option("--point", type=int, default=0, show_default=True, help="Which operating point.")
 @click.option("--branch", type=int, default=None, help="Which side of the kinks at that point.")
@@ -35,7 +35,7 @@ def command(
     from coherence.loops.interchange.loop_analysis import analyze
 
     if kind == "mat" and out is None:
-        raise UsageError("a .mat file is not text: name it with --out FILE.mat")
+        raise UsageError("a .mat file is not text: name it with -o FILE.mat")
     network = exported(analyze(path, time_limit=time_limit), loop=loop, point=point, branch=branch)
     content = _content(network, kind)
     if out is not None:

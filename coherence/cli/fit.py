@@ -13,6 +13,7 @@ import click
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._designs import one_entry, system_of
+from coherence.cli._output import Output, output_option, put_out
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
 from coherence.cli._workers import workers_of, workers_options
@@ -89,11 +90,11 @@ class FitFiles:
 @click.option("--picture", metavar="FILE", help="Draw graph, waterfall and shares: FILE.svg, or FILE.png.")
 @time_limit_option(0.5, 600.0, "Of the wall, for all of it; what is not answered by then is named.")
 @strict_option(OPEN)
-@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_option("text", "json")
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, stream: bool, window: str | None, against: str | None, reference: Sequence[str],
     do: Sequence[str], servers: Sequence[str], write: bool, network: str | None, picture: str | None,
-    time_limit: float, strict: bool, output: str, **more: Any,
+    time_limit: float, strict: bool, output: Sequence[Output], **more: Any,
 ) -> int:  # fmt: skip
     """Fit the design at PATH to telemetry.
 
@@ -101,7 +102,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     is unexplained sum to it exactly, and what the data cannot tell is refused, with what to measure instead.
     """
     if servers:
-        return _servers(path, servers, as_json=output == "json")
+        return _servers(path, servers, output)
     from coherence.causal.session.context import FitSettings
 
     reading = TelemetryInput(**{name: more.pop(name) for name in READING})
@@ -124,7 +125,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
 
 def _fit(  # noqa: PLR0913  (one parameter per option)
     path: str, reading: TelemetryInput, settings: FitSettings, *, stream: bool, files: FitFiles,
-    time_limit: float, strict: bool, output: str,
+    time_limit: float, strict: bool, output: Sequence[Output],
 ) -> int:  # fmt: skip
     """Fits a design to telemetry and prints what that answers.  Returns the exit code."""
     from coherence.base.watchdog import interruptible
@@ -136,7 +137,7 @@ def _fit(  # noqa: PLR0913  (one parameter per option)
         context = partial(_context, entry.design, reading, settings, stream=stream)
         result = fitted(entry, path, context, time_limit)
     _write(path, entry, reading, result, files)
-    click.echo(_json(result) if output == "json" else _text(entry.sources, result), nl=False)
+    put_out(output, lambda form: _json(result) if form == "json" else _text(entry.sources, result))
     if run.stopped:
         return STOPPED_CODE
     left_open = _left_open(result.sections)
@@ -158,14 +159,15 @@ def _write(path: str, entry: Entry, reading: TelemetryInput, result: FitResult, 
         write_calibrated(entry, result.context, ", ".join(reading.files) or str(reading.prometheus))
 
 
-def _servers(path: str, servers: Sequence[str], *, as_json: bool) -> int:
+def _servers(path: str, servers: Sequence[str], output: Sequence[Output]) -> int:
     """Prints the times of steps of inference servers, fitted to what they counted."""
     from coherence.cli._given import refuse_given
-    from coherence.cli._serving_fit import fitted_step_times
+    from coherence.cli._serving_fit import fitted_step_times, rendered
 
     names = [p.name for p in click.get_current_context().command.params if p.name not in {"path", "servers", "output"}]
     refuse_given([name for name in names if name], "--serving fits the times of steps and reads no telemetry")
-    click.echo(fitted_step_times(path, servers, as_json=as_json), nl=False)
+    rows = fitted_step_times(path, servers)
+    put_out(output, partial(rendered, rows))
     return 0
 
 

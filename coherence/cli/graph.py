@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from coherence.cli._given import refuse_given
+from coherence.cli._output import Output, output_option, put_out
 from coherence.cli._seconds import time_limit_option
 
 if TYPE_CHECKING:
@@ -19,11 +21,9 @@ DRAWN = "svg"
 
 @click.command("graph")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option(
-    "--format", "form", type=click.Choice(["mermaid", "dot", "graphml", DRAWN]), default="mermaid", show_default=True
-)
+@output_option("mermaid", "dot", "graphml", DRAWN)
 @time_limit_option(0.1, 60.0, "Of the wall, for the findings on an SVG.")
-def command(path: Path, form: str, time_limit: float) -> int:
+def command(path: Path, output: Sequence[Output], time_limit: float) -> int:
     """Print the graph of the design (or of the manifests) at PATH.
 
     An SVG has the findings of `check` on it, zones of feedback, and calls that are sent again.
@@ -32,16 +32,20 @@ def command(path: Path, form: str, time_limit: float) -> int:
     from coherence.model.graph import FORMATS, graph
 
     workspace = open_workspace([path])
-    if form == DRAWN:
-        return _drawn(str(path), workspace, time_limit)
-    refuse_given(("time_limit",), "nothing is asked for this format")
-    for entry in workspace.entries:
-        click.echo(FORMATS[form](graph(entry.design)), nl=False)
+    if all(one.form != DRAWN for one in output):
+        refuse_given(("time_limit",), "nothing is asked for this format")
+
+    def rendered(form: str) -> str:
+        if form == DRAWN:
+            return _drawn(str(path), workspace, time_limit)
+        return "".join(FORMATS[form](graph(entry.design)) for entry in workspace.entries)
+
+    put_out(output, rendered)
     return 0
 
 
-def _drawn(path: str, workspace: Workspace, seconds: float) -> int:
-    """Prints the map of risk of the one design."""
+def _drawn(path: str, workspace: Workspace, seconds: float) -> str:
+    """Returns the map of risk of the one design."""
     from coherence.checking.cache import Cache, folder
     from coherence.checking.workspace import report
     from coherence.cli._designs import system_of
@@ -54,5 +58,4 @@ def _drawn(path: str, workspace: Workspace, seconds: float) -> int:
             workspace, time_limit=seconds, today=time.strftime("%Y-%m-%d"), answering=Cache(folder()).answers
         )
     drawn = map_drawing(system_of(path, entry), design_map(entry.design, answers.findings))
-    click.echo(drawn.standalone(), nl=False)
-    return 0
+    return drawn.standalone()

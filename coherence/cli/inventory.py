@@ -11,6 +11,7 @@ import click
 
 from coherence.base.outside_text import visible
 from coherence.checking.policy_rows import COLUMNS, policy_rows
+from coherence.cli._output import Output, output_option, put_out
 from coherence.language.design import Design
 
 if TYPE_CHECKING:
@@ -22,15 +23,15 @@ SHOWN = (*COLUMNS[:-1], "read by", "place")
 
 @click.command("inventory")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
-def command(paths: Sequence[Path], form: str) -> int:
+@output_option("text", "markdown", "json")
+def command(paths: Sequence[Path], output: Sequence[Output]) -> int:
     """List every policy of the designs: objective, target, timescale, trigger, actuation; `?` = not stated.
 
     `read by` has the codes of the questions that answer about the policy (`coherence explain CODE`), or `nobody`.
     Below stands what the policies promise without a word, counted by kind, and one by one where it is open or broken
     (JSON: all); `check --without KIND` switches a kind off.
     """
-    from coherence.checking.default_promises import default_promises, render_counts, render_open
+    from coherence.checking.default_promises import default_promises
     from coherence.checking.design_check import Options, analysis
     from coherence.checking.workspace import open_workspace
 
@@ -43,16 +44,22 @@ def command(paths: Sequence[Path], form: str) -> int:
         rows += [{**row, "read by": read_by} for row, read_by in pairs]
         findings = answers.answers.findings
         promised += [(p, p.state(findings)) for p in default_promises(entry.design, findings)]
+    put_out(output, lambda form: _rendered(form, rows, promised))
+    return 0
+
+
+def _rendered(form: str, rows: list[dict[str, str]], promised: Sequence[tuple[DefaultPromise, str]]) -> str:
+    from coherence.checking.default_promises import render_counts, render_open
+    from coherence.door.result import head
+
     if form == "json":
         promises = [promise.to_dict(state) for promise, state in promised]
-        click.echo(json.dumps({"policies": rows, "default_promises": promises}, indent=2))
-        return 0
-    click.echo(_table(rows, markdown=form == "markdown"), nl=False)
-    if promised:
-        click.echo("\nDefault promises:")
-        lines = (*render_counts((promise.kind, state) for promise, state in promised), *render_open(promised))
-        click.echo("".join(f"- {visible(line)}\n" for line in lines), nl=False)
-    return 0
+        return json.dumps({**head("inventory"), "policies": rows, "default_promises": promises}, indent=2) + "\n"
+    table = _table(rows, markdown=form == "markdown")
+    if not promised:
+        return table
+    lines = (*render_counts((promise.kind, state) for promise, state in promised), *render_open(promised))
+    return f"{table}\nDefault promises:\n" + "".join(f"- {visible(line)}\n" for line in lines)
 
 
 def _read_by(design: Design, answers: Analysis) -> Iterator[str]:

@@ -11,6 +11,7 @@ import click
 
 from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._designs import one_entry, system_of
+from coherence.cli._output import Output, output_option, put_out
 from coherence.cli._progress import Progress
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
@@ -39,11 +40,11 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--picture", metavar="FILE", help="Draw the boxes and inequalities: FILE.svg, or FILE.png.")
 @strict_option(OPEN)
-@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_option("text", "json")
 def command(  # noqa: PLR0913  (one parameter for each option)
     *, path: str, parameters: Sequence[str], select: Sequence[str], ignore: Sequence[str], asks: int,
     jobs: int | None, cluster: str | None, into: str | None, time_limit: float, half_spaces: bool,
-    picture: str | None, strict: bool, output: str,
+    picture: str | None, strict: bool, output: Sequence[Output],
 ) -> int:  # fmt: skip
     """Cut the values into boxes that are safe (proved for every value inside), unsafe, or undecided;
     a candidate is a box in which no conflict is found and nothing proves that there is none.
@@ -59,7 +60,6 @@ def command(  # noqa: PLR0913  (one parameter for each option)
     has the coefficients (SI units), and the SMT-LIB script of each proof.
     """
     from coherence.base.watchdog import interruptible
-    from coherence.cli._unread import left_out_text, unread_text
     from coherence.door.region import RegionOptions, mapped
     from coherence.findings.registry import require_known_codes
 
@@ -72,11 +72,7 @@ def command(  # noqa: PLR0913  (one parameter for each option)
         result = mapped(entry, path, parameters, options)
     cells = result.region
     _draw(system_of(path, entry), result, picture)
-    if output == "json":
-        click.echo(json.dumps(result.data, indent=2))
-    else:
-        more = (*left_out_text(result.data["assumptions"]), *unread_text(result.unread))
-        click.echo("\n".join((text(path, cells, result.half_spaces), *more)))
+    put_out(output, lambda form: _rendered(form, path, result))
     return STOPPED_CODE if cells.stopped else strict_code(0, result.unread, strict=strict, left_open=_left_open(cells))
 
 
@@ -99,6 +95,15 @@ def _draw(system: str, result: RegionResult, file: str | None) -> None:
 def _left_open(region: Region) -> bool:
     """Decides whether something is undecided, in a cell or whatever the values."""
     return bool(region.left_open) or any(cell.status == "undecided" for cell in region.cells)
+
+
+def _rendered(form: str, path: str, result: RegionResult) -> str:
+    from coherence.cli._unread import left_out_text, unread_text
+
+    if form == "json":
+        return json.dumps(result.data, indent=2) + "\n"
+    more = (*left_out_text(result.data["assumptions"]), *unread_text(result.unread))
+    return "\n".join((text(path, result.region, result.half_spaces), *more)) + "\n"
 
 
 def text(path: str, region: Region, inequalities: tuple[Beside, ...] = ()) -> str:

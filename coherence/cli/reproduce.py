@@ -6,8 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -15,6 +16,7 @@ from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._designs import one_entry
 from coherence.cli._given import refuse_given
+from coherence.cli._output import Output, output_option, put_out
 from coherence.cli._seconds import seconds_of
 from coherence.cli._unread import left_out_text, strict_code, strict_option, unread_text
 from coherence.door.unread import left_out, unread, unread_json
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from coherence.simulate.testbed.set_up import RunTiming, SetUp
     from coherence.simulate.testbed.words import Reproduction
 
+Answer: TypeAlias = "tuple[str, Mapping[str, Any]]"  # as text, and as fields of JSON
+
 
 @click.command("reproduce")
 @click.argument("path", type=click.Path())
@@ -38,10 +42,10 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Only write the files.")
 @click.option("--into", type=click.Path(path_type=Path, file_okay=False), help="Keep the files in this folder.")
 @strict_option()
-@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_option("text", "json")
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, proxy: str | None, pause: str, span: str, seed: int, runs: int, dry_run: bool, into: Path | None,
-    strict: bool, output: str,
+    strict: bool, output: Sequence[Output],
 ) -> int:  # fmt: skip
     """Run the design at PATH on loopback: a real proxy, a back end, a load; everything started is stopped.
 
@@ -74,12 +78,14 @@ def command(  # noqa: PLR0913  (one parameter per option)
         _written(into or Path(f"reproduce-{proxy}"), prepared, chosen, timing)
         click.echo(_text("", lines), nl=False)
         return strict_code(0, lines, strict=strict)
-    shown, code = _reproduced(path, into, prepared, chosen, timing, runs, output)
-    click.echo(_text(shown, lines) if isinstance(shown, str) else _json(shown, lines), nl=False)
+    answer, code = _reproduced(path, into, prepared, chosen, timing, runs)
+    put_out(output, partial(_rendered, answer, lines))
     return code if code == STOPPED_CODE else strict_code(code, lines, strict=strict)
 
 
-def _autoscaler(design: Design, folder: Path, output: str, *, dry_run: bool) -> tuple[int, Sequence[NotRead]]:
+def _autoscaler(
+    design: Design, folder: Path, output: Sequence[Output], *, dry_run: bool
+) -> tuple[int, Sequence[NotRead]]:
     """Reproduces a loop; returns the exit code, and what the testbed did not read."""
     from coherence.base.reads import recorded
     from coherence.simulate.testbed.autoscaler import applies, as_json, reproduce_autoscaler, text, write_files
@@ -95,12 +101,13 @@ def _autoscaler(design: Design, folder: Path, output: str, *, dry_run: bool) -> 
     with recorded() as reads:
         reproduction = reproduce_autoscaler(design, progress=lambda line: click.echo(line, err=True))
     lines, assumed = unread("reproduce", design, reads), left_out(design, reads)
-    if output == "json":
-        click.echo(_json({**as_json(reproduction), "assumptions": list(assumed)}, lines), nl=False)
-    else:
-        shown = "".join((text(reproduction), *(f"{line}\n" for line in left_out_text(assumed))))
-        click.echo(_text(shown, lines), nl=False)
+    shown = "".join((text(reproduction), *(f"{line}\n" for line in left_out_text(assumed))))
+    put_out(output, partial(_rendered, (shown, {**as_json(reproduction), "assumptions": list(assumed)}), lines))
     return 0 if reproduction.agrees else 1, lines
+
+
+def _rendered(answer: Answer, lines: Sequence[NotRead], form: str) -> str:
+    return _json(answer[1], lines) if form == "json" else _text(answer[0], lines)
 
 
 def _text(text: str, lines: Sequence[NotRead]) -> str:
@@ -131,23 +138,21 @@ def _written(folder: Path, prepared: SetUp, chosen: Proxy, timing: RunTiming) ->
 
 
 def _reproduced(
-    path: str, into: Path | None, prepared: SetUp, chosen: Proxy, timing: RunTiming, runs: int, output: str
-) -> tuple[str | Mapping[str, Any], int]:
+    path: str, into: Path | None, prepared: SetUp, chosen: Proxy, timing: RunTiming, runs: int
+) -> tuple[Answer, int]:
     """Runs it; returns what is shown, and the exit code: 1 where it is not as predicted."""
     from coherence.simulate.testbed.words import as_json, text
 
     if runs > 1:
-        return _repeated(path, into, prepared, chosen, timing, range(timing.seed, timing.seed + runs), output)
+        return _repeated(path, into, prepared, chosen, timing, range(timing.seed, timing.seed + runs))
     reproduction = _run(path, into, prepared, chosen, timing)
-    return (as_json if output == "json" else text)(reproduction), int(not reproduction.agrees)
+    return (text(reproduction), as_json(reproduction)), int(not reproduction.agrees)
 
 
 def _repeated(
-    path: str, into: Path | None, prepared: SetUp, chosen: Proxy, timing: RunTiming, seeds: range, output: str
-) -> tuple[str | Mapping[str, Any], int]:
+    path: str, into: Path | None, prepared: SetUp, chosen: Proxy, timing: RunTiming, seeds: range
+) -> tuple[Answer, int]:
     """Runs several seeds; returns what is shown, and the exit code: 1 where they are not as predicted."""
-    from functools import partial
-
     from coherence.base.kept_results import digest_of
     from coherence.cli._progress import Progress
     from coherence.simulate.testbed.processes import temporary_folder
@@ -174,7 +179,7 @@ def _repeated(
             done.extend(repeated(prepared, timing, seeds, running, store))
     repetition = Repetition(path, chosen.NAME, prepared, timing, tuple(done), predicted_share(prepared, timing))
     code = STOPPED_CODE if len(done) < len(seeds) else int(not repetition.agrees)
-    return (as_json if output == "json" else text)(repetition), code
+    return (text(repetition), as_json(repetition)), code
 
 
 def _run(path: str, into: Path | None, prepared: SetUp, chosen: Proxy, timing: RunTiming) -> Reproduction:

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
+from coherence.cli._output import Output, output_option, put_out
+
+if TYPE_CHECKING:
+    from coherence.findings.finding import QuestionPage
+
 
 @click.command("rules")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
-def command(form: str) -> int:
+@output_option("text", "json")
+def command(output: Sequence[Output]) -> int:
     """List every code."""
     from coherence.findings.registry import question_pages
 
     pages = question_pages()
+    put_out(output, lambda form: _rendered(form, pages))
+    return 0
+
+
+def _rendered(form: str, pages: Sequence[QuestionPage]) -> str:
+    from coherence.door.result import head
+
     if form == "json":
         rows = [{"code": r.code, "slug": r.slug, "summary": r.summary, "domain": r.domain} for r in pages]
-        click.echo(json.dumps(rows, indent=2))
-        return 0
+        return json.dumps({**head("rules"), "rules": rows}, indent=2) + "\n"
     width = max(len(page.slug) for page in pages)
-    for page in pages:
-        click.echo(f"{page.code}  {page.slug:<{width}}  {page.summary}")
-    return 0
+    return "".join(f"{page.code}  {page.slug:<{width}}  {page.summary}\n" for page in pages)

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
 
+from coherence.cli._output import Output, output_option, put_out
+
 
 @click.command("schema")
-@click.option("--format", "form", type=click.Choice(["json", "markdown"]), default="json", show_default=True)
+@output_option("json", "markdown")
 @click.option("--of", metavar="COMMAND", help="The schema of what this command prints as JSON: check, analyze, ...")
-def command(form: str, of: str | None) -> int:
+def command(output: Sequence[Output], of: str | None) -> int:
     """Print the JSON Schema (draft 2020-12) of a design, the reference of its keys, or the schema of an output."""
-    if of is not None:
-        click.echo(json.dumps(_output_schema(of, form), indent=2, sort_keys=True))
-        return 0
+    put_out(output, _design_language if of is None else partial(_output_language, of))
+    return 0
+
+
+def _design_language(form: str) -> str:
     if form == "markdown":
         from coherence.language.pages.reference import language_page
 
-        click.echo(language_page(), nl=False)
-        return 0
+        return language_page()
     from coherence.language.pages.schema import design_schema
 
-    click.echo(json.dumps(design_schema(), indent=2, sort_keys=True))
-    return 0
+    return json.dumps(design_schema(), indent=2, sort_keys=True) + "\n"
+
+
+def _output_language(of: str, form: str) -> str:
+    return json.dumps(_output_schema(of, form), indent=2, sort_keys=True) + "\n"
 
 
 def _output_schema(of: str, form: str) -> dict[str, Any]:
@@ -33,7 +41,7 @@ def _output_schema(of: str, form: str) -> dict[str, Any]:
     from coherence.door.output_schemas import FORMS, output_schema
 
     if form != "json":
-        raise UsageError("--of: the schema of an output is JSON; leave --format out")
+        raise UsageError("--of: the schema of an output is JSON; leave -o out")
     if of not in FORMS:
         raise UsageError(f"--of {of}: known are {', '.join(sorted(FORMS))}; {did_you_mean(of, FORMS)}")
     return output_schema(of)

@@ -14,6 +14,7 @@ from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._designs import one_entry
 from coherence.cli._given import refuse_given
+from coherence.cli._output import Output, output_option, put_out
 from coherence.cli._seconds import seconds_of
 from coherence.cli._unread import strict_code, strict_option, unread_text
 from coherence.cli._workers import workers_of, workers_options
@@ -84,12 +85,12 @@ OF_A_RUN = (
 )
 @click.option("--observed", metavar="FOLDER", help="Logs of a real autoscaler: did it what the design predicts?")
 @strict_option()
-@click.option("--output", "-o", type=click.Choice(["text", "json", "junit"]), default="text", show_default=True)
+@output_option("text", "json", "junit")
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, against: str | None, span: str, warm_up: str | None, precision: str | None, runs: int, seed: int,
     values: Sequence[str], arrivals: Sequence[str], pauses: Sequence[str], live: int, events: int,
     jobs: int | None, cluster: str | None, into: str | None, telemetry: str | None, picture: str | None,
-    observed: str | None, strict: bool, output: str,
+    observed: str | None, strict: bool, output: Sequence[Output],
 ) -> int:  # fmt: skip
     """Run the design at PATH: percentiles, sends per call, queues and what the loops do.
 
@@ -122,7 +123,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if telemetry is not None and not any(study.stopped for study in studies):
         _write(one_entry(path).design, setting, telemetry)
     _draw(result.names, studies, picture)
-    click.echo(_rendered(output, result), nl=False)
+    put_out(output, lambda form: _rendered(form, result))
     code = strict_code(int(is_broken(studies)), sum(result.unread, ()), strict=strict, left_open=is_open(studies))
     return _ended(studies, runs, code)
 
@@ -158,12 +159,12 @@ def _draw(names: Sequence[str], studies: Sequence[Study], file: str | None) -> N
     files.write(run_figure([system_name(name) for name in names], studies, designs), file)
 
 
-def _rendered(output: str, result: StudyResult) -> str:
-    if output == "junit":
+def _rendered(form: str, result: StudyResult) -> str:
+    if form == "junit":
         from coherence.cli._promises import promises_junit
 
         return promises_junit(result.names, result.studies)
-    if output == "json":
+    if form == "json":
         return json.dumps(result.data, indent=2) + "\n"
     unread = (f"{line}\n" for lines in result.unread for line in unread_text(lines))
     return _text(result.names, result.studies, result.difference) + "".join(unread)

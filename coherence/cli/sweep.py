@@ -11,6 +11,7 @@ import click
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED, STOPPED_CODE
 from coherence.cli._designs import one_entry, system_of
+from coherence.cli._output import Output, output_option, put_out
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
 from coherence.cli._workers import workers_of, workers_options
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
 @workers_options("every point", default="all cores with joblib")
 @time_limit_option(0.1, 30.0, "Of one point; beyond it the point is undecided.")
 @strict_option(OPEN)
-@click.option("--output", "-o", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_option("text", "json")
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, parameters: Sequence[str], select: Sequence[str], ignore: Sequence[str],
     picture: str | None, jobs: int | None, cluster: str | None, into: str | None, time_limit: float, strict: bool,
-    output: str,
+    output: Sequence[Output],
 ) -> int:  # fmt: skip
     """Execute the design at PATH exactly for every combination of values, and map where its loops settle.
 
@@ -67,8 +68,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
         result = swept(entry, path, axes, setting, workers=workers, store=store)
     if picture is not None:
         files.write(render_sweep.figure(system_of(path, entry), axes, result.cells), picture)
-    shown = json.dumps(result.to_dict(), indent=2, allow_nan=False) + "\n" if output == "json" else _text(result)
-    click.echo(shown, nl=False)
+    put_out(output, lambda form: _rendered(form, result))
     code = strict_code(int(bool(result.differing)), result.unread, strict=strict, left_open=_left_open(result.cells))
     return _code(result.cells, code)
 
@@ -80,6 +80,10 @@ def _left_open(cells: Sequence[Cell]) -> bool:
 def _code(cells: Sequence[Cell], code: int) -> int:
     """Returns the exit code: that of Ctrl-C where it ended the sweep."""
     return STOPPED_CODE if any(cell.why == STOPPED for cell in cells) else code
+
+
+def _rendered(form: str, result: SweepResult) -> str:
+    return json.dumps(result.to_dict(), indent=2, allow_nan=False) + "\n" if form == "json" else _text(result)
 
 
 def _text(result: SweepResult) -> str:

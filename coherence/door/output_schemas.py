@@ -104,6 +104,7 @@ FIT = {
     "sections": [{"title": "text", "influences?": [INFLUENCE], "notes?": ["text"], "*": "any"}],
     "assumptions?": ["text"], "not_read?": NOT_READ,
 }  # fmt: skip
+SERVER = {"server": "text", "requests": "count", "residual": "number", "*": "number"}  # its step times by their keys
 SYMBOL = {"name": "text", "unit": "text", "means": "text", "way": "text", "whole": "truth"}
 BOUND = {
     "name": "text", "group": "text", "loss": "text", "quantity": "text", "unit": "text", "kind": "text",
@@ -125,17 +126,18 @@ REGION = {
     "no_half_space": ["text"], "assumptions": ["text"], "not_read": NOT_READ,
 }  # fmt: skip
 INVENTORY = {
-    "policies": [{"*": "text"}],
+    **HEAD, "policies": [{"*": "text"}],
     "default_promises": [{
         "kind": "text", "of": ["text"], "state": "text", "needs": "text", "promise": "text", "codes": ["text"],
     }],
 }  # fmt: skip
 
 FORMS: Mapping[str, Form] = {
-    "analyze": ANALYZE, "check": CHECK, "fit": FIT, "inventory": INVENTORY, "region": REGION,
+    "analyze": ANALYZE, "check": CHECK, "fit": (FIT, {**HEAD, "servers": [SERVER]}),
+    "inventory": INVENTORY, "region": REGION,
     "simulate": SIMULATE, "sweep": SWEEP,
     "bound": ({**HEAD, "designs": [FLOORS]}, {**HEAD, **BOUND, "value?": "any"}, {**HEAD, "bounds": [BOUND]}),
-    "rules": [{"code": "text", "slug": "text", "summary": "text", "domain": "text"}],
+    "rules": {**HEAD, "rules": [{"code": "text", "slug": "text", "summary": "text", "domain": "text"}]},
 }  # fmt: skip
 
 

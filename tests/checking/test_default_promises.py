@@ -130,7 +130,7 @@ def test_the_command_knows_every_kind() -> None:
 def test_machines_get_each_promise_with_its_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "design.yaml"
     file.write_text(LACKING, encoding="utf-8")
-    assert run(["inventory", str(file), "--format", "json"]) == 0
+    assert run(["inventory", str(file), "-o", "json"]) == 0
     listed = json.loads(capsys.readouterr().out)["default_promises"]
     assert [(p["kind"], p["of"], p["state"], p["needs"]) for p in listed] == [
         ("target", ["hpa"], "not asked", "a load"),

@@ -56,7 +56,7 @@ spec:
     [
         ["check", "--no-cache", "-v"],
         *(["check", "--no-cache", "-o", form] for form in ("json", "sarif", "markdown", "junit")),
-        ["inventory"], ["inventory", "--format", "json"], ["inventory", "--format", "markdown"], ["graph"],
+        ["inventory"], ["inventory", "-o", "json"], ["inventory", "-o", "markdown"], ["graph"],
         ["import", "Deployment"],
     ],
     ids=" ".join,
@@ -93,7 +93,7 @@ def test_an_objective_is_shown_with_escapes(form: str, tmp_path: Path, capsys: p
     file.write_text(
         'coherence: 1\nloops: {l: {objective: "\\e]0;pwn\\a<script>", actuation: {signal: a.b}}}\n', encoding="utf-8"
     )
-    assert run(["inventory", str(file), "--format", form]) == 0
+    assert run(["inventory", str(file), "-o", form]) == 0
     printed = capsys.readouterr().out
     assert "pwn" in printed
     assert "\x1b" not in printed

@@ -26,7 +26,7 @@ def test_check_draws_conflicts_to_svg_alone(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_graph_draws_findings(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["graph", SHED, "--format", "svg"]) == 0
+    assert run(["graph", SHED, "-o", "svg"]) == 0
     text = capsys.readouterr().out
     assert "Risk surface of local shedding against a global barrier" in text
     assert 'class="node zone conflict"' in text

@@ -53,10 +53,10 @@ def test_a_key_and_a_part_are_explained_in_the_words_of_their_declarations(capsy
 
 
 def test_the_reference_of_the_language_is_its_page_in_the_documentation(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["schema", "--format", "markdown"]) == 0
+    assert run(["schema", "-o", "markdown"]) == 0
     told = capsys.readouterr().out
     assert told == (ROOT / "docs/language.md").read_text(encoding="utf-8"), (
-        "write it anew: coherence schema --format markdown > docs/language.md"
+        "write it anew: coherence schema -o markdown > docs/language.md"
     )
 
 
@@ -68,8 +68,8 @@ def test_every_code_is_listed_with_its_sentence(capsys: pytest.CaptureFixture[st
     widest = max(len(page.slug) for page in pages)
     for line, page in zip(lines, pages, strict=True):
         assert line == f"{page.code}  {page.slug}{' ' * (widest - len(page.slug))}  {page.summary}"
-    assert run(["rules", "--format", "json"]) == 0
-    assert [row["code"] for row in json.loads(capsys.readouterr().out)] == [page.code for page in pages]
+    assert run(["rules", "-o", "json"]) == 0
+    assert [row["code"] for row in json.loads(capsys.readouterr().out)["rules"]] == [page.code for page in pages]
 
 
 def test_manifests_become_a_design(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

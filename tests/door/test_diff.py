@@ -81,5 +81,5 @@ def test_the_command_exits_1_at_a_new_conflict(tmp_path: Path, capsys: pytest.Ca
     assert run(["check", str(file), "--in", "near", "-s", "COH201"]) == 0
     assert run(["check", str(file), "--fix"]) == 2
     assert "choose it by `--in`: near, far" in capsys.readouterr().err
-    assert run(["graph", str(file), "--format", "svg"]) == 2
+    assert run(["graph", str(file), "-o", "svg"]) == 2
     assert run(["rules", "--in", "near"]) == 2

@@ -38,8 +38,8 @@ QUICK = [
     ["bound", "design.yaml", "-o", "json"],
     ["bound", "all_reduce_end_point", "n=8", "size=8 GiB", "bandwidth=300 GB/s", "-o", "json"],
     ["bound", "--list", "-o", "json"],
-    ["inventory", "design.yaml", "--format", "json"],
-    ["rules", "--format", "json"],
+    ["inventory", "design.yaml", "-o", "json"],
+    ["rules", "-o", "json"],
 ]
 LONG = [
     ["simulate", "design.yaml", "--for", "20 s", "-o", "json"],
@@ -98,4 +98,4 @@ def test_a_key_that_is_missing_or_of_another_type_is_seen(tmp_path: Path, capsys
 def test_a_command_without_a_form_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["schema", "--of", "chek"]) == 2
     assert "did you mean 'check'" in capsys.readouterr().err
-    assert run(["schema", "--of", "check", "--format", "markdown"]) == 2
+    assert run(["schema", "--of", "check", "-o", "markdown"]) == 2

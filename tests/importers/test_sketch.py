@@ -97,7 +97,7 @@ def test_a_limit_stands_where_its_number_stands_and_is_one_of_the_runtime_unless
 
 
 def test_no_output_of_a_manifest_holds_a_secret(manifest: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (["import"], ["inventory"], ["inventory", "--format", "json"], ["graph"], ["check", "-v"]):
+    for words in (["import"], ["inventory"], ["inventory", "-o", "json"], ["graph"], ["check", "-v"]):
         run([*words, str(manifest)])
     made = report(open_workspace([manifest]))
     texts = [render(form, made, **({"verbose": True} if form == "text" else {})) for form in formats()]

@@ -24,7 +24,7 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
         _things(assessment, mapped),
         _zones(mapped),
         _paths(assessment),
-        reproduced("graph", assessment.path, "--format", "svg"),
+        reproduced("graph", assessment.path, "-o", "svg"),
     )
 
 

@@ -12,7 +12,7 @@ from coherence.base.records import Key, Record
 from coherence.language.design import Design
 
 HEAD = """# The language, key by key
-A design is YAML: `coherence: 1` and the sections below. This page is what `coherence schema --format markdown` prints,
+A design is YAML: `coherence: 1` and the sections below. This page is what `coherence schema -o markdown` prints,
 from the declarations that read a design; `coherence explain hold_down` prints the words of one key, `coherence explain
 kubernetes_hpa` those of a part. Names that have a meaning by themselves are in [Words](words.md).
 

@@ -31,7 +31,7 @@ def design(tmp_path: Path) -> Path:
 
 def test_the_network_in_json_is_analyzed_again(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = design.parent / "network.json"
-    assert run(["export", str(design), "--as", "json", "--out", str(file)]) == 0
+    assert run(["export", str(design), "--as", "json", "-o", str(file)]) == 0
     run(["analyze", "--network", str(file), "-o", "json"])
     verdict = json.loads(capsys.readouterr().out)
     assert verdict["verdict"] == "unstable"
@@ -47,9 +47,9 @@ def test_a_script_goes_to_standard_output_and_a_mat_file_does_not(
     assert run(["export", str(design), "--as", "python-control"]) == 0
     assert "L['ctl'] = control.ss(" in capsys.readouterr().out
     assert run(["export", str(design), "--as", "mat"]) == 2
-    assert "name it with --out" in capsys.readouterr().err
-    assert run(["export", str(design), "--as", "mat", "--out", str(design.parent / "a.mat")]) == 0
-    assert run(["export", str(design), "--as", "mat", "--out", str(design)]) == 2  # never over something else
+    assert "name it with -o" in capsys.readouterr().err
+    assert run(["export", str(design), "--as", "mat", "-o", str(design.parent / "a.mat")]) == 0
+    assert run(["export", str(design), "--as", "mat", "-o", str(design)]) == 2  # never over something else
 
 
 @pytest.mark.slow

@@ -54,7 +54,7 @@ def test_fit_prints_the_keys_of_the_part(tmp_path: Path, capsys: pytest.CaptureF
     (tmp_path / "design.yaml").write_text(DESIGN, encoding="utf-8")
     command = ["fit", str(tmp_path / "design.yaml"), "--serving", f"engine={logs(tmp_path)}"]
     assert run([*command, "-o", "json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+    (row,) = json.loads(capsys.readouterr().out)["servers"]
     assert row["requests"] == 400
     assert (row["step_time"], row["per_prompt_token"]) == pytest.approx((0.012, 45e-6), rel=0.04)
     assert run(command) == 0

@@ -1,0 +1,78 @@
+"""Takes `-o FORMAT[=FILE]` off a command line, and puts out what a command answers in each of the formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from coherence.base.errors import did_you_mean
+
+SIGNATURE = "written by `coherence`"
+COMMENTS = {
+    "text": "# {}", "latex": "% {}", "mermaid": "%% {}", "dot": "// {}", "markdown": "<!-- {} -->",
+    "graphml": "<!-- {} -->", "svg": "<!-- {} -->", "junit": "<!-- {} -->",
+}  # fmt: skip
+JSON_MARKS = (b'"format_version"', b'"$schema"')  # JSON has no comments
+
+
+@dataclass(frozen=True)
+class Output:
+    """A format, and the file that it goes to; None is standard output."""
+
+    form: str
+    file: str | None = None
+
+
+class OutputType(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """`FORMAT` or `FORMAT=FILE`, of the formats of one command."""
+
+    name = "format"
+
+    def __init__(self, forms: Sequence[str]) -> None:
+        self.forms = forms
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Output:
+        """Returns the output.  Raises click.BadParameter for another format, UsageError for a file that is not ours."""
+        if isinstance(value, Output):
+            return value
+        form, equals, file = str(value).partition("=")
+        if form not in self.forms:
+            near = did_you_mean(form, self.forms)
+            self.fail(f"'{form}' is no format of this command: {', '.join(self.forms)}; {near}", param, ctx)
+        if not equals:
+            return Output(form)
+        if not file:
+            self.fail(f"'{value}' names no file: write {form}=FILE, or {form} for standard output", param, ctx)
+        from coherence.base.output_files import refuse_foreign
+
+        refuse_foreign(file, mark=mark_of(form))
+        return Output(form, file)
+
+
+def output_option(*forms: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Returns the option `--output`, with the formats of a command; the first is what it prints unless told."""
+    return click.option(
+        "--output", "-o", multiple=True, type=OutputType(forms), default=forms[:1], show_default=forms[0],
+        metavar="FORMAT[=FILE]", help=f"{', '.join(forms[:-1])} or {forms[-1]}; repeatable.",
+    )  # fmt: skip
+
+
+def put_out(outputs: Sequence[Output], rendered: Callable[[str], str]) -> None:
+    """Prints each output, or writes it to its file.  rendered: what stands in a format.  Raises UsageError."""
+    for output in outputs:
+        content = rendered(output.form)
+        if output.file is None:
+            click.echo(content, nl=False)
+            continue
+        from coherence.base.output_files import write_output
+
+        signed = content if output.form == "json" else f"{content}{COMMENTS[output.form].format(SIGNATURE)}\n"
+        write_output(output.file, signed.encode(), mark=mark_of(output.form))
+
+
+def mark_of(form: str) -> bytes | tuple[bytes, ...]:
+    """Returns what stands in every file of the format that a command wrote."""
+    return JSON_MARKS if form == "json" else SIGNATURE.encode()
