@@ -8,8 +8,6 @@ gives up for want of time, records it for the `recorded_cuts` block around: its 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -24,15 +22,18 @@ class Cuts:
 _RECORDS: ContextVar[tuple[Cuts, ...]] = ContextVar("records", default=())
 
 
-@contextmanager
-def recorded_cuts() -> Iterator[Cuts]:
+class recorded_cuts:  # noqa: N801  (written like a function of contextlib)
     """Yields the record of the block; a block inside it writes to both."""
-    cuts = Cuts()
-    token = _RECORDS.set((*_RECORDS.get(), cuts))
-    try:
-        yield cuts
-    finally:
-        _RECORDS.reset(token)
+
+    __slots__ = ("token",)
+
+    def __enter__(self) -> Cuts:
+        cuts = Cuts()
+        self.token = _RECORDS.set((*_RECORDS.get(), cuts))
+        return cuts
+
+    def __exit__(self, *_raised: object) -> None:
+        _RECORDS.reset(self.token)
 
 
 def record_cut() -> None:

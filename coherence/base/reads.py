@@ -7,7 +7,7 @@ once and taken many times (a row of a query table) keeps its reads, and whoever 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ContextDecorator
 from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, TypeVar, cast
@@ -45,25 +45,30 @@ class ValueReads:
 _ACTIVE: list[ValueReads] = []  # the computations that are going on, the innermost last
 
 
-@contextmanager
-def recorded() -> Iterator[ValueReads]:
+class recorded:  # noqa: N801  (written like a function of contextlib)
     """Collects what is read while it lasts; whoever is computing around it has read the same."""
-    reads = ValueReads()
-    _ACTIVE.append(reads)
-    try:
-        yield reads
-    finally:
+
+    __slots__ = ("reads",)
+
+    def __enter__(self) -> ValueReads:
+        self.reads = ValueReads()
+        _ACTIVE.append(self.reads)
+        return self.reads
+
+    def __exit__(self, *_raised: object) -> None:
         _ACTIVE.pop()
-        note(reads)
+        note(self.reads)
 
 
-@contextmanager
-def unnoted() -> Iterator[None]:
+class unnoted(ContextDecorator):  # noqa: N801  (written like a function of contextlib)
     """Keeps from counting as read what is only walked over: names that are looked up, parts that are laid out."""
-    _ACTIVE.append(ValueReads())
-    try:
-        yield
-    finally:
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        _ACTIVE.append(ValueReads())
+
+    def __exit__(self, *_raised: object) -> None:
         _ACTIVE.pop()
 
 

@@ -6,12 +6,13 @@ questions (`run_limit`) goes on after Ctrl-C: what was not asked by then is name
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import math
+import os
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from types import FrameType
@@ -24,6 +25,7 @@ WHOLE = 3  # limits of one question: what all questions and repairs of a design 
 STOPPED, STOPPED_CODE = "stopped by Ctrl-C", 130  # what a run says of what it did not come to, and how it exits
 
 GRACE = 0.5  # s beyond a limit, for computations that look at the clock themselves and then say what they know
+LEAST = 1e-3  # s that a timer is set for: 0 would switch it off
 AGAIN = 0.02  # s: when to look again, where the alarm comes amid something that must not be interrupted
 DELICATE = ("/z3/z3.py", "/z3/z3core.py")
 
@@ -32,40 +34,132 @@ class TimeOverError(BaseException):
     """Raised when the time is over.  It is no Exception, so that no `except Exception` catches it."""
 
 
-@contextmanager
-def at_most(seconds: float, *, processor: bool = False) -> Iterator[None]:
+class _Alarm:
+    """The alarm of one clock: it waits for the nearest end of the limits that stand.
+
+    A limit that ends in time leaves the alarm as it is: one that comes too early is set again for the next end.
+    """
+
+    def __init__(self, timer: str, name: str, read: Callable[[], float]) -> None:
+        self.timer, self.name, self.read = timer, name, read
+        self.limits: list[_Limit] = []
+        self.comes = math.inf  # when, by the clock
+        self.thread = 0
+        self.before: Any = None
+        self.around = math.inf  # the end of a timer of somebody else
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.forget)
+
+    def forget(self) -> None:
+        """Drops the limits of the parent, whose timer a forked process has not."""
+        self.limits, self.comes, self.around = [], math.inf, math.inf
+
+    def enter(self, limit: _Limit) -> None:
+        """Adds a limit, and sets the alarm where it ends first; none outside of the first thread."""
+        if not self.limits:
+            if not self._begin():
+                return
+        elif threading.get_ident() != self.thread:
+            return
+        try:
+            self.limits.append(limit)
+            if limit.end < self.comes:
+                self._set(limit.end)
+        except BaseException:  # the end of a limit around it
+            self.leave(limit)
+            raise
+
+    def leave(self, limit: _Limit) -> None:
+        """Takes a limit away; the last one leaves the signal and the timer as they were before the first."""
+        if limit not in self.limits:
+            return
+        self.limits.remove(limit)
+        if not self.limits:
+            self._end()
+        elif self.comes == math.inf:  # it came, or was not needed
+            self._set(self._nearest())
+
+    def _nearest(self) -> float:
+        return min((limit.end for limit in self.limits), default=math.inf)
+
+    def _begin(self) -> bool:
+        """Takes the signal; returns False where that cannot be done."""
+        import signal  # half a start of Python: only where something is limited
+
+        if not hasattr(signal, "setitimer"):
+            return False
+        try:
+            self.before = signal.signal(getattr(signal, self.name), self._over)
+        except ValueError:  # in another thread than the first
+            return False
+        self.thread = threading.get_ident()
+        left = signal.getitimer(getattr(signal, self.timer))[0]
+        self.around = self.comes = self.read() + left if left else math.inf
+        return True
+
+    def _end(self) -> None:
+        import signal
+
+        signal.setitimer(getattr(signal, self.timer), 0)
+        signal.signal(getattr(signal, self.name), self.before)
+        if math.isfinite(self.around):
+            signal.setitimer(getattr(signal, self.timer), max(self.around - self.read(), LEAST))
+        self.comes = self.around = math.inf
+
+    def _set(self, end: float) -> None:
+        """Sets the alarm for a time of the clock, or for the timer around it."""
+        import signal
+
+        self.comes = min(end, self.around)
+        if self.comes < math.inf:
+            signal.setitimer(getattr(signal, self.timer), max(self.comes - self.read(), LEAST))
+
+    def _over(self, _number: int, frame: FrameType | None) -> None:
+        now, self.comes = self.read(), math.inf
+        if min(self._nearest(), self.around) > now:
+            self._set(self._nearest())
+        elif _is_delicate(frame):
+            self._set(now + AGAIN)
+        elif self.limits:
+            record_cut()  # whoever catches it answers by what the machine had time for
+            raise TimeOverError
+
+
+_WALL = _Alarm("ITIMER_REAL", "SIGALRM", time.monotonic)
+_PROCESSOR = _Alarm("ITIMER_PROF", "SIGPROF", time.process_time)
+
+
+class _Limit:
+    """A limit of one clock, as a context."""
+
+    __slots__ = ("alarm", "end", "seconds")
+
+    def __init__(self, alarm: _Alarm, seconds: float) -> None:
+        self.alarm, self.seconds = alarm, seconds
+
+    def __enter__(self) -> None:
+        self.end = self.alarm.read() + self.seconds
+        self.alarm.enter(self)
+
+    def __exit__(self, *_raised: object) -> None:
+        self.alarm.leave(self)
+
+
+def at_most(seconds: float, *, processor: bool = False) -> AbstractContextManager[None]:
     """Raises TimeOverError in the block after so many seconds of the wall, or of the processor.
 
     A limit of the same clock around it holds on: it ends the block too, and then itself.
     """
     if not math.isfinite(seconds):
-        yield
-        return
-    import signal  # half a start of Python: only where something is limited
+        return nullcontext()
+    return _Limit(_PROCESSOR if processor else _WALL, seconds)
 
-    timer, alarm = ("ITIMER_PROF", "SIGPROF") if processor else ("ITIMER_REAL", "SIGALRM")
 
-    def over(_number: int, frame: FrameType | None) -> None:
-        if _is_delicate(frame):
-            signal.setitimer(getattr(signal, timer), AGAIN)
-        else:
-            record_cut()  # whoever catches it answers by what the machine had time for
-            raise TimeOverError
-
-    before = _handler(alarm, over)
-    if before is None:
+@contextmanager
+def many_limits() -> Iterator[None]:
+    """Keeps the alarms of both clocks while many short blocks are limited one after the other."""
+    with _Limit(_WALL, math.inf), _Limit(_PROCESSOR, math.inf):
         yield
-        return
-    read = time.process_time if processor else time.monotonic
-    around, begun = signal.getitimer(getattr(signal, timer))[0] or math.inf, read()
-    signal.setitimer(getattr(signal, timer), max(min(seconds, around), 1e-3))
-    try:
-        yield
-    finally:
-        signal.setitimer(getattr(signal, timer), 0)
-        signal.signal(getattr(signal, alarm), before)
-        if math.isfinite(around):
-            signal.setitimer(getattr(signal, timer), max(around - (read() - begun), 1e-3))
 
 
 def _is_delicate(frame: FrameType | None) -> bool:
@@ -82,17 +176,6 @@ def _is_delicate(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-def _handler(alarm: str, over: Callable[[int, FrameType | None], None]) -> Any:
-    """Returns the handler of an alarm before this one; None where none can be set."""
-    import signal
-
-    if not hasattr(signal, "setitimer"):
-        return None
-    with contextlib.suppress(ValueError):  # in another thread than the first
-        return signal.signal(getattr(signal, alarm), over)
-    return None
 
 
 @dataclass

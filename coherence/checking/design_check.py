@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from coherence.base.clock import recorded_cuts, wall_is_over, wall_left_until
 from coherence.base.errors import CoherenceError, InputError, Problem
 from coherence.base.reads import recorded
-from coherence.base.watchdog import WHOLE, current_run, run_limit
+from coherence.base.watchdog import WHOLE, current_run, many_limits, run_limit
 from coherence.checking.answers import ModuleAnswer, ask_once, bases, carry_over, marked, not_asked
 from coherence.checking.independent_parts import units_of
 from coherence.checking.manifest_slices import own_sources
@@ -315,6 +315,7 @@ def passes(code: str, select: Sequence[str], ignore: Sequence[str]) -> bool:
     return (not select or any(code.startswith(p) for p in select)) and not any(code.startswith(p) for p in ignore)
 
 
+@many_limits()
 def ask_pieces(
     parts: Sequence[Piece], known: Known, sources: Mapping[str, str], options: Options
 ) -> list[PieceAnswers]:  # fmt: skip

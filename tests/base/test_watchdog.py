@@ -5,14 +5,24 @@ from __future__ import annotations
 import contextlib
 import gc
 import math
+import os
 import signal
 import threading
 import time
+from collections.abc import Generator
 
 import pytest
 
 from coherence.base.clock import recorded_cuts
-from coherence.base.watchdog import TimeOverError, at_most, current_run, interruptible, is_interruptible, run_limit
+from coherence.base.watchdog import (
+    TimeOverError,
+    at_most,
+    current_run,
+    interruptible,
+    is_interruptible,
+    many_limits,
+    run_limit,
+)
 
 
 def busy(seconds: float) -> None:
@@ -122,3 +132,78 @@ def test_a_limit_around_a_limit_holds_on() -> None:
             busy(10)
         assert 50 < signal.getitimer(signal.ITIMER_REAL)[0] <= 60
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_a_block_of_many_limits_keeps_the_alarms_and_leaves_them_as_they_were() -> None:
+    before = signal.getsignal(signal.SIGALRM), signal.getsignal(signal.SIGPROF)
+    with many_limits():
+        for seconds in (0.02, 5, 0.02, 60):
+            begun = time.monotonic()
+            with contextlib.suppress(TimeOverError), at_most(seconds), at_most(50, processor=True):
+                busy(0.1)
+            assert (time.monotonic() - begun >= 0.1) == (seconds > 1)  # the alarm of one is none of the next
+        busy(0.1)
+        assert signal.getsignal(signal.SIGALRM) != before[0]
+    assert (signal.getsignal(signal.SIGALRM), signal.getsignal(signal.SIGPROF)) == before
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == signal.getitimer(signal.ITIMER_PROF)[0] == 0
+
+
+def test_a_timer_of_somebody_else_ends_a_block_and_goes_on() -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, _frame: heard.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(TimeOverError), at_most(60):
+            busy(10)
+        busy(0.05)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert heard == [signal.SIGALRM]
+
+
+def test_another_thread_has_no_limit_while_the_first_has() -> None:
+    ended = []
+
+    def work() -> None:
+        with at_most(0.001):
+            busy(0.05)
+            ended.append(True)
+
+    with at_most(60):
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    assert ended == [True]
+
+
+def test_limits_may_end_in_any_order() -> None:
+    def answers() -> Generator[int, None, None]:
+        with at_most(60):
+            yield 1
+
+    def close_and_go_on() -> None:
+        several.close()
+        busy(10)
+
+    several = answers()
+    assert next(several) == 1
+    with pytest.raises(TimeOverError), at_most(0.05):
+        close_and_go_on()
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:This process")  # threads of a worker of the tests: the child only looks at a clock
+def test_a_forked_process_has_limits_of_its_own() -> None:
+    with at_most(0.2, processor=True):  # nearer than that of the child; its timer is none of the child's
+        child = os.fork()
+        if not child:
+            try:
+                with at_most(0.3, processor=True):
+                    busy(10)
+            except TimeOverError:
+                os._exit(7)
+            os._exit(1)
+        status = os.waitpid(child, 0)[1]
+    assert os.waitstatus_to_exitcode(status) == 7
