@@ -95,13 +95,34 @@ CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "hung": ("hangs", "hang", "crashes", "dies", "stuck", "down", "gone", "starts"),
 }
 
+# What an outside event says of a thing that then runs no more, and the words of `then` by which it is begun again.
+OVER = frozenset({
+    "fails", "failed", "crashes", "crashed", "dies", "died", "exits", "exited", "stops", "stopped", "killed",
+    "down", "gone",
+})  # fmt: skip
+BEGUN_AGAIN = frozenset({"start", "restart", "recreate", "relaunch", "respawn", "reboot", "replace"})
+
 # What happens to a thing or one of its activities: `server started` is the event `server starts`.
 EVENTS: Mapping[str, tuple[str, ...]] = {
     "starts": ("starts", "start", "started", "begins", "begin", "began"),
     "ends": ("ends", "end", "ended", "finishes", "finish", "finished", "completes", "complete", "completed"),
 }
 
-TABLES = (ACTIVITIES, CAUSES, COUNTS, STATES, MEMBERS, ACTIONS, MARKING, MARKED, STATED, CONDITIONS, EVENTS)
+TABLES = (
+    ACTIVITIES,
+    CAUSES,
+    COUNTS,
+    STATES,
+    MEMBERS,
+    ACTIONS,
+    MARKING,
+    MARKED,
+    STATED,
+    CONDITIONS,
+    OVER,
+    BEGUN_AGAIN,
+    EVENTS,
+)
 
 
 @cache

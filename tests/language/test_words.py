@@ -11,11 +11,13 @@ from coherence.language.pages.schema import design_schema
 from coherence.language.words import (  # fmt: skip
     ACTIONS,
     ACTIVITIES,
+    BEGUN_AGAIN,
     CAUSES,
     CONDITIONS,
     COUNTS,
     EVENTS,
     MARKED,
+    OVER,
     STATES,
     plain_word,
     render_table,
@@ -36,6 +38,12 @@ def test_the_page_lists_every_row(table: Mapping[str, tuple[str, ...]]) -> None:
     page = PAGE.read_text(encoding="utf-8")
     for meaning, words in table.items():
         assert f"| {meaning} | {', '.join(f'`{word}`' for word in words)} |" in page
+
+
+@pytest.mark.parametrize("words", [OVER, BEGUN_AGAIN])
+def test_the_page_names_every_word_of_a_crash_loop(words: frozenset[str]) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert not [word for word in words if f"`{word}`" not in page.rpartition("What failed is begun again")[2]]
 
 
 def test_the_schema_says_which_names_have_a_role() -> None:

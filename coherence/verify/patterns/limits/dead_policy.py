@@ -6,10 +6,11 @@ Looks for caps that come to 0 on what a loop raises, and asks whether their wind
 covers; a loop that is not named is not bound by it.  `intended:` on the limit says that the freeze is meant.
 Looks further for triggers and rules that no state within the stated ranges fulfils, rules behind rules that always
 win, `for` windows longer than the burst that would fill them, timers that another timer of the same start always
-forestalls, values that a loop sets and its own bounds never let through, and limits that another limit hides (over
-another window, or through what the counts have to do with each other). A guard (promised `never` to act) that cannot
-act is told, not warned of, as is a trigger that only the stated loads keep from acting; bounds that never bind are
-harmless.
+forestalls, values that a loop sets and its own bounds never let through, limits that another limit hides (over
+another window, or through what the counts have to do with each other), and limits on how often a thing is begun again
+after it failed, whose window is over before it can be begun again so often. A guard (promised `never` to act) that
+cannot act is told, not warned of, as is a trigger that only the stated loads keep from acting; bounds that never bind
+are harmless.
 
 Boundary: conditions that contradict themselves are `vacuous-design`; two caps on one count are
 `limit-against-demand`; setpoints beyond a sensor's end are `sensor-saturation`; tries that no deadline allows are
@@ -64,6 +65,10 @@ def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer per setting that never takes effect, or that a window might have switched off."""
     yield from _frozen(subject)
     design = subject.design
+    if design.timers and design.limits:
+        from coherence.verify.patterns.limits import _unreached
+
+        yield from _unreached.answers(QUESTION, subject)
     if len(design.timers) > 1:
         yield from _dead_timers.answers(QUESTION, subject)
     if design.loops or len(design.limits) > 1:

@@ -129,9 +129,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _unknown_pace(design: Design, budget: FailureBudget) -> Iterator[Finding]:
-    """Yields that nothing says how soon a timer fires again whose firings a limit counts."""
-    start = design.timers[budget.thing].start
-    if start is not None and start.kind == "outside" and budget.window is not None:
+    """Yields that nothing says how soon a timer fires again whose firings a limit counts; COH213 speaks of crashes."""
+    from coherence.verify.timers.crash_loops import holds_back
+
+    start, counted = design.timers[budget.thing].start, budget.window is not None
+    if start is not None and start.kind == "outside" and counted and not holds_back(design, budget.limit):
         needs = f"needs how soon '{start.text}' comes again: {budget.limit.name} counts how often {budget.thing} fires"
         places = (budget.place, start.place.labelled("nothing brings it about"))
         yield QUESTION.undecided(needs, places, (budget.limit.name, budget.thing))
