@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
+from coherence.base.number_text import render_seconds
+from coherence.base.units import SECOND
 from coherence.language.design import Component, Design, Job, Timer, needed
 from coherence.language.roles import in_role
 from coherence.language.schema_kinds import Quantity
@@ -10,7 +14,7 @@ from coherence.language.sentences import Event, event_of
 
 def with_implied(design: Design) -> Design:
     """Returns the design with what it implies."""
-    return _with_resources(_with_replies(design))
+    return _with_resources(_behind_startup_probes(_with_replies(design)))
 
 
 def is_answered_by_default(timer: Timer) -> bool:
@@ -35,20 +39,60 @@ def _reply(design: Design, timer: Timer) -> Event | None:
     start = timer.start
     if timer.unless is not None or timer.every is None or timer.misses is None or start is None:
         return None
-    component = design.components.get(start.thing) if start.kind == "starts" and not start.activity else None
-    begins = in_role(component, "start") if component is not None else []
-    if not begins or is_held_back(design, timer):
+    component = design.components.get(start.thing) if start.kind == "starts" else None
+    begins = [name for name, _ in in_role(component, "start")] if component is not None else []
+    counts = begins and (not start.activity or start.activity in begins)
+    if not counts or is_held_back(design, timer):
         return None
-    return event_of(f"{start.thing}.{begins[-1][0]} ends", start.place)
+    return event_of(f"{start.thing}.{begins[-1]} ends", start.place)
+
+
+def _behind_startup_probes(design: Design) -> Design:
+    """Returns the design in which a probe that states what answers it counts from the end of its startup probe."""
+    held = {
+        timer.name: _held(timer, probe)
+        for timer in design.timers.values()
+        if timer.unless is not None and (probe := startup_probe(design, timer)) is not None and probe.unless is not None
+    }
+    return design.replace(timers={**design.timers, **held}) if held else design
+
+
+def _held(timer: Timer, probe: Timer) -> Timer:
+    """Returns a probe that looks for the first time after a startup probe has been answered, at its own or next tick.
+
+    Its first delay counts from the start of the thing, so that it may be over by then.
+    """
+    assert probe.unless is not None
+    assert timer.start is not None
+    delays = [
+        span for span in (timer.first or timer.after, probe.every, probe.reply_within) if isinstance(span, Quantity)
+    ]
+    latest = sum((span.high for span in delays), Fraction(0))
+    first = Quantity(Fraction(0), latest, SECOND, f"0 s .. {render_seconds(latest)}", timer.start.place)
+    start = event_of(probe.unless.text, timer.start.place)
+    return timer.replace(start=start, first=first, after=None)
+
+
+def startup_probe(design: Design, timer: Timer) -> Timer | None:
+    """Returns the startup probe that holds this probe back until the start of their thing is over."""
+    if timer.every is None or timer.misses is None:
+        return None
+    probes = (
+        probe for probe in design.timers.values() if probe.part is not None and probe.part.text == "startup_probe"
+    )
+    return next((probe for probe in probes if probe.name != timer.name and _starts_with(probe, timer)), None)
+
+
+def _starts_with(probe: Timer, timer: Timer) -> bool:
+    """Decides whether two probes count from the start of one thing, or from one other event."""
+    start, other = probe.start, timer.start
+    begin = start is not None and other is not None and (start.kind, other.kind) == ("starts", "starts")
+    return start == other or (begin and start.thing == other.thing)
 
 
 def is_held_back(design: Design, timer: Timer) -> bool:
     """Decides whether a startup probe of the same thing holds this probe back until the start is over."""
-    return (timer.every is not None and timer.misses is not None) and any(
-        other.part is not None and other.part.text == "startup_probe" and other.start == timer.start
-        for other in design.timers.values()
-        if other.name != timer.name
-    )
+    return startup_probe(design, timer) is not None
 
 
 def _with_resources(design: Design) -> Design:

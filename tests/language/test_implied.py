@@ -16,7 +16,9 @@ from coherence.language.schema_kinds import Quantity
         ("live: {from: web starts, every: 10 s, misses: 3, unless: web.pull ends, then: restart web}", "web.pull ends"),
         ("live: {from: web starts, every: 10 s, then: restart web}", ""),  # not a probe: it counts no misses
         ("live: {from: web hangs, every: 10 s, misses: 3, then: restart web}", ""),
-        ("live: {from: web.load starts, every: 10 s, misses: 3, then: restart web}", ""),
+        ("live: {from: web.load starts, every: 10 s, misses: 3, then: restart web}", "web.load ends"),
+        ("live: {from: web.pull starts, every: 10 s, misses: 3, then: restart web}", "web.load ends"),
+        ("live: {from: web.load ends, every: 10 s, misses: 3, then: restart web}", ""),
         ("live: {from: other starts, every: 10 s, misses: 3, then: restart other}", ""),
         (
             (

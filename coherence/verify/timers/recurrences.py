@@ -46,12 +46,12 @@ def recurrences(
 ) -> Iterator[Recurrence]:
     """Yields every timer and loop that ends members of the thing, or counts a failure of it, more than once.
 
-    `once`: one time is enough to matter, so a loop counts though it is not said that members come back.
+    `once`: one time is enough to matter, so it counts though it is not said that members come back.
     `never_lifted`: timers that fire each time, whatever their `unless`.
     """
     for timer in facts.design.timers.values():
         if timer.unless is None or timer.name in never_lifted:
-            yield from _of_timer(facts, timer, thing)
+            yield from _of_timer(facts, timer, thing, once=once)
     for loop in facts.design.loops.values():
         yield from _of_loop(facts, loop, thing, once=once)
 
@@ -69,21 +69,21 @@ def _host(facts: DesignFacts, thing: str) -> str | None:
     return component.runs_on.text if component is not None and component.runs_on is not None else None
 
 
-def _of_timer(facts: DesignFacts, timer: Timer, thing: str) -> Iterator[Recurrence]:
+def _of_timer(facts: DesignFacts, timer: Timer, thing: str, *, once: bool) -> Iterator[Recurrence]:
     words = timer.then.text.split() if timer.then is not None else []
     ends = action_in(" ".join(words)) == ENDS or takes_back(" ".join(words))
     if len(words) < 2 or not ends or words[1] not in (thing, _host(facts, thing)):
         return
     if firing.firing(timer) is None:
         return
-    apart = _apart(facts, timer, words[1])
+    apart = _apart(facts, timer, words[1], once=once)
     if apart is not None:
         apart = apart if words[1] == thing else Interval(apart.low, None)  # not each time the host of this member
         place = next((q.place for q in (timer.every, timer.after) if isinstance(q, Quantity)), timer.place)
         yield Recurrence(timer.name, thing, apart, place.labelled(f"{timer.name}: so far apart"))
 
 
-def _apart(facts: DesignFacts, timer: Timer, thing: str) -> Interval | None:
+def _apart(facts: DesignFacts, timer: Timer, thing: str, *, once: bool) -> Interval | None:
     """Returns the time between firings: the period, or from a start of the thing its own time; from outside, any."""
     if timer.every is not None:
         few, many = firing.misses_of(timer)
@@ -91,8 +91,10 @@ def _apart(facts: DesignFacts, timer: Timer, thing: str) -> Interval | None:
     assert timer.start is not None
     window = firing.firing(timer)
     if timer.start.thing == thing and timer.start.kind == "starts" and window is not None:
-        again = comes_back(facts.design.components.get(thing)) or (
-            timer.then is not None and ("restart" in timer.then.text or takes_back(timer.then.text))
+        again = (
+            once
+            or comes_back(facts.design.components.get(thing))
+            or (timer.then is not None and ("restart" in timer.then.text or takes_back(timer.then.text)))
         )
         return Interval(window.window.earliest, window.window.latest) if again and window.window.earliest > 0 else None
     return None

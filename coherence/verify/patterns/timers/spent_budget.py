@@ -45,27 +45,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
 from coherence.base.units import SECOND
 from coherence.findings import repairs
-from coherence.findings.finding import Edit, Finding, Repair, Step
+from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
 from coherence.language.design import Design, Limit, Timer
-from coherence.language.expressions.tree import Compare, Name, Number
+from coherence.language.expressions.tree import Name
 from coherence.language.schema_kinds import Quantity
-from coherence.language.sentences import Promise
 from coherence.model.model import Interval
-from coherence.verify.facts.design_facts import DesignFacts, copies, known
-from coherence.verify.facts.limits import cap, place_of
+from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.facts.limits import cap
 from coherence.verify.patterns.timers import _overrun
+from coherence.verify.patterns.timers._failure_budget import FIRINGS, FailureBudget, is_over, one_run, scope, scoped
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.recurrences import (
     Recurrence,
-    comes_back,
     counted_timer,
     counts_events,
     recurrences,
@@ -74,39 +73,6 @@ from coherence.verify.timers.removals import Departure, departures
 
 QUESTION = Question("COH241", "spent-budget", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
-FIRINGS = "firings"
-
-
-@dataclass(frozen=True)
-class FailureBudget:
-    """A limit whose end loses the run: `lives` events of `thing` in `window` seconds (None: for ever)."""
-
-    limit: Limit
-    thing: str
-    signal: str
-    lives: int
-    window: Fraction | None
-    bounded: str = ""  # what bounds the time, where it is not the window of the limit
-    assumed: tuple[str, ...] = ()  # of what bounds it
-
-    @property
-    def fires(self) -> bool:
-        """Returns whether it counts how often a timer fires."""
-        return self.signal == FIRINGS
-
-    @property
-    def what(self) -> str:
-        return f"{self.signal} of {self.thing}"
-
-    @property
-    def end(self) -> str:
-        """Returns what follows when the budget is spent."""
-        full = self.limit.when_full.text if self.limit.when_full is not None else "fail and lose"
-        return "all is lost" if full == "fail and lose" else f"what comes then is not done ({full})"
-
-    @property
-    def place(self) -> Place:
-        return place_of(self.limit.at_most, self.limit).labelled(f"{self.limit.name}: so many, then {self.end}")
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
@@ -119,11 +85,11 @@ def ask(subject: Subject) -> Iterator[Finding]:
         for cause in causes:
             answer, timer = _answer(subject, budget, cause, causes), facts.design.timers.get(cause.name)
             yield answer if timer is None else _if_not_renewed(facts.design, timer, answer)
-        yield from _scope(subject, facts, budget) if not budget.fires else ()
+        yield from scope(QUESTION, subject, facts, budget) if not budget.fires else ()
         if budget.fires and not causes:
             yield from _unknown_pace(facts.design, budget)
         lost = budget.limit.when_full is not None
-        if lost and not causes and budget.window is None and _scoped(facts, budget) is None:
+        if lost and not causes and budget.window is None and scoped(facts, budget) is None:
             needs = f"needs window of {budget.limit.name}: without one, rare {budget.what} add up"
             yield QUESTION.undecided(needs, (budget.place,), (budget.limit.name, budget.thing))
 
@@ -196,11 +162,11 @@ def _budget(facts: DesignFacts, limit: Limit, of: tuple[str, str], lives: int) -
     thing, signal = of
     if isinstance(limit.window, Quantity):
         return FailureBudget(limit, thing, signal, lives, limit.window.high)
-    component = facts.design.components.get(thing)
-    takes = (component.takes or {}) if component is not None else {}
-    if takes and not comes_back(component):
-        whole = sum((span.high for span in takes.values()), Fraction(0))
-        return FailureBudget(limit, thing, signal, lives, whole, f"one run of {thing} ({render_seconds(whole)})")
+    whole = one_run(facts.design.components.get(thing))
+    if whole is not None:
+        over = f"{thing} is over after what it takes, and is begun again at once when it was ended before"
+        run = f"one run of {thing} ({render_seconds(whole)})"
+        return FailureBudget(limit, thing, signal, lives, whole, run, (over,))
     return FailureBudget(limit, thing, signal, lives, None)
 
 
@@ -210,11 +176,36 @@ def _answer(subject: Subject, budget: FailureBudget, cause: Recurrence, causes: 
     assert apart.low is not None
     if window is None:
         return _spent(subject, budget, cause, certain=apart.high is not None)
+    if _begins_with(subject.design, budget, cause) and 0 < (run := _run(subject.design, budget)) < apart.low:
+        return _never(budget, cause, run)
     most = math.ceil(window / apart.low)
+    if budget.lives >= most > 1 and budget.bounded and not budget.keeps:  # what was ended begins its run anew
+        return _spent(subject, replace(budget, window=None, bounded="", assumed=()), cause, certain=False)
     if most <= budget.lives:
         return _bounded(known(subject), budget, [cause, *(other for other in causes if other != cause)], window)
     fewest = math.floor(window / apart.high) if apart.high is not None else 0
     return _spent(subject, budget, cause, certain=fewest > budget.lives and not budget.bounded)
+
+
+def _begins_with(design: Design, budget: FailureBudget, cause: Recurrence) -> bool:
+    """Decides whether a timer counts from the start of the thing, so that each run has its own."""
+    start = design.timers[cause.name].start if cause.name in design.timers else None
+    return start is not None and start.kind == "starts" and start.subject == budget.thing
+
+
+def _run(design: Design, budget: FailureBudget) -> Fraction:
+    """Returns the longest run of the thing of a budget; 0 where that is not known."""
+    return one_run(design.components.get(budget.thing)) or Fraction(0)
+
+
+def _never(budget: FailureBudget, cause: Recurrence, run: Fraction) -> Finding:
+    """Answers that a run is over before the timer that counts from its start."""
+    low = cause.apart.low or Fraction(0)
+    times = f"{render_seconds(run)} at most, and it comes after {render_seconds(low)}"
+    message = f"{cause.name} ends no run of {budget.thing}: {times}"
+    numbers: Numbers = {"a run": (run, "s"), "it comes after": (low, "s")}
+    evidence = arithmetic(numbers, certificate=Certificate(claim=f"(< {rational(run)} {rational(low)})").script())
+    return QUESTION.proved(message, _places(budget, cause), _of(budget, cause), evidence, assumptions=budget.assumed)
 
 
 def _of_one_run(design: Design, budget: FailureBudget, cause: Recurrence) -> FailureBudget:
@@ -222,14 +213,15 @@ def _of_one_run(design: Design, budget: FailureBudget, cause: Recurrence) -> Fai
     from coherence.verify.patterns.calls.shutdown_vs_retry import LAST_CHECKPOINT, most_lives
 
     timer, component = design.timers.get(cause.name), design.components.get(budget.thing)
-    if budget.window is not None or timer is None or component is None or cause.apart.high is None:
+    open_ = budget.window is None or bool(budget.bounded)
+    if not open_ or timer is None or component is None or cause.apart.high is None:
         return budget
-    lives = most_lives(timer, component)
+    lives = most_lives(timer, component) if is_over(component) else None
     if lives is None:
         return budget
     whole = (lives - 1) * cause.apart.high
     bounded = f"one run of {budget.thing} ({lives} lives at most)"
-    return replace(budget, window=whole, bounded=bounded, assumed=(LAST_CHECKPOINT,))
+    return replace(budget, window=whole, bounded=bounded, keeps=True, assumed=(LAST_CHECKPOINT,))
 
 
 def _places(budget: FailureBudget, cause: Recurrence) -> tuple[Place, ...]:
@@ -325,75 +317,3 @@ def _repairs(subject: Subject, budget: FailureBudget, cause: Recurrence) -> Iter
         most = Fraction(math.ceil(budget.window / low))
         proposals.append(repairs.proposal(repairs.change(subject, stated, most)))
     yield from (repair for repair in proposals if repair is not None)
-
-
-def _scoped(facts: DesignFacts, budget: FailureBudget) -> str | None:
-    """Returns the declared thing for which the limit counts, where that is not the thing that it counts."""
-    stated = budget.limit.per or budget.limit.scope
-    name = stated.text if stated is not None else ""
-    return name if name in facts.design.components and name != budget.thing else None
-
-
-def _scope(subject: Subject, facts: DesignFacts, budget: FailureBudget) -> Iterator[Finding]:
-    """The counted thing has as many budgets as the limit has scopes."""
-    name = _scoped(facts, budget)
-    if name is None:
-        return
-    component, many = facts.design.components[name], copies(facts, name)
-    again = comes_back(component)
-    total = None if again or many is None or many.high is None else math.floor(many.high) * budget.lives
-    promise = next((p for p in facts.design.promises.values() if _bounds(p, budget) is not None), None)
-    allowed = _bounds(promise, budget) if promise is not None else None
-    stated = budget.limit.per or budget.limit.scope
-    assert stated is not None
-    places = (
-        budget.place, stated.place.labelled(f"counted for each {name}, not for {budget.thing}"),
-        component.place.labelled(f"{name} comes back and begins anew" if again else f"each {name} has its own count"),
-        *((promise.place.labelled("promised for all together"),) if promise is not None else ()),
-    )  # fmt: skip
-    of = (budget.limit.name, name, budget.thing, *((promise.name,) if promise is not None else ()))
-    if (allowed is not None and (total is None or total > allowed)) or (again and total is None):
-        yield _escapes(subject, budget, (name, total, allowed), places, of)
-    elif again is None:
-        yield QUESTION.undecided(f"needs returns of {name}: one that comes back begins a new count", places, of)
-    elif total is not None and allowed is not None:
-        claim = f"(<= (* {budget.lives}.0 {total // max(1, budget.lives)}.0) {rational(allowed)})"
-        evidence = arithmetic(
-            {"together": (total, ""), "allowed": (allowed, "")}, certificate=Certificate(claim=claim).script()
-        )
-        yield QUESTION.proved(f"all {name} together allow {budget.thing} {total} {budget.signal}", places, of, evidence)
-
-
-def _bounds(promise: Promise, budget: FailureBudget) -> Fraction | None:
-    """Returns the most that a promise allows of what the budget counts."""
-    tree = promise.condition.tree if promise.kind == "always" and promise.condition is not None else None
-    if not isinstance(tree, Compare) or tree.op not in ("<=", "<") or not isinstance(tree.right, Number):
-        return None
-    counted = isinstance(tree.left, Name) and tree.left.path == f"{budget.thing}.{budget.signal}"
-    return (tree.right.value if tree.op == "<=" else tree.right.value - 1) if counted else None
-
-
-def _escapes(
-    subject: Subject, budget: FailureBudget, size: tuple[str, int | None, Fraction | None], places: tuple[Place, ...],
-    of: tuple[str, ...],
-) -> Finding:  # fmt: skip
-    name, total, allowed = size
-    counted = f"{budget.signal} of {budget.thing}"
-    bound = "nothing bounds" if total is None else f"up to {total} are allowed:"
-    promised = f", {allowed} are promised" if allowed is not None else ""
-    message = f"{budget.limit.name} counts {counted} for each {name}: {bound} them together{promised}"
-    if total is not None:
-        message = f"{budget.limit.name} counts {counted} for each {name}: up to {total} together{promised}"
-    again = f"{name} comes back with a new count" if total is None else f"the next {name} has its own count"
-    witness = (Step(None, f"{budget.lives} {budget.signal} in one {name}"), Step(None, f"{again}: {budget.lives} more"))
-    numbers: dict[str, tuple[Fraction | float | int, str]] = {"each": (budget.lives, "")}
-    numbers |= {"together": (total, "")} if total is not None else {}
-    numbers |= {"promised": (allowed, "")} if allowed is not None else {}
-    stated = budget.limit.per or budget.limit.scope
-    old = repairs.text_at(subject.sources, stated.place) if stated is not None else None
-    edit = Edit(stated.place, old, budget.thing) if stated is not None and old else None
-    repair = repairs.proposal(edit)
-    return QUESTION.conflict(
-        message, places, of, arithmetic(numbers, witness=witness), certain=False,
-        assumptions=(f"{budget.signal} of {budget.thing} go on",), repairs=[repair] if repair else [],
-    )  # fmt: skip

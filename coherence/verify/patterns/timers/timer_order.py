@@ -6,7 +6,8 @@ added up from that event: a timer's window (jitter, phase of the ticker), the ra
 the timer that starts it.  The promise holds when the latest `a` precedes the earliest `b`.
 It says: whenever `b` comes, `a` has come before.  Where another timer always forestalls `b` it is kept, since `b` never
 comes; where one forestalls `a` alone, `b` comes without it.  Where `b` is a probe that by the stated times is
-always answered, it is asked whether that can fail: else nothing breaks the promise.
+always answered, it is asked whether that can fail: else nothing breaks the promise.  So it is where `a` is such a
+probe, or one that a startup probe holds back, and `b` comes without it.
 
 Two clocks that agree on paper do not agree in the field: equality of two timers is a conflict.  A
 *stated worst case* (a chain with the range of an activity) may touch a timer's limit; that passes
@@ -113,6 +114,8 @@ def _answer(subject: Subject, pair: OrderPromise) -> Finding:
     if relation == "unknown":
         return _undecided(pair, order, f"needs what starts {order.rests}: how long it rests before is not said")
     if relation in ("before", "touches"):
+        if never := _unanswered_first(subject.design, pair, order):
+            return never
         interruptions = orders.interruptions(subject.design, order.first)
         if interruptions.spoil(order):
             return _undecided(
@@ -133,6 +136,32 @@ def _always_lifted(design: Design, event: str) -> OverrunCase | None:
     cases = (case for case in _overrun.cases(design) if case.timer.name in names) if names else ()
     always = (case for case in cases if case.relation == "before" and case.order.first and len(case.order.second) == 1)
     return next((case for case in always if case.timer.misses is not None), None)
+
+
+def _unanswered_first(design: Design, pair: OrderPromise, order: EventOrder) -> Finding | None:
+    """Asks for a run in which the first event, that of a probe, comes at all, where the second one comes without it."""
+    if _is_probe(design, pair.second) or (probe := _never_fires(design, pair.first)) is None:
+        return None
+    without = f"by what is stated it never fires, and {pair.promise.text.partition(' before ')[2]} comes without it"
+    needs = f"needs what keeps {probe} from being answered: {without}"
+    return _undecided(pair, order, needs)
+
+
+def _never_fires(design: Design, event: str) -> str | None:
+    """Returns the probe on the only way to an event that is always answered, or that a startup probe holds back."""
+    if (lift := _always_lifted(design, event)) is not None:
+        return lift.timer.name
+    from coherence.language.implied import is_held_back
+
+    names = (link.name for link in graph.only_way(event, graph.event_graph(design)) if link.kind == "timer")
+    timers = [design.timers[name] for name in names]
+    return next((each.name for each in timers if each.unless is None and is_held_back(design, each)), None)
+
+
+def _is_probe(design: Design, event: str) -> bool:
+    """Decides whether a probe fires on each way to an event."""
+    chains = graph.chains(event, graph.event_graph(design))
+    return all(any(link.kind == "timer" and design.timers[link.name].misses for link in chain) for chain in chains)
 
 
 def _lifted(pair: OrderPromise, order: EventOrder, lift: OverrunCase) -> Finding:

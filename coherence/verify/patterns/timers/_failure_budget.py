@@ -1,0 +1,144 @@
+"""Budgets of failures: what one is, and where it counts for something else than the thing that fails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.base.places import Place
+from coherence.findings import repairs
+from coherence.findings.finding import Edit, Finding, Step
+from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
+from coherence.language.design import Component, Limit
+from coherence.language.expressions.tree import Compare, Name, Number
+from coherence.language.roles import role
+from coherence.language.sentences import Promise
+from coherence.verify.facts.design_facts import DesignFacts, copies
+from coherence.verify.facts.limits import place_of
+from coherence.verify.timers.recurrences import comes_back
+
+FIRINGS = "firings"
+RUNS = frozenset({"run", "work", "execute", "execution", "process", "compute"})  # names of a whole life
+
+
+@dataclass(frozen=True)
+class FailureBudget:
+    """A limit whose end loses the run: `lives` events of `thing` in `window` seconds (None: for ever)."""
+
+    limit: Limit
+    thing: str
+    signal: str
+    lives: int
+    window: Fraction | None
+    bounded: str = ""  # what bounds the time, where it is not the window of the limit
+    assumed: tuple[str, ...] = ()  # of what bounds it
+    keeps: bool = False  # it goes on where it was ended: all its runs together last so long
+
+    @property
+    def fires(self) -> bool:
+        """Returns whether it counts how often a timer fires."""
+        return self.signal == FIRINGS
+
+    @property
+    def what(self) -> str:
+        return f"{self.signal} of {self.thing}"
+
+    @property
+    def end(self) -> str:
+        """Returns what follows when the budget is spent."""
+        full = self.limit.when_full.text if self.limit.when_full is not None else "fail and lose"
+        return "all is lost" if full == "fail and lose" else f"what comes then is not done ({full})"
+
+    @property
+    def place(self) -> Place:
+        return place_of(self.limit.at_most, self.limit).labelled(f"{self.limit.name}: so many, then {self.end}")
+
+
+def one_run(component: Component | None) -> Fraction | None:
+    """Returns the longest run of a thing that does not come back; None where what it takes is not all of its life."""
+    if component is None or comes_back(component) or not is_over(component):
+        return None
+    return sum((span.high for span in (component.takes or {}).values()), Fraction(0))
+
+
+def is_over(component: Component) -> bool:
+    """Decides whether the life of a thing ends with what it takes.
+
+    A start, an answer to one request and what goes on beside them are over while the thing lives on.
+    """
+    return any(name in RUNS or role(component, name) == "" for name in component.takes or {})
+
+
+def scoped(facts: DesignFacts, budget: FailureBudget) -> str | None:
+    """Returns the declared thing for which the limit counts, where that is not the thing that it counts."""
+    stated = budget.limit.per or budget.limit.scope
+    name = stated.text if stated is not None else ""
+    return name if name in facts.design.components and name != budget.thing else None
+
+
+def scope(question: Question, subject: Subject, facts: DesignFacts, budget: FailureBudget) -> Iterator[Finding]:
+    """The counted thing has as many budgets as the limit has scopes."""
+    name = scoped(facts, budget)
+    if name is None:
+        return
+    component, many = facts.design.components[name], copies(facts, name)
+    again = comes_back(component)
+    total = None if again or many is None or many.high is None else math.floor(many.high) * budget.lives
+    promise = next((p for p in facts.design.promises.values() if _bounds(p, budget) is not None), None)
+    allowed = _bounds(promise, budget) if promise is not None else None
+    stated = budget.limit.per or budget.limit.scope
+    assert stated is not None
+    places = (
+        budget.place, stated.place.labelled(f"counted for each {name}, not for {budget.thing}"),
+        component.place.labelled(f"{name} comes back and begins anew" if again else f"each {name} has its own count"),
+        *((promise.place.labelled("promised for all together"),) if promise is not None else ()),
+    )  # fmt: skip
+    of = (budget.limit.name, name, budget.thing, *((promise.name,) if promise is not None else ()))
+    if (allowed is not None and (total is None or total > allowed)) or (again and total is None):
+        yield _escapes(question, subject, budget, (name, total, allowed), places, of)
+    elif again is None:
+        yield question.undecided(f"needs returns of {name}: one that comes back begins a new count", places, of)
+    elif total is not None and allowed is not None:
+        claim = f"(<= (* {budget.lives}.0 {total // max(1, budget.lives)}.0) {rational(allowed)})"
+        evidence = arithmetic(
+            {"together": (total, ""), "allowed": (allowed, "")}, certificate=Certificate(claim=claim).script()
+        )
+        yield question.proved(f"all {name} together allow {budget.thing} {total} {budget.signal}", places, of, evidence)
+
+
+def _bounds(promise: Promise, budget: FailureBudget) -> Fraction | None:
+    """Returns the most that a promise allows of what the budget counts."""
+    tree = promise.condition.tree if promise.kind == "always" and promise.condition is not None else None
+    if not isinstance(tree, Compare) or tree.op not in ("<=", "<") or not isinstance(tree.right, Number):
+        return None
+    counted = isinstance(tree.left, Name) and tree.left.path == f"{budget.thing}.{budget.signal}"
+    return (tree.right.value if tree.op == "<=" else tree.right.value - 1) if counted else None
+
+
+def _escapes(
+    question: Question, subject: Subject, budget: FailureBudget,
+    size: tuple[str, int | None, Fraction | None], places: tuple[Place, ...],
+    of: tuple[str, ...],
+) -> Finding:  # fmt: skip
+    name, total, allowed = size
+    counted = f"{budget.signal} of {budget.thing}"
+    bound = "nothing bounds" if total is None else f"up to {total} are allowed:"
+    promised = f", {allowed} are promised" if allowed is not None else ""
+    message = f"{budget.limit.name} counts {counted} for each {name}: {bound} them together{promised}"
+    if total is not None:
+        message = f"{budget.limit.name} counts {counted} for each {name}: up to {total} together{promised}"
+    again = f"{name} comes back with a new count" if total is None else f"the next {name} has its own count"
+    witness = (Step(None, f"{budget.lives} {budget.signal} in one {name}"), Step(None, f"{again}: {budget.lives} more"))
+    numbers: dict[str, tuple[Fraction | float | int, str]] = {"each": (budget.lives, "")}
+    numbers |= {"together": (total, "")} if total is not None else {}
+    numbers |= {"promised": (allowed, "")} if allowed is not None else {}
+    stated = budget.limit.per or budget.limit.scope
+    old = repairs.text_at(subject.sources, stated.place) if stated is not None else None
+    edit = Edit(stated.place, old, budget.thing) if stated is not None and old else None
+    repair = repairs.proposal(edit)
+    return question.conflict(
+        message, places, of, arithmetic(numbers, witness=witness), certain=False,
+        assumptions=(f"{budget.signal} of {budget.thing} go on",), repairs=[repair] if repair else [],
+    )  # fmt: skip
