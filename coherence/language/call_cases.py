@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from coherence.base.errors import did_you_mean
 from coherence.base.queries import cached
@@ -44,6 +45,21 @@ def weights(design: Design) -> Mapping[str, Mapping[str, Quantity]]:
     stated = {**{name: component.cases for name, component in design.components.items()},
               **{name: workload.cases for name, workload in design.workload.items()}}  # fmt: skip
     return {name: cases for name, cases in stated.items() if cases is not None}
+
+
+def case_share(call: Call, stated: Mapping[str, Quantity]) -> tuple[Fraction, Fraction] | None:
+    """Returns the least and the largest part of the requests of its caller that make a call, by weights of cases.
+
+    None where a weight is missing or a failure decides.
+    """
+    names = {word.text for word in call.cases}
+    if call.fallback_for is not None or not names <= set(stated) or not any(weight.low for weight in stated.values()):
+        return None
+    own = [weight for name, weight in stated.items() if name in names]
+    rest = [weight for name, weight in stated.items() if name not in names]
+    low, high = sum((q.low for q in own), Fraction(0)), sum((q.high for q in own), Fraction(0))
+    least, most = sum((q.low for q in rest), Fraction(0)), sum((q.high for q in rest), Fraction(0))
+    return (low / (low + most) if low else low, high / (high + least) if high else high)
 
 
 def is_conditional(call: Call) -> bool:

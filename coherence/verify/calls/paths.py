@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
+from math import prod
 
 from coherence.findings.question_input import Certificate, rational
-from coherence.language.call_cases import is_conditional, render_order
+from coherence.language.call_cases import case_share, is_conditional, render_order
 from coherence.language.schema_kinds import Quantity
 from coherence.language.words import plain_word
+from coherence.model.model import Interval
 from coherence.verify.calls.attempts import NOTHING
 from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.compositions import Algebra, composed
@@ -110,6 +112,20 @@ def share_of(found: Sequence[Way]) -> str:
     """Returns what would say how often the ways are taken, where some requests do without a call on them."""
     call = next((plan.call for way in found for plan in way if is_conditional(plan.call)), None)
     return "" if call is None else f"how many of the requests of {call.caller} make {call.name} ({render_order(call)})"
+
+
+def mean_count(found: Sequence[Way], weights: Mapping[str, Mapping[str, Quantity]]) -> Interval | None:
+    """Returns how many of the ways one request takes on average, by the weights of the cases of each caller.
+
+    None where no call on them has a case, or one depends on what is not stated: the weight of its case, a failure.
+    """
+    calls = {plan.call.name: plan.call for way in found for plan in way if is_conditional(plan.call)}
+    shares = {name: case_share(call, weights.get(str(call.caller), {})) for name, call in calls.items()}
+    if not shares or None in shares.values():
+        return None
+    each = [[share for plan in way if (share := shares.get(plan.call.name)) is not None] for way in found]
+    low, high = (sum((prod(share[end] for share in way) for way in each), Fraction(0)) for end in (0, 1))
+    return Interval(low, high)
 
 
 def _leading_to(tree: CallTree, target: str) -> set[str]:

@@ -6,11 +6,12 @@ serves), a rate per member, or a mean service time.  First tries only: what retr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.places import Place
+from coherence.language.call_cases import weights
 from coherence.language.design import Call, Component, Design
 from coherence.language.expressions import names as used
 from coherence.language.expressions.tree import Arithmetic, Name, Tree
@@ -20,7 +21,7 @@ from coherence.language.words import STATES
 from coherence.language.workloads import Burst, Randomness, Spread2, Workload
 from coherence.model.model import Interval
 from coherence.verify.calls.call_graph import CallTree, call_tree
-from coherence.verify.calls.paths import Way, heaviest, lightest, open_share, ways
+from coherence.verify.calls.paths import Way, heaviest, lightest, mean_count, open_share, ways
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import enclosure
 
@@ -179,17 +180,26 @@ def _called(design: Design, thing: str) -> Iterator[OfferedRate]:
     for workload in design.workload.values():
         if workload.name in tree.of_caller and thing in tree.work:
             paths = ways(tree, workload.name, thing)
-            rate = None if paths.cyclic or paths.cut else _along(tree, workload, paths.ways)
+            rate = None if paths.cyclic or paths.cut else _along(tree, workload, paths.ways, weights(design))
             yield from [rate] if rate is not None else []
 
 
-def _along(tree: CallTree, workload: Workload, routes: tuple[Way, ...]) -> OfferedRate | None:
-    """Returns the rate of a workload times the ways that one request takes; some requests may take fewer."""
+def _along(
+    tree: CallTree, workload: Workload, routes: tuple[Way, ...], stated: Mapping[str, Mapping[str, Quantity]]
+) -> OfferedRate | None:
+    """Returns the rate of a workload times the ways that one request takes; some requests may take fewer.
+
+    Where the callers state how many of their requests are of each case, it is the mean of all requests.
+    """
     each: dict[Way, Fraction | int | None] = dict.fromkeys(routes, 1)
     least, most = len(lightest(tree, each)), len(heaviest(tree, each))
     rate = stated_rate(workload) if most else None
     if rate is None:
         return None
+    mean = mean_count(routes, stated)
+    if mean is not None and mean.low is not None and mean.high is not None:
+        low, high = max(mean.low, least), min(mean.high, most)
+        return replace(rate, low=low * rate.low, high=high * rate.high, peak=high * rate.peak)
     return replace(
         rate, low=least * rate.low, high=most * rate.high, peak=most * rate.peak,
         open=open_share(tree, each),

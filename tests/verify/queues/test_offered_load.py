@@ -87,3 +87,29 @@ def test_a_sum_of_workloads_counts_the_bursts_of_each() -> None:
 @pytest.mark.parametrize("arrivals", ['"max(quick.rate, slow.rate)"', "quick.rate * quick.rate / slow.rate"])
 def test_of_another_formula_than_a_sum_nothing_is_known(arrivals: str) -> None:
     assert offered(facts(SUM.replace("quick.rate + 2 * slow.rate", arrivals)), "web") is None
+
+
+@pytest.mark.parametrize(("near", "far", "read", "write"), [(1, 1, 1, 3), (2, 1, 5, 1), (1, 9, 1, 0), (0, 1, 1, 1)])
+def test_weights_of_cases_bring_what_a_count_of_all_requests_brings(near: int, far: int, read: int, write: int) -> None:
+    design = read_text(
+        "coherence: 1\n"
+        f"workload: {{users: {{rate: 60 req/s, cases: {{near: {near}, far: {far}}}}}}}\n"
+        f"components: {{gate: {{cases: {{read: {read}, write: {write}}}}}, disk: {{copies: 1}}, cache: {{copies: 1}}}}\n"
+        "calls:\n"
+        "  - {from: users, to: gate, case: near}\n"
+        "  - {from: users, to: disk, case: far}\n"
+        "  - {from: gate, to: cache, case: [read, write]}\n"
+        "  - {from: gate, to: disk, case: write}\n"
+    )
+    counted = {"gate": 0, "disk": 0, "cache": 0}
+    for first in ["near"] * near + ["far"] * far:
+        for second in ["read"] * read + ["write"] * write:
+            counted["gate"] += first == "near"
+            counted["cache"] += first == "near"
+            counted["disk"] += (first == "far") + (first == "near" and second == "write")
+    requests = (near + far) * (read + write)
+    for thing, times in counted.items():
+        rate = offered(known(Subject(design, {})), thing)
+        assert rate is not None
+        assert not rate.open
+        assert rate.low == rate.high == Fraction(60 * times, requests)

@@ -1,7 +1,8 @@
 """overload: more is asked of a thing, first tries alone, than all of its members can serve.
 
 ## What
-lambda, the first tries of all workloads that reach a thing, against N mu: its members (of an autoscaled thing the
+lambda, the first tries of all workloads that reach a thing (by the weights of `cases`, where a caller states them),
+against N mu: its members (of an autoscaled thing the
 most that it may have) and the rate or mean service time of one.  lambda >= N mu and the queue grows without bound;
 equality too, for any service that is not exactly regular.  A limit that sheds (`when_full: reject` on what waits
 there) bounds the queue and not the loss: it is said as a note.  Bursts that come again and rates that switch count
@@ -208,7 +209,7 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
         )
         yield QUESTION.undecided(needs, places, _of(facts, station))
         return
-    shed = next(_sheds(facts, station), None)
+    shed = next(sheds(facts, station), None)
     full = f"asked are {_demand_text(demand)}, {station.thing} serves {_per(station.capacity)}"
     if shed is not None:
         message = f"{shed.name} sheds at least {_per(demand.high - station.capacity)}: {full}"
@@ -257,7 +258,8 @@ def _per(rate: Fraction) -> str:
     return f"{render_quantity(rate)} req/s"
 
 
-def _sheds(facts: DesignFacts, station: LoadedThing) -> Iterator[Limit]:
+def sheds(facts: DesignFacts, station: LoadedThing) -> Iterator[Limit]:
+    """Yields the limits of what waits or runs at a thing that turn away what comes beyond them."""
     limits = [station.slots[0]] if station.slots is not None else []
     for path, own in facts.counted.items():
         head, _, signal = path.partition(".")

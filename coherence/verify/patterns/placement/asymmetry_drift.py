@@ -7,6 +7,7 @@ lambda w / sum(w), first tries alone, and serves N mu, its members times the rat
 serve lambda and one of them is asked more than it serves, its wait grows by lambda w / sum(w) / (N mu) - 1 seconds
 a second, however long the others stand idle.
 
+A limit that sheds at the pool (`when_full: reject` on what waits there) bounds its wait, and what it refuses is a note.
 Where all pools together do not serve lambda, capacity is what lacks, whatever the weights are: that is `overload`, and
 nothing is said here.
 
@@ -54,7 +55,7 @@ from coherence.language.call_cases import weights
 from coherence.language.calls import Call
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.facts.design_facts import DesignFacts, known
-from coherence.verify.patterns.limits.overload import LoadedThing, station_of
+from coherence.verify.patterns.limits.overload import LoadedThing, sheds, station_of
 from coherence.verify.queues.offered_load import OfferedRate, long_run_rate, offered, stated_rate
 
 QUESTION = Question("COH501", "asymmetry-drift", "ai.07 accelerator runtime control")
@@ -93,7 +94,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
             continue
         together = sum((branch.pool.capacity for branch in branches), Fraction(0))
         if rate.high < together:
-            yield _answer(subject, caller, rate, branches, together)
+            yield _answer(subject, facts, caller, rate, branches)
 
 
 def _rate(facts: DesignFacts, caller: str) -> OfferedRate | None:
@@ -122,8 +123,9 @@ def _branches(facts: DesignFacts, caller: str, cases: Mapping[str, Quantity]) ->
 
 
 def _answer(
-    subject: Subject, caller: str, rate: OfferedRate, branches: tuple[WeightedPool, ...], together: Fraction
+    subject: Subject, facts: DesignFacts, caller: str, rate: OfferedRate, branches: tuple[WeightedPool, ...]
 ) -> Finding:
+    together = sum((branch.pool.capacity for branch in branches), Fraction(0))
     worst = max(branches, key=lambda branch: branch.load(rate.high))
     arriving, load, even = worst.arriving(rate.high), worst.load(rate.high), rate.high / together
     numbers: dict[str, tuple[Fraction, str]] = {
@@ -141,11 +143,15 @@ def _answer(
         evidence = arithmetic(numbers, certificate=script)
         return QUESTION.proved(message, places, of, evidence, assumptions=(FIRST,), margin=load < 1)
     thing, free = worst.pool.thing, together - rate.high
-    message = (
+    asked = (
         f"{caller} asks {thing} for {render_quantity(arriving)} of {render_quantity(worst.pool.capacity)} req/s, while "
-        f"all pools together have {render_quantity(free)} req/s free: its wait grows by {render_decimal(load - 1)} s "
-        "a second"
+        f"all pools together have {render_quantity(free)} req/s free"
     )
+    if (shed := next(sheds(facts, worst.pool), None)) is not None:
+        refused = f"{asked}: {shed.name} refuses {render_quantity(arriving - worst.pool.capacity)} req/s"
+        where = (*places, shed.place.labelled("what waits beyond this is refused"))
+        return QUESTION.note(refused, where, (*of, shed.name), arithmetic(numbers))
+    message = f"{asked}: its wait grows by {render_decimal(load - 1)} s a second"
     late = (load - 1) * 60
     witness = (
         Step(Fraction(0), f"of {render_quantity(rate.high)} req/s {render_quantity(arriving)} go to {thing}"),
