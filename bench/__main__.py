@@ -7,6 +7,7 @@ import importlib
 import json
 import pkgutil
 import sys
+import time
 from collections.abc import Iterable, Sequence
 
 import bench
@@ -33,6 +34,14 @@ def render_table(rows: Iterable[Row]) -> str:
     )
 
 
+def _measured(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yields the rows, and says of each on the error stream after how long it was there: a run takes minutes."""
+    begun = time.monotonic()
+    for row in rows:
+        print(f"{time.monotonic() - begun:6.0f} s  {row.value:.4g} {row.unit}  {row.what}", file=sys.stderr, flush=True)
+        yield row
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one engine's benchmark and print its rows."""
     known = engines()
@@ -41,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print {rows, machine, versions}")
     chosen = parser.parse_args(arguments)
     try:
-        rows: list[Row] = list(importlib.import_module(known[chosen.engine]).rows())
+        rows = list(_measured(importlib.import_module(known[chosen.engine]).rows()))
     except BenchError as error:
         print(error, file=sys.stderr)
         return 2

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 
-from bench.harness import Row, on_all_cores, process
+from bench.harness import Row, on_all_cores, part_of, process
 from coherence.base.errors import InputError
 from coherence.checking.answers import absences, ask_all
 from coherence.checking.design_check import analyse
@@ -45,7 +45,7 @@ LOOPS = 10
 
 def rows() -> Iterator[Row]:
     """All rows of this part."""
-    known = [conflicts for conflicts in on_all_cores(_conflicts, [text for _, text in designs()]) if conflicts]
+    known = [conflicts for conflicts in on_all_cores(_conflicts, part_of([text for _, text in designs()])) if conflicts]
     found = [(text, one) for text, conflicts in known for one in conflicts]
     numeric = [one for text, one in found if candidates(one, knobs(_subject(text)))]
     share = sum(any(repair.proved for repair in one.repairs) for one in numeric) / len(numeric)

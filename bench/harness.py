@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 Argument = TypeVar("Argument")
 Result = TypeVar("Result")
+PARTS = 8  # of the designs of the tests
 _RELATIONS = {"<=": operator.le, ">=": operator.ge, "==": operator.eq}
 _LIBRARIES = (
     "coherence-engine", "ciw", "click", "control", "cvc5", "highspy", "numba", "numpy", "pyyaml", "scipy", "simpy",
@@ -72,6 +73,15 @@ def interleaved(tasks: Mapping[str, Callable[[], object]], *, repeats: int = 15)
             if turn:
                 times[name].append(time.perf_counter() - start)
     return {name: statistics.median(taken) for name, taken in times.items()}
+
+
+def part_of(items: Sequence[Argument]) -> Sequence[Argument]:
+    """Returns the part that a benchmark takes of what the tests take all of: each eighth, all with COHERENCE_DRAW=all.
+
+    Another number takes another eighth, as in `tests/draws.py`.
+    """
+    stated = os.environ.get("COHERENCE_DRAW", "0")
+    return items if stated == "all" else items[int(stated) % PARTS :: PARTS]
 
 
 def on_all_cores(function: Callable[[Argument], Result], arguments: Iterable[Argument]) -> list[Result]:

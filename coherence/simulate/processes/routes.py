@@ -73,9 +73,9 @@ def _route(
 ) -> Route:
     deadline = _duration(call.deadline, f"deadline of {name}", notes)
     per_try = _duration(call.per_try, f"per_try of {name}", notes) if call.per_try is not None else deadline
-    if call.timeout_kind is not None and call.timeout_kind.text == "connect":
-        notes.append(f"{name}: a time-out on connecting never fires here (connecting takes no time)")
-        per_try = math.inf
+    if call.timeout_kind is not None and per_try < math.inf:
+        notes += _of_part(name, call.timeout_kind.text)
+        per_try = math.inf if call.timeout_kind.text == "connect" else per_try
     given_up = min(per_try, deadline) < math.inf or flow.ends[name][0] in _patient(design)
     if given_up and call.on_timeout is None and call.place is not None:
         remedy = "add `on_timeout: abandon` (the work is done all the same) or `on_timeout: cancel`"
@@ -99,6 +99,14 @@ def _route(
         opening=opening_of(call, name, notes, problems),
         hedge_after=_duration(call.hedge_after, f"hedge_after of {name}", notes),
     )
+
+
+def _of_part(name: str, kind: str) -> Iterator[str]:
+    """Yields what a run takes for granted of a time-out that waits for one part of an answer."""
+    if kind == "connect":
+        yield f"{name}: a time-out on connecting never fires here (connecting takes no time)"
+    elif kind != "total":
+        yield f"{name}: an answer comes in one piece here, so that its time-out on the {kind} waits for all of it"
 
 
 def _patient(design: Design) -> frozenset[str]:
