@@ -8,7 +8,7 @@ import json
 import pkgutil
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import bench
 from bench.harness import BenchError, Row, machine, versions
