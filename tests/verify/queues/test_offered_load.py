@@ -94,7 +94,10 @@ def test_weights_of_cases_bring_what_a_count_of_all_requests_brings(near: int, f
     design = read_text(
         "coherence: 1\n"
         f"workload: {{users: {{rate: 60 req/s, cases: {{near: {near}, far: {far}}}}}}}\n"
-        f"components: {{gate: {{cases: {{read: {read}, write: {write}}}}}, disk: {{copies: 1}}, cache: {{copies: 1}}}}\n"
+        "components:\n"
+        f"  gate: {{cases: {{read: {read}, write: {write}}}}}\n"
+        "  disk: {copies: 1}\n"
+        "  cache: {copies: 1}\n"
         "calls:\n"
         "  - {from: users, to: gate, case: near}\n"
         "  - {from: users, to: disk, case: far}\n"
