@@ -86,8 +86,9 @@ def startup_probe(design: Design, timer: Timer) -> Timer | None:
 def _starts_with(probe: Timer, timer: Timer) -> bool:
     """Decides whether two probes count from the start of one thing, or from one other event."""
     start, other = probe.start, timer.start
-    begin = start is not None and other is not None and (start.kind, other.kind) == ("starts", "starts")
-    return start == other or (begin and start.thing == other.thing)
+    if start is None or other is None:
+        return start == other
+    return start == other or (start.kind == other.kind == "starts" and start.thing == other.thing)
 
 
 def is_held_back(design: Design, timer: Timer) -> bool:

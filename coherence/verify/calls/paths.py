@@ -124,7 +124,9 @@ def mean_count(found: Sequence[Way], weights: Mapping[str, Mapping[str, Quantity
     if not shares or None in shares.values():
         return None
     each = [[share for plan in way if (share := shares.get(plan.call.name)) is not None] for way in found]
-    low, high = (sum((prod(share[end] for share in way) for way in each), Fraction(0)) for end in (0, 1))
+    low, high = (
+        sum((prod((share[end] for share in way), start=Fraction(1)) for way in each), Fraction(0)) for end in (0, 1)
+    )
     return Interval(low, high)
 
 

@@ -14,6 +14,7 @@ from coherence.language.schema_kinds import Quantity
 from coherence.verify.events import graph
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, place_of
+from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.crash_loops import CrashLoop, counts, crash_loops
 
 
@@ -53,7 +54,11 @@ def _answer(
         *(place.labelled(f"{loop.timer.name} waits so long each time") for place in graph.values(loop.timer)[:1]),
     )
     names, ends = (limit.name, loop.timer.name, loop.thing), f"{loop.thing} fails as soon as it is begun again"
-    numbers = {"allowed": (allowed, ""), "at most in a window": (most, ""), "apart at the least": (loop.apart, "s")}
+    numbers: Numbers = {
+        "allowed": (allowed, ""),
+        "at most in a window": (most, ""),
+        "apart at the least": (loop.apart, "s"),
+    }
     begun = f"{loop.thing} is begun again at most {most} times in {render_seconds(window.high)}"
     least = f"(* {allowed}.0 {rational(loop.apart)})"
     if most > allowed:
