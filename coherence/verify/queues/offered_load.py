@@ -198,7 +198,7 @@ def _along(
         return None
     mean = mean_count(routes, stated)
     if mean is not None and mean.low is not None and mean.high is not None:
-        low, high = max(mean.low, least), min(mean.high, most)
+        low, high = max(mean.low, Fraction(least)), min(mean.high, Fraction(most))
         return replace(rate, low=low * rate.low, high=high * rate.high, peak=high * rate.peak)
     return replace(
         rate, low=least * rate.low, high=most * rate.high, peak=most * rate.peak,
