@@ -81,7 +81,7 @@ def sent_by(design: Design, call: Call) -> OfferedRate | None:
     for workload in (w for w in design.workload.values() if w.name in tree.of_caller):
         paths = ways(tree, workload.name, call.callee.text)
         own = tuple(way for way in paths.ways if way[-1].call is call)
-        rate = None if paths.cyclic or paths.cut or not own else _along(tree, workload, own)
+        rate = None if paths.cyclic or paths.cut or not own else _along(tree, workload, own, weights(design))
         rates += [rate] if rate is not None else []
     return _together(rates, unstated_sources(design, call.caller.text)) if rates else None
 
