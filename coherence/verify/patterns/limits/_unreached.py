@@ -12,10 +12,10 @@ from coherence.findings.question_input import Certificate, Question, Subject, ar
 from coherence.language.design import Design, Limit
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.events import graph
+from coherence.verify.events.crash_loops import CrashLoop, counts, crash_loops
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.writers._pair import Numbers
-from coherence.verify.timers.crash_loops import CrashLoop, counts, crash_loops
 
 
 def answers(ask: Question, subject: Subject) -> Iterator[Finding]:

@@ -96,7 +96,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 def _unknown_pace(design: Design, budget: FailureBudget) -> Iterator[Finding]:
     """Yields that nothing says how soon a timer fires again whose firings a limit counts; COH213 speaks of crashes."""
-    from coherence.verify.timers.crash_loops import holds_back
+    from coherence.verify.events.crash_loops import holds_back
 
     start, counted = design.timers[budget.thing].start, budget.window is not None
     if start is not None and start.kind == "outside" and counted and not holds_back(design, budget.limit):

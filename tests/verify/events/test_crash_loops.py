@@ -8,7 +8,7 @@ import pytest
 
 from coherence.findings.finding import Verdict
 from coherence.language.reading import read_text
-from coherence.verify.timers.crash_loops import crash_loops
+from coherence.verify.events.crash_loops import crash_loops
 from tests.case_files import FILE, findings_of
 
 DESIGN = """coherence: 1
