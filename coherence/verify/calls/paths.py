@@ -114,16 +114,16 @@ def share_of(found: Sequence[Way]) -> str:
     return "" if call is None else f"how many of the requests of {call.caller} make {call.name} ({render_order(call)})"
 
 
-def mean_count(found: Sequence[Way], weights: Mapping[str, Mapping[str, Quantity]]) -> Interval | None:
+def mean_count(routes: Sequence[Way], weights: Mapping[str, Mapping[str, Quantity]]) -> Interval | None:
     """Returns how many of the ways one request takes on average, by the weights of the cases of each caller.
 
     None where no call on them has a case, or one depends on what is not stated: the weight of its case, a failure.
     """
-    calls = {plan.call.name: plan.call for way in found for plan in way if is_conditional(plan.call)}
+    calls = {plan.call.name: plan.call for way in routes for plan in way if is_conditional(plan.call)}
     shares = {name: case_share(call, weights.get(str(call.caller), {})) for name, call in calls.items()}
     if not shares or None in shares.values():
         return None
-    each = [[share for plan in way if (share := shares.get(plan.call.name)) is not None] for way in found]
+    each = [[share for plan in way if (share := shares.get(plan.call.name)) is not None] for way in routes]
     low, high = (
         sum((prod((share[end] for share in way), start=Fraction(1)) for way in each), Fraction(0)) for end in (0, 1)
     )

@@ -1,17 +1,24 @@
-"""Timers that never fire because another one always fires first and ends what both run from."""
+"""Timers that another one always forestalls, and limits on how often one begins a thing again that none reaches."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence.base.number_text import render_seconds
-from coherence.findings.finding import Finding, Step
+from coherence.findings import repairs
+from coherence.findings.finding import Finding, Repair, Step
 from coherence.findings.question_input import Certificate, Question, Subject, arithmetic, rational
-from coherence.language.design import Design, Timer
+from coherence.language.design import Design, Limit, Timer
 from coherence.language.entries.actions import acted_on, action_in
+from coherence.language.schema_kinds import Quantity
 from coherence.verify.events import graph, orders
+from coherence.verify.events.crash_loops import CrashLoop, counts, crash_loops
 from coherence.verify.events.orders import EventOrder
+from coherence.verify.facts.design_facts import DesignFacts, known
+from coherence.verify.facts.limits import cap, place_of
+from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.firing import hands_out_again
 
 
@@ -97,4 +104,70 @@ def _may_fire(ask: Question, early: Timer, other: Timer, order: EventOrder) -> F
     return ask.proved(message, places, (other.name, early.name), evidence)
 
 
-__all__ = ["answers"]
+def unreached(ask: Question, subject: Subject) -> Iterator[Finding]:
+    """Yields one answer per limit that counts within a window how often a thing is begun again after it failed."""
+    facts = known(subject)
+    loops = crash_loops(subject.design)
+    for limit in subject.design.limits.values() if loops else ():
+        for loop in loops:
+            if counts(limit, loop) and not _beside(subject.design, loop, loops):
+                yield from _reached(ask, subject, facts, limit, loop)
+
+
+def _beside(design: Design, loop: CrashLoop, loops: tuple[CrashLoop, ...]) -> bool:
+    """Decides whether something else begins the thing again, or ends it, so that the limit counts that as well."""
+    named = (timer.then.text.split() for timer in design.timers.values() if timer.then and timer != loop.timer)
+    acted = any(loop.thing in words for words in named)
+    evicted = (each.actuation.evict for each in design.loops.values() if each.actuation is not None)
+    return (
+        acted
+        or any(thing is not None and thing.text == loop.thing for thing in evicted)
+        or len([other for other in loops if other.thing == loop.thing]) > 1
+    )
+
+
+def _reached(
+    ask: Question, subject: Subject, facts: DesignFacts, limit: Limit, loop: CrashLoop
+) -> Iterator[Finding]:  # fmt: skip
+    tree, window = cap(facts, limit), limit.window
+    bound = facts.range(tree).low if tree is not None else None
+    if bound is None or not isinstance(window, Quantity):
+        return
+    allowed, most = math.floor(bound), math.floor(window.high / loop.apart) + 1
+    places = (
+        place_of(limit.at_most, limit).labelled(f"{limit.name} allows so many"),
+        window.place.labelled("within this time"),
+        *(place.labelled(f"{loop.timer.name} waits so long each time") for place in graph.values(loop.timer)[:1]),
+    )
+    names, ends = (limit.name, loop.timer.name, loop.thing), f"{loop.thing} fails as soon as it is begun again"
+    numbers: Numbers = {
+        "allowed": (allowed, ""),
+        "at most in a window": (most, ""),
+        "apart at the least": (loop.apart, "s"),
+    }
+    begun = f"{loop.thing} is begun again at most {most} times in {render_seconds(window.high)}"
+    least = f"(* {allowed}.0 {rational(loop.apart)})"
+    if most > allowed:
+        claim = Certificate(claim=f"(<= {least} {rational(window.high)})").script()
+        message = f"{limit.name} can be reached: {loop.thing} may be begun again {allowed + 1} times within its window"
+        yield ask.proved(message, places, names, arithmetic(numbers, certificate=claim), assumptions=(ends,))
+        return
+    steps = tuple(Step(loop.apart * n, f"{loop.thing} failed again: {loop.timer.name} fires") for n in range(1, 5))
+    evidence = arithmetic(numbers, witness=steps)
+    message = f"{limit.name} never holds {loop.timer.name} back: {begun}, {allowed} are allowed"
+    yield ask.conflict(
+        message, places, names, evidence, certain=False, repairs=tuple(_windows(subject, limit, loop, allowed))
+    )
+
+
+def _windows(subject: Subject, limit: Limit, loop: CrashLoop, allowed: int) -> Iterator[Repair]:
+    """Yields the shortest window that a thing which fails at once fills."""
+    from coherence.base.units import SECOND
+
+    window = limit.window
+    needed = repairs.upward_round(allowed * loop.apart)
+    proposal = repairs.proposal(repairs.rewrite(subject, window.place, needed, SECOND)) if window is not None else None
+    yield from [proposal] if proposal is not None else []
+
+
+__all__ = ["answers", "unreached"]

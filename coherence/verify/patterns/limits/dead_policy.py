@@ -66,9 +66,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     yield from _frozen(subject)
     design = subject.design
     if design.timers and design.limits:
-        from coherence.verify.patterns.limits import _unreached
-
-        yield from _unreached.answers(QUESTION, subject)
+        yield from _dead_timers.unreached(QUESTION, subject)
     if len(design.timers) > 1:
         yield from _dead_timers.answers(QUESTION, subject)
     if design.loops or len(design.limits) > 1:

@@ -143,15 +143,15 @@ def _answer(
         evidence = arithmetic(numbers, certificate=script)
         return QUESTION.proved(message, places, of, evidence, assumptions=(FIRST,), margin=load < 1)
     thing, free = worst.pool.thing, together - rate.high
-    asked = (
+    share = (
         f"{caller} asks {thing} for {render_quantity(arriving)} of {render_quantity(worst.pool.capacity)} req/s, while "
         f"all pools together have {render_quantity(free)} req/s free"
     )
     if (shed := next(sheds(facts, worst.pool), None)) is not None:
-        refused = f"{asked}: {shed.name} refuses {render_quantity(arriving - worst.pool.capacity)} req/s"
+        refused = f"{share}: {shed.name} refuses {render_quantity(arriving - worst.pool.capacity)} req/s"
         where = (*places, shed.place.labelled("what waits beyond this is refused"))
         return QUESTION.note(refused, where, (*of, shed.name), arithmetic(numbers))
-    message = f"{asked}: its wait grows by {render_decimal(load - 1)} s a second"
+    message = f"{share}: its wait grows by {render_decimal(load - 1)} s a second"
     late = (load - 1) * 60
     witness = (
         Step(Fraction(0), f"of {render_quantity(rate.high)} req/s {render_quantity(arriving)} go to {thing}"),
