@@ -1,0 +1,36 @@
+"""The test of inaccessible on systems whose truth is known: its null is kept, its effect is seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import f_oneway
+
+from bench._infrastructure_placement import EXPERIMENT
+from coherence.base.errors import UsageError
+from coherence.causal.signatures.inaccessible import inaccessible
+
+FEW = 20
+
+
+@pytest.mark.parametrize("name", EXPERIMENT.nulls)
+def test_a_bottleneck_alone_is_none(name: str) -> None:
+    assert EXPERIMENT.rejections(name, FEW) <= 1
+
+
+@pytest.mark.parametrize("name", EXPERIMENT.effects)
+def test_the_effect_is_seen(name: str) -> None:
+    assert EXPERIMENT.rejections(name, FEW) >= FEW - 1
+
+
+def test_the_ratio_is_that_of_scipy() -> None:
+    drawn = [np.random.default_rng(k).normal(k / 3, 1, 5) for k in range(4)]
+    found = inaccessible(drawn)
+    theirs = f_oneway(*drawn)
+    assert found.parts["F"] == pytest.approx(theirs.statistic)
+    assert found.p == pytest.approx(theirs.pvalue)
+
+
+def test_one_placement_is_compared_with_nothing() -> None:
+    with pytest.raises(UsageError, match="two or more"):
+        inaccessible([np.ones(5)])
