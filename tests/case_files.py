@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from coherence.checking.design_check import analyse
+from coherence.door.check import check
 from coherence.findings.finding import Finding, Verdict
 from coherence.importers import design_from_sources
 from coherence.language.design import Design
@@ -59,7 +60,9 @@ class Case(NamedTuple):
 
 
 def findings_of(text: str, *, repairs: bool = True, manifests: bool = False) -> tuple[Finding, ...]:
-    """Returns all findings about the text of a design, or of manifests."""
+    """Returns all findings about the text of a design, in each of its environments, or of manifests."""
+    if not manifests and "\nenvironments:" in text:
+        return check(text).findings
 
     def rebuild(sources: Mapping[str, str]) -> Design:
         return design_from_sources(sources) if manifests else read_text(sources[FILE], FILE)

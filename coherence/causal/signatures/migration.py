@@ -36,25 +36,25 @@ class LoadWindow:
 def migration(before: LoadWindow, after: LoadWindow, *, count: int = BATCHES) -> Signature:
     """Returns by how much delays have grown at equal load.  Raises UsageError where windows share too few loads."""
     ends = float(max(before.load.min(), after.load.min())), float(min(before.load.max(), after.load.max()))
-    kept = [(window.load >= ends[0]) & (window.load <= ends[1]) & (window.delay > 0) for window in (before, after)]
-    if min(int(part.sum()) for part in kept) < 4 * count:
+    shared = [(window.load >= ends[0]) & (window.load <= ends[1]) & (window.delay > 0) for window in (before, after)]
+    if min(int(part.sum()) for part in shared) < 4 * count:
         raise UsageError(f"the windows share too few loads: each needs {4 * count} samples between {ends}")
-    columns, logs, owner = _columns((before, after), kept, count)
+    columns, logs, owner = _columns((before, after), shared, count)
     whole = _shift(columns, logs)
     rest = np.array([_shift(columns[owner != b], logs[owner != b]) for b in range(2 * count)])
     return _answer(whole, rest, ends)
 
 
-def _columns(windows: tuple[LoadWindow, LoadWindow], kept: list[Mask], count: int) -> tuple[Floats, Floats, Floats]:
+def _columns(windows: tuple[LoadWindow, LoadWindow], shared: list[Mask], count: int) -> tuple[Floats, Floats, Floats]:
     """Returns the columns of the regression (the window last), logarithms of delays, and the batch of each row."""
     owners = []
-    for k, part in enumerate(kept):
+    for k, part in enumerate(shared):
         own = np.empty(int(part.sum()), int)
         for number, stretch in enumerate(batches(len(own), count)):
             own[stretch] = number + k * count
         owners.append(own)
-    loads = np.concatenate([window.load[part] for window, part in zip(windows, kept, strict=True)])
-    logs = np.log(np.concatenate([window.delay[part] for window, part in zip(windows, kept, strict=True)]))
+    loads = np.concatenate([window.load[part] for window, part in zip(windows, shared, strict=True)])
+    logs = np.log(np.concatenate([window.delay[part] for window, part in zip(windows, shared, strict=True)]))
     middle = (loads - loads.mean()) / (loads.std() or 1.0)
     owner = np.concatenate(owners)
     return np.column_stack([*(middle**power for power in range(POWERS + 1)), owner >= count]), logs, owner

@@ -1,0 +1,151 @@
+"""Puts components on other tiers of the same kind, and finds which links carry how much where they stand so."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from coherence.language.design import Component, Design
+from coherence.language.infrastructure import Hosting
+from coherence.language.schema_kinds import Formula, Quantity, Word
+from coherence.language.shared_rates import around
+from coherence.model.routes import Transfer, transfers
+from coherence.verify.facts.design_facts import DesignFacts, copies
+from coherence.verify.queues.link_loads import LinkWay, link_ways, rate_of
+
+MOST = 1024  # placements that are tried
+Places = Mapping[str, str]  # component -> tier
+
+
+@dataclass(frozen=True)
+class LoadedWay:
+    """One way of a link with the least and the most that comes over it, and what it carries, in B/s."""
+
+    way: LinkWay
+    least: Fraction
+    most: Fraction
+    low: Fraction
+    high: Fraction
+
+    @property
+    def load(self) -> Fraction:
+        """Returns the largest load, of 1."""
+        return self.most / self.low
+
+
+def loaded_ways(facts: DesignFacts, places: Places) -> tuple[LoadedWay, ...] | None:
+    """Returns each way of a link that something goes over where components stand so; None where a number is lacking."""
+    design = placed(facts.design, places)
+    if any(transfer.needs for transfer in transfers(design)):
+        return None
+    moved = facts if design is facts.design else DesignFacts(design)
+    ways = [_loaded(facts, way) for way in link_ways(moved)]
+    return None if None in ways else tuple(way for way in ways if way is not None)
+
+
+def _loaded(facts: DesignFacts, way: LinkWay) -> LoadedWay | None:
+    low, high = way.capacity(high=False), way.capacity(high=True)
+    brought = [_brought(facts, transfer) for transfer in way.transfers]
+    if not low or high is None or None in brought:
+        return None
+    amounts = [pair for pair in brought if pair is not None]
+    least, most = (sum((pair[end] for pair in amounts), Fraction(0)) for end in (0, 1))
+    return LoadedWay(way, least, most, low, high)
+
+
+def _brought(facts: DesignFacts, transfer: Transfer) -> tuple[Fraction, Fraction] | None:
+    """Returns the least and the most bytes a second of a transfer; None where its size or rate is not all stated."""
+    rate, size = rate_of(facts, transfer), transfer.carries
+    if rate is None or size is None or rate.lacking or rate.open:
+        return None
+    return rate.low * size.low, rate.high * size.high
+
+
+def placed(design: Design, places: Places) -> Design:
+    """Returns the design with components on these tiers; the design itself where they are there."""
+    components = dict(design.components)
+    for name, tier in places.items():
+        hosting, word = components[name].runs_on, tier_word(components[name])
+        if word is not None and word.text != tier:
+            there = Word(tier, word.place)
+            moved = hosting.replace(tier=there) if isinstance(hosting, Hosting) else there
+            components[name] = components[name].replace(runs_on=moved)
+    alike = all(components[name] is design.components[name] for name in components)
+    return design if alike else design.replace(components=components)
+
+
+def tier_word(component: Component) -> Word | None:
+    """Returns where a component names the tier that it runs on."""
+    hosting = component.runs_on
+    return hosting.tier if isinstance(hosting, Hosting) else hosting
+
+
+def today(facts: DesignFacts) -> Places:
+    """Returns where each component stands that may stand elsewhere: on a tier with room for it that is of one kind."""
+    return {name: own.runs_on.text for name, own in facts.design.components.items()
+            if own.runs_on is not None and _held(facts, own) is not None}  # fmt: skip
+
+
+def other_places(facts: DesignFacts) -> Iterator[Places]:
+    """Yields the other placements on tiers of the same kind that hold all members; those that move least come first.
+
+    At most so many as are tried: of more, those that move fewer components.
+    """
+    now, kinds, room = today(facts), _kinds(facts.design), _room(facts)
+    choices = {name: [tier for tier in kinds if kinds[tier] == kinds[at]] for name, at in now.items() if at in kinds}
+    movable = [name for name, tiers in choices.items() if len(tiers) > 1]
+    seen = 0
+    for moved in itertools.chain.from_iterable(itertools.combinations(movable, k + 1) for k in range(len(movable))):
+        for tiers in itertools.product(*([tier for tier in choices[name] if tier != now[name]] for name in moved)):
+            seen += 1
+            if seen > MOST:
+                return
+            places = {**now, **dict(zip(moved, tiers, strict=True))}
+            if _fits(facts, places, room):
+                yield places
+
+
+def _kinds(design: Design) -> dict[str, tuple[object, ...]]:
+    """Returns what makes tiers alike: their part, all that they state but their number, the boundaries around them."""
+    return {
+        name: (
+            tier.part.text if tier.part is not None else "",
+            tuple(sorted((key, _text(value)) for key, value in tier.constants.items())),
+            frozenset(boundary.name for boundary in around(design, name)),
+        )
+        for name, tier in design.tiers.items()
+        if name not in design.claims
+    }
+
+
+def _text(value: Quantity | Formula | Word) -> str:
+    return f"{value.low} .. {value.high}" if isinstance(value, Quantity) else str(value)
+
+
+def _room(facts: DesignFacts) -> dict[str, Fraction]:
+    tiers = facts.design.tiers.items()
+    return {name: tier.count.low for name, tier in tiers if isinstance(tier.count, Quantity)}
+
+
+def _held(facts: DesignFacts, component: Component) -> Fraction | None:
+    """Returns the whole devices that all members hold; None where it is not stated, or they share devices."""
+    members, hosting = copies(facts, component.name), component.runs_on
+    if members is None or members.high is None or hosting is None:
+        return None
+    devices = hosting.devices if isinstance(hosting, Hosting) else None
+    each = devices.high if devices is not None else Fraction(1)
+    return members.high * each if each.denominator == 1 else None
+
+
+def _fits(facts: DesignFacts, places: Places, room: Mapping[str, Fraction]) -> bool:
+    held: Counter[str] = Counter()
+    for name, component in facts.design.components.items():
+        if component.runs_on is not None:
+            devices = _held(facts, component)
+            if devices is None:
+                return False
+            held[places.get(name, component.runs_on.text)] += devices  # type: ignore[assignment]
+    return all(tier in room and devices <= room[tier] for tier, devices in held.items())
