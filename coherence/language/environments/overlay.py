@@ -56,6 +56,11 @@ def environments_of(root: Table) -> tuple[str, ...]:
     return (choice.name,)
 
 
+def stated_environments(text: str, file: str) -> tuple[str, ...]:
+    """Returns the names of all environments that a design states, chosen or not."""
+    return tuple(_tables(document_of(text, file).root))
+
+
 def read_in_environment(text: str, file: str, environment: str) -> Design:
     """Returns the design in a text of one document, as it is in one of its environments.  Raises InputError."""
     return design_in_environment(document_of(text, file), environment)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from coherence.base.reads import unnoted
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Verdict
 from coherence.findings.question_input import Subject
@@ -51,7 +50,6 @@ def _neutral(boundary: Boundary, keys: frozenset[str]) -> Boundary:
     return boundary.replace(constants=constants, **delays)
 
 
-@unnoted()
 def verdict_about(subject: Subject, design: Design, loops: tuple[str, ...]) -> Finding | None:
     """Returns whether these loops come to rest in a design; None where they are no group of it."""
     changed = replace(subject, design=design)
@@ -85,6 +83,11 @@ def crossed(design: Design, group: Group) -> dict[str, Quantity]:
                 stated = {key: boundary.constants.get(key) for key in GAINS}
                 values |= {f"{boundary.name}.{key}": v for key, v in stated.items() if lies and isinstance(v, Quantity)}
     return values
+
+
+def settle(loops: tuple[str, ...]) -> str:
+    """Returns that loops settle, in words."""
+    return f"{' and '.join(loops)} {'settles' if len(loops) == 1 else 'settle'}"
 
 
 def delay_of(values: dict[str, Quantity]) -> Fraction:

@@ -72,14 +72,14 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _answer(subject: Subject, group: Group, values: dict[str, Quantity]) -> Iterator[Finding]:
-    from coherence.loops.checks._what_lies_between import is_rest, swings, verdict_about, without
+    from coherence.loops.checks._what_lies_between import is_rest, settle, swings, verdict_about, without
 
     across = verdict_about(subject, subject.design, group.names)
     if across is None:
         return
     places = (*_places(values), *across.places)
     if is_rest(across):
-        message = f"{' and '.join(group.names)} settle across {_where(values)}, for all that it makes of commands"
+        message = f"{settle(group.names)} across {_where(values)}, for all that it makes of commands"
         yield QUESTION.proved(message, places, group.names, across.evidence, assumptions=across.assumptions)
         return
     if not swings(across):
@@ -93,11 +93,11 @@ def _answer(subject: Subject, group: Group, values: dict[str, Quantity]) -> Iter
 
 
 def _conflict(subject: Subject, group: Group, values: dict[str, Quantity], across: Finding) -> Finding:
-    from coherence.loops.checks._what_lies_between import delay_of, slower
+    from coherence.loops.checks._what_lies_between import delay_of, settle, slower
 
     delay, period = delay_of(values), _period(subject, group)
     message = (
-        f"{' and '.join(group.names)} settle without {_where(values)} and never across it: "
+        f"{settle(group.names)} without {_where(values)} and never across it: "
         f"{_cause(subject, group, delay)}{_in_periods(delay, period)}; {across.message}"
     )
     evidence = replace(across.evidence, numbers={**across.evidence.numbers, "delay across": (delay, "s")})

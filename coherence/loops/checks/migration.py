@@ -67,25 +67,24 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _others(subject: Subject) -> Iterator[Design]:
-    """Yields the design in each of the other environments in which it is asked about."""
-    from coherence.language.environments.overlay import document_of, environments_of, read_in_environment
+    """Yields the design in each of its other environments."""
+    from coherence.language.environments.overlay import read_in_environment, stated_environments
 
     design, text = subject.design, subject.sources[subject.design.file]
-    for name in environments_of(document_of(text, design.file).root):
+    for name in stated_environments(text, design.file):
         if name != design.environment:
             yield read_in_environment(text, design.file, name)
 
 
 def _answer(subject: Subject, group: Group, others: tuple[Design, ...]) -> Iterator[Finding]:
-    from coherence.loops.checks._what_lies_between import is_rest, swings, verdict_about, with_infrastructure
+    from coherence.loops.checks._what_lies_between import is_rest, settle, swings, verdict_about, with_infrastructure
 
     here = verdict_about(subject, subject.design, group.names)
     there = [(other, verdict_about(subject, other, group.names)) for other in others]
-    names = " and ".join(group.names)
     if here is not None and is_rest(here) and all(is_rest(answer) for _, answer in there):
-        where = " and ".join((subject.design.environment, *(other.environment for other in others)))
+        where = " and ".join(sorted((subject.design.environment, *(other.environment for other in others))))
         scripts = (here.evidence.certificate, *(answer.evidence.certificate for _, answer in there if answer))
-        message = f"{names} settle wherever the design runs ({where})"
+        message = f"{settle(group.names)} wherever the design runs ({where})"
         evidence = here.evidence if len(set(scripts)) == 1 else replace(here.evidence, certificate=None)
         yield QUESTION.proved(message, here.places, group.names, evidence, assumptions=here.assumptions)
     if here is None or not swings(here):
@@ -98,14 +97,14 @@ def _answer(subject: Subject, group: Group, others: tuple[Design, ...]) -> Itera
 
 
 def _conflict(subject: Subject, group: Group, other: Design, here: Finding) -> Finding:
-    from coherence.loops.checks._what_lies_between import crossed, delay_of, slower
+    from coherence.loops.checks._what_lies_between import crossed, delay_of, settle, slower
 
     values, before = crossed(subject.design, group), crossed(other, group)
     changed = {name: value for name, value in values.items() if _differs(value, before.get(name))}
     delay, earlier = delay_of(values), delay_of(before)
     words = ", ".join(f"{name} is {value.text}" for name, value in changed.items())
     message = (
-        f"{' and '.join(group.names)} settle in {other.environment} and never in {subject.design.environment}, by the "
+        f"{settle(group.names)} in {other.environment} and never in {subject.design.environment}, by the "
         f"infrastructure alone{f' ({words})' if words else ''}: {here.message}"
     )
     numbers = {**here.evidence.numbers, "delay": (delay, "s"), f"delay in {other.environment}": (earlier, "s")}

@@ -92,6 +92,23 @@ def ask(subject: Subject) -> Iterator[Finding]:
         yield _conflict(subject, facts, worst, *better)
 
 
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields the proof that the links carry all, where there is one placement alone or nothing goes over a link."""
+    design = subject.design
+    if design.infrastructure is None or not design.infrastructure.links:
+        return
+    from coherence.verify.facts.design_facts import known
+    from coherence.verify.patterns.placement._other_places import loaded_ways
+
+    facts = known(subject)
+    ways = loaded_ways(facts, {}) if _serves(facts) else None
+    if ways is not None and all(way.load <= 1 for way in ways):
+        claims = "".join(f" (<= {rational(way.most)} {rational(way.low)})" for way in ways)
+        evidence = arithmetic({}, certificate=Certificate(claim=f"(and true{claims})").script())
+        names = (*(call.name for call in design.calls), *design.components)
+        yield QUESTION.absent("links carry all that the pools serve", (), names, evidence, assumptions=(FIRST,))
+
+
 def _serves(facts: DesignFacts) -> bool:
     """Whether every loaded pool serves what comes."""
     from coherence.verify.patterns.limits.overload import station_of
