@@ -58,7 +58,8 @@ def environments_of(root: Table) -> tuple[str, ...]:
 
 def stated_environments(text: str, file: str) -> tuple[str, ...]:
     """Returns the names of all environments that a design states, chosen or not."""
-    return tuple(_tables(document_of(text, file).root))
+    root = document_of(text, file).root
+    return tuple(_tables(root)) if isinstance(root, Table) else ()
 
 
 def read_in_environment(text: str, file: str, environment: str) -> Design:

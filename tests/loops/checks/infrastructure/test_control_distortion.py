@@ -9,7 +9,7 @@ import pytest
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
-from coherence.loops.checks.control_distortion import ask
+from coherence.loops.checks.infrastructure.control_distortion import ask
 
 TEXT = """coherence: 1
 infrastructure: {{boundaries: {{vms: {{kind: {kind}, around: [pool], {between}}}}}}}

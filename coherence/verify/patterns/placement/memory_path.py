@@ -130,7 +130,9 @@ def _fits(engine: Engine, most: int, places: tuple[Place, ...], of: tuple[str, .
     facts = (f"(<= 0.0 n {rational(sequences)})",)
     script = Certificate({"n": "Real"}, facts, f"(<= (* {rational(Fraction(most))} n) {rational(blocks)})").script()
     message = f"{sequences} of the longest requests fit into the memory of {engine.name}: nothing is put back"
-    numbers = {"sequences": (sequences, ""), "each at most": (most, "blocks"), "there are": (blocks, "blocks")}
+    numbers: dict[str, tuple[Fraction | float | int, str]] = {
+        "sequences": (sequences, ""), "each at most": (most, "blocks"), "there are": (blocks, "blocks"),
+    }  # fmt: skip
     return QUESTION.proved(message, places, of, arithmetic(numbers, certificate=script))
 
 

@@ -8,7 +8,7 @@ from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.simulate.serving.of_design import engines_of, load_of
-from coherence.verify.patterns.limits.memory_path import SECONDS, SEED, ask
+from coherence.verify.patterns.placement.memory_path import SECONDS, SEED, ask
 
 BLOCK = 16
 TEXT = """coherence: 1

@@ -7,8 +7,8 @@ import pytest
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.environments.overlay import read_in_environment
-from coherence.loops.checks.migration import ask
-from tests.loops.checks.test_control_distortion import TEXT, rests
+from coherence.loops.checks.infrastructure.migration import ask
+from tests.loops.checks.infrastructure.test_control_distortion import TEXT, rests
 
 PERIOD = 15
 

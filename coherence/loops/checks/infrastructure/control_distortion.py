@@ -61,7 +61,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
     stated = any(b.added_delay or b.reading_delay or b.constants.keys() & set(KEYS) for b in boundaries)
     if not stated or not any(loop.inside for loop in subject.design.loops.values()):
         return
-    from coherence.loops.checks._what_lies_between import crossed
+    from coherence.loops.checks.infrastructure._what_lies_between import crossed
     from coherence.loops.designs.groups import groups
 
     for group in groups(subject):
@@ -72,7 +72,7 @@ def ask(subject: Subject) -> Iterator[Finding]:
 
 
 def _answer(subject: Subject, group: Group, values: dict[str, Quantity]) -> Iterator[Finding]:
-    from coherence.loops.checks._what_lies_between import is_rest, settle, swings, verdict_about, without
+    from coherence.loops.checks.infrastructure._what_lies_between import is_rest, settle, swings, verdict_about, without
 
     across = verdict_about(subject, subject.design, group.names)
     if across is None:
@@ -93,7 +93,7 @@ def _answer(subject: Subject, group: Group, values: dict[str, Quantity]) -> Iter
 
 
 def _conflict(subject: Subject, group: Group, values: dict[str, Quantity], across: Finding) -> Finding:
-    from coherence.loops.checks._what_lies_between import delay_of, settle, slower
+    from coherence.loops.checks.infrastructure._what_lies_between import delay_of, settle, slower
 
     delay, period = delay_of(values), _period(subject, group)
     message = (
@@ -111,7 +111,7 @@ def _conflict(subject: Subject, group: Group, values: dict[str, Quantity], acros
 
 def _cause(subject: Subject, group: Group, delay: Fraction) -> str:
     """Returns which values of the boundary alone keep the loops from settling; delays are asked first."""
-    from coherence.loops.checks._what_lies_between import DELAYS, GAINS, swings, verdict_about, without
+    from coherence.loops.checks.infrastructure._what_lies_between import DELAYS, GAINS, swings, verdict_about, without
 
     if delay and swings(verdict_about(subject, without(subject.design, GAINS), group.names)):
         return "its delay alone does it"

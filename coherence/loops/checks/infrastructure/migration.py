@@ -77,7 +77,13 @@ def _others(subject: Subject) -> Iterator[Design]:
 
 
 def _answer(subject: Subject, group: Group, others: tuple[Design, ...]) -> Iterator[Finding]:
-    from coherence.loops.checks._what_lies_between import is_rest, settle, swings, verdict_about, with_infrastructure
+    from coherence.loops.checks.infrastructure._what_lies_between import (
+        is_rest,
+        settle,
+        swings,
+        verdict_about,
+        with_infrastructure,
+    )
 
     here = verdict_about(subject, subject.design, group.names)
     there = [(other, verdict_about(subject, other, group.names)) for other in others]
@@ -97,7 +103,7 @@ def _answer(subject: Subject, group: Group, others: tuple[Design, ...]) -> Itera
 
 
 def _conflict(subject: Subject, group: Group, other: Design, here: Finding) -> Finding:
-    from coherence.loops.checks._what_lies_between import crossed, delay_of, settle, slower
+    from coherence.loops.checks.infrastructure._what_lies_between import crossed, delay_of, settle, slower
 
     values, before = crossed(subject.design, group), crossed(other, group)
     changed = {name: value for name, value in values.items() if _differs(value, before.get(name))}
