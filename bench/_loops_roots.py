@@ -13,6 +13,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from scipy.linalg import expm
@@ -199,11 +200,54 @@ def size_rows() -> Iterator[Row]:
         spent = time.process_time() - start
         size = f"peak {peak.value:.3f} {'' if peak.reached else 'not '}proved within 1 %" if peak else "no peak"
         yield Row(f"{what}: verdict, rightmost root and peak", spent, target, "s", f"{_render(result)}, {size}")
+    yield from peer_rows()
     net = sparse(1000)
     start = time.process_time()
     result = verdict(net)
     spent = time.process_time() - start
     yield Row("1,000 sparse loops: verdict and rightmost root", spent, "<= 10", "s", _render(result))
+
+
+def peer_rows() -> Iterator[Row]:
+    """Verdict and proved rightmost root beside python-control's poles by `append` and `feedback`, in processor time."""
+    late, lags = dense(200, 0.5), (0.1, 0.05)
+    three = [replace(b, delay=0.0, denominator=_times(b.denominator, lags)) for b in late.blocks]
+    undelayed = Network(tuple(replace(block, delay=0.0) for block in late.blocks), late.couplings)
+    cases = {"of a lag": undelayed, "of three lags": Network(tuple(three), late.couplings)}
+    for what, net in (*cases.items(), ("with delays", late)):
+        peer = _poles(net)
+        start = time.process_time()
+        result = verdict(net)
+        spent = time.process_time() - start
+        words = f"{_render(result)}; python-control{'' if net is not late else ', Pade-3'}: {peer:.2f} s"
+        if net is late:
+            yield Row(f"200 dense loops {what}: verdict and rightmost root", spent, "<= 2.6", "s", words)
+        else:
+            words = f"{spent:.2f} s, {words}"
+            yield Row(f"200 dense loops {what}: time over python-control's", spent / peer, "<= 1", "", words)
+
+
+def _times(denominator: tuple[float, ...], lags: tuple[float, ...]) -> tuple[float, ...]:
+    for lag in lags:
+        denominator = tuple(np.polymul(denominator, [lag, 1.0]).tolist())
+    return denominator
+
+
+def _poles(net: Network) -> float:
+    """Returns the seconds that python-control takes for the closed loop's poles."""
+    import control
+
+    start = time.process_time()
+    gains = np.zeros((len(net.blocks), len(net.blocks)))
+    for coupling in net.couplings:
+        gains[net.index[coupling.target], net.index[coupling.source]] += float(coupling.gain)
+    plants = []
+    for block in net.blocks:
+        plant = control.tf(list(block.numerator), list(block.denominator))
+        late = control.tf(*control.pade(block.delay, 3)) if block.delay else 1
+        plants.append(control.ss(plant * late))
+    control.feedback(control.append(*plants), control.ss([], [], [], gains), sign=1).poles()
+    return time.process_time() - start
 
 
 def _says(told: Stability) -> Judge:

@@ -17,10 +17,10 @@ from coherence.loops.margins.subsets import Subsets, minimal_unstable
 from coherence.loops.multirate.critical_gain import SCAN, critical_gain
 from coherence.loops.multirate.sampled_system import Multirate, multirate
 from coherence.loops.multirate.verdict import Floquet, floquet
-from coherence.loops.networks.delayed_difference import fragile_feedthrough
 from coherence.loops.networks.delayed_verdict import DelayVerdict
 from coherence.loops.networks.delayed_verdict import verdict as delayed_verdict
 from coherence.loops.networks.network import Network, network
+from coherence.loops.networks.small_delays import FeedthroughGain, small_delays, warning
 from coherence.loops.networks.stability import Stability
 
 MOST_MARGINS, MOST_BLAMED, MOST_FACTORS = 12, 40, 6
@@ -32,7 +32,8 @@ class NetworkAnalysis:
     """`delayed` for continuous blocks, `sampled` (Floquet) where some block has a rate.
 
     `margins` by block of a stable continuous network; of a stable sampled one `opened` by sampled block and `factors`
-    (block, lowest, highest) by continuous block; `blame` of an unstable one; `notes` say what was left out.
+    (block, lowest, highest) by continuous block; `blame` of an unstable one; `notes` say what was left out; `late`
+    of a stable continuous one: what short delays do.
     """
 
     network: Network | Multirate
@@ -43,6 +44,7 @@ class NetworkAnalysis:
     notes: tuple[str, ...]
     factors: tuple[tuple[str, float, float], ...] = ()
     opened: tuple[LoopFigures, ...] = ()
+    late: FeedthroughGain | None = None
 
     @property
     def verdict(self) -> str:
@@ -69,7 +71,12 @@ def judged(made: Network | Multirate) -> NetworkAnalysis:
     """Returns the verdict alone.  Raises UsageError."""
     if isinstance(made, Multirate) or is_sampled(made):
         return NetworkAnalysis(made, None, floquet(made), (), None, ())
-    return NetworkAnalysis(made, delayed_verdict(made), None, (), None, ())
+    answer = delayed_verdict(made)
+    if answer.verdict != "stable":
+        return NetworkAnalysis(made, answer, None, (), None, ())
+    late = small_delays(made)
+    notes = () if late.stable else (f"warning: {warning(late)}",)
+    return NetworkAnalysis(made, answer, None, (), None, notes, late=late)
 
 
 def analysed(net: Network | Multirate, before: NetworkAnalysis | None = None) -> NetworkAnalysis:
@@ -84,8 +91,7 @@ def analysed(net: Network | Multirate, before: NetworkAnalysis | None = None) ->
         return _blamed(known, net)
     if known.sampled is not None:
         return _sampled(known, net)
-    fragile = fragile_feedthrough(net)
-    notes = [f"warning: {fragile}"] if fragile else []
+    notes = list(known.notes)
     figures = tuple(_margins(net, notes))
     return replace(known, margins=figures, notes=tuple(notes))
 

@@ -102,9 +102,17 @@ def as_json(path: str, analysis: NetworkAnalysis) -> dict[str, Any]:
             for loop in analysis.opened
         )],
         "factors": [{"at": name, "low": low, "high": finite(high)} for name, low, high in analysis.factors],
+        "short_delays": _short_delays_json(analysis),
         "to_blame": [{"blocks": list(b.loops), "minimal": b.minimal} for b in blame],
         "notes": list(analysis.notes),
     }  # fmt: skip
+
+
+def _short_delays_json(analysis: NetworkAnalysis) -> dict[str, Any] | None:
+    late = analysis.late
+    if late is None:
+        return None
+    return {"stable": late.stable, "gain_low": late.low, "gain_high": late.high, "blocks": list(late.names)}
 
 
 def _roots_json(analysis: NetworkAnalysis) -> dict[str, Any]:

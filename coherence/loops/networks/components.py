@@ -65,8 +65,9 @@ class Characteristic:
         self.size = len(blocks)
         self.delays: Reals = np.array([block.delay for block in blocks], dtype=float)
         self.gains: Reals = np.zeros((self.size, self.size))
+        index = network.index
         for coupling in network.couplings:
-            self.gains[network.index[coupling.target], network.index[coupling.source]] += coupling.gain
+            self.gains[index[coupling.target], index[coupling.source]] += coupling.gain
         # y_i = G_i u_i and u = K y, so row i of P is d_i e_i - n_i exp(-s tau_i) K_i
         self.leads: Reals = np.array([block.numerator[0] / block.denominator[0] for block in blocks])
         self.poles = [np.roots(block.denominator).astype(complex) for block in blocks]

@@ -17,7 +17,6 @@ from fractions import Fraction
 import numpy as np
 
 from coherence.loops.networks.components import Characteristic, Reals
-from coherence.loops.networks.network import Network
 from coherence.loops.networks.winding import feedback_bound
 
 CLEAR = 1e-9  # distance of a spectral radius from 1 that decides
@@ -47,24 +46,6 @@ def difference_growth(char: Characteristic) -> Growth:
         return Growth(False, True, f"feedthrough around a loop with delay grows {radius:.6g} times per grid step")
     why = "may grow" if radius is None else f"has spectral radius {radius:.6g} for exactly these delays"
     return Growth(False, False, f"feedthrough around loops with delay {why}, and does not decay for all near ones")
-
-
-def fragile_feedthrough(network: Network) -> str:
-    """Returns a warning about a loop of feedthrough without delay that a delay in it, however short, makes unstable.
-
-    Such a loop is solved at once; with the same delay in each of its blocks its difference operator is D K.
-    """
-    for part in network.components():
-        through = np.array([0.0 if block.delay else block.feedthrough for block in part.blocks])
-        gains = np.zeros((len(part.blocks), len(part.blocks)))
-        for coupling in part.couplings:
-            gains[part.index[coupling.target], part.index[coupling.source]] += float(coupling.gain)
-        around = through[:, None] * gains
-        radius = float(np.abs(np.linalg.eigvals(around)).max())
-        if radius > 1 + CLEAR:
-            names = ", ".join(block.name for block, direct in zip(part.blocks, through, strict=True) if direct)
-            return f"feedthrough around {names} without delay has gain {radius:.6g}: any delay there is unstable"
-    return ""
 
 
 def _exact_radius(char: Characteristic, late: Reals) -> float | None:

@@ -3,7 +3,7 @@
 Each strongly connected part is judged on its own, by two methods that must agree: an exact count of the roots right
 of the axis (`winding`) and the rightmost roots themselves (`rightmost`).  Feedthrough around a loop with delay is
 looked at first: where its difference operator grows, no finite count exists.  Nothing replaces a delay by a
-rational function.
+rational function.  A large part without delays has finitely many roots, which are all enclosed instead.
 
     >>> from coherence.loops.networks.network import loop
     >>> verdict(loop([1.8], [1, 0.12, 9], delay=10)).verdict
@@ -20,6 +20,7 @@ import numpy as np
 
 from coherence.loops.networks.components import Characteristic, Complexes, root_doubt
 from coherence.loops.networks.delayed_difference import difference_growth
+from coherence.loops.networks.enclosed_roots import EnclosedRoots, enclosed_roots
 from coherence.loops.networks.network import Network
 from coherence.loops.networks.rightmost import contour_starts, generator_roots, multiplicity, polished, rightmost_starts
 from coherence.loops.networks.winding import Count, count_right_of
@@ -114,6 +115,9 @@ def _judged(part: Network, decay: float, confirm: bool) -> DelayVerdict:
         alone = _alone(char, part, decay)
         if alone is not None:
             return alone
+    enclosed = enclosed_roots(char)
+    if enclosed is not None and (enclosed.radius < np.abs(enclosed.roots.real + decay)).all():
+        return _enclosed(char, part, enclosed, decay)
     try:
         growth = difference_growth(char)
     except ZeroDivisionError:
@@ -123,6 +127,21 @@ def _judged(part: Network, decay: float, confirm: bool) -> DelayVerdict:
     if not growth.decays:
         return _undecided(part, growth.reason)
     return _agreed(char, part, decay, confirm)
+
+
+def _enclosed(char: Characteristic, part: Network, enclosed: EnclosedRoots, decay: float) -> DelayVerdict:
+    """Returns the verdict on a part of which all roots are known, none of them within their radius of the line."""
+    values, radius = enclosed
+    right, ordered = int((values.real > -decay).sum()), values[np.argsort(-values.real)]
+    top = _top(ordered[ordered.imag >= 0])
+    confirmed = radius <= min(BESIDE * (abs(top[0]) + char.scale), OF_DECAY * abs(top[0].real))
+    how = f"eigenvalues, each enclosed within {radius:.2g} 1/s"
+    return DelayVerdict("unstable" if right else "stable", _where(right, decay), top, right, how, confirmed, part.names)
+
+
+def _where(right: int, decay: float) -> str:
+    line = f"{-decay:g}" if decay else "the axis"
+    return f"{right} roots right of {line}" if right else f"no root right of {line}"
 
 
 def _undecided(part: Network, reason: str, count: Count | None = None) -> DelayVerdict:
@@ -185,10 +204,8 @@ def _agreed(char: Characteristic, part: Network, decay: float, confirm: bool) ->
         return _undecided(part, f"{count.roots} roots are counted right of the line, none is found", count)
     roots, confirmed = _confirmed(char, roots, count) if confirm else (roots, False)
     kind = "unstable" if count.roots else "stable"
-    line = f"{-decay:g}" if decay else "the axis"
-    where = f"{count.roots} roots right of {line}" if count.roots else f"no root right of {line}"
     how = f"argument principle in {count.segments} steps to {count.radius:.4g} rad/s, and polished roots"
-    return DelayVerdict(kind, where, _top(roots), count.roots, how, confirmed, part.names)
+    return DelayVerdict(kind, _where(count.roots, decay), _top(roots), count.roots, how, confirmed, part.names)
 
 
 def _candidate_roots(char: Characteristic, count: Count) -> Complexes:

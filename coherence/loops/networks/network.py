@@ -107,7 +107,10 @@ class Network:
         after: dict[str, list[str]] = {block.name: [] for block in self.blocks}
         for coupling in self.couplings:
             after[coupling.source].append(coupling.target)
-        labels = {name: number for number, group in enumerate(components(after)) for name in group}
+        groups = list(components(after))
+        if len(groups) == 1:
+            return (self,)
+        labels = {name: number for number, group in enumerate(groups) for name in group}
         parts: dict[int, list[Block]] = {}
         for block in self.blocks:
             parts.setdefault(labels[block.name], []).append(block)

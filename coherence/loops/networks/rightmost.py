@@ -215,18 +215,10 @@ def _generator(char: Characteristic, points: list[int]) -> Reals:
     and with.
     """
     blocks = char.network.blocks
-    states = np.cumsum([0, *(b.order for b in blocks)])
-    nodes = states[-1] + np.cumsum([0, *points])
-    size = int(nodes[-1])
-    a, b = np.zeros((size, size)), np.zeros((size, char.size))
-    c, end = np.zeros((char.size, size)), np.zeros((char.size, size))
-    through, late = np.zeros(char.size), char.delays > 0
-    for row, block in enumerate(blocks):
-        at = slice(states[row], states[row + 1])
-        a[at, at], b[at, row], outputs, feed = _states(block)
-        c[row, at], through[row] = outputs / char.units[row], feed / char.units[row]
-        if late[row]:
-            end[row, nodes[row + 1] - 1] = 1
+    nodes = sum(block.order for block in blocks) + np.cumsum([0, *points])
+    a, b, c, through = _open_loop(char, int(nodes[-1]))
+    end, late = np.zeros((char.size, int(nodes[-1]))), char.delays > 0
+    end[late, nodes[1:][late] - 1] = 1
     through_now = np.where(late, 0.0, through)
     now = np.where(late[:, None], end, c)
     inputs = np.linalg.solve(np.eye(char.size) - char.gains * through_now, char.gains @ now)
@@ -240,6 +232,26 @@ def _generator(char: Characteristic, points: list[int]) -> Reals:
             a[at, at] += matrix[1:, 1:]
             a[at] += np.outer(matrix[1:, 0], sent[row])
     return a
+
+
+def closed_loop(char: Characteristic) -> tuple[Reals, Reals]:
+    """Returns the matrix of a part without delays and feedthrough, and sums of the absolute terms of its entries."""
+    a, b, c, _ = _open_loop(char, sum(block.order for block in char.network.blocks))
+    fed = b @ (char.gains @ c)  # one term in each entry
+    return a + fed, np.abs(a) + np.abs(fed)
+
+
+def _open_loop(char: Characteristic, size: int) -> tuple[Reals, Reals, Reals, Reals]:
+    """Returns x' = A x + B u, y = C x + D u of all blocks side by side, in `size` states; D as a diagonal."""
+    blocks = char.network.blocks
+    states = np.cumsum([0, *(b.order for b in blocks)])
+    a, b, c = np.zeros((size, size)), np.zeros((size, char.size)), np.zeros((char.size, size))
+    through = np.zeros(char.size)
+    for row, block in enumerate(blocks):
+        at = slice(states[row], states[row + 1])
+        a[at, at], b[at, row], outputs, feed = _states(block)
+        c[row, at], through[row] = outputs / char.units[row], feed / char.units[row]
+    return a, b, c, through
 
 
 def _states(block: Block) -> tuple[Reals, Reals, Reals, float]:

@@ -1,15 +1,18 @@
 """Linear verdicts on random designs with plants, beside a plain integrator that shares no code with them.
 
 `COHERENCE_DRAW=all` takes all 5,000 designs, `COHERENCE_DRAW=1` the second part of 400, and so on (`tests/draws.py`).
+By hand, going on where the log ends: `python -m tests.loops.designs.test_random_plants loops 0 5000 LOG`.
 """
 
 from __future__ import annotations
 
 import math
 import random
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -164,3 +167,20 @@ def test_no_verdict_is_wrong_and_few_are_undecided(kind: str) -> None:
     assert not [seed for seed, answer in answers.items() if answer == "wrong"]
     assert counted["undecided"] <= max(1, 0.03 * len(seeds)), counted
     assert counted["right"] >= 0.8 * len(seeds), counted
+
+
+def main() -> None:
+    """Appends the answer about each design of `KIND FIRST LAST` that the log has none of yet, and prints the counts."""
+    kind, first, last, path = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    answers = {int(seed): answer for begins, seed, answer in (line.split(" ", 2) for line in lines) if begins == kind}
+    with path.open("a", encoding="utf-8") as log:
+        for seed in range(first, last):
+            if seed not in answers:
+                answers[seed] = comparison(drawn(kind, seed))
+                print(kind, seed, answers[seed], file=log, flush=True)
+    print(kind, dict(Counter(answers.values())))  # noqa: T201  (it is run by hand)
+
+
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coherence.loops.networks.components import Characteristic
-from coherence.loops.networks.delayed_difference import difference_growth, fragile_feedthrough
+from coherence.loops.networks.delayed_difference import difference_growth
 from coherence.loops.networks.network import Block, Coupling, Network, loop, network
 
 
@@ -48,14 +48,3 @@ def test_delays_without_a_common_grid_are_left_open() -> None:
     growth = difference_growth(Characteristic(pair(0.8, 0.8, 2**0.5)))
     assert (growth.decays, growth.grows) == (False, False)
     assert "may grow" in growth.reason
-
-
-@pytest.mark.parametrize(("gain", "delay", "fragile"), [(2, 0, True), (-2, 0, True), (0.9, 0, False), (2, 1e-6, False)])
-def test_an_algebraic_loop_that_any_delay_reverses_is_named(gain: float, delay: float, fragile: bool) -> None:
-    """y = gain y + r is solved at once and called stable; with a microsecond in it, it grows."""
-    blocks = [Block("a", (float(gain),), (1.0,), delay), Block("b", (1.0,), (1.0, 1.0))]
-    couplings = [Coupling("a", "a"), Coupling("a", "b"), Coupling("b", "a", 0.1)]
-    warning = fragile_feedthrough(network(blocks, couplings))
-    assert bool(warning) is fragile
-    if fragile:
-        assert warning == "feedthrough around a without delay has gain 2: any delay there is unstable"
