@@ -67,16 +67,16 @@ def is_sampled(net: Network | Multirate) -> bool:
     return isinstance(net, Multirate) or any(block.rate is not None for block in net.blocks)
 
 
-def judged(made: Network | Multirate) -> NetworkAnalysis:
+def judged(net: Network | Multirate) -> NetworkAnalysis:
     """Returns the verdict alone.  Raises UsageError."""
-    if isinstance(made, Multirate) or is_sampled(made):
-        return NetworkAnalysis(made, None, floquet(made), (), None, ())
-    answer = delayed_verdict(made)
+    if isinstance(net, Multirate) or is_sampled(net):
+        return NetworkAnalysis(net, None, floquet(net), (), None, ())
+    answer = delayed_verdict(net)
     if answer.verdict != "stable":
-        return NetworkAnalysis(made, answer, None, (), None, ())
-    late = small_delays(made)
+        return NetworkAnalysis(net, answer, None, (), None, ())
+    late = small_delays(net)
     notes = () if late.stable else (f"warning: {warning(late)}",)
-    return NetworkAnalysis(made, answer, None, (), None, notes, late=late)
+    return NetworkAnalysis(net, answer, None, (), None, notes, late=late)
 
 
 def analysed(net: Network | Multirate, before: NetworkAnalysis | None = None) -> NetworkAnalysis:

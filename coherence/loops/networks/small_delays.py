@@ -137,5 +137,5 @@ def _bounded(around: Reals) -> float:
         slope = left[:, 0] ** 2 - right[0] ** 2
         return float(np.log(max(sizes[0], 1e-300))), np.asarray(slope)
 
-    found = minimize(norm, np.zeros(len(around)), jac=True, method="BFGS")
-    return float(np.exp(norm(found.x)[0])) * (1 + 1e-9)
+    best = minimize(norm, np.zeros(len(around)), jac=True, method="BFGS").x
+    return float(np.exp(norm(best)[0])) * (1 + 1e-9)

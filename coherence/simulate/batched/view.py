@@ -91,10 +91,10 @@ class LanesView(dict[str, Any]):
         import numpy as np
 
         if name == "sampled":
-            seconds = self.time - math.floor(self.time / seconds) * seconds
+            return self._back(math.floor(self.time / seconds) * seconds).read(inner)
         if not seconds:
             return self.read(inner)
-        if name in ("delayed", "sampled"):
+        if name == "delayed":
             return self._back(self.time - seconds).read(inner)
         start = self.time - seconds
         cuts = [start, *self.run.lookback.cuts(inner, start, self.time, self.run.history.times()), self.time]

@@ -42,8 +42,8 @@ class View:
         return evaluate(tree, self.run.view_at(self.time - delay, self)) if delay else evaluate(tree, self)
 
     def sampled(self, tree: Tree, period: Fraction) -> Num:
-        back = self.time - math.floor(self.time / period) * period
-        return self.delayed(tree, back)
+        """Returns what the last scrape saw: all that had landed at its instant, and nothing that was decided there."""
+        return evaluate(tree, self.run.sampled_at(math.floor(self.time / period) * period, self.loop))
 
     def mean_over(self, tree: Tree, window: Fraction) -> Num:
         return window_mean(self, tree, window)

@@ -54,6 +54,7 @@ def until(run: Lanes, time: int) -> Lanes:
     while run.next_time() < time:
         run.advance()
     run.time = Fraction(time)
+    run.seen = run.base()
     return run
 
 

@@ -11,7 +11,7 @@ import bisect
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -206,8 +206,9 @@ class RunFrames:
             scraped = math.floor(frame.time / seconds) * seconds
             if frame.span and frame.time + frame.span > scraped + seconds:
                 raise NotExactError("a piece that a scrape cuts")
-            same = scraped == frame.time and not frame.span
-            return self.ground(inner, frame if same else self.then(frame, scraped))
+            if scraped < frame.time or frame.span or frame.past:
+                return self.ground(inner, self.then(frame, scraped))
+            return self.ground(inner, replace(frame, values=self.instants[self.count].sampled))
         if not seconds:
             return self.ground(inner, frame)
         if frame.span:
