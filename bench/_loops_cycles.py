@@ -25,6 +25,7 @@ from coherence.loops.cycles.relay import Element, System, feedback, on_off, rela
 from coherence.loops.designs.predicted_cycles import predicted_cycles
 from coherence.model.elaborate import elaborate
 
+MINUTES = 7  # of processor, about
 LOADS = (10, 37, 100)
 STRIDE = 40  # of the default histories: "many starts" in seconds
 Rng = np.random.Generator

@@ -18,6 +18,7 @@ from coherence.loops.analysis.design_analysis import analysed
 from coherence.loops.checks import oscillation
 from coherence.model.elaborate import elaborate
 
+MINUTES = 8  # of processor, about
 MARGINS, SEEDS = 25, range(1, 5)  # of each seed, one after another on a core
 BESIDE = 0.1  # of the whole delay, to both sides: nearer, a swing grows or decays too slowly to be seen in a run
 LIMIT = 60.0  # seconds, of one question

@@ -23,6 +23,7 @@ from coherence.language.reading import read_text
 from coherence.loops.analysis.design_analysis import DesignAnalysis, analysed
 from coherence.model.elaborate import elaborate
 
+MINUTES = 2  # of processor, about
 SPECS = Path(__file__).resolve().parents[1] / "specs"
 STEP = """
 coherence: 1

@@ -20,6 +20,7 @@ from coherence.loops.margins.subsets import minimal_unstable
 from coherence.loops.networks.network import Block, Coupling, Network, loop, network
 from coherence.loops.networks.stability import stability
 
+MINUTES = 1  # of processor, about
 LOOPS, SPARSE = 60, 300
 
 

@@ -22,6 +22,7 @@ from coherence.loops.margins.peaks import amplification
 from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.network import Block, Coupling, Network, network
 
+MINUTES = 1  # of processor, about
 LOOPS, STRENGTH = 50, 0.5
 NARROW = 1e-3  # damping of the resonance that a grid of frequencies misses
 

@@ -28,6 +28,7 @@ from coherence.loops.networks.stability import Judge, Stability
 from coherence.loops.networks.stability_map import stability_map
 from coherence.loops.networks.winding import count_right_of
 
+MINUTES = 6  # of processor, about
 RANDOM, PEERS = 2000, (2, 3, 10)
 PEAK = 1e-2  # tolerance of a large network's peak
 POINTS = 4  # of the interpolation of a delayed input

@@ -27,6 +27,7 @@ from coherence.loops.networks.sampled_verdict import delayed_integrator
 from coherence.loops.waves.queues import numeric_gap, relaxation
 from coherence.model.elaborate import elaborate
 
+MINUTES = 1  # of processor, about
 FRACTIONAL = {0.25: 4.0, 0.5: 2.0, 1.0: 1.0, 1.5: 2 * (math.sqrt(2) - 1), 2.5: 4 - 2 * math.sqrt(3)}
 SEEDS = 40
 FLOWS = """
