@@ -74,7 +74,7 @@ def network_of(
     """Returns the network of a model without thresholds and kinks (see `linear.skeleton`, `kinks.branches`).
 
     `bends`: names that expressions read as absolute values, and of what (`bends.bent_model`).  `exact`: blocks of
-    levels have rational denominators, else floats.
+    levels have rational denominators, else floats, and bends that do not meet at the point are kept apart.
     Raises NotExactError, MissingValueError where something has no linear form.
     """
     builder = _Builder(model, point, bends or {}, exact=exact)
@@ -97,7 +97,7 @@ class _Builder:
 
     def __init__(self, model: Model, point: Mapping[str, Fraction], bends: Mapping[str, Tree], *, exact: bool) -> None:
         self.model, self.exact = model, exact
-        self.gradients = Gradients(model, point, bends)
+        self.gradients = Gradients(model, point, bends, apart=exact)
         written = {loop.signal for loop in model.loops if loop.signal}
         self.moving = (model.states.keys() | written) - stopped(model, {**point, **dict.fromkeys(bends, NOW)})
         self.bends: set[str] = set()

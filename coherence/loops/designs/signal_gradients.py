@@ -58,10 +58,20 @@ class Scrape:
 
 
 class Gradients:
-    """The derivatives at one point of a model, whose kinks and thresholds were taken out before."""
+    """The derivatives at one point of a model, whose kinks and thresholds were taken out before.
 
-    def __init__(self, model: Model, point: Mapping[str, Fraction], bends: Mapping[str, Tree] | None = None) -> None:
-        self.model, self.point, self.bends = model, point, bends or {}
+    `apart`: bends need not meet at the point, so that those of one reading are not the same.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        point: Mapping[str, Fraction],
+        bends: Mapping[str, Tree] | None = None,
+        *,
+        apart: bool = False,
+    ) -> None:
+        self.model, self.point, self.bends, self.apart = model, point, bends or {}, apart
         self.rest = AtRest(model, {**point, **dict.fromkeys(self.bends, NOW)})
         self.bent: dict[str, Gradient] = {}
         self._absolute: dict[tuple[str, Fraction], Affine] = {}
@@ -131,10 +141,10 @@ class Gradients:
         return self._absolute[path, lag]
 
     def _folded(self, compared: Gradient) -> Affine:
-        """Returns |c t + d |t|| as p t + q |t| where |t| is a bend already; else as a new one."""
+        """Returns |c t + d |t|| as p t + q |t| where |t| is a bend already; else, or `apart`, as a new one."""
         if not compared:
             return lift(NOW)
-        for name, inner in self.bent.items():
+        for name, inner in () if self.apart else self.bent.items():
             d = compared.get(PastSignal(name), NOW)
             c = multiple({reading: w for reading, w in compared.items() if reading.path != name}, inner)
             if c is not None:

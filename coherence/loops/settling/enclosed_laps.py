@@ -1,7 +1,8 @@
 """Encloses one lap of a design with lags in balls, and follows its run so, bounds of commands included.
 
 Values are deviations from an operating point, so that bounds and starts are too.  Where no decision meets its bounds
-the lap is one linear map; a bound makes of a difference of decisions a part of it, from none to all.
+the lap is one linear map; a bound makes of a difference of decisions a part of it, from none to all, and a difference
+of absolute values is one of what they are of, times a factor from -1 to 1.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class _EnclosedLifting(OpenedLifting):
 
 
 def enclosed_lap(design: DesignNetwork, bounded: Sequence[str]) -> EnclosedLap:
-    """Returns the lap with every combination of decisions of the `bounded` loops that change nothing.
+    """Returns the lap with every combination of decisions of the `bounded` loops that change nothing, and of signs of
+    what bends.
 
     Raises LapError, UsageError.
     """
@@ -70,7 +72,14 @@ def enclosed_lap(design: DesignNetwork, bounded: Sequence[str]) -> EnclosedLap:
     lifting.run()
     lap = lifting.lap()
     free = [k for k, cut in enumerate(lap.cuts) if cut.loop in bounded]
-    closed = [_closed(lap, still) for r in range(len(free) + 1) for still in itertools.combinations(free, r)]
+    bent = {k: (bend_and_reader(cut.loop), cut.time) for k, cut in enumerate(lap.cuts) if cut.loop in design.bends}
+    apart = list(dict.fromkeys(bent.values()))
+    closed = [
+        _closed(lap, still, {k: signs[apart.index(bend)] for k, bend in bent.items()})
+        for r in range(len(free) + 1)
+        for still in itertools.combinations(free, r)
+        for signs in itertools.product((1, -1), repeat=len(apart))
+    ]
     ends = [end for end, _ in closed]
     together = {name: {inner: 1 for end in ends for inner in end[name]} for name in lap.end}
     names = tuple(pruned(together, [row for _, row in closed[0][1]], ()))  # type: ignore[arg-type]
@@ -80,11 +89,18 @@ def enclosed_lap(design: DesignNetwork, bounded: Sequence[str]) -> EnclosedLap:
     return EnclosedLap(names, from_where, lap.length, matrices, decisions, len(together) - len(names))
 
 
-def _closed(lap: Any, still: Sequence[int]) -> tuple[Table, list[tuple[str, Any]]]:
+def bend_and_reader(sampler: str) -> tuple[str, str]:
+    """Returns what a sampler of a bend shows, and for whose decision: all that show it for that one agree."""
+    return sampler.split(" of ", 1)[0], sampler.rsplit(" of ", 1)[-1]
+
+
+def _closed(lap: Any, still: Sequence[int], signs: Mapping[int, int]) -> tuple[Table, list[tuple[str, Any]]]:
+    """Returns the end of the lap and its decisions; `signs`: of what each bend compares."""
     inputs: Table = {}
     for k, cut in enumerate(lap.cuts):
-        inputs[f"input {k}"] = {} if k in still else by_state(cut.law, inputs)
-    decisions = [(cut.loop, inputs[f"input {k}"]) for k, cut in enumerate(lap.cuts)]
+        row = {} if k in still else by_state(cut.law, inputs)
+        inputs[f"input {k}"] = {name: -weight for name, weight in row.items()} if signs.get(k) == -1 else row
+    decisions = [(cut.loop, inputs[f"input {k}"]) for k, cut in enumerate(lap.cuts) if k not in signs]
     return {name: by_state(row, inputs) for name, row in lap.end.items()}, decisions
 
 

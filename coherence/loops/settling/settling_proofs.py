@@ -2,12 +2,14 @@
 
 The lap of a straight model is enclosed (`enclosed_laps`), the matrix exponentials too.  A bound of a command takes any
 part of a difference of decisions, none to all; so if one quadratic form falls with every combination of decisions
-that go on and that do not, all runs draw together, whatever they start from, and all come to the equilibrium.  Else
+that go on and that do not, all runs draw together, whatever they start from, and all come to the equilibrium; least,
+largest and absolute values in laws are such parts of a difference, too (`kinked_laws`).  Else
 the form falls only where no bound holds, and a run in balls (`enclosed_runs`) shows that its own start comes there.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,11 +18,13 @@ from coherence.base.errors import UsageError
 from coherence.base.solver import unsat
 from coherence.loops.designs.design_network import network_of
 from coherence.loops.designs.equilibria import exact_equilibrium
+from coherence.loops.designs.every_equilibrium import equilibria
 from coherence.loops.designs.linear import skeleton
 from coherence.loops.multirate.falling_forms import FallingForm, falling_form
 from coherence.loops.multirate.falling_regions import Guard, is_inside, region_level
-from coherence.loops.settling.enclosed_laps import EnclosedLap, enclosed_lap
+from coherence.loops.settling.enclosed_laps import EnclosedLap, bend_and_reader, enclosed_lap
 from coherence.loops.settling.enclosed_runs import START, EnclosedRun
+from coherence.loops.settling.kinked_laws import bent_everywhere
 from coherence.loops.settling.straight_models import why_bent
 from coherence.model.model import EVERYTHING, Interval, Model, SampledLoop
 from coherence.simulate.execute.instants import MissingValueError
@@ -31,6 +35,7 @@ CHECK_MS = 5_000
 MOST_LAPS = 400
 FROM_EVERY_START, FROM_ITS_START = "from every start", "from its start"
 HOW = "a quadratic form that falls with every lap, whatever bounds hold; matrix exponentials in balls"
+HOW_KINKED = HOW.replace("whatever bounds hold", "whatever bounds hold and on every side of its kinks")
 HOW_NEAR = "a quadratic form that falls with every lap where no bound holds; its start comes there"
 
 
@@ -57,21 +62,43 @@ def settling(model: Model, check: Callable[[], object] = bool) -> Settling:
 
 def _of_straight(model: Model, check: Callable[[], object]) -> Settling:
     smooth, _ = skeleton(model)
-    point = exact_equilibrium(smooth, dict.fromkeys((*model.states, *model.commands), START))
-    if point is None or not all(limits.clip(point[loop.signal]) == point[loop.signal]
-                                for loop in model.loops for limits in _limits(model, loop)):  # fmt: skip
+    bent = bent_everywhere(smooth)
+    point = next(_equilibria(model, smooth, bool(bent.bends), check), None)
+    if point is None:
         return Settling("", "no equilibrium inside the bounds is known exactly")
+    design = network_of(bent.model, point, bent.bends, exact=True)
     bounded = [loop for loop in model.loops if any(limits != EVERYTHING for limits in _limits(model, loop))]
-    few = sum(int(hyperperiod(model) / loop.period) for loop in bounded) <= MOST_BOUNDED
+    bends = {bend_and_reader(each.name): each for each in design.samplers if each.name in design.bends}
+    periods = [*(loop.period for loop in bounded), *(Fraction(bend.period) for bend in bends.values())]
+    few = sum(int(hyperperiod(model) / period) for period in periods) <= MOST_BOUNDED
+    if bent.bends and not few:
+        return Settling("", f"more than {MOST_BOUNDED} kinks and bounds in a lap")
     check()
-    lap = enclosed_lap(network_of(smooth, point, exact=True), [loop.name for loop in bounded] if few else [])
+    lap = enclosed_lap(design, [loop.name for loop in bounded] if few else [])
     everywhere = falling_form(lap.matrices, check) if few else None
     if everywhere is not None:
-        return _confirmed(everywhere, FROM_EVERY_START, HOW, point)
+        return _confirmed(everywhere, FROM_EVERY_START, HOW_KINKED if bent.bends else HOW, point)
+    if bent.bends:
+        return Settling("", "no quadratic form was found that falls on every side of its kinks")
     near_it = falling_form(lap.matrices[:1], check)
     if near_it is None:
         return Settling("", "no quadratic form was found that falls where no bound holds")
     return _from_its_start(model, smooth, point, lap, near_it, check)
+
+
+def _equilibria(
+    model: Model, smooth: Model, kinked: bool, check: Callable[[], object]
+) -> Iterator[Mapping[str, Fraction]]:
+    """Yields equilibria inside the bounds that are known exactly."""
+    starts: list[Mapping[str, Fraction]] = [dict.fromkeys((*model.states, *model.commands), START)]
+    for near in itertools.chain(starts, equilibria(smooth, check).points if kinked else ()):
+        point = exact_equilibrium(smooth, near)
+        if point is not None and all(
+            limits.clip(point[loop.signal]) == point[loop.signal]
+            for loop in model.loops
+            for limits in _limits(model, loop)
+        ):
+            yield point
 
 
 def _from_its_start(

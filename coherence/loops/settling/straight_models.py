@@ -1,6 +1,7 @@
 """Decides whether a model is straight: flows, steps and laws are sums of signals, and only bounds of commands bend it.
 
-Then its network at one point is that of every point, and what is proved of it holds of the whole model.
+Then its network at one point is that of every point, and what is proved of it holds of the whole model.  Laws may have
+least, largest and absolute values too, which `kinked_laws` takes out.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 from coherence.language.expressions.tree import Arithmetic, Call, Name, Tree
 from coherence.loops.designs.feedback_groups import is_smooth
+from coherence.loops.designs.kinks import BENT
 from coherence.loops.designs.linear import skeleton
 from coherence.model.model import EVERYTHING, Model, SampledLoop
 from coherence.simulate.execute.lookback import LOOK_BACK, look_backs
@@ -32,7 +34,7 @@ def _bends(model: Model) -> Iterator[str]:
     yield from (what for loop in model.loops for what in _of_loop(loop))
     yield from _clocks(model)
     yield from (what for path in model.states for what in _of_state(model, path))
-    straight = _Straight(model)
+    straight = _Straight(model, kinked=True)
     for loop in model.loops:
         yield from (f"what {loop.name} decides is no sum of signals" for tree in loop.trees if not straight.of(tree))
 
@@ -61,9 +63,10 @@ def _of_state(model: Model, path: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Straight:
-    """Decides about expressions of a model."""
+    """Decides about expressions of a model; `kinked`: with least, largest and absolute values of what is straight."""
 
     model: Model
+    kinked: bool = False
 
     def moves(self, tree: Tree) -> bool:
         """Decides whether an expression reads a state, a command or whether a loop is on."""
@@ -86,6 +89,8 @@ class _Straight:
             case Arithmetic(op="/", left=left, right=right):
                 return not self.moves(right) and self.of(left)
             case Call(function=function, arguments=(inner, *seconds)) if function in PAST:
-                return self.of(inner) and not any(map(self.moves, seconds))
+                return _Straight(self.model).of(inner) and not any(map(self.moves, seconds))
+            case Call(function=function, arguments=parts) if function in BENT:
+                return self.kinked and all(map(self.of, parts))
             case _:
                 return False

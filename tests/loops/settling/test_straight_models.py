@@ -33,7 +33,7 @@ def test_sums_of_signals_are_straight(changed: str, by: str) -> None:
     [
         ("- room.temp +", "- room.temp * room.temp +", "where room.temp goes"),
         ("- room.temp +", "- 1 / room.temp +", "where room.temp goes"),
-        ("- delayed(room.temp, 60 s)", "- max(0, delayed(room.temp, 60 s))", "what ctl decides"),
+        ("- delayed(room.temp, 60 s)", "- delayed(max(0, room.temp), 60 s)", "what ctl decides"),
         ("- delayed(room.temp, 60 s)", "- floor(room.temp)", "what ctl decides"),
         ("- delayed(room.temp, 60 s)", "- (1 if room.temp > 3 else 2)", "what ctl decides"),
         ("trigger: always", "trigger: room.temp > 3", "every sample"),
