@@ -16,6 +16,7 @@ from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.timers import firing
 
 COUNTED = STATES["failures"]
+FIRINGS = "firings"  # what a limit counts that names a timer
 
 
 def counts_events(design: Design, limit: Limit) -> bool:

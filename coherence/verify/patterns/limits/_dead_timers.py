@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_seconds
 from coherence.findings import repairs
@@ -14,12 +15,14 @@ from coherence.language.design import Design, Limit, Timer
 from coherence.language.entries.actions import acted_on, action_in
 from coherence.language.schema_kinds import Quantity
 from coherence.verify.events import graph, orders
-from coherence.verify.events.crash_loops import CrashLoop, counts, crash_loops
 from coherence.verify.events.orders import EventOrder
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap, place_of
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.firing import hands_out_again
+
+if TYPE_CHECKING:
+    from coherence.verify.events.crash_loops import CrashLoop
 
 
 def answers(ask: Question, subject: Subject) -> Iterator[Finding]:
@@ -106,6 +109,8 @@ def _may_fire(ask: Question, early: Timer, other: Timer, order: EventOrder) -> F
 
 def unreached(ask: Question, subject: Subject) -> Iterator[Finding]:
     """Yields one answer per limit that counts within a window how often a thing is begun again after it failed."""
+    from coherence.verify.events.crash_loops import counts, crash_loops
+
     facts = known(subject)
     loops = crash_loops(subject.design)
     for limit in subject.design.limits.values() if loops else ():

@@ -17,9 +17,8 @@ from coherence.language.roles import role
 from coherence.language.sentences import Promise
 from coherence.verify.facts.design_facts import DesignFacts, copies
 from coherence.verify.facts.limits import place_of
-from coherence.verify.timers.recurrences import comes_back
+from coherence.verify.timers.recurrences import FIRINGS, comes_back
 
-FIRINGS = "firings"
 RUNS = frozenset({"run", "work", "execute", "execution", "process", "compute"})  # names of a whole life
 
 

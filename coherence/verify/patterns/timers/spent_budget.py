@@ -47,6 +47,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from coherence.base.number_text import render_seconds
 from coherence.base.places import Place
@@ -61,15 +62,18 @@ from coherence.model.model import Interval
 from coherence.verify.facts.design_facts import DesignFacts, known
 from coherence.verify.facts.limits import cap
 from coherence.verify.patterns.timers import _overrun
-from coherence.verify.patterns.timers._failure_budget import FIRINGS, FailureBudget, is_over, one_run, scope, scoped
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.timers.recurrences import (
+    FIRINGS,
     Recurrence,
     counted_timer,
     counts_events,
     recurrences,
 )
 from coherence.verify.timers.removals import Departure, departures
+
+if TYPE_CHECKING:
+    from coherence.verify.patterns.timers._failure_budget import FailureBudget
 
 QUESTION = Question("COH241", "spent-budget", "ai.04 runtime control coherence")
 QUESTIONS = (QUESTION,)
@@ -81,17 +85,23 @@ def ask(subject: Subject) -> Iterator[Finding]:
         return
     facts = known(subject)
     for budget in _budgets(facts):
-        causes = _causes(facts, budget)
-        for cause in causes:
-            answer, timer = _answer(subject, budget, cause, causes), facts.design.timers.get(cause.name)
-            yield answer if timer is None else _if_not_renewed(facts.design, timer, answer)
-        yield from scope(QUESTION, subject, facts, budget) if not budget.fires else ()
-        if budget.fires and not causes:
-            yield from _unknown_pace(facts.design, budget)
-        lost = budget.limit.when_full is not None
-        if lost and not causes and budget.window is None and scoped(facts, budget) is None:
-            needs = f"needs window of {budget.limit.name}: without one, rare {budget.what} add up"
-            yield QUESTION.undecided(needs, (budget.place,), (budget.limit.name, budget.thing))
+        yield from _of_budget(subject, facts, budget)
+
+
+def _of_budget(subject: Subject, facts: DesignFacts, budget: FailureBudget) -> Iterator[Finding]:
+    from coherence.verify.patterns.timers._failure_budget import scope, scoped
+
+    causes = _causes(facts, budget)
+    for cause in causes:
+        answer, timer = _answer(subject, budget, cause, causes), facts.design.timers.get(cause.name)
+        yield answer if timer is None else _if_not_renewed(facts.design, timer, answer)
+    yield from scope(QUESTION, subject, facts, budget) if not budget.fires else ()
+    if budget.fires and not causes:
+        yield from _unknown_pace(facts.design, budget)
+    lost = budget.limit.when_full is not None
+    if lost and not causes and budget.window is None and scoped(facts, budget) is None:
+        needs = f"needs window of {budget.limit.name}: without one, rare {budget.what} add up"
+        yield QUESTION.undecided(needs, (budget.place,), (budget.limit.name, budget.thing))
 
 
 def _unknown_pace(design: Design, budget: FailureBudget) -> Iterator[Finding]:
@@ -159,6 +169,8 @@ def _budgets(facts: DesignFacts) -> Iterator[FailureBudget]:
 
 
 def _budget(facts: DesignFacts, limit: Limit, of: tuple[str, str], lives: int) -> FailureBudget:
+    from coherence.verify.patterns.timers._failure_budget import FailureBudget, one_run
+
     thing, signal = of
     if isinstance(limit.window, Quantity):
         return FailureBudget(limit, thing, signal, lives, limit.window.high)
@@ -195,6 +207,8 @@ def _begins_with(design: Design, budget: FailureBudget, cause: Recurrence) -> bo
 
 def _run(design: Design, budget: FailureBudget) -> Fraction:
     """Returns the longest run of the thing of a budget; 0 where that is not known."""
+    from coherence.verify.patterns.timers._failure_budget import one_run
+
     return one_run(design.components.get(budget.thing)) or Fraction(0)
 
 
@@ -211,6 +225,7 @@ def _never(budget: FailureBudget, cause: Recurrence, run: Fraction) -> Finding:
 def _of_one_run(design: Design, budget: FailureBudget, cause: Recurrence) -> FailureBudget:
     """Returns the budget with the time of a whole run for its window, where the thing goes on from its checkpoints."""
     from coherence.verify.patterns.calls.shutdown_vs_retry import LAST_CHECKPOINT, most_lives
+    from coherence.verify.patterns.timers._failure_budget import is_over
 
     timer, component = design.timers.get(cause.name), design.components.get(budget.thing)
     open_ = budget.window is None or bool(budget.bounded)
