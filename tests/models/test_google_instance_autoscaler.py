@@ -2,8 +2,8 @@
 
 SOURCE: Compute Engine documentation (API v1), "Understanding autoscaler decisions" and "Autoscaling groups of
 instances", Stabilization period: it asks for as many instances as bring the mean utilization to the target, rounded up;
-it adds them at once, and removes down to the most that was asked for in the stabilization period, ten minutes, both of its ends included.  The program itself is
-not published.
+it adds them at once, and removes down to the most that was asked for in the stabilization period, ten minutes, both of
+its ends included.  The program itself is not published.
 """
 
 from __future__ import annotations
