@@ -37,6 +37,14 @@ from coherence.minimums.registry import entry
         ("early_stopping_rounds", "decided_stops"),  # one round without a stop, for who goes on sending
         ("linearizable_read", "several_users"),  # one reader that holds the register reads at once
         ("linearizable_write", "several_users"),
+        ("data_rate", "uniform_samples"),  # one bit as the state leaves its interval, silence until then
+        ("eviction_ratio", "no_forecast"),  # a cache that knows what comes
+        ("barrier_lognormal", "lognormal"),  # two values of the same spread
+        ("batch_forming_delay", "patient"),  # who began gives up where the next one comes late
+        ("age_least", "one_at_a_time"),  # several servers
+        ("age_of_information", "one_at_a_time"),
+        ("sojourn_quantile", "one_at_a_time"),
+        ("bode_continuous", "linear_law"),  # a reset, or gains that change with time
         ("reading_age_mean", "free_phases"),  # a loop that reads just after its sensor
         ("reading_age_longest", "free_phases"),
     ],

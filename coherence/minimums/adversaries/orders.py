@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
 from coherence.minimums.bound import Inputs, several
+from coherence.minimums.bounds.pipeline_no_flush import idle
 from coherence.minimums.floors import Number
 from coherence.minimums.pipeline_runs import needed
 from coherence.minimums.task_graphs import listed
@@ -108,6 +109,15 @@ def coupled(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
     return sum(ends, Fraction(0)) / len(ends)
 
 
+def overlapped(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """Stages go on without end, one forward and one backward; some micro-batches are held back or not."""
+    assert bound
+    assert not dropped
+    assert not inputs
+    stages = choose((1, 2, 3))
+    return idle(stages, 4 * stages + 4, Fraction(1), choose((Fraction(1), Fraction(2))))
+
+
 LISTS = {"forward": (1, 2), "backward": (2, 3)}
 SPLIT: Inputs = {"p": 2, "m": 1, "forward": Fraction(1), "input_gradient": Fraction(1), "weight_gradient": Fraction(2)}
 GRAPH = {"times": (2, 3, 5, 4, 1), "edges": ((0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4))}
@@ -136,5 +146,6 @@ ADVERSARIES = (
         tasks,
         ("dependent_steps",),
     ),
+    Adversary("passes without end", {"pipeline_no_flush": ({},)}, overlapped),
     Adversary("members that depend", {"barrier_any_dependence": MEANS}, coupled),
 )

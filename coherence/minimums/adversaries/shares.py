@@ -61,6 +61,19 @@ def written(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
     return max(size * longest / PARTS / given["bandwidth"], size / given["storage"])
 
 
+def prompted(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """Finished prompts queue at a link, second by second; it is enough where the queue stays as it is."""
+    assert bound
+    given = _amounts(inputs)
+    each = given["bytes"] / (2 if dropped & {"uncompressed", "no_prompt_cache"} else 1)
+    link, queue = given["rate"] * given["bytes"] * choose(range(1, 2 * PARTS)) / PARTS, Fraction(0)
+    for _ in range(PARTS):
+        queue = max(Fraction(0), queue + given["rate"] * each - link)
+    if queue:
+        raise HopelessError
+    return link
+
+
 def restored(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
     """Some tokens are moved while the others are computed again."""
     assert bound
@@ -126,6 +139,12 @@ ADVERSARIES = (
         },
         written,
         ("uncompressed",),
+    ),
+    Adversary(
+        "prompts through a link",
+        {"kv_transfer_rate": (_given(rate=10, bytes=8), _given(rate=3, bytes=1))},
+        prompted,
+        ("uncompressed", "no_prompt_cache"),
     ),
     Adversary(
         "tokens moved or computed",

@@ -93,6 +93,26 @@ def through_ports(choose: Chooser, bound: str, inputs: Inputs, dropped: frozense
     raise HopelessError
 
 
+def left_behind(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """Bytes leave the devices one by one, over any wires that have rate left, to anybody else."""
+    assert bound
+    wired, own = cast("Fabric", inputs["fabric"]), cast("tuple[str, ...]", inputs["devices"])
+    rates = {k: wire.rate for k, wire in enumerate(wired.wires)}
+    nominal = sum((wire.rate for wire in wired.wires if wire.source in own), Fraction(0))
+    gone = nominal / 4 if "one_attachment" in dropped else Fraction(0)  # through ports of their own
+    for _ in range(int(nominal)):
+        at = choose([*own, None])
+        if at is None:
+            break
+        while at in own or at not in wired.names:
+            ways = [k for k, wire in enumerate(wired.wires) if wire.source == at and rates[k] >= 1]
+            taken = choose(ways)
+            rates[taken] -= 1
+            at = wired.wires[taken].target
+        gone += 1
+    return max(Fraction(0), 1 - gone / nominal)
+
+
 def _unit(*pairs: str, members: str) -> Fabric:
     wires = [wire for pair in pairs for wire in both(pair[0], pair[1], 1)]
     return fabric(members, wires, name=", ".join(pairs))
@@ -104,6 +124,10 @@ def _given(wired: Fabric, **more: int) -> Inputs:
 
 PAIR, LINE, HUB = _unit("ab", members="ab"), _unit("ab", "bc", members="abc"), _unit("as", "bs", members="ab")
 ONE_WAY = fabric("abc", [Wire(x, y, Fraction(1)) for x, y in ("ab", "bc", "ca")], name="circle, one way")
+TIERS = (
+    fabric("abc", [*both("a", "s", 2), *both("b", "s", 2), *both("s", "c", 1)], name="one way out"),
+    fabric("abc", [*both("a", "s", 2), *both("b", "s", 1), *both("s", "c", 1), *both("b", "c", 1)], name="two ways"),
+)
 SMALL = (PAIR, LINE, HUB, ONE_WAY)
 ADVERSARIES = (
     Adversary(
@@ -117,6 +141,12 @@ ADVERSARIES = (
         },
         carried,
         ("uncompressed",),
+    ),
+    Adversary(
+        "bytes that leave a tier",
+        {"tier_exit": tuple({"fabric": cast("Any", wired), "devices": cast("Any", ("a", "b"))} for wired in TIERS)},
+        left_behind,
+        ("one_attachment",),
     ),
     Adversary("what nodes pass on", {"fabric_hops": tuple(_given(wired) for wired in SMALL)}, heard),
     Adversary(

@@ -68,7 +68,7 @@ BOUND = Bound(
     loss="B",
     symbols=(Symbol("mean", "s", "mean time of service of an update", Trend.RISES, open_=True, sign="m"),),
     compute=least,
-    assumptions=("poisson", "exponential", "fcfs", "patient", "iid"),
+    assumptions=("poisson", "exponential", "fcfs", "patient", "iid", "one_at_a_time"),
     source="Kaul, Yates and Gruteser 2012",
     examples=(Example({"mean": Fraction(1)}, 3.4837, "numeric minimum", 1e-3),),
     proofs=(Recheck("identity", "convexity in the load", convex, ProofGrade.UNIVERSAL),),

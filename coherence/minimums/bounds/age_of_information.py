@@ -48,7 +48,7 @@ BOUND = Bound(
     ),
     formula=FORMULA,
     valid="load < 1",
-    assumptions=("poisson", "exponential", "fcfs", "patient", "iid"),
+    assumptions=("poisson", "exponential", "fcfs", "patient", "iid", "one_at_a_time"),
     source="Kaul, Yates and Gruteser 2012",
     examples=(Example({"load": Fraction(1, 2), "mean": Fraction(1)}, 3.5, "arithmetic"),),
     proofs=(Recheck("identity", "areas between updates", areas, ProofGrade.UNIVERSAL),),

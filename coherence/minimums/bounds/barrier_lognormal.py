@@ -63,7 +63,7 @@ BOUND = Bound(
         Symbol("sigma", "1", "standard deviation of the logarithm of a time", Trend.RISES, most=10.0),
     ),
     compute=slowest,
-    assumptions=("iid",),
+    assumptions=("iid", "lognormal"),
     source="order statistics of the lognormal law",
     examples=(Example({"n": 1024, "sigma": Fraction(1, 10)}, 1.3777405268973688, "numeric integral", 1e-7),),
     proofs=(Recheck("identity", "closed form of two members", two_members),),

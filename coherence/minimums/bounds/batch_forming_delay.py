@@ -45,7 +45,7 @@ BOUND = Bound(
         Symbol("rate", "Hz", "arrivals per second", Trend.FALLS, open_=True, sign=r"\lambda"),
     ),
     formula="(batch - 1) / rate",
-    assumptions=("poisson",),
+    assumptions=("poisson", "patient"),
     source="sum of exponential gaps",
     examples=(Example({"batch": Fraction(8), "rate": Fraction(100)}, 0.07, "Erlang stages"),),
     proofs=(Recheck("identity", "mean of Erlang's law", stages),),

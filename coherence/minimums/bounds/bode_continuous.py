@@ -55,7 +55,7 @@ BOUND = Bound(
     ),
     formula="exp((pi * poles + band * log(1 / level)) / (available - band))",
     valid="band < available",
-    assumptions=("linear_plant", "available_bandwidth", "roll_off"),
+    assumptions=("linear_plant", "linear_law", "available_bandwidth", "roll_off"),
     source="Bode 1945; Freudenberg and Looze 1985; Stein 2003",
     examples=(
         Example(

@@ -57,7 +57,7 @@ BOUND = Bound(
     ),
     formula="exp((log(growth) + share * log(1 / level)) / (1 - share))",
     valid="share < 1",
-    assumptions=("linear_plant", "strictly_proper", "uniform_samples"),
+    assumptions=("linear_plant", "linear_law", "strictly_proper", "uniform_samples"),
     source="Sung and Hara 1988",
     examples=(
         Example({"growth": Fraction(1), "share": Fraction(1, 2), "level": Fraction(1, 10)}, 10.0, "arithmetic"),

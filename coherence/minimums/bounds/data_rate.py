@@ -103,7 +103,7 @@ BOUND = Bound(
     loss="B",
     symbols=(Symbol("eigenvalues", "1", "eigenvalues of the plant over one sample", Trend.LIST, sign=r"\lambda"),),
     compute=rate,
-    assumptions=("linear_plant",),
+    assumptions=("linear_plant", "uniform_samples"),
     source="Nair and Evans 2004; Tatikonda and Mitter 2004",
     examples=(
         Example({"eigenvalues": (2, Fraction(3, 2), Fraction(1, 2))}, math.log2(3) / 8, "log2(3) bit"),

@@ -75,7 +75,7 @@ BOUND = Bound(
     ),
     formula="slots / (slots - other + 1)",
     valid="other <= slots",
-    assumptions=("equal_items", "deterministic_policy", "offline_optimum"),
+    assumptions=("equal_items", "deterministic_policy", "offline_optimum", "no_forecast"),
     source="Sleator and Tarjan 1985",
     examples=(
         Example({"slots": Fraction(8), "other": Fraction(8)}, 8.0, "published"),

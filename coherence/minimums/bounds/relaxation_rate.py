@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from coherence.minimums.bound import Bound, Checked, Example, Recheck, Status, Symbol, Trend
+from coherence.minimums.bound import Bound, Checked, Example, Recheck, Role, Status, Symbol, Trend
 
 
 def spectrum() -> Checked:
@@ -49,6 +49,7 @@ BOUND = Bound(
     quantity="rate at which the length of a queue is forgotten",
     unit="Hz",
     kind=Status.EXACT,
+    role=Role.CEILING,
     loss="B",
     symbols=(
         Symbol(
@@ -58,7 +59,7 @@ BOUND = Bound(
     ),
     formula="service_rate * power(1 - sqrt(rate / service_rate), 2)",
     valid="rate < service_rate",
-    assumptions=("poisson", "exponential", "fcfs", "patient", "iid"),
+    assumptions=("poisson", "exponential", "fcfs", "patient", "iid", "one_at_a_time"),
     source="Morse 1955; Cohen, The Single Server Queue",
     examples=(Example({"service_rate": Fraction(1), "rate": Fraction(81, 100)}, 0.01, "arithmetic"),),
     proofs=(Recheck("identity", "modes of the birth-death generator", spectrum),),

@@ -49,7 +49,7 @@ BOUND = Bound(
     ),
     formula="-log(1 - q) / (service_rate - rate)",
     valid="rate < service_rate and q < 1",
-    assumptions=("poisson", "exponential", "fcfs", "patient", "iid"),
+    assumptions=("poisson", "exponential", "fcfs", "patient", "iid", "one_at_a_time"),
     source="Kleinrock, Queueing Systems I",
     examples=(
         Example(

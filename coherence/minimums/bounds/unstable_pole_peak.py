@@ -51,7 +51,7 @@ BOUND = Bound(
         Symbol("delay", "s", "delay in the loop", Trend.RISES, sign=r"\tau"),
     ),
     formula="exp(pole * delay)",
-    assumptions=("linear_plant",),
+    assumptions=("linear_plant", "linear_law"),
     source="Astrom 2000; Seron, Braslavsky and Goodwin 1997",
     examples=(
         Example({"pole": Fraction(1), "delay": Fraction(3, 10)}, 1.3498588075760032, "exp"),

@@ -1,0 +1,55 @@
+"""Models of a register in copies: when a write is over, when a copy shows it, and how long a read looks at its copy."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
+from coherence.minimums.bound import Inputs
+from coherence.minimums.floors import Number
+
+PARTS = 8  # of the uncertainty; the least delay is that long too
+HIDDEN = PARTS // 2  # by which two clocks may differ without a message that tells (Lundelius and Lynch 1984)
+
+
+def read(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """Copies show a write so long after it comes, or at a time of their clocks; two reads follow each other.
+
+    Delays and clocks are the worst: no read may see the write where one that began after it ended does not.
+    """
+    assert bound
+    looks, after, clocked = choose(range(PARTS + 1)), choose(range(PARTS + 1)), choose((False, True))
+    hidden = 0 if "messages_only" in dropped else HIDDEN
+    delays = itertools.product((PARTS, 2 * PARTS), repeat=2)
+    skews = itertools.product((0, hidden), repeat=2)
+    shown = (
+        [(2 * PARTS + after + one, 2 * PARTS + after + other) for one, other in skews]
+        if clocked
+        else [(one + after, other + after) for one, other in delays]
+    )
+    if "several_users" in dropped:
+        shown = [(one, one) for one, _ in shown]  # one process reads
+    if any(late - early > looks for early, late in shown):
+        raise HopelessError  # the first read ends as its copy shows the write, and the second one before its copy does
+    return Fraction(looks, PARTS) * Fraction(inputs["uncertainty"])
+
+
+def write(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """A second write begins as the first one is over; copies put them in the order of arrival, or of their clocks."""
+    assert bound
+    lasts, stamped = choose(range(PARTS + 2)), choose((False, True))
+    hidden = 0 if "messages_only" in dropped else HIDDEN
+    if "several_users" in dropped:
+        return Fraction(lasts, PARTS) * Fraction(inputs["uncertainty"])  # one process numbers what it writes
+    first, second = (hidden, lasts) if stamped else (2 * PARTS, lasts + PARTS)
+    if second < first:
+        raise HopelessError  # a copy ends with the first one
+    return Fraction(lasts, PARTS) * Fraction(inputs["uncertainty"])
+
+
+UNSURE = ({"uncertainty": Fraction(1)}, {"uncertainty": Fraction(20, 1000)})
+ADVERSARIES = (
+    Adversary("reads of copies", {"linearizable_read": UNSURE}, read, ("messages_only", "several_users")),
+    Adversary("writes to copies", {"linearizable_write": UNSURE}, write, ("messages_only", "several_users")),
+)
