@@ -77,7 +77,7 @@ def test_every_floor_has_a_proof_or_a_citation() -> None:
     bare = [
         bound.name
         for bound in bounds()
-        if bound.kind.floor and not bound.proofs and not re.search(r"\d{4}|[A-Z][a-z]", bound.source)
+        if bound.stands and not bound.proofs and not re.search(r"\d{4}|[A-Z][a-z]", bound.source)
     ]
     assert bare == []
 
