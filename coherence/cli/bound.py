@@ -29,6 +29,7 @@ OF_ONE = ("measured", "picture", "schedule", "strict")  # options of one design 
 @click.argument("target", required=False)
 @click.argument("inputs", nargs=-1, metavar="[SYMBOL=VALUE]...")
 @click.option("--list", "listing", is_flag=True, help="List every bound.")
+@click.option("--buys", is_flag=True, help="Say what a clock, a leader, a detector, a bound on delays buys.")
 @click.option("--prove", is_flag=True, help="Prove the bounds again, or the one named; exit 1 if one fails.")
 @click.option("--certificates", metavar="FOLDER", help="With --prove: write each script that a solver was asked.")
 @click.option(
@@ -46,6 +47,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     target: str | None,
     inputs: Sequence[str],
     listing: bool,
+    buys: bool,
     prove: bool,
     certificates: str | None,
     measured: Sequence[str],
@@ -59,14 +61,14 @@ def command(  # noqa: PLR0913  (one parameter per option)
     A range `SYMBOL='40 ms .. 60 ms'` gives the least value of the bound over it, which holds whatever the input is.
     """
     if prove:
-        refuse_given(("listing", "inputs", *OF_ONE), "--prove runs proofs, which hold for every input")
         return _prove(target, certificates, output)
     refuse_given(("certificates",), "scripts are of proofs: say --prove")
+    if buys:
+        return _buys([*([] if target is None else [target]), *inputs], output)
     if listing:
-        refuse_given(("target", "inputs", *OF_ONE), "--list shows every bound")
         return _list(output)
     if target is None:
-        raise UsageError("name a design or a bound, or ask for --list or --prove")
+        raise UsageError("name a design or a bound, or ask for --list, --buys or --prove")
     from coherence.minimums.registry import entries
 
     if target in entries():
@@ -91,10 +93,24 @@ def _refuse_unknown_bound(target: str) -> None:
         entry(target)
 
 
+def _buys(inputs: Sequence[str], output: Sequence[Output]) -> int:
+    from coherence.cli._buys import buys, buys_json, buys_text
+
+    refuse_given(("listing", *OF_ONE), "--buys shows tasks in models, at inputs such as failures=2")
+    if any(one.form == "latex" for one in output):
+        raise UsageError("-o latex is of one bound, or of a design; --buys prints text or json")
+    values = buys(inputs)
+    put_out(output, lambda form: {
+        "json": lambda: _json({"tasks": buys_json(values)}), "text": lambda: _lines(buys_text(values)),
+    }[form]())  # fmt: skip
+    return 0
+
+
 def _list(output: Sequence[Output]) -> int:
     from coherence.minimums import report
     from coherence.minimums.registry import entries
 
+    refuse_given(("target", "inputs", *OF_ONE), "--list shows every bound")
     every = tuple(entries().values())
     put_out(output, lambda form: {
         "json": lambda: _json({"bounds": [report.bound_json(entry) for entry in every]}),
@@ -195,6 +211,7 @@ def _prove(target: str | None, certificates: str | None, output: Sequence[Output
 
     sympy("proving bounds again")
     chosen = (entry(target),) if target is not None else tuple(entries().values())
+    refuse_given(("listing", "buys", "inputs", *OF_ONE), "--prove runs proofs, which hold for every input")
     begun, rows = time.monotonic(), []
     with Progress("proving") as bar:
         for index, registered in enumerate(chosen):

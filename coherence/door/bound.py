@@ -84,6 +84,19 @@ class BoundResult(VerbResult):
         return self.registered.bound.source
 
     @property
+    def bibtex(self) -> str:
+        """Returns an entry for a bibliography: what the bound says, and its whole source."""
+        from coherence.minimums.report import bibtex
+
+        return bibtex(self.registered)
+
+    def _repr_latex_(self) -> str | None:
+        """Returns the formula for a notebook; None where the bound is computed by a program."""
+        from coherence.minimums.report import formula_latex
+
+        return formula_latex(self.registered.bound) or None
+
+    @property
     def unit(self) -> str:
         """Returns the unit of the value."""
         return self.registered.bound.unit

@@ -120,6 +120,13 @@ FLOORS = {
     "floors": [{**VALUE, "thing": "text", "loss": "text", "assumptions": ["text"], "places": [{"*": "any"}]}],
     "without_a_number": [{"bound": "text", "thing": "text", "why": "text"}],
 }  # fmt: skip
+TASK = {
+    "task": "text", "says": "text",
+    "models": [{
+        "aids": ["text"], "low": MAYBE_NUMBER, "unit": "text", "impossible": "truth", "bound": "text", "source": "text",
+        "needs": ["text"],
+    }],
+}  # fmt: skip
 REGION = {
     **HEAD, "path": "text", "keys": ["text"], "cells": [{"status": "text", "box": {"*": ["text"]}, "why": ["text"]}],
     "shares": {"*": "number"}, "untouched": ["text"], "left_open": ["any"], "asks": "count", "half_spaces": ["any"],
@@ -136,7 +143,8 @@ FORMS: Mapping[str, Form] = {
     "analyze": ANALYZE, "check": CHECK, "fit": (FIT, {**HEAD, "servers": [SERVER]}),
     "inventory": INVENTORY, "region": REGION,
     "simulate": SIMULATE, "sweep": SWEEP,
-    "bound": ({**HEAD, "designs": [FLOORS]}, {**HEAD, **BOUND, "value?": "any"}, {**HEAD, "bounds": [BOUND]}),
+    "bound": ({**HEAD, "designs": [FLOORS]}, {**HEAD, **BOUND, "value?": "any"}, {**HEAD, "bounds": [BOUND]},
+              {**HEAD, "tasks": [TASK]}),
     "rules": {**HEAD, "rules": [{"code": "text", "slug": "text", "summary": "text", "domain": "text"}]},
 }  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -244,7 +245,7 @@ def design_latex(floors: Sequence[DesignFloor]) -> Iterator[str]:
     for floored in floors:
         if floored.floor is not None:
             cells = (floored.application.thing, floored.bound.quantity, range_of(floored.floor))
-            yield " & ".join((*map(escaped, cells), _formula(floored.bound))) + r" \\"
+            yield " & ".join((*map(escaped, cells), formula_latex(floored.bound))) + r" \\"
     yield r"\bottomrule"
     yield r"\end{tabular}"
 
@@ -254,14 +255,24 @@ def page_latex(entry: RegisteredBound) -> Iterator[str]:
     bound = entry.bound
     if bound.formula:
         yield r"\begin{equation}"
-        yield "  " + _formula(bound).strip("$")
+        yield "  " + formula_latex(bound).strip("$")
         yield r"\end{equation}"
     for symbol in bound.symbols:
         sign = symbol.sign or escaped(symbol.name)
         yield rf"${sign}$: {escaped(symbol.means)} [{escaped(symbol.unit)}]\\"
 
 
-def _formula(bound: Bound) -> str:
+def bibtex(entry: RegisteredBound) -> str:
+    """Returns an entry for a bibliography, with the source of the page in full."""
+    source = " ".join(entry.page.partition("## Source\n")[2].split()) or entry.bound.source
+    years = re.findall(r"\b(?:19|20)\d\d\b", source)
+    lines = [f"  title = {{{escaped(entry.bound.quantity)}}}", f"  howpublished = {{{escaped(source)}}}"]
+    lines += [f"  year = {{{years[0]}}}"] if years else []
+    return f"@misc{{{entry.bound.name},\n" + ",\n".join(lines) + "\n}\n"
+
+
+def formula_latex(bound: Bound) -> str:
+    """Returns the formula between dollar signs; nothing where a program computes the bound."""
     return f"${latex(bound.formula, {s.name: s.sign for s in bound.symbols if s.sign})}$" if bound.formula else ""
 
 

@@ -80,3 +80,24 @@ def test_a_value_says_what_it_depends_on() -> None:
 def test_what_measuring_an_input_is_worth() -> None:
     (line,) = report.worth_text([Worth("write", Fraction(1, 10), Fraction(1, 100))], "s")
     assert line == "measuring write narrows it from 100 ms to at most 10 ms"
+
+
+def test_each_bound_has_an_entry_for_a_bibliography() -> None:
+    for known in entries().values():
+        text = report.bibtex(known)
+        assert text.startswith(f"@misc{{{known.bound.name},\n")
+        assert text.count("{") == text.count("}")
+    text = report.bibtex(entry("gossip_calls"))
+    assert "year = {1972}" in text
+    assert "Discrete Mathematics 2" in text
+
+
+def test_a_notebook_shows_the_formula() -> None:
+    import coherence as co
+
+    assert co.bound("gossip_calls")._repr_latex_() == report.formula_latex(entry("gossip_calls").bound)
+    assert (co.bound("all_reduce_end_point", n=8, size="1 GB", bandwidth="50 GB/s")._repr_latex_() or "").startswith(
+        "$"
+    )
+    assert co.bound("all_gather_fabric")._repr_latex_() is None
+    assert co.bound("ski_rental").bibtex == report.bibtex(entry("ski_rental"))

@@ -65,8 +65,8 @@ def drawn(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) 
         held, seen = state
         targets = []
         for item in range(slots + 1):
-            kept = [one for one in held if one != item] if recent else list(held)
-            after = (*kept, item) if len(kept) < slots else held
+            still = [one for one in held if one != item] if recent else list(held)
+            after = (*still, item) if len(still) < slots else held
             if item not in held:
                 after = (*held[:place], *held[place + 1 :], item)
             targets.append(((after, seen | {item} if len(seen | {item}) <= slots else frozenset({item})), 1.0))

@@ -24,8 +24,8 @@ def called(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str])
             teller = choose(range(n))
             known = [items | known[teller] for items in known]
             continue
-        one, other = choose(list(itertools.combinations(range(n), 2)) if calls > 1 else [(0, 1)])
-        known[one] = known[other] = known[one] | known[other]
+        caller, callee = choose(list(itertools.combinations(range(n), 2)) if calls > 1 else [(0, 1)])
+        known[caller] = known[callee] = known[caller] | known[callee]
     return calls
 
 
@@ -41,8 +41,8 @@ def stamped(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]
     events = [("send", i) for i in range(n)] + [("end", i) for i in range(n)]
     before = {(("send", i), ("end", j)) for i in range(n) for j in range(n) if i != j or n < 3}
     places = [_in_line(choose, events, before) for _ in range(entries)]
-    for one, other in itertools.permutations(events, 2):
-        if ((one, other) in before) != all(place[one] < place[other] for place in places):
+    for first, second in itertools.permutations(events, 2):
+        if ((first, second) in before) != all(place[first] < place[second] for place in places):
             raise HopelessError
     return entries
 

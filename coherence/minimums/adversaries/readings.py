@@ -25,9 +25,9 @@ def tossed(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str])
 
     def rule(depth: int, with_change: float, without: float) -> tuple[float, float, float]:
         """Returns (mean tosses with a change, wrong alarms, misses) of what begins here."""
-        said = choose((NONE, CHANGE, MORE) if depth < DEEPEST else (NONE, CHANGE))
-        if said != MORE:
-            return 0.0, without if said == CHANGE else 0.0, with_change if said == NONE else 0.0
+        verdict = choose((NONE, CHANGE, MORE) if depth < DEEPEST else (NONE, CHANGE))
+        if verdict != MORE:
+            return 0.0, without if verdict == CHANGE else 0.0, with_change if verdict == NONE else 0.0
         up = rule(depth + 1, with_change * heads, without * (1 - heads))
         down = rule(depth + 1, with_change * (1 - heads), without * heads)
         return with_change + up[0] + down[0], up[1] + down[1], up[2] + down[2]

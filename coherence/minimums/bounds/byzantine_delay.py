@@ -31,9 +31,9 @@ def tells(replicas: int, failures: int) -> bool:
     """
     others, wanted = range(1, replicas), replicas - failures
     for voted in itertools.combinations(others, wanted - 1):
-        for asked in itertools.combinations(others, min(wanted, replicas - 1)):
-            shown = len({*voted} & {*asked}) - (failures - 1)
-            if shown <= len(asked) - shown:
+        for heard in itertools.combinations(others, min(wanted, replicas - 1)):
+            shown = len({*voted} & {*heard}) - (failures - 1)
+            if shown <= len(heard) - shown:
                 return False
     return True
 

@@ -28,12 +28,12 @@ def reversals(n: int) -> list[frozenset[int]]:
     Event i is before event n + j exactly for j other than i (n processes, each of which hears of all sends but one).
     An order in line is given by what it reverses: i after n + i.
     """
-    kept = []
+    lines = []
     for order in itertools.permutations(range(2 * n)):
         place = {event: at for at, event in enumerate(order)}
         if all(place[i] < place[n + j] for i in range(n) for j in range(n) if i != j):
-            kept.append(frozenset(i for i in range(n) if place[i] > place[n + i]))
-    return sorted(set(kept), key=sorted)
+            lines.append(frozenset(i for i in range(n) if place[i] > place[n + i]))
+    return sorted(set(lines), key=sorted)
 
 
 def orders() -> Checked:

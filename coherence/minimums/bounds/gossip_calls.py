@@ -60,8 +60,8 @@ def by_four(inputs: Inputs) -> Fraction:
     outer = [(0, member) for member in range(chief, n)]
     state = [{member} for member in range(n)]
     calls = [*outer, *inner, *outer]
-    for one, other in calls:
-        state[one] = state[other] = state[one] | state[other]
+    for caller, callee in calls:
+        state[caller] = state[callee] = state[caller] | state[callee]
     assert all(len(known) == n for known in state)
     return Fraction(len(calls))
 
