@@ -63,10 +63,8 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if prove:
         return _prove(target, certificates, output)
     refuse_given(("certificates",), "scripts are of proofs: say --prove")
-    if buys:
-        return _buys([*([] if target is None else [target]), *inputs], output)
-    if listing:
-        return _list(output)
+    if buys or listing:
+        return _buys([*filter(None, [target]), *inputs], output) if buys else _list(output)
     if target is None:
         raise UsageError("name a design or a bound, or ask for --list, --buys or --prove")
     from coherence.minimums.registry import entries
@@ -209,9 +207,9 @@ def _prove(target: str | None, certificates: str | None, output: Sequence[Output
     from coherence.minimums.formulas import sympy
     from coherence.minimums.registry import entries, entry
 
+    refuse_given(("listing", "buys", "inputs", *OF_ONE), "--prove runs proofs, which hold for every input")
     sympy("proving bounds again")
     chosen = (entry(target),) if target is not None else tuple(entries().values())
-    refuse_given(("listing", "buys", "inputs", *OF_ONE), "--prove runs proofs, which hold for every input")
     begun, rows = time.monotonic(), []
     with Progress("proving") as bar:
         for index, registered in enumerate(chosen):
