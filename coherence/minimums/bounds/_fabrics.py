@@ -10,7 +10,7 @@ from coherence.base.errors import UsageError
 from coherence.language.design import Design
 from coherence.language.infrastructure import Boundary
 from coherence.language.schema_kinds import Quantity
-from coherence.minimums.bound import Application, Inputs
+from coherence.minimums.bound import Application, Inputs, Symbol, Trend
 from coherence.minimums.fabric.cuts import all_gather, capacity
 from coherence.minimums.fabric.design_fabrics import (
     FabricPart,
@@ -25,6 +25,7 @@ from coherence.minimums.fabric.design_fabrics import (
 from coherence.minimums.fabric.wiring import Fabric, both, fabric
 from coherence.minimums.facts import Gathered
 
+FABRIC = Symbol("fabric", "1", "members, switches and wires with their rates", Trend.LIST)
 SHARD = Fraction(10**9)  # what is told of a design: seconds for 1 GB a device
 
 

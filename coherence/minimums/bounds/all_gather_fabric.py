@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
-from coherence.minimums.bounds._fabrics import fabric_of, gathers
+from coherence.minimums.bounds._fabrics import FABRIC, fabric_of, gathers
 from coherence.minimums.fabric.cuts import all_gather, every_cut
 from coherence.minimums.fabric.runtime_format import gathering
 from coherence.minimums.fabric.trees import executed, trees
@@ -77,7 +77,7 @@ BOUND = Bound(
     kind=Status.TIGHT,
     loss="network",
     symbols=(
-        Symbol("fabric", "1", "members, switches and wires with their rates", Trend.LIST),
+        FABRIC,
         Symbol("size", "B", "bytes of one unit of share (of each member, where all are alike)", Trend.RISES, sign="S"),
     ),
     compute=seconds,

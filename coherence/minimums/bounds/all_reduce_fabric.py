@@ -36,7 +36,7 @@ from coherence.minimums.bound import (
     Trend,
     Witness,
 )
-from coherence.minimums.bounds._fabrics import fabric_of
+from coherence.minimums.bounds._fabrics import FABRIC, fabric_of
 from coherence.minimums.fabric.cuts import every_cut
 from coherence.minimums.fabric.reductions import all_reduce, schedule
 from coherence.minimums.fabric.runtime_format import reducing
@@ -93,7 +93,7 @@ BOUND = Bound(
     kind=Status.THEOREM,
     loss="network",
     symbols=(
-        Symbol("fabric", "1", "members, switches and wires with their rates", Trend.LIST),
+        FABRIC,
         Symbol("size", "B", "bytes that each member holds", Trend.RISES, sign="S"),
     ),
     compute=seconds,

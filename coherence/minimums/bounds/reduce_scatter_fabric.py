@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
-from coherence.minimums.bounds._fabrics import fabric_of
+from coherence.minimums.bounds._fabrics import FABRIC, fabric_of
 from coherence.minimums.bounds.all_gather_fabric import uneven
 from coherence.minimums.fabric.cuts import all_gather
 from coherence.minimums.fabric.trees import executed, trees
@@ -73,7 +73,7 @@ BOUND = Bound(
     kind=Status.TIGHT,
     loss="network",
     symbols=(
-        Symbol("fabric", "1", "members, switches and wires with their rates", Trend.LIST),
+        FABRIC,
         Symbol("size", "B", "bytes of one unit of share that a member wants", Trend.RISES, sign="S"),
     ),
     compute=seconds,

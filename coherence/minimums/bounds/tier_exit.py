@@ -20,7 +20,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, several
-from coherence.minimums.bounds._fabrics import exits, fabric_of
+from coherence.minimums.bounds._fabrics import FABRIC, exits, fabric_of
 from coherence.minimums.fabric.cuts import capacity
 from coherence.minimums.fabric.wiring import Fabric, both, fabric
 
@@ -61,7 +61,7 @@ BOUND = Bound(
     kind=Status.EXACT,
     loss="network",
     symbols=(
-        Symbol("fabric", "1", "members, switches and wires with their rates", Trend.LIST),
+        FABRIC,
         Symbol("devices", "1", "the members of the tier", Trend.LIST),
     ),
     compute=stranded,

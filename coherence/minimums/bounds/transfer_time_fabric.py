@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness, several
-from coherence.minimums.bounds._fabrics import fabric_of
+from coherence.minimums.bounds._fabrics import FABRIC, fabric_of
 from coherence.minimums.fabric.concurrent_flow import all_to_all, concurrent
 from coherence.minimums.fabric.wiring import Fabric, both, dgx1, fabric, leaf_spine, ring
 
@@ -62,7 +62,7 @@ BOUND = Bound(
     kind=Status.TIGHT,
     loss="network",
     symbols=(
-        Symbol("fabric", "1", "members, switches and wires with their rates", Trend.LIST),
+        FABRIC,
         Symbol("demands", "B", "from, to and bytes of each", Trend.LIST),
     ),
     compute=seconds,
