@@ -54,6 +54,12 @@ def reached() -> tuple[float, ...]:
     return tuple(float(1 / concurrent(racks(), demands(prompts)).most) for prompts in drawn)
 
 
+def spread(chance: Chance, size: float) -> Signature:
+    """The test on eight placements whose throughputs differ by such a standard deviation, of their mean."""
+    ways = 1 + size * chance.standard_normal(PLACEMENTS)
+    return inaccessible([way * (1 + NOISE * chance.standard_normal(RUNS)) for way in ways])
+
+
 def answered(chance: Chance, *, bottleneck: bool) -> Signature:
     """The test on eight placements, six runs each."""
     ways = [1.0] * PLACEMENTS if bottleneck else chance.choice(reached(), PLACEMENTS, replace=False).tolist()

@@ -7,7 +7,7 @@ are.  Loops that swing across it and settle without it are distorted by it.  Whi
 delays first: without `gain` and `granularity`, and without delays.
 
 Loops that swing without the boundary too are no matter of the boundary, and one that only has an overhead (a constant
-gain under which they settle) is proved to be slower and obedient.
+gain under which they settle) is slower and obedient: `sustained-oscillation` proves that they settle across it.
 
 ## Why it hurts
 The hypervisor starts a member half a minute later than its autoscaler believes.  Every command is carried out, each on
@@ -50,13 +50,31 @@ if TYPE_CHECKING:
     from coherence.language.schema_kinds import Quantity
     from coherence.loops.designs.groups import Group
 
-QUESTION = Question("COH504", "control-distortion", "ai.14 virtualization stability", slow=True)
+QUESTION = Question("COH504", "control-distortion", "ai.14 virtualization stability", slow=True, proves=False)
 QUESTIONS = (QUESTION,)
 KEYS = ("added_delay", "reading_delay", "gain", "reading_gain", "granularity")
 
 
 def ask(subject: Subject) -> Iterator[Finding]:
-    """Yields one answer per group of loops that acts or looks across a boundary."""
+    """Yields one answer per group of loops that a boundary keeps from settling, or may."""
+    for group, values in _crossing(subject):
+        yield from _answer(subject, group, values)
+
+
+def absences(subject: Subject) -> Iterator[Finding]:
+    """Yields the proof that loops settle across all boundaries that they meet."""
+    from coherence.loops.checks.infrastructure._what_lies_between import is_rest, settle, verdict_about
+
+    for group, values in _crossing(subject):
+        across = verdict_about(subject, subject.design, group.names)
+        if across is not None and is_rest(across):
+            message = f"{settle(group.names)} across {_where(values)}"
+            of, evidence = group.names, across.evidence
+            yield QUESTION.absent(message, across.places, of, evidence, assumptions=across.assumptions)
+
+
+def _crossing(subject: Subject) -> Iterator[tuple[Group, dict[str, Quantity]]]:
+    """Yields the groups of loops that meet a boundary of virtual machines, with what it says."""
     boundaries = [b for b in subject.design.boundaries.values() if b.kind is None or b.kind.text == "virtualization"]
     stated = any(b.added_delay or b.reading_delay or b.constants.keys() & set(KEYS) for b in boundaries)
     if not stated or not any(loop.inside for loop in subject.design.loops.values()):
@@ -64,31 +82,26 @@ def ask(subject: Subject) -> Iterator[Finding]:
     from coherence.loops.checks.infrastructure._what_lies_between import crossed
     from coherence.loops.designs.groups import groups
 
+    names = {boundary.name for boundary in boundaries}
     for group in groups(subject):
         values = crossed(subject.design, group)
-        own = {name: v for name, v in values.items() if name.partition(".")[0] in {b.name for b in boundaries}}
+        own = {name: value for name, value in values.items() if name.partition(".")[0] in names}
         if own:
-            yield from _answer(subject, group, own)
+            yield group, own
 
 
 def _answer(subject: Subject, group: Group, values: dict[str, Quantity]) -> Iterator[Finding]:
-    from coherence.loops.checks.infrastructure._what_lies_between import is_rest, settle, swings, verdict_about, without
+    from coherence.loops.checks.infrastructure._what_lies_between import is_rest, swings, verdict_about, without
 
     across = verdict_about(subject, subject.design, group.names)
-    if across is None:
-        return
-    places = (*_places(values), *across.places)
-    if is_rest(across):
-        message = f"{settle(group.names)} across {_where(values)}, for all that it makes of commands"
-        yield QUESTION.proved(message, places, group.names, across.evidence, assumptions=across.assumptions)
-        return
-    if not swings(across):
+    if across is None or not swings(across):
         return
     alone = verdict_about(subject, without(subject.design, KEYS), group.names)
     if is_rest(alone):
         yield _conflict(subject, group, values, across)
     elif not swings(alone):
         reason = alone.message if alone is not None else "they are no group"
+        places = (*_places(values), *across.places)
         yield QUESTION.undecided(f"whether they settle without {_where(values)}: {reason}", places, group.names)
 
 

@@ -9,7 +9,7 @@ import pytest
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
-from coherence.loops.checks.infrastructure.control_distortion import ask
+from coherence.loops.checks.infrastructure.control_distortion import absences, ask
 
 TEXT = """coherence: 1
 infrastructure: {{boundaries: {{vms: {{kind: {kind}, around: [pool], {between}}}}}}}
@@ -24,9 +24,10 @@ loops:
 
 
 def answers(between: str, *, period: int = 15, kind: str = "virtualization") -> list[Finding]:
-    """Returns the answers about the loop with this between it and its pool."""
+    """Returns the answers about the loop with this between it and its pool, or the proof that it settles."""
     text = TEXT.format(between=between, period=period, kind=kind)
-    return list(ask(Subject(read_text(text, "d"), {"d": text})))
+    subject = Subject(read_text(text, "d"), {"d": text})
+    return list(ask(subject)) or list(absences(subject))
 
 
 def rests(delay: int, period: int, *, samples: int = 400) -> bool:
