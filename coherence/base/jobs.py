@@ -39,17 +39,15 @@ HERE = WorkerPool()
 def finished(job: Callable[[T], R], tasks: Sequence[T], workers: WorkerPool = HERE) -> Iterator[tuple[int, R]]:
     """Yields the number of each task and its result, as they end: alone in the order of the tasks.
 
-    Raises MissingExtraError without joblib or Dask, UsageError where no scheduler answers.
+    Raises MissingExtraError without Dask, UsageError where no scheduler answers.
     """
     if workers.count < 1 and workers.count != -1:
         raise UsageError(f"workers(={workers.count}) must be at least 1, or -1 for one a core")
     if not workers.elsewhere:
         yield from ((number, job(task)) for number, task in enumerate(tasks))
         return
-    try:
-        from joblib import Parallel, delayed
-    except ImportError as error:
-        raise MissingExtraError("work on several cores", "parallel") from error
+    from joblib import Parallel, delayed
+
     calls = [delayed(_run_one)((job, task, number)) for number, task in enumerate(tasks)]
     if workers.cluster is None:
         yield from Parallel(n_jobs=workers.count, return_as="generator_unordered")(calls)

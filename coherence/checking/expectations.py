@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 from coherence.base import units
 from coherence.base.errors import InputError, Problem
+from coherence.base.jobs import HERE, WorkerPool, finished, in_order
 from coherence.base.number_text import render_decimal
 from coherence.base.places import Place
 from coherence.findings.finding import Finding, Report, Severity, Verdict
@@ -41,8 +43,8 @@ class Expected:
         return f"{self.code} {self.verdict}" + (f" of {', '.join(sorted(self.of))}" if self.of else "")
 
 
-def compare(paths: Iterable[Path], *, time_limit: float = 20.0, base: Path | None = None) -> list[Result]:
-    """Returns how each design differs from its `expected.yaml`; names relative to `base`.  Raises InputError."""
+def expected_files(paths: Iterable[Path]) -> list[Path]:
+    """Returns the `expected.yaml` of each design under the paths.  Raises InputError where there is none."""
     files = [
         f
         for path in paths
@@ -58,10 +60,21 @@ def compare(paths: Iterable[Path], *, time_limit: float = 20.0, base: Path | Non
                 )
             ]
         )
-    return [_result(path, time_limit, base) for path in files]
+    return files
 
 
-def _result(path: Path, time_limit: float, base: Path | None) -> Result:
+def compare(
+    files: Sequence[Path], *, time_limit: float = 20.0, base: Path | None = None, workers: WorkerPool = HERE
+) -> Iterator[Result]:
+    """Yields how each design differs from its `expected.yaml`, in order; names relative to `base`.
+
+    Raises InputError.
+    """
+    asked = partial(_result, time_limit=time_limit, base=base)
+    return in_order(finished(asked, files, workers))
+
+
+def _result(path: Path, *, time_limit: float, base: Path | None) -> Result:
     from coherence.checking.workspace import open_workspace, report
 
     root = document.read(read_bytes(path, str(path)), str(path))[0].root

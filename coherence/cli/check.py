@@ -18,6 +18,7 @@ from coherence.cli._progress import Progress
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._terminal import is_coloured
 from coherence.cli._unread import strict_code, strict_option
+from coherence.cli._workers import workers_of
 from coherence.findings.finding import Accounting, Evidence, Finding, Grade, Report, Severity, Verdict
 
 if TYPE_CHECKING:
@@ -222,9 +223,14 @@ class CheckOptions:
 def _expected(paths: Sequence[str], options: CheckOptions) -> int:
     from pathlib import Path
 
-    from coherence.checking.expectations import compare, summary
+    from coherence.checking.expectations import compare, expected_files, summary
 
-    results = compare([Path(path) for path in paths], time_limit=options.time_limit)
+    files = expected_files(map(Path, paths))
+    with Progress("checking") as bar:
+        results = []
+        for result in compare(files, time_limit=options.time_limit, workers=workers_of(None, None, len(files))):
+            results.append(result)
+            bar(len(results) / len(files), str(result.path))
     click.echo(summary(results), nl=False)
     return 0 if all(not result.differences for result in results) else 1
 

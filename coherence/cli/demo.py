@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import click
 
+from coherence.cli._progress import Progress
+from coherence.cli._workers import workers_of
+
 
 @click.command("demo")
 @click.option("--brief", is_flag=True, help="Only the closing table.")
@@ -15,16 +18,19 @@ def command(*, brief: bool) -> int:
     from dataclasses import replace
 
     from coherence import reporting
-    from coherence.checking.expectations import compare, summary
+    from coherence.checking.expectations import compare, expected_files, summary
     from coherence.findings.finding import Verdict
     from coherence.language.catalogue import shipped
 
     specs = shipped("specs")
-    results = compare([specs], base=specs.parent)
-    if not brief:
-        for result in results:
+    files, results = expected_files([specs]), []
+    with Progress("checking") as bar:
+        for result in compare(files, base=specs.parent, workers=workers_of(None, None, len(files))):
+            results.append(result)
             conflicts = tuple(f for f in result.report.findings if f.verdict is Verdict.CONFLICT)
-            if conflicts:
+            if brief:
+                bar(len(results) / len(files), result.path.name)
+            elif conflicts:
                 click.echo(f"== {result.path.name}\n")
                 click.echo(reporting.render("text", replace(result.report, findings=conflicts[:2])))
     click.echo(summary(results), nl=False)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--select", "-s", multiple=True, metavar="COH2", help="Ask only codes that begin with this (repeatable).")
 @click.option("--ignore", "-i", multiple=True, metavar="COH2", help="Ask no codes that begin with this (repeatable).")
 @click.option("--picture", metavar="FILE", help="Draw the map: FILE.svg, or FILE.png.")
-@workers_options("every point", default="all cores with joblib")
+@workers_options("every point", default="all cores")
 @time_limit_option(0.1, 30.0, "Of one point; beyond it the point is undecided.")
 @strict_option(OPEN)
 @output_option("text", "json")

@@ -81,7 +81,7 @@ def sweep(
     axes: by dotted path of a number in the design (from, to) or (from, to, points), in the unit of the number or with
     one: {"loops.hpa.target.setpoint": ("30 %", "80 %", 6)}; of a path without dots also a keyword (more_axes).
     select, ignore: beginnings of the codes that are asked where all loops settle.  time_limit: seconds for one point.
-    jobs: processes (joblib).  Raises InputError and UsageError.
+    jobs: processes.  Raises InputError and UsageError.
     """
     from coherence.exploring.swept_numbers import axes as read_axes
 

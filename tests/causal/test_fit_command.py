@@ -220,7 +220,6 @@ def test_one_change_of_an_option_changes_the_answer(ask: Asking) -> None:
 
 @pytest.mark.slow
 def test_the_bootstrap_is_the_same_for_any_number_of_jobs(ask: Asking) -> None:
-    pytest.importorskip("joblib")
     ask.write(chain())
     words = ["--loss", "trainer.step_time", "--bootstrap", "60", "-o", "json"]
     one, two = ask.told(*words), ask.told(*words, "--jobs", "2")

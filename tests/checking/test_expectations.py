@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from coherence.base.errors import InputError
-from coherence.checking.expectations import compare, summary
+from coherence.checking.expectations import compare, expected_files, summary
 
 DESIGN = """coherence: 1
 calls:
@@ -19,7 +19,7 @@ CONFLICT = "{code: COH201, verdict: conflict, of: [app -> api]}"
 def told(folder: Path, expected: str, design: str = DESIGN) -> list[str]:
     (folder / "design.yaml").write_text(design)
     (folder / "expected.yaml").write_text(expected)
-    (result,) = compare([folder], base=folder.parent)
+    (result,) = compare(expected_files([folder]), base=folder.parent)
     assert result.path == Path(folder.name)
     return list(result.differences)
 
@@ -66,7 +66,7 @@ def test_numbers_are_compared_with_their_tolerance(tmp_path: Path, number: str, 
 def _numbers(folder: Path) -> dict[str, float]:
     (folder / "design.yaml").write_text(DESIGN)
     (folder / "expected.yaml").write_text("{}")
-    (result,) = compare([folder / "design.yaml"])
+    (result,) = compare(expected_files([folder / "design.yaml"]))
     return {name: float(value) for f in result.report.findings for name, (value, _) in f.evidence.numbers.items()}
 
 
@@ -81,7 +81,7 @@ def test_a_summary_counts_the_designs_that_differ(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / "design.yaml").write_text(DESIGN)
         (folder / "expected.yaml").write_text(expected)
-    lines = summary(compare([tmp_path], base=tmp_path)).splitlines()
+    lines = summary(list(compare(expected_files([tmp_path]), base=tmp_path))).splitlines()
     assert lines[0] == "FAIL bad"
     assert lines[1].startswith("       found and not expected: COH201")
     assert lines[2:] == ["ok   good", "2 designs, 1 differ from their expected.yaml"]
@@ -89,4 +89,4 @@ def test_a_summary_counts_the_designs_that_differ(tmp_path: Path) -> None:
 
 def test_no_expectation_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no expected\.yaml under these paths"):
-        compare([tmp_path])
+        expected_files([tmp_path])

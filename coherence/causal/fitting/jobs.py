@@ -34,7 +34,7 @@ def run(
 
     `workers`: processes on this machine, -1 for one a core; `cluster`: address of a Dask scheduler
     (tcp://host:port), which then decides on the workers.  The job and its tasks must be picklable where other
-    processes run them.  Raises MissingExtraError without joblib or Dask, UsageError where no scheduler answers.
+    processes run them.  Raises MissingExtraError without Dask, UsageError where no scheduler answers.
     """
     ended = finished(_Seeded(job, seed), list(enumerate(tasks)), WorkerPool(workers, cluster))
     return [result for _, result in sorted(ended, key=lambda one: one[0])]
