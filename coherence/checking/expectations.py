@@ -70,8 +70,8 @@ def compare(
 
     Raises InputError.
     """
-    asked = partial(_result, time_limit=time_limit, base=base)
-    return in_order(finished(asked, files, workers))
+    job = partial(_result, time_limit=time_limit, base=base)
+    return in_order(finished(job, files, workers))
 
 
 def _result(path: Path, *, time_limit: float, base: Path | None) -> Result:
