@@ -13,6 +13,8 @@ from coherence.loops.analysis.law_margins import LoopFigures
 from coherence.loops.margins.network_margins import Disk
 from coherence.loops.margins.sampled_margins import MOST_GAIN, CirclePeak, MarginEdge, SampledMargins
 
+LONGEST = 1e9  # s, of a period: a peak at slower ones is one at rest
+
 
 def render_margins(loop: LoopFigures, indent: str = "    ") -> list[str]:
     """Renders the margins of one loop, a line for each."""
@@ -74,8 +76,8 @@ def _peak(peak: CirclePeak) -> str:
 
 
 def render_at(frequency: float | None) -> str:
-    """Renders ` at 0.3 rad/s (period 20.9 s)`; nothing at rest."""
-    if not frequency or not math.isfinite(frequency) or frequency < 1e-12:
+    """Renders ` at 0.3 rad/s (period 20.9 s)`; nothing at rest, nor for a period that nobody lives to see."""
+    if not frequency or not math.isfinite(frequency) or math.tau / frequency > LONGEST:
         return ""
     return f" at {frequency:.4g} rad/s (period {render_seconds(float(f'{math.tau / frequency:.4g}'))})"
 

@@ -51,7 +51,7 @@ def of_design(
 ) -> Figure:  # fmt: skip
     """Draws the groups of a design and its loops; what is not drawn within its share of the time is named."""
     notes = [
-        f"{' and '.join(group.group.names[:3])}: {group.verdict} by {method_of(group.answer.how)}"
+        f"{_short(group, 3)}: {group.verdict} by {method_of(group.answer.how)}"
         for group in analysis.groups[:MOST_GROUPS]
     ]
     if len(analysis.groups) > MOST_GROUPS:
@@ -159,8 +159,9 @@ def _curves(loops: Sequence[OpenLoop], notes: list[str]) -> Iterator[EnclosedCur
             notes.append(f"no Bode and Nyquist: {error}")
 
 
-def _short(group: GroupAnalysis) -> str:
-    return " and ".join(group.group.names[:2])
+def _short(group: GroupAnalysis, most: int = 2) -> str:
+    names = group.group.names
+    return " and ".join([*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])])
 
 
 def _sensitivity(group: GroupAnalysis) -> Iterator[Panel]:

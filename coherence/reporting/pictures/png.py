@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from coherence.reporting.pictures.figure import (
     COLOURS,
     HEIGHT,
+    LEFT,
+    RIGHT,
     SHADED,
     WIDTH,
     Arrow,
@@ -19,7 +22,10 @@ from coherence.reporting.pictures.figure import (
     wrapped_notes,
 )
 
-NAMES = 4  # in a row
+NAMES = 4  # in a row at most
+LETTER, SAMPLE = 5.7, 34  # width of a letter of a name, and of its line with room beside it, px
+LONGEST = 45  # letters of a name
+TICKS = 5  # below a panel, at most
 STYLES = ("-", "--", ":", "-.", (0, (8, 3)), (0, (1, 2)))
 
 
@@ -39,27 +45,38 @@ def png(figure: Figure) -> bytes:
     for panel, (left, top, across, down) in zip(figure.panels, boxes, strict=True):
         first = left // WIDTH
         place = grid[top // half : (top + down) // half, first : first + across // WIDTH]
-        draw_panel(sheet.add_subplot(place), panel)
+        draw_panel(sheet.add_subplot(place), panel, across)
     sheet.suptitle("\n".join((figure.title, *wrapped_notes(figure))), fontsize=11)
     file = BytesIO()
     sheet.savefig(file, dpi=150, format="png", metadata={"Software": "drawn by coherence"})
     return file.getvalue()
 
 
-def draw_panel(axes: Any, panel: Panel) -> None:
-    """Draws a panel on axes of matplotlib."""
+def draw_panel(axes: Any, panel: Panel, across: int = WIDTH) -> None:
+    """Draws a panel, so many px wide, on axes of matplotlib."""
     _draw_data(axes, panel)
     _draw_marks(axes, panel)
     names = [name for name in (*(line.name for line in panel.lines), *(dots.name for dots in panel.dots)) if name]
-    rows = -(-len(names) // NAMES)
+    columns = names_in_a_row(names, across)
+    rows = -(-len(names) // columns)
     axes.set(xlabel=panel.x, ylabel=panel.y)
     axes.set_title(panel.title, loc="left", fontsize=11, pad=4 + 13 * rows)
     _scale(axes, panel)
     if names:  # between title and axes, where they hide nothing
-        axes.legend(fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=NAMES, frameon=False, borderpad=0.1)
+        legend = axes.legend(fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False,
+                             borderpad=0.1, handlelength=1.8, handletextpad=0.4, columnspacing=0.8)  # fmt: skip
+        legend.set_in_layout(False)  # wide names leave the axes as they are
+        for text in legend.get_texts():
+            text.set_text(text.get_text() if len(text.get_text()) <= LONGEST else f"{text.get_text()[: LONGEST - 1]}…")
     for axis, name in ((axes.xaxis, "x"), (axes.yaxis, "y")):
         axis.set_visible(name in panel.ticks)
     axes.grid(visible=True, color="#dddddd")
+
+
+def names_in_a_row(names: Sequence[str], across: int) -> int:
+    """Returns how many names of curves stand beside each other in a panel so many px wide."""
+    widest = LETTER * min(max(map(len, names), default=0), LONGEST) + SAMPLE
+    return max(1, min(NAMES, int((across - LEFT - RIGHT) / widest)))
 
 
 def _draw_data(axes: Any, panel: Panel) -> None:
@@ -131,8 +148,12 @@ def _guide(axes: Any, guide: Guide, row: int, *, after: bool) -> None:
 
 def _scale(axes: Any, panel: Panel) -> None:
     """Sets logarithmic axes and limits, so that all that is drawn is inside."""
+    from matplotlib.ticker import MaxNLocator
+
     if "x" in panel.log:
         axes.set_xscale("log")
+    elif "x" in panel.ticks:
+        axes.xaxis.set_major_locator(MaxNLocator(TICKS))  # long numbers keep apart
     if "y" in panel.log:
         axes.set_yscale("log")
     if panel.square:

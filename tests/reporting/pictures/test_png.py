@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from coherence.reporting.pictures.figure import Dots, Figure, Line, Panel
 from coherence.reporting.pictures.files import write
+from coherence.reporting.pictures.png import draw_panel, names_in_a_row
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
@@ -20,3 +22,26 @@ def test_every_part_of_a_figure_is_drawn(tmp_path: Path) -> None:
     file = tmp_path / "a.png"
     write(Figure("t", (panel,), notes=("n",)), str(file))
     assert file.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_ten_names_stand_in_rows_that_fit_the_panel() -> None:
+    assert names_in_a_row(["a", "b"], 400) == 4
+    assert names_in_a_row(["thermostat_10"] * 10, 400) == 2
+    assert names_in_a_row(["x" * 200], 400) == 1
+
+
+def test_long_names_and_long_numbers_leave_the_axes_as_they_are() -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Sheet
+
+    sheet = Sheet(figsize=(4.4, 3.7), layout="constrained")
+    canvas = FigureCanvasAgg(sheet)
+    axes = sheet.add_subplot()
+    lines = tuple(Line(f"thermostat of the {k}th zone", ((-0.0319, 0.0), (0.0, float(k))), k) for k in range(10))
+    draw_panel(axes, Panel("a", "x", "y", lines))
+    canvas.draw()
+    assert axes.get_position().width > 0.6
+    boxes = [label.get_window_extent() for label in axes.get_xticklabels() if label.get_visible()]
+    inside = [box for box in boxes if axes.bbox.x0 - 1 <= (box.x0 + box.x1) / 2 <= axes.bbox.x1 + 1]
+    assert len(inside) >= 3
+    assert all(first.x1 < second.x0 for first, second in pairwise(inside))
