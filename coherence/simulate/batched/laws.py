@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from coherence.language.expressions.lower_numpy import lower_numpy
+from coherence.language.expressions.lower_numpy import Values, numpy_function
 from coherence.language.expressions.tree import Choose, Compare, Tree, walk
 from coherence.model.laws import CURRENT, READ, READY, ROUNDING, Recommendation
 from coherence.model.model import RateLimit, SampledLoop
@@ -34,6 +34,7 @@ class Memories:
     done: Array = None
     since: dict[Tree, Array] = field(default_factory=dict)
     earlier: dict[Tree, tuple[Fraction, Array, Array]] = field(default_factory=dict)
+    lowered: dict[int, tuple[Tree, Callable[[Values], Array]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         import numpy as np
@@ -124,12 +125,18 @@ class Sample:
         formula, bound = recommendation.formula, {CURRENT.path: current}
         for name, tree in ((READ, recommendation.read), (READY, recommendation.ready)):
             bound[name.path] = np.broadcast_to(self.read(tree), current.shape) if tree is not None else 0.0
-        wanted = lower_numpy(formula, bound, {"ceil": round_up})
+        wanted = self._lowered(formula)(bound)
         for edge in walk(formula.condition) if isinstance(formula, Choose) else ():
             if isinstance(edge, Compare):
-                sides = (np.broadcast_to(lower_numpy(side, bound), current.shape) for side in (edge.left, edge.right))
+                sides = (np.broadcast_to(self._lowered(s)(bound), current.shape) for s in (edge.left, edge.right))
                 self.near(*sides)
         return np.broadcast_to(wanted, self.commanded.shape)
+
+    def _lowered(self, tree: Tree) -> Callable[[Values], Array]:
+        """Returns a part of a law, which each sample evaluates, as a function."""
+        if id(tree) not in self.memory.lowered:
+            self.memory.lowered[id(tree)] = (tree, numpy_function(tree, {"ceil": round_up}))
+        return self.memory.lowered[id(tree)][1]
 
     def _limited(self, wanted: Array, active: Array, mode: Array) -> Decided:
         import numpy as np
