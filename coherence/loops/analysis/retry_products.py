@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from coherence.base.sends import product
 from coherence.language.design import Call, Design
 from coherence.language.words import plain_word
-from coherence.verify.calls.retry_policies import most_tries, tries_again
+from coherence.verify.calls.retry_policies import copies_of_try, most_tries, tries_again
 
 MOST_PATHS = 20_000
 
@@ -63,6 +63,12 @@ def _of(path: tuple[Call, ...]) -> Amplified:
     causes = dict.fromkeys(word.text for call in path for word in call.retry_when or ()) or {"any failure": None}
     candidates = []
     for cause in causes:
-        layers = tuple(most_tries(call) if tries_again(call, plain_word(cause)) else 1 for call in path)
+        layers = tuple(_sends(call, plain_word(cause)) for call in path)
         candidates.append(Amplified(names, layers, product(layers), cause))
     return max(candidates, key=lambda chain: (chain.tries is None, chain.tries or 0))
+
+
+def _sends(call: Call, cause: str) -> int | None:
+    """Returns the most sends of one call: its tries, and a second copy of each where one may be due."""
+    tries = most_tries(call) if tries_again(call, cause) else 1
+    return None if tries is None else tries * copies_of_try(call)

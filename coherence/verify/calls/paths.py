@@ -158,27 +158,30 @@ class RetryAmplification:
 
 
 def amplification(
-    way: Sequence[RetryPolicy], cause: str, *, abandons: bool, least: bool = False, pace: str = QUICK
-) -> RetryAmplification:
-    """Returns the most sends by one cause.  `abandons`: without `on_timeout`; `least`: the smallest of ranges.
+    way: Sequence[RetryPolicy], cause: str, *, abandons: bool, least: bool = False, pace: str = QUICK,
+    copies: bool = True,
+) -> RetryAmplification:  # fmt: skip
+    """Returns the most sends by one cause.  `abandons`: without `on_timeout`; `least`: the smallest of ranges;
+    `copies`: second copies of tries count.
 
     `pace`: failures as fast as they can be, as slow as they are stated, or anything between (then a bound).
     """
-    layers = tuple(_layer(plan, cause, abandons=abandons, least=least) for plan in way)
+    layers = tuple(_layer(plan, cause, abandons=abandons, least=least, copies=copies) for plan in way)
     quick, slow = _takes(way[-1], cause)
     sends, rows = most_sends(layers, slow if pace == SLOW else quick, slow if pace == ANY else None)
     return RetryAmplification(tuple(way), cause, sends, rows)
 
 
-def _layer(plan: RetryPolicy, cause: str, *, abandons: bool, least: bool) -> RetryLayer:
+def _layer(plan: RetryPolicy, cause: str, *, abandons: bool, least: bool, copies: bool) -> RetryLayer:
     tries = plan.fewest if least else plan.most
-    word = plan.call.on_timeout
+    word, hedge = plan.call.on_timeout, plan.call.hedge_after if copies else None
     limit = (plan.limit.low if least else plan.limit.high) if plan.limit else None
     deadline = (plan.deadline.low if least else plan.deadline.high) if plan.deadline else None
     return RetryLayer(
         tries if tries_again(plan.call, cause) else (1,), plan.backoff, limit, deadline,
         cancels=not abandons if word is None else word.text == "cancel",
         timed_tries=tries if tries_again(plan.call, "timeout") else (1,),
+        hedge=None if hedge is None else hedge.high if least else hedge.low,
     )  # fmt: skip
 
 

@@ -263,6 +263,15 @@ def _most(call: Call) -> Tries:
     return tuple(_tries(t, low=False) for t in call.tries) or (1,)
 
 
+def copies_of_try(call: Call) -> int:
+    """Returns the most copies that one try sends: two where a second one is due before the try is given up."""
+    if call.hedge_after is None:
+        return 1
+    soonest = call.hedge_after.low
+    limits = (limit.high for limit in (call.per_try, call.deadline) if isinstance(limit, Quantity))
+    return 2 if all(soonest <= limit for limit in limits) else 1
+
+
 def tries_again(call: Call, cause: str) -> bool:
     """Decides whether the call tries again after a failure of this cause.  Without `retry_when` after any."""
     if call.retry_when is None:

@@ -29,7 +29,8 @@ from coherence.verify.calls.attempts import (
 class RetryLayer:
     """One call of a chain: its tries, pauses and limits, and what a timeout stops.
 
-    `limit` = seconds that one try may take, `deadline` = seconds for all tries; `cancels`: when a
+    `hedge` = seconds after which a try that goes on is sent a second time, and fails when both copies have.
+    `limit` = seconds that one copy may take, `deadline` = seconds for all tries; `cancels`: when a
     limit of this layer ends a try, the work below ends too, else it goes on.  `timed_tries`: the tries where they
     time out (None: the same).
     """
@@ -40,6 +41,7 @@ class RetryLayer:
     deadline: Fraction | None = None
     cancels: bool = True
     timed_tries: Tries | None = None
+    hedge: Fraction | None = None
 
 
 Outcome = tuple[int | None, Fraction | None]  # (sends, seconds); None is unbounded
@@ -67,7 +69,8 @@ CAUSE, TIMEOUT = frozenset({False}), frozenset({True})  # by which a try may fai
 
 
 class _Chain:
-    """`whole[i]`: one call at layer i that nothing interrupts from above; `tried[i]`: one of its tries.
+    """`whole[i]`: one call at layer i that nothing interrupts from above; `tried[i]`: one of its tries; `copies[i]`:
+    one copy of it, of which `hedged[i]` sends two.
 
     `longest[i]`, seconds: more than the call may take (None: unbounded), which decides what may time out; `failed[i]`:
     by what the call may fail; `causes[i]`: by what its tries may.
@@ -77,11 +80,27 @@ class _Chain:
         self.layers, self.bounds = layers, slowest is not None
         self.whole: list[Outcome] = [(1, takes)] * (len(layers) + 1)
         self.tried: list[Outcome] = [(1, takes)] * len(layers)
+        self.copies: list[Outcome] = [(1, takes)] * len(layers)
+        self.hedged = [False] * len(layers)
         self.longest: list[Fraction | None] = [takes if slowest is None else slowest] * (len(layers) + 1)
         self.failed, self.causes = [CAUSE] * (len(layers) + 1), [CAUSE] * len(layers)
 
     def one_try(self, depth: int) -> Outcome:
-        """Returns the outcome of one try at layer `depth`, within the layer's own limit."""
+        """Returns the outcome of one try at layer `depth`, with the second copy that may be sent of it.
+
+        For a bound both copies are sent as if each were alone: no more than twice the sends of tries of one copy.
+        """
+        sends, takes = self.copies[depth] = self.one_copy(depth)
+        hedge, longest = self.layers[depth].hedge, takes
+        if self.bounds:
+            longest = least(self.longest[depth + 1], self.layers[depth].limit)
+        if hedge is None or (longest is not None and (longest < hedge or (longest == hedge and not self.bounds))):
+            return sends, takes
+        self.hedged[depth] = True
+        return _times(2, sends), takes if self.bounds else _later(takes, hedge)
+
+    def one_copy(self, depth: int) -> Outcome:
+        """Returns the outcome of one copy of a try at layer `depth`, within the layer's own limit."""
         sends, takes = self.whole[depth + 1]
         layer = self.layers[depth]
         failed = self._causes(self.failed[depth + 1], takes, self.longest[depth + 1], layer.limit)
@@ -103,7 +122,7 @@ class _Chain:
         if layer.deadline is None:
             return LayerSends(course.count, each, 0, inner, course.tries), end
         done, rest = self._until(depth, layer.deadline)
-        part = 0 if rest is None else self.cut(depth + 1, rest) if layer.cancels else each
+        part = 0 if rest is None else self._part(depth, rest) if layer.cancels else self._abandoned(depth)
         row = LayerSends(done, each, part, inner, course.tries)
         if row.total != _times(course.count, each) and not self.bounds:
             self.failed[depth] = TIMEOUT
@@ -111,7 +130,7 @@ class _Chain:
 
     def _longest(self, depth: int) -> Fraction | None:
         layer = self.layers[depth]
-        takes = least(self.longest[depth + 1], layer.limit)
+        takes = _later(least(self.longest[depth + 1], layer.limit), layer.hedge or ZERO)
         return last_end(RetrySchedule(self._tries(depth), takes, layer.backoff))
 
     def cut(self, depth: int, end: Fraction) -> int | None:
@@ -124,9 +143,25 @@ class _Chain:
             done, rest = self._until(depth, layer.deadline if own and layer.deadline is not None else room)
             total = _plus(total, _times(done, each))
             if own and rest is not None and not layer.cancels:
-                return _plus(total, each)
+                return _plus(total, self._abandoned(depth))
+            if rest is not None and layer.hedge is not None:
+                return _plus(total, self._part(depth, rest))
             room, depth = rest, depth + 1
         return _plus(total, 1) if room is not None and room > 0 else total
+
+    def _part(self, depth: int, rest: Fraction) -> int | None:
+        """Returns sends of a try at layer `depth` that is cancelled after `rest`; but for a bound, of its first copy
+        alone.
+        """
+        sends, takes = self.copies[depth]
+        if self.layers[depth].hedge is None:
+            return self.cut(depth + 1, rest)
+        one = sends if takes is not None and takes < rest else self.cut(depth + 1, rest)
+        return _times(2, one) if self.hedged[depth] and self.bounds else one
+
+    def _abandoned(self, depth: int) -> int | None:
+        """Returns sends of a try that is abandoned when its call ends; but for a bound, of its first copy alone."""
+        return self.tried[depth][0] if self.bounds else self.copies[depth][0]
 
     def _until(self, depth: int, end: Fraction) -> tuple[int | None, Fraction | None]:
         """Returns tries that end before `end`, and the time that is left for the one that has begun (None: none has).
@@ -182,6 +217,10 @@ def _times(one: int | None, other: int | None) -> int | None:
     if one == 0 or other == 0:
         return 0
     return None if one is None or other is None else one * other
+
+
+def _later(time: Fraction | None, by: Fraction) -> Fraction | None:
+    return None if time is None else time + by
 
 
 def _plus(one: int | None, other: int | None) -> int | None:

@@ -140,3 +140,59 @@ def test_of_a_limit_and_a_kill_at_one_instant_the_bound_takes_the_order_that_sen
 def test_cancelling_sends_no_more_than_abandoning(layers: list[RetryLayer], takes: Fraction) -> None:
     cancelling, leaving = ([replace(layer, cancels=c) for layer in layers] for c in (True, False))
     assert (sends(*cancelling, takes=takes) or 0) <= (sends(*leaving, takes=takes) or 0)
+
+
+# --- second copies of tries, against the same simulation
+
+hedged = st.lists(
+    st.builds(
+        RetryLayer, few.map(lambda n: (n,)), time.map(pause), limits, limits, st.booleans(),
+        hedge=st.none() | st.fractions(min_value=Fraction(1, 4), max_value=6, max_denominator=4),
+    ),
+    min_size=1, max_size=3,
+)  # fmt: skip
+
+
+def run_hedged(
+    layers: list[RetryLayer], begin: Fraction, killed: Fraction, takes: Fraction
+) -> tuple[int, Fraction]:
+    """(sends, time of its failure) of one call: each try sends a copy, and another one `hedge` later if it goes on."""
+    if not layers:
+        return (1 if begin < killed else 0), begin + takes
+    layer, count, now = layers[0], 0, begin
+    stop = INFINITE if layer.deadline is None else begin + layer.deadline
+    for k in range(layer.tries[0] or 0):
+        starts, ends = [now], list[Fraction]()
+        while starts and starts[0] < min(stop, killed):
+            at = starts.pop(0)
+            until = min(stop, INFINITE if layer.limit is None else at + layer.limit)
+            reach = min(until, killed) if layer.cancels else INFINITE if until <= killed else killed
+            made, over = run_hedged(layers[1:], at, reach, takes)
+            count += made
+            ends.append(min(over, until))
+            if len(ends) == 1 and layer.hedge is not None and ends[0] > at + layer.hedge:
+                starts.append(at + layer.hedge)
+        if not ends:
+            break
+        now = max(ends) + (layer.backoff.base.low if k + 1 < (layer.tries[0] or 0) else 0)
+    return count, min(now, stop)
+
+
+@given(hedged, takes_time)
+@settings(max_examples=200, deadline=None)
+def test_with_second_copies_the_bound_is_never_below_and_the_count_never_above(
+    layers: list[RetryLayer], takes: Fraction
+) -> None:
+    played = run_hedged(layers, Fraction(0), INFINITE, takes)[0]
+    bound = most_sends(tuple(layers), takes, takes)[0]
+    assert bound is not None
+    assert played <= bound
+    if len(layers) == 1:
+        assert (sends(*layers, takes=takes) or 0) <= played
+
+
+def test_a_try_that_hangs_is_sent_twice_and_one_that_ends_before_its_second_copy_once() -> None:
+    late, soon = (RetryLayer((3,), pause(0), limit=Fraction(1), hedge=Fraction(h, 2)) for h in (4, 1))
+    assert (sends(late, takes=5), sends(soon, takes=5)) == (3, 6)
+    assert [most_sends((layer,), Fraction(5), Fraction(5))[0] for layer in (late, soon)] == [3, 6]
+    assert sends(replace(soon, cancels=False), soon, takes=5) == 36

@@ -20,8 +20,8 @@ from coherence.language.workloads import Spread2, Workload
 from coherence.verify.calls.attempts import ZERO, budget_factor
 from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.claims import Numbers
-from coherence.verify.calls.paths import Way, amplification, heaviest, open_share, ways
-from coherence.verify.calls.retry_policies import RetryPolicy, tries_again
+from coherence.verify.calls.paths import ANY, QUICK, Way, amplification, heaviest, open_share, ways
+from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tries_again
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.facts.limits import always_holds, counted_in_flight
 from coherence.verify.patterns.calls._nested_retries import layer_places
@@ -47,6 +47,8 @@ class AmplifiedLoad:
     `beside`: the other workloads that go there, each with its own worst load (None: not known), in tries of the mean
     service of this one.  `often`: most first tries per second over a long time, repeated bursts and switches included.
     `share`: what would say how many requests come there, where some do without.
+    `hedged`: calls that may send a second copy of each try, counted in `sends`; `one_copy`: the sends without them;
+    `surely`: no more than the sends of an overload.
     """
 
     workload: Workload
@@ -60,6 +62,9 @@ class AmplifiedLoad:
     beside: tuple[tuple[str, Fraction | None], ...] = ()
     often: Fraction = ZERO
     share: str = ""
+    hedged: tuple[RetryPolicy, ...] = ()
+    one_copy: Fraction | None = None
+    surely: Fraction | None = None
 
     @property
     def lasting(self) -> Fraction | None:
@@ -118,11 +123,15 @@ def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> 
         return None
     routes = ways(tree, workload.name, callee)
     calls = list(dict.fromkeys(plan for way in routes.ways for plan in way))
-    retrying = tuple(plan for plan in calls if plan.retries and tries_again(plan.call, "timeout"))
+    hedged = tuple(plan for plan in calls if copies_of_try(plan.call) > 1)
+    again = (plan for plan in calls if plan in hedged or (plan.retries and tries_again(plan.call, "timeout")))
+    retrying = tuple(again)
     if routes.cyclic or routes.cut or not retrying:
         return None
     budgets = tuple(dict.fromkeys(limit.name for plan in calls for limit in retry_limits(design, plan)))
     total = _total(design, tree, routes.ways, rate)
+    alone = _total(design, tree, routes.ways, rate, pace="") if hedged else total
+    surely = _total(design, tree, routes.ways, rate, pace=QUICK) if hedged else total
     beside = tuple(
         (other.name, _beside(subject, tree, other, callee, capacity))
         for other in _others(design, tree, workload, callee)
@@ -130,12 +139,20 @@ def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> 
     beside += tuple((name, None) for name in unstated_sources(design, callee) if name not in design.workload)
     often = long_run_rate(workload)
     share = open_share(tree, dict.fromkeys(routes.ways, 1))
-    return AmplifiedLoad(workload, rate, callee, capacity, routes.ways, retrying, total, budgets, beside, often, share)
+    return AmplifiedLoad(
+        workload, rate, callee, capacity, routes.ways, retrying, total, budgets, beside, often, share, hedged, alone,
+        surely,
+    )  # fmt: skip
 
 
-def _total(design: Design, tree: CallTree, found: tuple[Way, ...], rate: Quantity) -> Fraction | None:
-    """Returns sends per first try over all ways that it takes together."""
-    sends = {way: _sends(design, way, rate.low) for way in found}
+def _total(
+    design: Design, tree: CallTree, found: tuple[Way, ...], rate: Quantity, *, pace: str = ANY
+) -> Fraction | None:
+    """Returns sends per first try over all ways that it takes together.
+
+    `pace`: second copies as a bound (ANY), no more than are sent (QUICK), or none.
+    """
+    sends = {way: _sends(design, way, rate.low, pace=pace) for way in found}
     taken = [sends[way] for way in heaviest(tree, sends)]
     return None if None in taken else sum((s for s in taken if s is not None), ZERO)
 
@@ -177,20 +194,22 @@ def capacity_of(subject: Subject, name: str, workload: Workload, *, leaf: bool) 
     return None
 
 
-def _sends(design: Design, way: Way, rate: Fraction) -> Fraction | None:
+def _sends(design: Design, way: Way, rate: Fraction, *, pace: str) -> Fraction | None:
     """Returns sends per first try when every try times out: the product of the layers, each within its retry budget."""
+    hedged = bool(pace) and any(copies_of_try(plan.call) > 1 for plan in way)
     if not any(any(retry_limits(design, plan)) for plan in way):
-        sends = amplification(way, "timeout", abandons=True).sends
+        sends = amplification(way, "timeout", abandons=True, pace=pace if hedged else QUICK, copies=hedged).sends
         return None if sends is None else Fraction(sends)
     total: Fraction | None = Fraction(1)
     for plan in way:
-        again = plan.tries if tries_again(plan.call, "timeout") else 1
-        bounds = [b for b in (None if again is None else Fraction(again), _budget(design, plan, rate)) if b is not None]
-        total = None if total is None or not bounds else total * min(bounds)
+        again, times = plan.tries if tries_again(plan.call, "timeout") else 1, copies_of_try(plan.call) if hedged else 1
+        budget = _budget(design, plan, rate, times)
+        bounds = [b for b in (None if again is None else Fraction(again), budget) if b is not None]
+        total = None if total is None or not bounds else total * times * min(bounds)
     return total
 
 
-def _budget(design: Design, plan: RetryPolicy, rate: Fraction) -> Fraction | None:
+def _budget(design: Design, plan: RetryPolicy, rate: Fraction, copies: int) -> Fraction | None:
     """Returns most sends per first try that the limits of retries let through at this rate; None: no bound.
 
     A count, and the floor of a share, are retries in flight, each of them `per_try` long while all time out: at a
@@ -201,19 +220,21 @@ def _budget(design: Design, plan: RetryPolicy, rate: Fraction) -> Fraction | Non
     in_flight = rate * plan.limit.low
     alone = sum(call.caller is not None and call.caller.text == plan.caller for call in design.calls) == 1
     return min(
-        (b for limit in retry_limits(design, plan) if (b := _within(limit, in_flight, alone=alone))), default=None
+        (b for limit in retry_limits(design, plan) if (b := _within(limit, in_flight, alone=alone, copies=copies))),
+        default=None,
     )
 
 
-def _within(limit: Limit, in_flight: Fraction, *, alone: bool) -> Fraction | None:
-    """Returns sends per first try within one limit, with so many first tries in flight.
+def _within(limit: Limit, in_flight: Fraction, *, alone: bool, copies: int) -> Fraction | None:
+    """Returns tries per first try within one limit, with so many first tries in flight.
 
-    `alone`: the call is its caller's only one; else a share counts other calls as well, which may be many.
+    `alone`: the call is its caller's only one; else a share counts other calls as well, which may be many.  `copies` of
+    each try are in flight, of which a share of all in flight is one.
     """
     if isinstance(limit.at_most, Quantity):
         return 1 + limit.at_most.high / in_flight if in_flight else None
     share = share_of(limit) if alone else None
-    factor = budget_factor(share[0], of_first=share[1]) if share is not None else None
+    factor = budget_factor(share[0] * copies, of_first=share[1]) if share is not None else None
     floor = limit.but_at_least.high if isinstance(limit.but_at_least, Quantity) else ZERO
     if factor is None or (floor and not in_flight):
         return None

@@ -49,6 +49,8 @@ def facts(subject: Subject, load: AmplifiedLoad) -> CallFacts | None:
     plan = load.ways[0][0]
     if len(load.ways) > 1 or len(load.ways[0]) > 1 or plan.limit is None or plan.call.on_timeout is None:
         return None
+    if load.hedged:  # waiting with second copies has no closed form here
+        return None
     number = copies(known(subject), load.callee)
     servers = int(number.low) if number is not None and number.low is not None and number.low >= 1 else 0
     cv = load.workload.service.cv if isinstance(load.workload.service, Spread2) else None

@@ -13,7 +13,7 @@ from coherence.findings.question_input import Question, arithmetic
 from coherence.verify.calls.attempts import expected_sends
 from coherence.verify.calls.call_graph import CallTree
 from coherence.verify.calls.paths import OTHER, RetryAmplification, amplification
-from coherence.verify.calls.retry_policies import RetryPolicy, tries_again
+from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try, tries_again
 
 HALF = Fraction(1, 2)
 EXACT_UP_TO = 64  # layers; beyond, deadlines that cut the product are not counted out
@@ -60,7 +60,8 @@ def _best(tree: CallTree, cause: str) -> dict[str, _Best]:
             if tree.on_cycle(plan):
                 continue
             before, again = table.get(name, _Best()), plan.tries if tries_again(plan.call, cause) else 1
-            sends = None if before.sends is None or again is None else before.sends * again
+            copies = copies_of_try(plan.call)
+            sends = None if before.sends is None or again is None else before.sends * again * copies
             candidate = _Best(sends, before.layers + (again != 1), plan)
             table[plan.callee] = max(table.get(plan.callee, _Best()), candidate, key=_size)
     return table
@@ -77,7 +78,7 @@ def _way(table: dict[str, _Best], name: str) -> list[RetryPolicy]:
 def _note(question: Question, amplification: RetryAmplification) -> Finding:
     layers = retrying(amplification)
     total = "unboundedly many" if amplification.sends is None else str(amplification.sends)
-    product = " x ".join("unlimited" if plan.tries is None else str(plan.tries) for plan in layers[:8])
+    product = " x ".join(render_times(plan) for plan in layers[:8])
     more = " x ..." if len(layers) > 8 else ""
     caller, callee = amplification.way[0].caller, amplification.way[-1].callee
     message = (
@@ -96,16 +97,25 @@ def retrying(found: RetryAmplification) -> list[RetryPolicy]:
     """Returns the layers that try again; of a way that is not counted out, those that may."""
     if not found.rows:
         return [plan for plan in found.way if plan.tries != 1 and tries_again(plan.call, found.cause)]
-    return [plan for plan, row in zip(found.way, found.rows, strict=True) if product(row.tries) != 1]
+    rows = zip(found.way, found.rows, strict=True)
+    return [plan for plan, row in rows if product(row.tries) != 1 or copies_of_try(plan.call) > 1]
+
+
+def render_times(plan: RetryPolicy) -> str:
+    """Renders how often a layer sends."""
+    tries = "unlimited" if plan.tries is None else str(plan.tries)
+    return f"{tries} x 2 copies" if copies_of_try(plan.call) > 1 else tries
 
 
 def layer_places(layers: list[RetryPolicy]) -> list[Place]:
-    """Returns the tries of each layer."""
-    return [
+    """Returns the tries of each layer, and the second copies of tries."""
+    tries = [
         q.place.labelled(f"{plan.name} tries up to {plan.tries or 'unlimited'} times")
         for plan in layers[:8]
         for q in plan.call.tries[:1]
     ]
+    hedges = (plan.call.hedge_after for plan in layers[:8] if copies_of_try(plan.call) > 1)
+    return tries + [hedge.place.labelled("a second copy of each try is sent") for hedge in hedges if hedge is not None]
 
 
 def figures(amplification: RetryAmplification) -> dict[str, tuple[Fraction | int, str]]:
@@ -127,7 +137,9 @@ def steps(amplification: RetryAmplification) -> Iterator[Step]:
     """Yields what each layer makes of one call."""
     sends: int | None = 1
     for plan in retrying(amplification)[:8]:
-        sends = None if sends is None or plan.tries is None else sends * plan.tries
+        copies = copies_of_try(plan.call)
+        sends = None if sends is None or plan.tries is None else sends * plan.tries * copies
         so_far = "unbounded" if sends is None else str(sends)
         times = plan.tries or "any number of"
-        yield Step(None, f"{plan.name} fails by {amplification.cause} {times} times: {so_far} so far")
+        twice = ", each sent twice" if copies > 1 else ""
+        yield Step(None, f"{plan.name} fails by {amplification.cause} {times} times{twice}: {so_far} so far")

@@ -39,7 +39,7 @@ from coherence.verify.calls.paths import (  # fmt: skip
 from coherence.verify.calls.repairs import fewer_tries, offered
 from coherence.verify.calls.retry_policies import RetryPolicy
 from coherence.verify.facts.design_facts import known
-from coherence.verify.patterns.calls._nested_retries import figures, layer_places, retrying, steps
+from coherence.verify.patterns.calls._nested_retries import figures, layer_places, render_times, retrying, steps
 
 SHARED = "all tries of a run fail by one shared cause"
 TIMES = "one time of each failure of {} (`fails`): where it ends beside a limit above it, more or fewer tries are made"
@@ -225,7 +225,7 @@ def _broken(
 
 
 def _layers(part: RetryAmplification) -> str:
-    return " x ".join(str(plan.tries or "unlimited") for plan in retrying(part)[:8]) or "1"
+    return " x ".join(render_times(plan) for plan in retrying(part)[:8]) or "1"
 
 
 def _fewer_each(

@@ -61,7 +61,7 @@ from coherence.language.workloads import Workload
 from coherence.verify.calls.attempts import least, started
 from coherence.verify.calls.call_graph import CANCELS, CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, open_share, ways
-from coherence.verify.calls.retry_policies import RetryPolicy
+from coherence.verify.calls.retry_policies import RetryPolicy, copies_of_try
 from coherence.verify.patterns.calls._nested_retries import layer_places
 from coherence.verify.patterns.writers._pair import Numbers
 from coherence.verify.queues.offered_load import least_rate, long_run_rate, peak_rate, unstated_sources
@@ -147,7 +147,7 @@ def _flows(
 def _sends(way: Way) -> Fraction | None:
     """Returns the most sends of one first try while all are refused, within the limits that end tries; None: no bound.
 
-    A try that its caller cancels ends what it has begun.
+    Of each try two copies, where they may be sent.  A try that its caller cancels ends what it has begun.
     """
     total, limit = Fraction(1), None
     for plan in way:
@@ -156,7 +156,7 @@ def _sends(way: Way) -> Fraction | None:
         counts = [plan.tries if end is None else started(plan.best(cause), end) for cause in refused]
         if None in counts:
             return None
-        total *= max((count for count in counts if count is not None), default=1)
+        total *= copies_of_try(plan.call) * max((count for count in counts if count is not None), default=1)
         limit = least(limit, plan.limit.high if _cancels(plan) and plan.limit else None)
     return total
 
