@@ -153,9 +153,7 @@ hedged = st.lists(
 )  # fmt: skip
 
 
-def run_hedged(
-    layers: list[RetryLayer], begin: Fraction, killed: Fraction, takes: Fraction
-) -> tuple[int, Fraction]:
+def run_hedged(layers: list[RetryLayer], begin: Fraction, killed: Fraction, takes: Fraction) -> tuple[int, Fraction]:
     """(sends, time of its failure) of one call: each try sends a copy, and another one `hedge` later if it goes on."""
     if not layers:
         return (1 if begin < killed else 0), begin + takes
