@@ -7,7 +7,7 @@ within the limits of its retries (SOURCE: N. Bronson et al., HotOS 2021; Envoy's
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from coherence.base.places import Place
@@ -83,6 +83,17 @@ class AmplifiedLoad:
         """`lasting` together with the other workloads."""
         parts = [self.lasting, *(most for _, most in self.beside)]
         return None if None in parts else sum((part for part in parts if part is not None), ZERO)
+
+    @property
+    def by_fewest(self) -> AmplifiedLoad | None:
+        """Returns the load of tries of one copy, or that of as many copies as are sent, where it is too much; else
+        None.
+        """
+        enough = self.capacity.high / self.rate.high
+        if self.one_copy is None or self.one_copy >= enough:
+            return replace(self, sends=self.one_copy, hedged=())
+        few = self.budgets or (self.surely is not None and self.surely < enough)
+        return None if few else replace(self, sends=self.surely)
 
     @property
     def of(self) -> tuple[str, ...]:

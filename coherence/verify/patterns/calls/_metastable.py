@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 from coherence.base.number_text import render_decimal, render_seconds
@@ -43,16 +42,12 @@ def answer(question: Question, subject: Subject, load: AmplifiedLoad) -> Finding
     within = _within(question, subject, load)
     if within is not None:
         return _leaf(question, subject, load) or within
-    if load.hedged:
-        enough = load.capacity.high / load.rate.high
-        if load.one_copy is None or load.one_copy >= enough:  # tries of one copy keep an overload up
-            load = replace(load, sends=load.one_copy, hedged=())
-        elif load.budgets or (load.surely is not None and load.surely < enough):
-            copies = " and ".join(plan.name for plan in load.hedged)
-            needs = f"needs a simulation: second copies of {copies} may keep up an overload of {load.callee}"
-            return question.undecided(needs, load.places, load.of)
-        else:
-            load = replace(load, sends=load.surely)
+    kept_up = load.by_fewest if load.hedged else load
+    if kept_up is None:
+        copies = " and ".join(plan.name for plan in load.hedged)
+        needs = f"needs a simulation: second copies of {copies} may keep up an overload of {load.callee}"
+        return question.undecided(needs, load.places, load.of)
+    load = kept_up
     if load.share:
         return question.undecided(f"needs {load.share}", load.places, load.of)
     if load.worst is not None and load.lasting is not None and load.worst < load.capacity.low <= load.lasting:

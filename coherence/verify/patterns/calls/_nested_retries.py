@@ -93,11 +93,11 @@ def _note(question: Question, amplification: RetryAmplification) -> Finding:
     )
 
 
-def retrying(found: RetryAmplification) -> list[RetryPolicy]:
+def retrying(amplified: RetryAmplification) -> list[RetryPolicy]:
     """Returns the layers that try again; of a way that is not counted out, those that may."""
-    if not found.rows:
-        return [plan for plan in found.way if plan.tries != 1 and tries_again(plan.call, found.cause)]
-    rows = zip(found.way, found.rows, strict=True)
+    if not amplified.rows:
+        return [plan for plan in amplified.way if plan.tries != 1 and tries_again(plan.call, amplified.cause)]
+    rows = zip(amplified.way, amplified.rows, strict=True)
     return [plan for plan, row in rows if product(row.tries) != 1 or copies_of_try(plan.call) > 1]
 
 
