@@ -156,8 +156,8 @@ class _Chain:
         sends, takes = self.copies[depth]
         if self.layers[depth].hedge is None:
             return self.cut(depth + 1, rest)
-        one = sends if takes is not None and takes < rest else self.cut(depth + 1, rest)
-        return _times(2, one) if self.hedged[depth] and self.bounds else one
+        copy = sends if takes is not None and takes < rest else self.cut(depth + 1, rest)
+        return _times(2, copy) if self.hedged[depth] and self.bounds else one
 
     def _abandoned(self, depth: int) -> int | None:
         """Returns sends of a try that is abandoned when its call ends; but for a bound, of its first copy alone."""

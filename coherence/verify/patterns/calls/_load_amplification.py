@@ -157,13 +157,13 @@ def _load(subject: Subject, tree: CallTree, workload: Workload, callee: str) -> 
 
 
 def _total(
-    design: Design, tree: CallTree, found: tuple[Way, ...], rate: Quantity, *, pace: str = ANY
+    design: Design, tree: CallTree, routes: tuple[Way, ...], rate: Quantity, *, pace: str = ANY
 ) -> Fraction | None:
     """Returns sends per first try over all ways that it takes together.
 
     `pace`: second copies as a bound (ANY), no more than are sent (QUICK), or none.
     """
-    sends = {way: _sends(design, way, rate.low, pace=pace) for way in found}
+    sends = {way: _sends(design, way, rate.low, pace=pace) for way in routes}
     taken = [sends[way] for way in heaviest(tree, sends)]
     return None if None in taken else sum((s for s in taken if s is not None), ZERO)
 
