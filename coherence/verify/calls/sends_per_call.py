@@ -157,7 +157,7 @@ class _Chain:
         if self.layers[depth].hedge is None:
             return self.cut(depth + 1, rest)
         copy = sends if takes is not None and takes < rest else self.cut(depth + 1, rest)
-        return _times(2, copy) if self.hedged[depth] and self.bounds else one
+        return _times(2, copy) if self.hedged[depth] and self.bounds else copy
 
     def _abandoned(self, depth: int) -> int | None:
         """Returns sends of a try that is abandoned when its call ends; but for a bound, of its first copy alone."""
