@@ -29,13 +29,19 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option("--select", "-s", multiple=True, metavar="COH2", help="Ask only codes that begin with this (repeatable).")
 @click.option("--ignore", "-i", multiple=True, metavar="COH2", help="Ask no codes that begin with this (repeatable).")
+@click.option(
+    "--linear",
+    is_flag=True,
+    help="Judge up to 4 million points together by the linear verdict at the operating point, from a few readings "
+    "of the text: the numbers of a lap as rational functions of the keys, laid beside readings at other points.",
+)
 @click.option("--picture", metavar="FILE", help="Draw the map: FILE.svg, or FILE.png.")
 @workers_options("every point", default="all cores")
 @time_limit_option(0.1, 30.0, "Of one point; beyond it the point is undecided.")
 @strict_option(OPEN)
 @output_option("text", "json")
 def command(  # noqa: PLR0913  (one parameter per option)
-    *, path: str, parameters: Sequence[str], select: Sequence[str], ignore: Sequence[str],
+    *, path: str, parameters: Sequence[str], select: Sequence[str], ignore: Sequence[str], linear: bool,
     picture: str | None, jobs: int | None, cluster: str | None, into: str | None, time_limit: float, strict: bool,
     output: Sequence[Output],
 ) -> int:  # fmt: skip
@@ -49,6 +55,10 @@ def command(  # noqa: PLR0913  (one parameter per option)
     """
     if len(parameters) > 2:
         raise UsageError(f"{len(parameters)} keys: a map has one or two")
+    if linear:
+        from coherence.cli import _linear_sweep
+
+        return _linear_sweep.answered(click.get_current_context().params)
     from coherence.base.watchdog import interruptible
     from coherence.checking.design_check import Options
     from coherence.cli._progress import Progress

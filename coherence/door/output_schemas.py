@@ -93,6 +93,7 @@ SWEEP = {
         "why": "text",
     }],
     "disagreements": ["any"], "assumptions": ["text"], "not_read": NOT_READ,
+    "linear?": {"readings": "count", "checks": "count", "marks": {"*": "text"}, "rows": ["text"]},
 }  # fmt: skip
 ESTIMATE = {"value": MAYBE_NUMBER, "low": MAYBE_NUMBER, "high": MAYBE_NUMBER, "error": MAYBE_NUMBER}
 INFLUENCE = {

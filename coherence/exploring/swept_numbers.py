@@ -54,15 +54,17 @@ def _exact(number: Fraction) -> str:
     return render_decimal(number) if units.quantity(render_decimal(number))[0] == number else f"{float(number):.12g}"
 
 
-def axes(texts: Sequence[str], sources: Mapping[str, str]) -> tuple[Axis, ...]:
-    """Returns all `KEY=A:B[:log][:n]`.  Raises UsageError with what is wrong and which keys there are."""
+def axes(texts: Sequence[str], sources: Mapping[str, str], *, most: int = MOST_POINTS) -> tuple[Axis, ...]:
+    """Returns all `KEY=A:B[:log][:n]`, of at most so many points.  Raises UsageError with what is wrong and which keys
+    there are.
+    """
     known = dict(scalars(sources))
-    swept = tuple(_axis(text, known) for text in texts)
+    swept = tuple(_axis(text, known, most) for text in texts)
     if len({axis.key for axis in swept}) < len(swept):
         raise UsageError("a key is swept twice: name two different keys")
     count = math.prod(len(axis.values) for axis in swept)
-    if count > MOST_POINTS:
-        raise UsageError(f"{count} points are more than {MOST_POINTS}: give fewer, for example -p KEY=A:B:20")
+    if count > most:
+        raise UsageError(f"{count} points are more than {most}: give fewer, for example -p KEY=A:B:20")
     return swept
 
 
@@ -98,7 +100,7 @@ def _split(text: str) -> tuple[Fraction, str] | None:
     return units.quantity(first)[0], unit
 
 
-def _axis(text: str, known: Mapping[str, Scalar]) -> Axis:
+def _axis(text: str, known: Mapping[str, Scalar], most: int) -> Axis:
     key, _, spec = text.partition("=")
     key = key.strip()
     parts = [part.strip() for part in spec.split(":")]
@@ -114,7 +116,7 @@ def _axis(text: str, known: Mapping[str, Scalar]) -> Axis:
     log, count = "log" in parts[2:], POINTS
     for part in parts[2:]:
         if part != "log":
-            count = _count(part, text)
+            count = _count(part, text, most)
     if max(abs(low), abs(high)) > LARGEST:
         raise UsageError(f"-p {text!r}: beyond 1e300 no picture can be drawn; give a smaller end")
     if low == high:
@@ -137,11 +139,11 @@ def _number(text: str, unit: str, whole: str) -> Fraction:
     return number
 
 
-def _count(text: str, whole: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,6}", text) or int(text) < 2:
+def _count(text: str, whole: str, most: int) -> int:
+    if not re.fullmatch(r"[0-9]{1,7}", text) or int(text) < 2:
         raise UsageError(f"-p {whole!r}: '{text}' is neither `log` nor a number of points (2 or more)")
-    if int(text) > MOST_POINTS:
-        raise UsageError(f"-p {whole!r}: {text} points are more than {MOST_POINTS}")
+    if int(text) > most:
+        raise UsageError(f"-p {whole!r}: {text} points are more than {most}")
     return int(text)
 
 
