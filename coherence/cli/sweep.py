@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -56,9 +56,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     if len(parameters) > 2:
         raise UsageError(f"{len(parameters)} keys: a map has one or two")
     if linear:
-        from coherence.cli import _linear_sweep
-
-        return _linear_sweep.answered(click.get_current_context().params)
+        return _linearised(click.get_current_context().params)
     from coherence.base.watchdog import interruptible
     from coherence.checking.design_check import Options
     from coherence.cli._progress import Progress
@@ -81,6 +79,12 @@ def command(  # noqa: PLR0913  (one parameter per option)
     put_out(output, lambda form: _rendered(form, result))
     code = strict_code(int(bool(result.differing)), result.unread, strict=strict, left_open=_left_open(result.cells))
     return _code(result.cells, code)
+
+
+def _linearised(given: Mapping[str, Any]) -> int:
+    from coherence.cli import _linear_sweep
+
+    return _linear_sweep.answered(given)
 
 
 def _left_open(cells: Sequence[Cell]) -> bool:
