@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from coherence.base.version import VERSION
 from coherence.cli._run import run
 from tests.paths import ROOT
 
@@ -113,3 +114,46 @@ def test_the_container_gets_what_the_package_is_built_from() -> None:
     kept = {line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line[:1] == "!"}
     assert needed <= kept
     assert all((ROOT / name).exists() for name in kept)
+
+
+def release_steps() -> dict[str, str]:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))
+    return {step["name"]: step["run"] for step in workflow["jobs"]["build"]["steps"] if "run" in step}
+
+
+@pytest.mark.parametrize(
+    ("tag", "changelog", "words"),
+    [
+        (f"v{VERSION}", f"## [{VERSION}]\n", ""),
+        ("v9.9.9", f"## [{VERSION}]\n", "the tag is v9.9.9"),
+        (f"v{VERSION}", "## [Unreleased]\n", "has no section"),
+        ("$(touch hacked)", "", "the tag is $(touch hacked)"),
+    ],
+)
+def test_a_release_has_the_version_of_its_tag(tag: str, changelog: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "coherence" / "base").mkdir(parents=True)
+    source = (ROOT / "coherence" / "base" / "version.py").read_text(encoding="utf-8")
+    (tmp_path / "coherence" / "base" / "version.py").write_text(source, encoding="utf-8")
+    (tmp_path / "CHANGELOG.md").write_text(changelog, encoding="utf-8")
+    (script,) = [run for name, run in release_steps().items() if name.startswith("The tag")]
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "TAG": tag}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == bool(words), done.stderr
+    assert words in done.stdout
+    assert not (tmp_path / "hacked").exists()
+
+
+def test_no_script_of_the_release_has_an_expression_in_it() -> None:
+    assert not [name for name, script in release_steps().items() if "${{" in script]
+
+
+def test_rendered_manifests_are_checked_from_a_pipe(folder: Path) -> None:
+    """`helm template | coherence check -`."""
+    manifest = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}]}\n"
+    command = [sys.executable, "-m", "coherence", "check", "-"]
+    for text, code in ((CONFLICT, 1), (f"---\n{manifest}---\n{manifest.replace('name: a', 'name: b')}", 0)):
+        given = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, input=text, cwd=folder, env=given, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr

@@ -1,0 +1,1 @@
+"""Watches a system beside its design: rolling indices, sequential tests, drifts, oscillations and changed findings."""

@@ -1,0 +1,86 @@
+"""Moves a design to what is measured, and tells which problems that brings and takes.
+
+A signal whose name is the path of a number of the design, or `W.rate` of a workload with a rate, moves that number to
+its mean over the last hour.  The design is checked again where a number has left the level it was checked at by a
+tenth; answers are kept by levels, so that a day that comes back is not checked again.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from coherence.base import units
+from coherence.base.errors import CoherenceError
+from coherence.checking.workspace import open_text, report
+from coherence.exploring.swept_numbers import Axis, edited, scalars
+from coherence.findings.finding import Severity, Verdict
+from coherence.watching.signals import WatchedSystem
+
+TENTH = math.log(1.1)
+MOST_KEPT = 500  # answers
+Problems = Mapping[str, str]  # code and policies -> sentence
+Check = Callable[[Mapping[str, str]], Problems]
+
+
+@dataclass
+class MeasuredDesign:
+    """A design whose numbers follow measurements: their axes by signal, and the problems at each level."""
+
+    sources: Mapping[str, str]
+    axes: Mapping[str, Axis]
+    check: Check
+    answers: dict[tuple[tuple[str, int], ...], Problems] = field(default_factory=dict)
+
+    def problems(self, means: Mapping[str, float]) -> Problems:
+        """Returns the problems of the design at measured levels (SI); of the design as it stands without any."""
+        levels = tuple(sorted((name, _level(means[name])) for name in self.axes if means.get(name, 0) > 0))
+        if levels not in self.answers:
+            if len(self.answers) >= MOST_KEPT:
+                del self.answers[next(iter(self.answers))]
+            self.answers[levels] = self.check(self._moved(dict(levels)))
+        return self.answers[levels]
+
+    def _moved(self, levels: Mapping[str, int]) -> Mapping[str, str]:
+        edits = [self.axes[name].edit(Fraction(f"{_of(level):.4g}")) for name, level in levels.items()]
+        return edited(self.sources, edits)
+
+
+def _level(value: float) -> int:
+    return round(math.log(value) / TENTH)
+
+
+def _of(level: int) -> float:
+    return math.exp(level * TENTH)
+
+
+def measured_design(sources: Mapping[str, str], system: WatchedSystem, time_limit: float) -> MeasuredDesign:
+    """Returns the design of these texts with the numbers that its signals move."""
+    return MeasuredDesign(sources, dict(_axes(sources, system)), lambda texts: _checked(texts, time_limit))
+
+
+def _axes(sources: Mapping[str, str], system: WatchedSystem) -> Iterator[tuple[str, Axis]]:
+    known = dict(scalars(sources))
+    rates = {load.signal("rate"): f"workload.{load.name}.rate" for load in system.workloads}
+    for signal in system.queries:
+        scalar = known.get(rates.get(signal, signal))
+        if scalar is not None and ".." not in scalar.text and not scalar.quoted:
+            unit = scalar.text[len(scalar.text.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/%µ")) :]
+            dimension = units.unit(unit)[1] if unit else units.ONE
+            yield signal, Axis(rates.get(signal, signal), scalar, (), unit, dimension, log=False)
+
+
+def _checked(texts: Mapping[str, str], time_limit: float) -> Problems:
+    """Returns the conflicts of a design; that it can no longer be read is one, too."""
+    (name, text), *_ = texts.items()
+    try:
+        findings = report(open_text(text, name), time_limit=time_limit).findings
+    except CoherenceError as error:
+        return {"design cannot be checked": str(error).splitlines()[0]}
+    return {
+        f"{finding.code} of {', '.join(finding.of)}": finding.message
+        for finding in findings
+        if finding.verdict is Verdict.CONFLICT and finding.severity is not Severity.INFO
+    }

@@ -1,0 +1,47 @@
+"""Measured numbers move a design to where it breaks, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from coherence.language.reading import read_text
+from coherence.watching.measured_design import measured_design
+from coherence.watching.signals import watched_system
+
+TEXT = """\
+coherence: 1
+workload: {web: {rate: 10 req/s, service: 100 ms, deadline: 2 s, entitlement: 4}}
+components: {web: {takes: {serve: 200 ms}}}
+calls:
+  - {from: users, to: web, deadline: 2 s, per_try: 500 ms, tries: 3}
+telemetry:
+  web.rate: requests
+  components.web.takes.serve: took
+  calls.0.per_try: tried
+"""
+
+
+def test_a_number_is_moved_and_its_problem_comes_and_goes() -> None:
+    design = measured_design({"d.yaml": TEXT}, watched_system(read_text(TEXT, "d.yaml"), "web"), 30.0)
+    assert set(design.axes) == {"web.rate", "components.web.takes.serve", "calls.0.per_try"}
+    texts: list[Mapping[str, str]] = []
+    check = design.check
+
+    def noted(moved: Mapping[str, str]) -> Mapping[str, str]:
+        texts.append(moved)
+        return check(moved)
+
+    design.check = noted
+    usual = design.problems({})
+    slow = design.problems({"calls.0.per_try": 1.5})
+    assert any(name.startswith("COH201") for name in set(slow) - set(usual))
+    assert design.problems({"calls.0.per_try": 0.5}).keys() == usual.keys()
+    assert design.problems({"calls.0.per_try": 1.51}) is slow  # a hundredth more is the same level
+    assert len(texts) == 3
+    assert "per_try: 1464 ms" in texts[1]["d.yaml"]  # 1.1 ** 4
+
+
+def test_values_that_make_no_design_are_a_problem_of_their_own() -> None:
+    text = TEXT.replace("tries: 3", "tries: 3, pause: 100 ms").replace("calls.0.per_try: tried", "calls.0.tries: tried")
+    design = measured_design({"d.yaml": text}, watched_system(read_text(text, "d.yaml"), "web"), 30.0)
+    assert "design cannot be checked" in design.problems({"calls.0.tries": 1.3})
