@@ -27,7 +27,7 @@ def test_the_overhead_of_a_simulated_service_is_its_delay_index() -> None:
     assert hidden.estimate.value == pytest.approx(1 - 1 / (1.1 * OVERHEAD), abs=0.01)
     coherence = coherence_index(records[-12:], STEP)
     assert coherence is not None
-    assert coherence.estimate.low <= 1 / OVERHEAD <= max(coherence.estimate.high, 1.05)
+    assert coherence.estimate.value == pytest.approx(1 / OVERHEAD, abs=0.06)  # at noon the fluid twin is slow, too
 
 
 def test_what_all_blocks_say_has_no_spread() -> None:
