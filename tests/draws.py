@@ -1,8 +1,8 @@
-"""Says which of its random draws a slow test takes: a part of them in CI, and all of them when asked by hand.
+"""Says which of its random draws a test takes: a part of them in CI, and all of them when asked by hand.
 
 `COHERENCE_DRAW=all python -m pytest -m slow` takes every draw that a test speaks of (10,000 traces of a part of
-`models/`).  Without it the first part is taken, the same in every run; `COHERENCE_DRAW=1` takes the second part, and
-so on, past the last one to draws that were never taken.
+`models/`), and without `-m slow` all examples of each law.  Without it the first part is taken, the same in every run;
+`COHERENCE_DRAW=1` takes the second part, and so on, past the last one to draws that were never taken.
 """
 
 from __future__ import annotations
@@ -35,6 +35,11 @@ def drawn(every: range, *, parts: int) -> range:
     length = len(every) // parts
     begin = every.start + int(chosen()) * length
     return range(begin, begin + length)
+
+
+def few(number: int) -> int:
+    """Returns how many examples a fast test draws for a law: half of a number, which all draws take."""
+    return number if chosen() == ALL else -(-number // 2)
 
 
 def source(seed: int) -> Random:

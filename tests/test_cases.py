@@ -25,7 +25,7 @@ def test_case(case: Case) -> None:
 
 
 IN_CONFLICT = [case for case in ALL if not case.slow and any(mark.verdict == "conflict" for mark in case.expected)]
-EVERY = 8  # one case in so many has its repairs searched for in each run, the others with the slow tests
+EVERY = 20  # one case in so many has its repairs searched for in each run, the others with the slow tests
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from coherence.cli._help import commands
 from coherence.cli._run import run
+from tests.draws import few
 
 CONFLICT = """coherence: 1
 calls:
@@ -189,7 +190,7 @@ def test_hostile_documents_get_a_clear_error(name: str, tmp_path: Path, capsys: 
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda t: ("coherence: 1\n" + t).encode("utf-8", "replace")))
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=few(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "any.yaml"
     path.write_bytes(data)

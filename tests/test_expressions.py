@@ -38,6 +38,7 @@ from coherence.language.expressions.tree import (
     is_boolean,
     rename,
 )
+from tests.draws import few
 from tests.strategies import NAMES, conditions, numeric, points, scraps, written
 
 X, Y = Name("x"), Name("y")
@@ -329,7 +330,7 @@ def test_every_function_of_the_language_is_known_to_the_parser_alone() -> None:
         assert call.function == name
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(numeric() | conditions())
 def test_what_is_written_parses_to_the_same_tree(tree: Tree) -> None:
     assert parse(written(tree)) == tree
@@ -360,7 +361,7 @@ def exact(tree: Tree, values: Mapping[str, Fraction]) -> Any:
         return None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(numeric(division=False) | conditions(division=False), st.lists(points(), min_size=1, max_size=4))
 def test_numpy_agrees_exactly_on_batches_of_dyadic_numbers(tree: Tree, batch: list[dict[str, Fraction]]) -> None:
     arrays = {name: np.array([float(point[name]) for point in batch]) for name in NAMES}
@@ -381,7 +382,7 @@ def test_numpy_agrees_with_division_up_to_rounding(tree: Tree, point: dict[str, 
     assert math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-12 * size * size)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(numeric() | conditions(), points())
 def test_sympy_agrees_exactly(tree: Tree, point: dict[str, Fraction]) -> None:
     assume(all(exact(node, point) is not None for node in walk(tree)))
@@ -394,7 +395,7 @@ def test_sympy_agrees_exactly(tree: Tree, point: dict[str, Fraction]) -> None:
         assert Fraction(int(found.p), int(found.q)) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(numeric() | conditions(), points())
 def test_z3_agrees_exactly(tree: Tree, point: dict[str, Fraction]) -> None:
     expected = exact(tree, point)

@@ -23,6 +23,7 @@ from coherence.base.polynomials import (
     radius_bracket,
 )
 from coherence.loops.networks.sampled_verdict import companion
+from tests.draws import few
 
 LEHMER = (1, 1, 0, -1, -1, -1, -1, -1, 0, 1, 1)
 CYCLOTOMIC = {
@@ -160,7 +161,7 @@ def counted_by_hand(factor: Coefficients) -> RootCount:
 
 
 @given(factored, small.filter(bool))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 def test_every_root_of_a_known_product_is_counted(factors: dict[Coefficients, int], scale: Fraction) -> None:
     by_hand = [(counted_by_hand(factor), m) for factor, m in factors.items()]
     expected = RootCount(
@@ -205,7 +206,7 @@ def test_the_two_exact_methods_agree(coefficients: list[int]) -> None:
 @given(
     st.lists(small, min_size=1, max_size=5), st.fractions(min_value=Fraction(1, 10), max_value=4, max_denominator=30)
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 def test_all_within_a_radius_is_exact(roots: list[Fraction], radius: Fraction) -> None:
     p = product(*((1, -r) for r in roots))
     largest = max(map(abs, roots))
@@ -216,7 +217,7 @@ def test_all_within_a_radius_is_exact(roots: list[Fraction], radius: Fraction) -
 
 
 @given(st.lists(small.filter(bool), min_size=1, max_size=5))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=few(50), deadline=None)
 def test_a_bracket_holds_the_largest_modulus(roots: list[Fraction]) -> None:
     largest = max(map(abs, roots))
     low, high = radius_bracket(sturm.primitive(product(*((1, -r) for r in roots))), Fraction(1, 1000))
@@ -238,7 +239,7 @@ polynomials = st.lists(st.integers(-9, 9), min_size=1, max_size=6).map(sturm.pri
 
 
 @given(polynomials, polynomials, polynomials)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 def test_gcd_agrees_with_sympy(a: list[int], b: list[int], c: list[int]) -> None:
     left, right = (sturm.primitive(product(x, c)) for x in (a, b))
     z = sympy.Symbol("z")
@@ -285,7 +286,7 @@ matrices = st.integers(1, 6).flatmap(
 
 
 @given(matrices)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 def test_characteristic_polynomial_agrees_with_sympy(matrix: list[list[Fraction]]) -> None:
     expected = sympy.Matrix([[sympy.Rational(a.numerator, a.denominator) for a in row] for row in matrix]).charpoly()
     assert characteristic_polynomial(matrix) == tuple(Fraction(int(c.p), int(c.q)) for c in expected.all_coeffs())

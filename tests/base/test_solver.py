@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from coherence.base import solver
 from coherence.base.errors import MissingExtraError
 from coherence.base.solver import Outcome, SolverAnswer, joined, recheck, unsat, unsat_each, version
+from tests.draws import few
 
 REFUTED = """; two rows that exclude each other
 (set-logic QF_LRA)
@@ -150,7 +151,7 @@ def real(x: Fraction) -> str:
     return text if x >= 0 else f"(- {text})"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.lists(st.tuples(small, small, small, st.sampled_from(["<=", "<", "="])), min_size=1, max_size=6))
 def test_z3_and_cvc5_agree_and_models_satisfy(rows: list[tuple[Fraction, Fraction, Fraction, str]]) -> None:
     pytest.importorskip("cvc5")

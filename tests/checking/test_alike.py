@@ -18,6 +18,7 @@ from coherence.findings.question_input import Subject
 from coherence.importers import identities
 from coherence.language import words
 from coherence.language.words import understood
+from tests.draws import few
 from tests.importers.test_every_field import FOREIGN, OWN
 
 HPA = """---
@@ -178,7 +179,7 @@ def test_where_the_two_that_are_asked_answer_otherwise_all_are_asked(monkeypatch
 NAMES = st.text("abyz019-", min_size=1, max_size=7).map(lambda end: f"q{end}9")
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=few(15), deadline=None)
 @given(st.lists(NAMES, min_size=3, max_size=7, unique=True), st.sampled_from(["one file", "files", "by kind"]))
 def test_sharing_changes_no_answer_whatever_the_names(names: list[str], layout: str) -> None:
     if layout == "one file":

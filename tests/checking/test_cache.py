@@ -23,6 +23,7 @@ from coherence.cli import _watch
 from coherence.cli._run import run
 from coherence.findings.finding import Finding, Report, Verdict
 from coherence.language.reading import read_text
+from tests.draws import few
 
 DESIGN = "coherence: 1\ncalls:\n  - {from: a, to: b, deadline: 10 s, per_try: 5 s, tries: 4, retry_when: [timeout]}\n"
 
@@ -108,7 +109,7 @@ WRONG = st.sampled_from(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=few(80), deadline=None)
 @given(st.data())
 def test_a_forged_part_is_answered_with_a_value_of_its_type_or_not_at_all(data: st.DataObject) -> None:
     whole = cache.encoded(answers())
@@ -240,7 +241,7 @@ def test_the_folder_is_the_users(monkeypatch: pytest.MonkeyPatch, set_to: str, b
 LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.fractions(), st.floats(allow_nan=False))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.recursive(LEAVES, lambda inner: st.one_of(st.lists(inner).map(tuple), st.dictionaries(st.text(), inner))))
 def test_every_value_survives(data: object) -> None:
     again = cache.decoded(json.loads(json.dumps(cache.encoded(data))))

@@ -18,6 +18,7 @@ from coherence.exploring.render_half_spaces import beside
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
+from tests.draws import few
 
 CALL = "coherence: 1\ncalls:\n  - {from: a, to: b, deadline: 10 s, per_try: 3 s, tries: 3, retry_when: [timeout]}\n"
 OTHER = "  - {from: c, to: d, deadline: 1 s, per_try: 3 s, tries: 3, retry_when: [timeout]}\n"
@@ -61,7 +62,7 @@ def test_whole_numbers_are_never_cut_between() -> None:
     ]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=few(12), deadline=None)
 @given(st.integers(2, 9), st.integers(4, 30), st.lists(st.fractions(0, 1), min_size=4, max_size=4))
 def test_every_point_of_a_box_is_as_the_box_says(tries: int, deadline: int, at: list[Fraction]) -> None:
     text = CALL.replace("10 s", f"{deadline} s")

@@ -15,6 +15,7 @@ from coherence.exploring.traced_answers import Followed, NotTracedError, Paramet
 from coherence.exploring.traced_numbers import Traced
 from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
+from tests.draws import few
 
 F = Fraction
 CALL = (
@@ -68,7 +69,7 @@ def test_the_rows_of_an_answer_are_the_side_on_which_the_point_lies() -> None:
 GRID = st.tuples(*(st.integers(low * 4, high * 4).map(lambda n: F(n, 4)) for low, high in ((1, 20), (1, 9), (0, 3))))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=few(15), deadline=None)
 @given(GRID, st.lists(GRID, min_size=3, max_size=3))
 def test_every_point_of_the_same_polyhedron_has_the_same_answer(
     point: tuple[Fraction, ...], others: list[tuple[Fraction, ...]]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from coherence.base.number_text import render_seconds
 from coherence.exploring.half_spaces import Form, Row, inside, row
 from coherence.exploring.traced_numbers import Path, StalePathError, Traced
+from tests.draws import few
 
 F = Fraction
 small = st.fractions(-20, 20, max_denominator=8)
@@ -37,7 +38,7 @@ def tries(x: Any, y: Any) -> object:
     )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(small, small, small, small)
 def test_a_computation_goes_the_same_way_where_what_was_written_down_holds(
     x: Fraction, y: Fraction, a: Fraction, b: Fraction
@@ -90,7 +91,7 @@ def test_a_number_of_another_computation_is_refused() -> None:
     assert Row(Form((F(1), F(0)), F(-3)), "==") in new.rows
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.lists(small, min_size=3, max_size=3), st.sampled_from(["<", "<=", "=="]), small, small)
 def test_rows_keep_their_meaning_in_simple_numbers(c: list[Fraction], relation: str, x: Fraction, y: Fraction) -> None:
     form = Form((c[0], c[1]), c[2])

@@ -19,6 +19,7 @@ from coherence.findings.finding import Edit
 from coherence.findings.question_input import Subject
 from coherence.language.design import Design
 from coherence.language.reading import read_text
+from tests.draws import few
 
 FILE = "design.yaml"
 SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*/design.yaml"))
@@ -153,7 +154,7 @@ TEXTS = st.sampled_from(SPECS).map(lambda path: path.read_text(encoding="utf-8")
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(TEXTS, st.data())
 def test_any_number_of_a_design_is_edited_as_its_text(text: str, data: st.DataObject) -> None:
     match = data.draw(st.sampled_from([m for m in NUMBER.finditer(text) if m.start() > text.index("\n")]))

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.findings.finding import Verdict
+from tests.draws import few
 from tests.importers.kueue_manifests import findings, job, not_modelled, queue, read
 
 OTHER = "whether and when it is let in is not answered"
@@ -56,7 +57,7 @@ def test_a_resource_without_a_quota_keeps_a_job_waiting() -> None:
     ]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=few(25))
 @given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 9), st.integers(1, 30))
 def test_a_job_fits_as_the_sums_say(own: int, others: int, borrowing: int, pods: int) -> None:
     text = queue("a", f"nominalQuota: {own}, borrowingLimit: {borrowing}") + queue("b", f"nominalQuota: {others}")

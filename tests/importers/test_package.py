@@ -27,6 +27,7 @@ from coherence.importers import (
 from coherence.language import document
 from coherence.language.design import Design
 from coherence.language.reading import read_text
+from tests.draws import few
 from tests.paths import DATA
 from tests.strategies import problems_in
 
@@ -280,7 +281,7 @@ WHOLE: dict[str, object] = {
 
 
 @given(st.sampled_from(KNOWN), st.dictionaries(st.sampled_from(KEYS), NESTED, max_size=6), NESTED, st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 def test_any_mapping_is_a_design_or_an_input_error(
     known: tuple[str, str], spec: dict[str, object], name: object, whole: bool
 ) -> None:

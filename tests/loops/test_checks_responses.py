@@ -14,6 +14,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.loops.checks import _groups, _responses
 from coherence.loops.checks._responses import FrequencyResponse, bounded, peak, squared
+from tests.draws import few
 
 LAP = Fraction(15)
 SMALL = st.fractions(min_value=-3, max_value=3, max_denominator=8)
@@ -68,7 +69,7 @@ def test_the_peak_is_enclosed(window: int) -> None:
 
 
 @given(st.lists(SMALL, min_size=1, max_size=6), st.floats(0, math.pi))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=few(80), deadline=None)
 def test_squares_on_the_circle_are_polynomials_in_the_cosine(p: list[Fraction], angle: float) -> None:
     z = cmath.exp(1j * angle)
     size = abs(sum(float(c) * z ** (len(p) - 1 - k) for k, c in enumerate(p))) ** 2
@@ -78,7 +79,7 @@ def test_squares_on_the_circle_are_polynomials_in_the_cosine(p: list[Fraction], 
 
 
 @given(st.lists(SMALL, min_size=1, max_size=5), st.lists(SMALL, min_size=1, max_size=5), st.integers(1, 40))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 def test_a_proved_bound_is_one(above: list[Fraction], below: list[Fraction], limit: int) -> None:
     over, under = squared(above), squared(below)
     holds = bounded(over, under, Fraction(limit))
@@ -95,7 +96,7 @@ def _at(p: list[Fraction], x: Fraction) -> Fraction:
 
 
 @given(st.lists(SMALL, min_size=1, max_size=4), st.lists(SMALL, min_size=2, max_size=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 def test_the_peak_bounds_every_frequency(above: list[Fraction], below: list[Fraction]) -> None:
     assume(any(above) and below[0])
     grid = [math.pi * k / 300 for k in range(301)]

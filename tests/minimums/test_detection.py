@@ -17,6 +17,7 @@ from coherence.minimums.detection import binary_divergence, page_walk, ratio_of,
 from coherence.minimums.eviction import farthest, fewest, recently_used
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
+from tests.draws import few
 
 
 def floor(name: str, **inputs: object) -> float:
@@ -111,7 +112,7 @@ def test_agreement_takes_as_many_rounds_as_said(processes: int, rounds: int, pos
 
 
 @given(trips=st.lists(st.fractions(0, 1, max_denominator=50), min_size=1, max_size=8), data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 def test_no_majority_answers_sooner_than_the_floor(trips: list[Fraction], data: st.DataObject) -> None:
     needed = (len(trips) + 1) // 2
     chosen = data.draw(st.sampled_from(list(itertools.combinations(trips, needed))))

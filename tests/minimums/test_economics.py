@@ -14,6 +14,7 @@ from coherence.base.errors import UsageError
 from coherence.minimums.floors import at, over
 from coherence.minimums.registry import entry
 from coherence.minimums.task_graphs import Edge, listed, longest_path
+from tests.draws import few
 
 RATES = st.fractions(Fraction(1, 4), Fraction(50), max_denominator=8)
 
@@ -31,7 +32,7 @@ def graphs(draw: st.DrawFn) -> tuple[list[Fraction], list[Edge]]:
 
 
 @given(graph=graphs(), workers=st.integers(1, 4), seed=st.integers(0, 9))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 def test_no_schedule_ends_before_the_floor_and_a_list_ends_within_twice_it(
     graph: tuple[list[Fraction], list[Edge]], workers: int, seed: int
 ) -> None:
@@ -85,7 +86,7 @@ def test_a_running_memory_takes_as_long_as_said_and_never_less_than_one_copy(
     state=RATES, rate=RATES, share=st.fractions(0, Fraction(9, 10), max_denominator=20),
     pause=st.fractions(Fraction(1, 100), 2),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 def test_fewer_rounds_leave_a_longer_pause(state: Fraction, rate: Fraction, share: Fraction, pause: Fraction) -> None:
     rounds = int(floor("precopy_rounds", state=state, rate=rate, dirtying=share * rate, pause=pause))
     assert state / rate * share**rounds <= pause
@@ -96,7 +97,7 @@ def test_fewer_rounds_leave_a_longer_pause(state: Fraction, rate: Fraction, shar
     tokens=st.integers(1, 400), kv=RATES, link=RATES, operations=RATES, compute=RATES,
     split=st.fractions(0, 1, max_denominator=16),
 )  # fmt: skip
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=few(80), deadline=None)
 def test_no_split_between_moving_and_computing_beats_the_floor(
     tokens: int, kv: Fraction, link: Fraction, operations: Fraction, compute: Fraction, split: Fraction
 ) -> None:
@@ -107,7 +108,7 @@ def test_no_split_between_moving_and_computing_beats_the_floor(
 
 
 @given(tokens=st.integers(1, 400), kv=RATES, operations=RATES, compute=RATES, setup=st.fractions(0, 1), rate=RATES)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=few(80), deadline=None)
 def test_moving_is_sooner_exactly_above_the_crossing(
     tokens: int, kv: Fraction, operations: Fraction, compute: Fraction, setup: Fraction, rate: Fraction
 ) -> None:

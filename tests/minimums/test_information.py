@@ -17,6 +17,7 @@ from coherence.base.errors import UsageError
 from coherence.minimums.bounds._limited import characteristic, largest_gain, largest_radius, stable
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
+from tests.draws import few
 
 POINTS = np.exp(1j * np.linspace(0, 2 * np.pi, 4097)[:-1])
 
@@ -48,7 +49,7 @@ def test_a_run_decays_below_the_largest_gain_and_grows_above_it(delay: int, abov
 
 
 @given(weights=st.lists(st.fractions(0, 1, max_denominator=20), min_size=1, max_size=7))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 def test_the_largest_gain_of_any_window_has_exact_counts_on_both_sides(weights: list[Fraction]) -> None:
     assume(sum(weights) > 0)
     low, high = largest_gain(weights)
@@ -166,7 +167,7 @@ def test_two_time_scales_are_stable_exactly_below_the_edge(
 
 
 @given(load=st.floats(0.15, 0.85), seed=st.integers(0, 20))
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=few(8), deadline=None, derandomize=True)
 def test_readings_behind_a_queue_are_as_old_as_said_and_never_younger_than_the_least(load: float, seed: int) -> None:
     draws = random.Random(seed)  # noqa: S311  (a seeded run)
     now = done = area = 0.0
@@ -193,7 +194,7 @@ def test_the_best_load_is_where_the_age_is_least() -> None:
     window=st.fractions(1, 300, max_denominator=4),
     seed=st.integers(0, 9),
 )
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(max_examples=few(30), deadline=None, derandomize=True)
 def test_what_a_loop_acts_on_is_as_old_as_said(period: Fraction, scrape: Fraction, window: Fraction, seed: int) -> None:
     """Looked at from random times: the last decision, what was scraped then, and a value inside the window."""
     draws = random.Random(seed)  # noqa: S311  (a seeded run)

@@ -20,6 +20,7 @@ from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
 from coherence.simulate.requests.engine import RequestResult, simulate
 from coherence.simulate.requests.program import Arrivals, Outage, Program, Route, Service, Source, Station
+from tests.draws import few
 
 REQUESTS = 30_000
 CHANCE = settings(max_examples=8, deadline=None, derandomize=True)
@@ -178,7 +179,7 @@ def test_regular_arrivals_do_with_the_load_itself_so_irregular_ones_are_assumed(
 
 
 @given(p=st.fractions(0, 1, max_denominator=20), tries=st.integers(1, 6), seed=st.integers(0, 9))
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=few(15), deadline=None, derandomize=True)
 def test_sends_of_a_request_that_is_tried_again(p: Fraction, tries: int, seed: int) -> None:
     draws, sent, runs = random.Random(seed), 0, 6_000  # noqa: S311  (a seeded run)
     for _ in range(runs):
@@ -240,7 +241,7 @@ def test_an_overload_lasts_only_above_the_load_that_is_free_of_it(tries: int, sh
     deadline=st.fractions(1, 10, max_denominator=6), tries=st.integers(1, 5),
     pause=st.fractions(0, Fraction(1, 5), max_denominator=10), share=st.fractions(Fraction(1, 2), Fraction(3, 2)),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 def test_time_outs_fit_a_deadline_exactly_up_to_the_bound(
     deadline: Fraction, tries: int, pause: Fraction, share: Fraction
 ) -> None:
@@ -287,7 +288,7 @@ def test_selfish_flows_on_parallel_paths_lose_at_most_a_third(slopes: list[tuple
 
 
 @given(adjusted=st.lists(st.fractions(-2, 2, max_denominator=8), min_size=2, max_size=6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 def test_no_adjustment_of_clocks_is_close_in_all_runs_that_look_alike(adjusted: list[Fraction]) -> None:
     n = len(adjusted)
     runs = ([c - (1 if i < k else 0) for i, c in enumerate(adjusted)] for k in range(n))

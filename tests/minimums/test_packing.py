@@ -13,6 +13,7 @@ from coherence.base.errors import UsageError
 from coherence.minimums import packing
 from coherence.minimums.floors import at
 from coherence.minimums.registry import entry
+from tests.draws import few
 
 LAW = settings(max_examples=80, deadline=None)
 ITEMS = st.lists(st.integers(1, 12), min_size=1, max_size=8)
@@ -28,7 +29,7 @@ def test_no_packing_has_fewer_bins_than_the_floors(sizes: list[int]) -> None:
     assert all(sum(one) <= 12 for one in filled)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(st.lists(st.integers(1, 10), min_size=1, max_size=6))
 def test_the_fewest_bins_are_those_of_a_solver(sizes: list[int]) -> None:
     best = packing.fewest(sizes, 10)

@@ -154,10 +154,9 @@ def test_verdicts_over_ranges_are_those_of_the_definitions_at_delays_drawn_withi
     words = [" .. ".join(f"{float(end)} s" for end in ends) for ends in (late, old)]
     text = design(behind(added_delay=words[0], reading_delay=words[1]), count=COMMANDED, period=f"{period} s")
     finding, random = findings(text)["COH301"], Random(21)  # noqa: S311
-    settled = []
-    for number in range(60):
-        shares = [Fraction(random.choice([0, number, 60]), 60) for _ in range(2)]
-        at = [ends[0] + (ends[-1] - ends[0]) * share for ends, share in zip((late, old), shares, strict=True)]
+    settled, shares = [], {tuple(Fraction(random.choice([0, n, 60]), 60) for _ in range(2)) for n in range(60)}
+    for share in shares:
+        at = [ends[0] + (ends[-1] - ends[0]) * part for ends, part in zip((late, old), share, strict=True)]
         rest = list(course(at[0], at[1], period, Fraction(20), 120))[-20:]
         settled.append(max(abs(value - 40) for value in rest) < Fraction(1, 100))
     assert finding.verdict is (Verdict.PROVED if all(settled) else Verdict.CONFLICT)

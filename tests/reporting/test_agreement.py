@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from coherence.base.places import NOWHERE, Place
 from coherence.findings.finding import Finding, Report
 from coherence.reporting import formats, render
+from tests.draws import few
 from tests.reporting.conftest import FILES, conflict, everything, long_witness, overlapping, proof, report_of, undecided
 
 Shown = tuple[str, str | None, int | None]
@@ -126,7 +127,7 @@ MOVED = st.builds(
 
 
 @pytest.mark.parametrize("name", READERS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(findings=st.lists(MOVED, max_size=5))
 def test_any_findings(name: str, findings: list[Finding]) -> None:
     report = report_of(*findings)

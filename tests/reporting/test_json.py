@@ -14,6 +14,7 @@ from coherence.findings.finding import Report
 from coherence.reporting import render, versions
 from coherence.reporting._words import anchored, ordered
 from coherence.reporting.json_ import quantity
+from tests.draws import few
 from tests.reporting.conftest import conflict, long_witness, report_of, reports
 
 
@@ -94,7 +95,7 @@ def _refused(constant: str) -> float:
     raise AssertionError(constant)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(reports())
 def test_any_report_is_strict_ascii_json_with_sorted_keys(report: Report) -> None:
     text = render("json", report)
@@ -108,7 +109,7 @@ def test_any_report_is_strict_ascii_json_with_sorted_keys(report: Report) -> Non
     ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(reports())
 def test_messages_come_back_unless_no_text_can_hold_them(report: Report) -> None:
     for finding, one in zip(

@@ -10,6 +10,7 @@ from junitparser import Failure, JUnitXml, Skipped
 
 from coherence.findings.finding import Report, Severity, Verdict
 from coherence.reporting import render
+from tests.draws import few
 from tests.reporting.conftest import conflict, everything, placeless, proof, report_of, reports, undecided
 
 
@@ -69,7 +70,7 @@ def test_junitparser_reads_the_same_counts() -> None:
     assert {one.name: one.value for one in suite.properties()}["seed"] == "7"
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(reports())
 def test_any_report_is_well_formed_and_counted(report: Report) -> None:
     text = render("junit", report)

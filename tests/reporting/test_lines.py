@@ -13,6 +13,7 @@ from coherence.findings.finding import Finding, Report, Severity, Verdict
 from coherence.reporting import render
 from coherence.reporting._not_read import listed_only
 from coherence.reporting._words import anchored, ordered, sentence
+from tests.draws import few
 from tests.reporting.conftest import conflict, everything, placeless, proof, report_of, reports, undecided
 
 COMMAND = re.compile(r"::(error|warning|notice) ([a-z]+=[^,:\r\n]*(?:,[a-z]+=[^,:\r\n]*)*)::([^\r\n]*)")
@@ -85,7 +86,7 @@ def test_escapes() -> None:
     assert text.startswith("::notice title=COH601 a%2Cb%3Ac%252C::100 %25 ::error::x%0A")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(reports())
 def test_any_report_has_one_command_a_finding(report: Report) -> None:
     found = commands(render("github", report))
@@ -98,7 +99,7 @@ def test_any_report_has_one_command_a_finding(report: Report) -> None:
     assert len(found) == len(findings) + sum(line.counts for line in report.not_read) + others
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(reports())
 def test_any_report_has_one_concise_line_a_finding(report: Report) -> None:
     text = render("concise", report)

@@ -14,6 +14,7 @@ from coherence.findings.finding import Report
 from coherence.reporting import render
 from coherence.reporting._words import one_line
 from coherence.reporting.markdown import code, escaped, fence
+from tests.draws import few
 from tests.reporting.conftest import HOSTILE, TEXTS, conflict, everything, proof, report_of, reports
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ MARKUP = {
 }
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(reports())
 def test_any_report_is_only_headings_tables_lists_and_fences(report: Report) -> None:
     text = render("markdown", report, verbose=True)

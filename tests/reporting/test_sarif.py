@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from coherence.base.places import NOWHERE, Place
 from coherence.findings.finding import Edit, Evidence, Grade, InputFile, Repair, Report, Severity, Verdict
 from coherence.reporting import render
+from tests.draws import few
 from tests.paths import DATA
 from tests.reporting.conftest import (
     DESIGN,
@@ -187,7 +188,7 @@ def test_edits_of_two_files_are_one_fix() -> None:
     assert fix["description"] == {"text": "checked"}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.integers(0, len(DESIGN)), st.integers(0, 60), st.text(max_size=9))
 def test_a_replacement_names_exactly_the_text_it_replaces(start: int, length: int, new: str) -> None:
     old = DESIGN[start : start + length]
@@ -207,7 +208,7 @@ def _replaced(text: str, replacement: dict[str, Any]) -> str:
     return text[:begin] + str(replacement["insertedContent"]["text"]) + text[end:]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(reports())
 def test_any_report_is_valid(report: Report) -> None:
     whole = run(report, rules=RULES)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from coherence.base.places import NOWHERE, Place
 from coherence.findings.finding import Accounting, Evidence, Finding, Grade, Report, Severity, Step, Verdict
 from coherence.reporting import render
+from tests.draws import few
 from tests.reporting.conftest import (
     FILES,
     conflict,
@@ -241,7 +242,7 @@ def expanded(line: str) -> str:
     return text
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(reports(), st.booleans(), st.integers(0, 120))
 def test_no_report_breaks_it_and_no_control_character_passes(report: Report, verbose: bool, columns: int) -> None:
     text = render("text", report, verbose=verbose, width=columns)

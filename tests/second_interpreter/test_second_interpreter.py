@@ -25,7 +25,7 @@ every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES
 @every_family
 def test_a_few_designs_of_each_family_have_the_answer_of_a_list_of_all_cases(family: Callable[[Random], Drawn]) -> None:
     counts = Counter[str]()
-    assert not list(sums_contradicted(family, range(12), counts))
+    assert not list(sums_contradicted(family, range(5), counts))
 
 
 @pytest.mark.slow

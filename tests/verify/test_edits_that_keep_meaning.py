@@ -17,6 +17,7 @@ from coherence.checking.design_check import Options, analysis
 from coherence.findings.finding import Finding, Verdict
 from coherence.language.reading import read_text
 from tests import draws
+from tests.draws import few
 from tests.strategies import Drawn, designs
 
 QUICK = Options(verify_repairs=False)
@@ -44,13 +45,13 @@ def conflicts(text: str) -> set[tuple[str, frozenset[str]]]:
     return {(f.code, frozenset(f.of)) for f in findings(text) if f.verdict is Verdict.CONFLICT}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(designs(), st.sampled_from([Fraction(10), Fraction(1, 100), Fraction(3, 5), Fraction(7, 2), Fraction(10**6)]))
 def test_scaling_all_times_keeps_verdicts(drawn: Drawn, scale: Fraction) -> None:
     assert keys(drawn.text(scale=scale)) == keys(drawn.text())
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(designs(), st.permutations(["zebra", "x", "again_and_again", "b2", "starting"]))
 def test_fresh_names_keep_findings(drawn: Drawn, fresh: list[str]) -> None:
     text = drawn.text()
@@ -58,13 +59,13 @@ def test_fresh_names_keep_findings(drawn: Drawn, fresh: list[str]) -> None:
     assert keys(renamed(text, names)) == keys(text, names)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(designs())
 def test_the_order_of_entries_does_not_matter(drawn: Drawn) -> None:
     assert keys(drawn.text(reverse=True)) == keys(drawn.text())
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(designs(size=3), designs(size=2))
 def test_what_shares_nothing_changes_nothing(drawn: Drawn, other: Drawn) -> None:
     strange = {f"n{n}": f"strange{n}" for n in range(3)}
@@ -102,7 +103,7 @@ def _line(text: str, at: int) -> str:
 TIGHTER = ("COH201", "COH202", "COH206", "COH207", "COH209")  # of these the tightened number is a budget
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(designs(size=2), st.randoms(use_true_random=False))
 def test_a_tighter_budget_removes_no_conflict(drawn: Drawn, draw: random.Random) -> None:
     text = drawn.text()
@@ -118,7 +119,7 @@ def _difference(one: str, other: str) -> str:
     return one[max(0, at - 12) : at]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=few(50), deadline=None)
 @given(designs(size=2), st.randoms(use_true_random=False), st.integers(1, 20))
 def test_a_conflict_of_a_point_is_not_proved_away_in_a_range(drawn: Drawn, draw: random.Random, width: int) -> None:
     text = drawn.text()

@@ -23,6 +23,7 @@ from coherence.language.design import Design
 from coherence.language.expressions import names as names_in
 from coherence.language.names import component_formulas
 from coherence.language.reading import read_text
+from tests.draws import few
 
 FILE = "design.yaml"
 QUICK = Options(verify_repairs=False)
@@ -73,7 +74,7 @@ def related(design: Design, one: str, other: str) -> bool:
         behind |= more
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(st.randoms(use_true_random=False), st.sampled_from((10, 20, 50)))
 def test_pairs_are_counted_as_one_by_one(draw: random.Random, size: int) -> None:
     design = read_text(large(size, seed=draw.randint(0, 99)))
@@ -150,7 +151,7 @@ def told(text: str) -> object:
         return {str(problem) for problem in error.problems}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_an_edit_read_alone_gives_the_same_design(draw: random.Random) -> None:
     text = large(20, seed=draw.randint(0, 9))

@@ -30,6 +30,7 @@ from coherence.causal.data.series import Floats, Series
 from coherence.causal.fitting.equations import Equation
 from coherence.causal.fitting.fit import fit
 from coherence.causal.fitting.graph import CausalGraph, Influence
+from tests.draws import few
 
 pytest.importorskip("pgmpy")
 pytestmark = [
@@ -63,7 +64,7 @@ def pgmpy_joint(carried: Carried, found: GaussianNetwork) -> tuple[Floats, Float
     return np.asarray(mean)[at], np.asarray(covariance)[np.ix_(at, at)]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(st.integers(1, 8), st.integers(0, 2**31 - 1))
 def test_pgmpy_has_the_same_joint_distribution_and_comes_back_whole(size: int, seed: int) -> None:
     found = random_network(size, seed)

@@ -10,6 +10,7 @@ from coherence.causal.fitting.effects import attribute, matrix, radius, total
 from coherence.causal.fitting.fit import fit, supported
 from coherence.causal.fitting.graph import Influence
 from tests.causal.systems import graph, late, table, wandering
+from tests.draws import few
 
 
 def test_a_chain_is_told_by_its_root() -> None:
@@ -82,7 +83,7 @@ def test_an_unknown_loss_names_what_there_is() -> None:
         attribute(fitted, "los")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 6), st.booleans())
 def test_shares_sum_whatever_the_data(seed: int, size: int, lagged: bool) -> None:
     """Numbers without any model behind them, missing values among them: the sum holds all the same."""
@@ -95,7 +96,7 @@ def test_shares_sum_whatever_the_data(seed: int, size: int, lagged: bool) -> Non
     assert attribute(fitted, names[-1]).error < 1e-9
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(st.integers(0, 10_000), st.floats(0.001, 1000))
 def test_a_change_of_unit_changes_nothing_but_the_unit(seed: int, scale: float) -> None:
     rng = np.random.default_rng(seed)

@@ -11,6 +11,7 @@ from bench._causal_indices import linear_programme
 from coherence.causal.data.index_inputs import IndexInputs, LoopAction, Tube
 from coherence.causal.indices import IndexRefusal, MeasuredIndex
 from coherence.causal.indices.control import coherence, least_variation, measure, variation
+from tests.draws import few
 from tests.paths import SPECS
 
 paths = st.lists(st.integers(-20, 20), min_size=1, max_size=30)
@@ -20,7 +21,7 @@ def tube(values: list[float], low: list[float], high: list[float]) -> Tube:
     return Tube("servers", np.arange(len(values), dtype=float), np.array(values), np.array(low), np.array(high))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 40))
 def test_the_least_variation_is_that_of_a_linear_programme(seed: int, size: int) -> None:
     rng = np.random.default_rng(seed)

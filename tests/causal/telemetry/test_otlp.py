@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from coherence.base.errors import InputError
 from coherence.causal.telemetry import aligned, read
 from coherence.simulate.telemetry.contract import Telemetry
+from tests.draws import few
 
 START = 1_714_564_800
 DELTA, CUMULATIVE = 1, 2
@@ -119,7 +120,7 @@ def test_protobuf_gives_what_json_gives(tmp_path: Path, framed: bool) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 def test_any_cut_of_a_protobuf_file_is_told_or_read(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:

@@ -18,6 +18,7 @@ from coherence.checking.measured import measuring
 from coherence.checking.measured.facts import kind_modules
 from coherence.checking.measured.measuring import Answered, Measured, Settings
 from coherence.checking.measured.overlay_text import value_text
+from tests.draws import few
 
 BOUNDS = (0.005, 0.1, 0.5, 1, 2.5, 10)
 FACT = AskedFact("activities", ("components", "web", "takes", "load"), "web", "s", "the time of a start")
@@ -62,7 +63,7 @@ def test_a_histogram_gives_the_narrowest_buckets_that_hold_all_samples(samples: 
 
 
 @given(st.lists(st.floats(0.001, 1e6), min_size=1, max_size=60), st.sampled_from([1.0, 0.9, 0.5]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 def test_samples_give_a_range_that_holds_at_least_the_share(samples: list[float], share: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
         found = measured(answered(patch, {str(k): x for k, x in enumerate(samples)}, Fraction(share)))

@@ -19,6 +19,7 @@ from coherence.findings.finding import Evidence, Finding, Grade, Repair, Severit
 from coherence.findings.question_input import Subject
 from coherence.findings.repairs import apply
 from coherence.language.reading import read_text
+from tests.draws import few
 
 CALL = "coherence: 1\ncalls:\n  - {from: a, to: b, deadline: 10 s, per_try: 4 s, tries: 8}\n"
 HPA = """coherence: 1
@@ -87,7 +88,7 @@ def found(text: str, good: Callable[[dict[str, Fraction]], bool], most: int = 20
     return (named(knobs(subject(edited["d"]))) if edited else {}), len(asked)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.integers(11, 150))
 def test_one_knob_is_turned_little_farther_than_the_edge(edge: int) -> None:
     after, asks = found(CALL, lambda now: now["a -> b: deadline"] >= edge)

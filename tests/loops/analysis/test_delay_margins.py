@@ -18,6 +18,7 @@ from coherence.loops.designs.lap_matrices import closed
 from coherence.loops.designs.lap_roots import roots
 from coherence.loops.designs.linear import skeleton
 from coherence.model.elaborate import elaborate
+from tests.draws import few
 from tests.loops.analysis.tank_designs import tank
 
 DELAYED, MEAN = "delayed(tank.level, {late} s)", "mean_over(delayed(tank.level, {late} s), 3 s)"
@@ -66,7 +67,7 @@ def test_a_loop_that_is_alone_with_its_plant_has_one_delay_margin() -> None:
     assert loop.landing.unstable == loop.reading.unstable
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(st.fractions(Fraction(1, 8), 60), st.fractions(1, 9))
 def test_the_first_loss_is_bracketed(edge: Fraction, period: Fraction) -> None:
     margin = delay_margin(lambda delay: delay < edge, period)

@@ -24,6 +24,7 @@ from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Choices, Execution
+from tests.draws import few
 from tests.loops.designs.executed_laps import executed_lap
 
 LAG = """
@@ -190,7 +191,7 @@ def test_the_sample_before_is_refused_where_other_readers_count_its_samples() ->
         network_of(*smooth_at_rest(text))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(st.data())
 def test_an_exact_run_obeys_the_characteristic_polynomial_of_the_lap(data: st.DataObject) -> None:
     model, point = smooth_at_rest(drawn_design(data, "set", "step"))
@@ -218,7 +219,7 @@ loops:
 """
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(st.data())
 def test_two_loops_that_write_one_command_obey_the_polynomial_of_their_lap(data: st.DataObject) -> None:
     drawn = {"late": (1, 3, 7), "period": (2, 4), "phase": (0, 1), "lands": (0, 1, 3), "rank": (1, 3), "other": (2, 6)}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from coherence.loops.interchange.cross_check import cross_checked, render
 from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.network import Block, Coupling, loop, network
+from tests.draws import few
 from tests.loops.interchange.test_open_loop import drawn_network
 
 pytest.importorskip("control", reason="python-control is not installed")
@@ -42,7 +43,7 @@ def test_what_it_cannot_judge_says_why() -> None:
     assert "more than 30 blocks" in render([cross_checked("many", many, "stable")])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(st.data())
 def test_random_networks_agree(data: st.DataObject) -> None:
     net = drawn_network(data)

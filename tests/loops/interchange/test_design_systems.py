@@ -13,6 +13,7 @@ from coherence.loops.designs.design_network import network_of
 from coherence.loops.interchange.design_systems import whole_system
 from coherence.loops.multirate.lifting import lift
 from coherence.loops.multirate.opened_lap import opened_lap
+from tests.draws import few
 from tests.loops.designs.test_bridged_laps import LAG, WRITERS, drawn_design, growths, smooth_at_rest
 
 
@@ -21,7 +22,7 @@ def moduli(matrix: np.ndarray) -> np.ndarray:
     return sizes[sizes > 1e-2]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(st.data())
 def test_a_whole_system_has_the_multipliers_of_the_design(data: st.DataObject) -> None:
     model, point = smooth_at_rest(drawn_design(data, "set", "step", "proportional"))
@@ -29,7 +30,7 @@ def test_a_whole_system_has_the_multipliers_of_the_design(data: st.DataObject) -
     assert moduli(lift(whole.system).floats) == pytest.approx(growths(opened(model, point)), rel=1e-5, abs=1e-6)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=few(15), deadline=None)
 @given(st.data())
 def test_every_loop_closed_again_has_the_multipliers_of_the_whole(data: st.DataObject) -> None:
     model, point = smooth_at_rest(drawn_design(data, "set", "step", "proportional"))

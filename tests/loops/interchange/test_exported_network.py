@@ -24,6 +24,7 @@ from coherence.loops.interchange.loop_analysis import analyze
 from coherence.loops.multirate.sampled_system import Multirate, exactly
 from coherence.loops.multirate.verdict import floquet
 from coherence.loops.networks.network import Network, loop
+from tests.draws import few
 from tests.loops.designs.test_bridged_laps import LAG, drawn_design, smooth_at_rest
 
 pytest.importorskip("control", reason="python-control is not installed")
@@ -49,7 +50,7 @@ def test_a_thermostat_in_json_is_its_network(tmp_path: Path) -> None:
     assert analyze(file).linearize("heater.power").L.dt == 60
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=few(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_a_design_that_is_read_again_is_the_same_system(tmp_path: Path, data: st.DataObject) -> None:
     model, point = smooth_at_rest(drawn_design(data, "set", "step", "proportional"))

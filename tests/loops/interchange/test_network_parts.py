@@ -19,6 +19,7 @@ from coherence.loops.multirate.sampled_system import Multirate
 from coherence.loops.multirate.verdict import floquet
 from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.network import Block, Network
+from tests.draws import few
 
 control = pytest.importorskip("control", reason="python-control is not installed")
 
@@ -77,7 +78,7 @@ def test_a_block_with_a_rate_stands_behind_a_hold() -> None:
 numbers = st.floats(-0.9, 0.9).filter(lambda number: abs(number) > 0.05)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(st.data())
 def test_a_random_discrete_loop_has_the_poles_of_python_control(data: st.DataObject) -> None:
     plant = drawn_discrete(data, strictly=True)
@@ -114,7 +115,7 @@ def test_a_random_controller_of_a_sampled_plant_has_the_poles_of_python_control(
         assert np.allclose(opened_at(net, "c").L(z), (controller * control.tf(held))(z), rtol=1e-5)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(st.data())
 def test_a_random_continuous_network_has_the_poles_of_python_control(data: st.DataObject) -> None:
     first, second = (

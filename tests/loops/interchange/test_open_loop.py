@@ -13,6 +13,7 @@ from coherence.base.errors import UsageError
 from coherence.loops.interchange.open_loop import opened_at
 from coherence.loops.margins.network_margins import margins
 from coherence.loops.networks.network import Block, Coupling, Network, loop, network
+from tests.draws import few
 
 control = pytest.importorskip("control", reason="python-control is not installed")
 OMEGA = np.array([0.01, 0.3, 1.0, 7.0])
@@ -36,7 +37,7 @@ def test_a_rational_loop_is_a_state_space_with_the_margins_that_we_compute() -> 
     assert sorted(opened.S.poles().real) == pytest.approx(sorted(np.roots([1, 3, 3, 3]).real))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(st.data())
 def test_the_three_systems_of_random_networks_belong_together(data: st.DataObject) -> None:
     net = drawn_network(data)

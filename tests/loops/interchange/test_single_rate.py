@@ -12,6 +12,7 @@ from coherence.loops.interchange.single_rate import closed_single_rate
 from coherence.loops.multirate.sampled_system import Multirate, Sampler, checked
 from coherence.loops.multirate.verdict import floquet
 from coherence.loops.networks.network import Block, Coupling
+from tests.draws import few
 
 pytest.importorskip("control", reason="python-control is not installed")
 
@@ -42,7 +43,7 @@ def drawn_system(data: st.DataObject) -> Multirate:
     return checked(samplers, [*plants, shift], [Coupling(s, t, data.draw(gains)) for s, t in pairs])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.data())
 def test_both_readings_have_the_same_largest_modulus(data: st.DataObject) -> None:
     system = drawn_system(data)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from coherence.loops.margins.crossings import REAL, UNIT, Crossings, crossings
 from coherence.loops.margins.peaks_response import response
 from coherence.loops.networks.network import Network, loop
+from tests.draws import few
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +53,7 @@ def test_what_may_be_left_out_is_not_looked_at() -> None:
     assert crossings(of, UNIT, 10.0, always).zeros == ()
 
 
-@settings(max_examples=30)
+@settings(max_examples=few(30))
 @given(st.floats(0.05, 5), st.floats(0.05, 2))
 def test_a_delay_does_not_move_the_modulus(gain: float, lag: float) -> None:
     """|gain / (j w (1 + lag j w))| = 1: lag^2 w^4 + w^2 = gain^2."""

@@ -18,6 +18,7 @@ from coherence.loops.margins.network_margins import margins
 from coherence.loops.margins.peaks_response import at, response
 from coherence.loops.networks.network import Block, Coupling, Network, loop, network
 from coherence.loops.networks.stability import stability
+from tests.draws import few
 from tests.loops.margins.test_network_margins import SATELLITE
 from tests.paths import DATA
 
@@ -176,7 +177,7 @@ def test_small_gain_proves_weak_coupling_and_says_nothing_of_strong() -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=few(12), deadline=None)
 def test_what_small_gain_proves_is_stable_in_every_part(seed: int) -> None:
     rng = np.random.default_rng(seed)
     names = ["a", "b", "c"]
@@ -205,7 +206,7 @@ def test_separation_needs_a_static_gain_and_a_stable_slow_network() -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=few(12), deadline=None)
 def test_what_separation_proves_is_stable(seed: int) -> None:
     rng = np.random.default_rng(seed)
     lag = rng.uniform(0.01, 2)

@@ -19,6 +19,7 @@ from coherence.loops.margins.peaks_response import at, local, response
 from coherence.loops.margins.stability_windows import delay_windows, gain_windows
 from coherence.loops.networks.network import Block, Coupling, Network, loop, network
 from coherence.loops.networks.stability import stability
+from tests.draws import few
 from tests.paths import DATA
 
 CASES = DATA / "loops-numeric.yaml"
@@ -245,7 +246,7 @@ LOOPS = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=few(12), deadline=None)
 @given(LOOPS)
 def test_the_edge_of_each_margin_is_the_edge_of_stability(made: Network) -> None:
     loop_margins = margins(made).margins
@@ -261,7 +262,7 @@ def test_the_edge_of_each_margin_is_the_edge_of_stability(made: Network) -> None
             assert stability(loop(block.numerator, block.denominator, later)).verdict == verdict
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=few(12), deadline=None)
 @given(LOOPS, st.floats(0.01, 0.5))
 def test_added_delay_never_increases_the_phase_lag_left(made: Network, more: float) -> None:
     block = made.blocks[0]
@@ -271,7 +272,7 @@ def test_added_delay_never_increases_the_phase_lag_left(made: Network, more: flo
         assert after.delay <= before.delay - more + 1e-9
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=few(12), deadline=None)
 @given(LOOPS, st.floats(0.01, 100))
 def test_scaling_time_scales_delays_alone(made: Network, unit: float) -> None:
     block = made.blocks[0]
@@ -287,7 +288,7 @@ def test_scaling_time_scales_delays_alone(made: Network, unit: float) -> None:
         assert after.margins.sensitivity.value == pytest.approx(before.margins.sensitivity.value, rel=1e-5)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(LOOPS)
 def test_no_frequency_exceeds_the_bound_of_a_peak(made: Network) -> None:
     for peak, shift in ((sensitivity_peak(made).peak, 0.0), (complementary_peak(made).peak, 1.0)):

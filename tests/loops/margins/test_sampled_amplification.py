@@ -12,6 +12,7 @@ from coherence.base.errors import UsageError
 from coherence.loops.margins.sampled_amplification import amplified, lap_between
 from coherence.loops.multirate.sampled_system import Multirate, Sampler, checked
 from coherence.loops.networks.network import Block, Coupling
+from tests.draws import few
 
 
 def orders(lead: int, weight: float, count: int = 1) -> Multirate:
@@ -21,7 +22,7 @@ def orders(lead: int, weight: float, count: int = 1) -> Multirate:
     return checked(samplers, (), [Coupling(f"s{k}", f"s{k + 1}") for k in range(count - 1)])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(st.integers(1, 8), st.floats(0.05, 0.95))
 def test_smoothed_orders_have_the_closed_forms_of_chen(lead: int, weight: float) -> None:
     """1 + 2 L a + 2 L^2 a^2 / (2 - a), and 1 + 2 L a / (2 - a) at the Nyquist frequency."""

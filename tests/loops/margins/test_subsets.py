@@ -13,6 +13,7 @@ from coherence.base.errors import UsageError
 from coherence.loops.margins.subsets import minimal_unstable
 from coherence.loops.networks.network import Block, Coupling, Network, network
 from coherence.loops.networks.stability import Stability, stability
+from tests.draws import few
 
 
 def brute(net: Network) -> set[frozenset[str]]:
@@ -103,7 +104,7 @@ def test_what_is_not_decided_is_listed_and_never_called_minimal() -> None:
 
 
 @given(st.integers(0, 100_000))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=few(8), deadline=None)
 def test_agrees_with_the_definition(seed: int) -> None:
     rng = np.random.default_rng(seed)
     pairs = {(i, j): float(rng.normal()) for i in range(4) for j in range(4) if i != j and rng.random() < 0.5}

@@ -23,6 +23,7 @@ from coherence.loops.multirate.verdict import clear_of_circle, floquet
 from coherence.loops.networks.network import Block, Coupling, Network, network
 from coherence.loops.networks.sampled_verdict import delayed_integrator, polynomial_verdict
 from coherence.model.elaborate import elaborate
+from tests.draws import few
 from tests.paths import DATA
 
 CASES = DATA / "loops-numeric.yaml"
@@ -331,7 +332,7 @@ def test_whole_delays_are_the_recurrence(delay: int, gain: Fraction) -> None:
         assert verdict.modulus == pytest.approx(expected.modulus, rel=1e-5, abs=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(
     st.lists(st.integers(-9, 9), min_size=1, max_size=4),
     st.lists(st.integers(-9, 9), min_size=1, max_size=4),

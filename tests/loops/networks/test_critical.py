@@ -15,6 +15,7 @@ from coherence.loops.networks.critical_boxes import Range, at_middle, box_verdic
 from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.network import Block, Coupling, Network, loop, network
 from coherence.loops.networks.stability_map import INFINITE, stability_map
+from tests.draws import few
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_a_box_that_touches_the_edge_is_undecided() -> None:
 
 
 @given(st.data())
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=few(10), deadline=None)
 def test_no_value_of_a_stable_box_is_unstable(data: st.DataObject) -> None:
     numerator, damping = data.draw(st.floats(0.05, 2)), data.draw(st.floats(0.05, 2))
     low, width = data.draw(st.floats(0.1, 2)), data.draw(st.floats(0, 1))

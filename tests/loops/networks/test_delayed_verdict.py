@@ -16,6 +16,7 @@ from coherence.loops.networks.delayed_verdict import verdict
 from coherence.loops.networks.network import Block, Coupling, Network, loop, network
 from coherence.loops.networks.stability_map import stability_map
 from coherence.loops.networks.winding import count_right_of
+from tests.draws import few
 from tests.paths import DATA
 
 CASES = DATA / "loops-numeric.yaml"
@@ -51,7 +52,7 @@ def test_behind_a_long_delay_the_slowest_of_hundreds_of_roots_is_found_and_confi
 
 
 @given(st.floats(0.01, 5), st.floats(0.01, 20))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 def test_delayed_integrator_has_lambert_s_roots(gain: float, delay: float) -> None:
     product = gain * delay
     assume(abs(product - math.pi / 2) > 1e-6 and abs(product * math.e - 1) > 1e-4)

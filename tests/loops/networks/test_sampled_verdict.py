@@ -25,6 +25,7 @@ from coherence.loops.networks.sampled_verdict import (
     stability,
     verdict,
 )
+from tests.draws import few
 
 Coefficients = tuple[Fraction, ...]
 
@@ -257,7 +258,7 @@ matrices = st.integers(1, 5).flatmap(
 
 
 @given(polynomials)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 def test_dominant_root_is_a_root_and_none_is_larger(polynomial: Coefficients) -> None:
     root = dominant_root(polynomial)
     z = cmath.rect(float(root.modulus), root.angle)
@@ -268,7 +269,7 @@ def test_dominant_root_is_a_root_and_none_is_larger(polynomial: Coefficients) ->
 
 
 @given(matrices)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=few(50), deadline=None)
 def test_bound_is_certified_and_close(matrix: list[list[Fraction]]) -> None:
     bound, result = spectral_radius_bound(matrix), verdict(matrix)
     assert (bound < 1) == (result.counts.on == result.counts.outside == 0)
@@ -280,7 +281,7 @@ def test_bound_is_certified_and_close(matrix: list[list[Fraction]]) -> None:
 
 
 @given(matrices, st.sampled_from([Fraction(1, 10), Fraction(1, 1000), Fraction(1, 10**12)]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 def test_tolerance_of_the_bound(matrix: list[list[Fraction]], tolerance: Fraction) -> None:
     bound = spectral_radius_bound(matrix, tolerance=tolerance)
     exact = dominant_root(characteristic_polynomial(matrix)).modulus
@@ -289,7 +290,7 @@ def test_tolerance_of_the_bound(matrix: list[list[Fraction]], tolerance: Fractio
 
 
 @given(matrices)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=few(50), deadline=None)
 def test_the_verdict_foretells_the_run(matrix: list[list[Fraction]]) -> None:
     result = verdict(matrix)
     assume(abs(result.modulus - 1) > 0.2 or result.dead_beat is not None)
@@ -300,14 +301,14 @@ def test_the_verdict_foretells_the_run(matrix: list[list[Fraction]]) -> None:
 
 
 @given(matrices.flatmap(lambda m: st.tuples(st.just(m), st.permutations(range(len(m))))))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 def test_the_order_of_the_states_does_not_matter(case: tuple[list[list[Fraction]], list[int]]) -> None:
     matrix, order = case
     assert verdict([[matrix[i][j] for j in order] for i in order]) == verdict(matrix)
 
 
 @given(matrices, st.integers(1, 40))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 def test_dead_beat_is_the_first_vanishing_power(matrix: list[list[Fraction]], scale: int) -> None:
     upper = [[a * scale if j > i else Fraction(0) for j, a in enumerate(row)] for i, row in enumerate(matrix)]
     steps = verdict(upper).dead_beat

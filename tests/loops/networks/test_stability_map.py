@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.loops.networks.stability_map import UNKNOWN, stability_map
+from tests.draws import few
 
 REAL = st.sampled_from([-2.0, -1.0, -1.0, -0.5, -0.01, 0.01, 0.5])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(st.lists(REAL, min_size=1, max_size=6), st.lists(st.tuples(REAL, st.floats(0.1, 3)), max_size=2))
 def test_counts_without_delay_are_those_of_the_roots_that_were_chosen(
     real: list[float], pairs: list[tuple[float, float]]

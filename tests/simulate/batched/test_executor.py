@@ -16,6 +16,7 @@ from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.batched.executor import BatchedRun, execute_many, point, standing
 from coherence.simulate.execute.exact import Choices, Schedule, execute
+from tests.draws import few
 
 F = Fraction
 FEED = """
@@ -75,13 +76,13 @@ watts = st.integers(0, 120_000).map(F)
 many_watts = st.lists(watts, min_size=4, max_size=4)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=few(8), deadline=None)
 @given(many_watts, many_watts, st.sampled_from(["", ", lands: 1 s", ", lands: 2500 ms"]))
 def test_throttle_and_backfill_over_thresholds_and_starts(h: list[Fraction], p: list[Fraction], lands: str) -> None:
     same(feed(lands), {"power.h": h, "power.p": p}, 60)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=few(8), deadline=None)
 @given(many_watts, st.sampled_from(["cooldown: 3 s", "hold_up: 4 s", "hold_down: 3 s"]), st.booleans())
 def test_throttle_and_backfill_with_memory(h: list[Fraction], memory: str, held: bool) -> None:
     same(feed(more=f", {memory}", held=" for 2 s" if held else ""), {"power.h": h, "power.p": [F(0)] * 4}, 60)
@@ -90,7 +91,7 @@ def test_throttle_and_backfill_with_memory(h: list[Fraction], memory: str, held:
 counts = st.lists(st.integers(1, 900).map(F), min_size=4, max_size=4)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(
     counts,
     counts,

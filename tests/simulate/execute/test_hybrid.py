@@ -23,6 +23,7 @@ from coherence.simulate.execute import exact, hybrid
 from coherence.simulate.execute.exact import Choices, Execution, ZenoError
 from coherence.simulate.execute.hybrid import Trajectory
 from coherence.simulate.execute.motion import SlidingError
+from tests.draws import few
 
 CLOSE = 1e-6
 Rates = Callable[[float, Any], Sequence[float]]
@@ -135,7 +136,7 @@ def test_van_der_pol() -> None:
     agrees(ran(made, 15), reference, ["a.x", "b.y"], 15)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=few(12), deadline=None)
 @given(st.floats(-3, 3), st.floats(-3, 3), st.integers(1, 3), st.integers(1, 3))
 @example(x=0.0, y=0.03125, up=1, down=1)  # thirteen crossings
 def test_switched_lags_agree_with_solve_ivp_and_its_events(x: float, y: float, up: int, down: int) -> None:

@@ -13,6 +13,7 @@ from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices
 from coherence.simulate.execute.orbits import contraction, hyperperiod, long_run, solve
+from tests.draws import few
 
 F = Fraction
 
@@ -102,7 +103,7 @@ def test_contraction_may_need_several_laps() -> None:
 entries = st.fractions(F(-2), F(2), max_denominator=60) | st.just(F(0))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=n, max_size=n)))
 def test_the_contraction_is_the_norm_of_the_first_power_below_one(matrix: list[list[F]]) -> None:
     power, norms = matrix, []

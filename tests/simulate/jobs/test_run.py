@@ -45,6 +45,7 @@ from coherence.simulate.jobs.series import of_job
 from coherence.simulate.jobs.steps import Stream
 from coherence.simulate.jobs.ticks import NEVER, SECOND, draw, generator, ticks, total, totals
 from coherence.simulate.telemetry.contract import gaps
+from tests.draws import few
 
 QUICK = settings(max_examples=40, deadline=None)
 HOUR, DAY = 3600.0, 86400.0
@@ -471,7 +472,7 @@ def test_every_account_sums_exactly(job: JobProgram, seed: int, until: float) ->
 
 
 @given(jobs(), st.integers(0, 5))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 def test_the_same_seed_gives_the_same_run(job: JobProgram, seed: int) -> None:
     one, two = (simulate(job, seed=seed, until=500.0) for _ in range(2))
     assert (one.spans, one.losses, one.trace) == (two.spans, two.losses, two.trace)
@@ -479,7 +480,7 @@ def test_the_same_seed_gives_the_same_run(job: JobProgram, seed: int) -> None:
 
 
 @given(jobs(), st.integers(0, 5))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 def test_a_longer_look_begins_with_the_shorter(job: JobProgram, seed: int) -> None:
     short, long = (simulate(job, seed=seed, until=until) for until in (200.0, 400.0))
     before = [h for h in long.trace if h.time < short.end]
@@ -487,7 +488,7 @@ def test_a_longer_look_begins_with_the_shorter(job: JobProgram, seed: int) -> No
 
 
 @given(jobs(), st.integers(0, 5))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 def test_telemetry_of_any_job_ends_where_the_run_does(job: JobProgram, seed: int) -> None:
     run = simulate(job, seed=seed, until=300.0)
     told = of_job(run, sample_every=10.0)

@@ -29,6 +29,7 @@ from coherence.simulate.logs.runs import RunFiles, read_commands
 from coherence.simulate.logs.series import autoscaler, pod_list, pods
 from coherence.simulate.logs.spread import SpreadConstraint, placeable
 from coherence.simulate.logs.tables import SnapshotTable, read_table, table_of, unix, utc
+from tests.draws import few
 from tests.paths import DATA
 
 RECORD = DATA / "k8s_failure_reproduction"
@@ -234,7 +235,7 @@ def kubernetes(replicas: int, counted: int, missing: int, used: Fraction, setpoi
     return -((-again * over) // setpoint)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @example((1, 1, 0), 500, 50)
 @given(
     st.tuples(st.integers(0, 6), st.integers(0, 3), st.integers(0, 3)).filter(lambda n: sum(n) > 0),
@@ -355,7 +356,7 @@ def test_unknown_thresholds_are_those_that_were_not_measured() -> None:
     assert all(one.low < one.high for one in found)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=few(8), deadline=None)
 @given(st.tuples(*[st.fractions(0, 1, max_denominator=8)] * 3))
 def test_every_choice_of_the_unknown_is_among_the_predictions(where: tuple[Fraction, ...]) -> None:
     """A law: the branches are all that any fixed value of the thresholds can show."""

@@ -13,6 +13,7 @@ from coherence.base.errors import UsageError
 from coherence.base.queueing import erlang_b, erlang_c
 from coherence.simulate.metastability.load_map import Portrait, PortraitVerdict, Retrying, load_map, overload, portrait
 from coherence.simulate.metastability.waits import Server, lateness
+from tests.draws import few
 
 WORKERS = Server(4, 0.04, 0.25)
 HALF_LOAD = Retrying(50.0, 3, WORKERS)
@@ -208,7 +209,7 @@ def test_late_tries_and_time_in_flight_grow_with_the_load(
     assert above.in_flight <= server.per_try * (1 + 1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(calls)
 def test_every_sign_change_is_a_listed_point(call: Retrying) -> None:
     """An independent, even scan finds no crossing of the diagonal that the portrait lacks."""

@@ -17,6 +17,7 @@ from coherence.simulate.metastability.load_map import PortraitVerdict, Retrying
 from coherence.simulate.metastability.operating_points import chance, escapes, healthy, program, safe_region, study
 from coherence.simulate.metastability.retry_chain_models import noise
 from coherence.simulate.metastability.waits import Server
+from tests.draws import few
 
 WORKERS = Server(4, 0.04, 0.25)
 HALF_LOAD = Retrying(50.0, 3, WORKERS)
@@ -144,7 +145,7 @@ def test_a_safe_call_has_no_bound_on_what_is_capped() -> None:
     assert 88.0 <= found.rate < 88.5
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=few(15), deadline=None)
 @given(calls)
 def test_each_bound_is_safe_and_the_next_step_is_not(call: Retrying) -> None:
     found = safe_region(call)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from coherence.simulate.requests.engine import OUTCOMES, RequestResult, simulate
 from coherence.simulate.requests.program import OpeningBreaker, Outage, RetryPause, Route, Service, Station
+from tests.draws import few
 from tests.simulate.requests.programs import one_call, openings
 
 ROOMY = Station("pool", 1000, Service(1.0, values=(0.1, 0.9, 0.4, 0.2)))
@@ -55,7 +56,7 @@ def outcomes(result: RequestResult) -> list[str]:
     return [OUTCOMES[number] for number in result.requests.outcome]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @example(OpeningBreaker(share=0.5, last=2, least=1, open_for=0.0), 8.0, 0.5)  # a trial has no answer at 400 s
 @given(openings.filter(bool), st.sampled_from([0.3, 2.0, 8.0]), st.sampled_from([0.15, 0.3, 0.5]))
 def test_each_request_passes_where_a_plain_breaker_lets_it(breaker: OpeningBreaker, rate: float, limit: float) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from coherence.simulate.requests.engine import ACTIONS, Limits, RequestResult, RequestRun, simulate
 from coherence.simulate.requests.program import Program, Route
+from tests.draws import few
 from tests.paths import ROOT
 from tests.simulate.requests.programs import one_call, programs, routes
 
@@ -27,7 +28,7 @@ def run(program: Program, seed: int = 1, **options: object) -> RequestResult:
     return simulate(program, seed=seed, until=UNTIL, limits=LIMITS, **options)  # type: ignore[arg-type]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(programs())
 def test_requests_are_completed_failed_or_in_flight(program: Program) -> None:
     counts = run(program).counters
@@ -73,7 +74,7 @@ def test_stations_hold_what_was_sent_to_them_and_has_not_left(program: Program) 
             assert of["present"] == of["queue"] + of["busy"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(programs())
 def test_work_is_neither_created_nor_lost(program: Program) -> None:
     result = run(program)
@@ -86,7 +87,7 @@ def test_work_is_neither_created_nor_lost(program: Program) -> None:
             assert settled == pytest.approx(work["demanded"], abs=1e-9)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=few(50), deadline=None)
 @given(programs(), st.lists(st.floats(0, UNTIL), max_size=4))
 def test_the_same_seed_gives_the_same_bits_however_the_time_is_divided(program: Program, stops: list[float]) -> None:
     whole, parts = run(program), RequestRun(program, seed=1, limits=LIMITS)
@@ -109,7 +110,7 @@ def test_no_request_waits_longer_for_one_try_than_its_limit(route: Route, per_tr
     assert result.requests.latency.max(initial=0.0) <= per_try * (1 + 1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(programs())
 def test_the_trace_tells_every_failed_try_with_its_cause(program: Program) -> None:
     result = run(program, trace=True)
@@ -123,7 +124,7 @@ def test_the_trace_tells_every_failed_try_with_its_cause(program: Program) -> No
     assert result == run(program)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(programs(), st.integers(0, 4))
 def test_another_design_sees_the_same_arrivals(program: Program, servers: int) -> None:
     other = replace(program, stations=tuple(replace(s, servers=servers) for s in program.stations))

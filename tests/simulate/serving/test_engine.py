@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from coherence.base.errors import UsageError
 from coherence.simulate.serving.engine import Served, serve
 from coherence.simulate.serving.server import CHUNKED, PREFILL_FIRST, InferenceServer, StepTime, TokenLoad, load
+from tests.draws import few
 from tests.simulate.serving.plain_kernel import plain_kernel
 
 SECOND = StepTime(1, 0, 0, 0)  # every step takes one second
@@ -224,7 +225,7 @@ def made(drawn: list[tuple[float, int, int]]) -> TokenLoad:
     return load(arrival, prompt, output)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(servers, step_times, requests)
 def test_every_token_is_written_once_and_no_block_is_used_twice(
     server: InferenceServer, step: StepTime, drawn: list[tuple[float, int, int]]
@@ -240,7 +241,7 @@ def test_every_token_is_written_once_and_no_block_is_used_twice(
     assert all(result.series[name][-1:].sum() == 0 for name in ("blocks", "running", "waiting"))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(servers, step_times, requests)
 def test_first_come_is_first_scheduled_and_times_are_in_order(
     server: InferenceServer, step: StepTime, drawn: list[tuple[float, int, int]]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from coherence.simulate.serving.begin import cost_of, fleet_of, rules_of
 from coherence.simulate.serving.engine import serve
 from coherence.simulate.serving.server import Experts, InferenceServer, StepTime, TokenLoad, load
+from tests.draws import few
 from tests.simulate.serving.plain_kernel import plain_kernel
 
 with plain_kernel() as modules:
@@ -57,7 +58,7 @@ def test_no_step_begins_in_a_pause() -> None:
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(1, 5)), max_size=30))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=few(60))
 def test_the_ring_holds_each_free_block_once(moves: list[tuple[bool, int]]) -> None:
     server = InferenceServer(4, 64, 12, block_size=4, prefix_cache=True)
     whole = TokenLoad(np.zeros(6), np.full(6, 20), np.full(6, 4))

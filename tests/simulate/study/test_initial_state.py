@@ -15,6 +15,7 @@ from coherence.simulate.study.recording import telemetry
 from coherence.simulate.study.repeated_runs import Study
 from coherence.simulate.study.samples import processes_of, study
 from coherence.simulate.study.setting import Setting
+from tests.draws import few
 from tests.paths import SPECS
 
 F = Fraction
@@ -66,7 +67,7 @@ def test_an_autoscaler_begins_at_the_members_that_its_target_asks_for() -> None:
     assert found.notes == ("runs begin at rest: pool.desired = 16 replica; --set PATH=VALUE tells another start",)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @example(947, 30, "utilization")  # read as 0.2959375, half-way between two millionths
 @given(st.integers(60, 1200), st.sampled_from([30, 40, 50, 60, 75, 80]), st.sampled_from(["utilization", "busy"]))
 def test_rest_is_where_the_closed_form_says(rate: int, percent: int, signal: str) -> None:

@@ -47,6 +47,7 @@ from coherence.simulate.testbed.autoscaler_law import Behaviour, Controller, Pol
 from coherence.simulate.testbed.autoscaler_run import PACKAGES, AutoscalerObservation, programs
 from coherence.simulate.testbed.autoscaler_set_up import set_up, slack
 from coherence.simulate.testbed.processes import ProcessFailedError, binary, free_ports
+from tests.draws import few
 from tests.paths import ROOT
 from tests.simulate.testbed.testbed_helpers import undisturbed
 
@@ -167,7 +168,7 @@ def behaviour_of(loop: SampledLoop) -> Behaviour:
     return Behaviour(loop.setpoint.value, loop.tolerance, low, high, loop.hold_down, loop.hold_up, tuple(policies))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(loops(), st.integers(1, 30), st.lists(st.fractions(0, 4, max_denominator=16), min_size=1, max_size=12))
 def test_the_controller_decides_as_the_executor(loop: SampledLoop, start: int, readings: list[Fraction]) -> None:
     controller, memory = Controller(behaviour_of(loop)), Memory()
@@ -196,7 +197,7 @@ def test_the_two_designs_swing_and_settle() -> None:
     assert held == [5, 7, *[9] * 8, 8, 7, 6, *[5] * 17]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=few(12), deadline=None)
 @given(
     st.integers(50, 150),
     st.sampled_from(["0 s", "200 ms", "700 ms", "1.7 s"]),

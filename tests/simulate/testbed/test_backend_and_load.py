@@ -18,6 +18,7 @@ from coherence.simulate.testbed import backend, load
 from coherence.simulate.testbed.observe import COLLAPSED, RECOVERED, Request, measure, recovery_time
 from coherence.simulate.testbed.reproduction import observation
 from coherence.simulate.testbed.set_up import RunTiming
+from tests.draws import few
 from tests.simulate.testbed.testbed_helpers import made
 
 
@@ -134,7 +135,7 @@ def test_the_measures_of_a_step() -> None:
 
 
 @given(st.floats(13.0, 25.0), st.integers(0, 50), st.sampled_from([20.0, 60.0, 200.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 def test_recovery_is_found_within_a_few_requests(change: float, seed: int, rate: float) -> None:
     after = [request for request in steps(change, rate=rate, seed=seed) if request.start >= 13]
     assert abs(recovery_time(after, 13.0) - (change - 13.0)) <= 8 / rate

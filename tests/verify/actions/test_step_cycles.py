@@ -13,6 +13,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.actions.step_cycles import MOST_VALUES
 from coherence.verify.patterns.writers import livelock
+from tests.draws import few
 
 STEPS = st.integers(1, 5)
 LEVELS = st.integers(0, 24).map(lambda n: Fraction(n, 2))
@@ -45,7 +46,7 @@ def goes_round(low: Fraction, up: int, high: Fraction, down: int, start: Fractio
     return True
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(LEVELS, STEPS, LEVELS, STEPS, LEVELS)
 def test_a_stated_start_is_decided_as_its_run_goes(
     low: Fraction, up: int, gap: Fraction, down: int, start: Fraction
@@ -58,7 +59,7 @@ def test_a_stated_start_is_decided_as_its_run_goes(
         assert Verdict.CONFLICT not in found
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=few(80), deadline=None)
 @given(LEVELS, STEPS, LEVELS, STEPS)
 def test_no_proof_stands_where_some_start_goes_round(low: Fraction, up: int, gap: Fraction, down: int) -> None:
     high = low + gap
@@ -66,7 +67,7 @@ def test_no_proof_stands_where_some_start_goes_round(low: Fraction, up: int, gap
         assert Verdict.PROVED not in verdicts(design(low, up, high, down, None))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=few(80), deadline=None)
 @given(LEVELS, STEPS, LEVELS, STEPS)
 def test_a_start_that_is_not_said_is_decided_as_the_runs_from_all_starts_go(
     low: Fraction, up: int, gap: Fraction, down: int

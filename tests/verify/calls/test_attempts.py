@@ -31,6 +31,7 @@ from coherence.verify.calls.attempts import (
     started,
     timeline,
 )
+from tests.draws import few
 
 
 def s(value: str | int) -> Fraction:
@@ -239,7 +240,7 @@ def simulated(course: RetrySchedule) -> list[tuple[Fraction, Fraction]]:
 
 
 @given(layers, times, backoffs(), st.booleans(), times)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 def test_closed_forms_equal_the_simulation(
     tries: tuple[int, ...], takes: Fraction, backoff: RetryBackoff, longest: bool, limit: Fraction
 ) -> None:
@@ -253,7 +254,7 @@ def test_closed_forms_equal_the_simulation(
 
 
 @given(layers, times, backoffs(), positive)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 def test_scaling_all_times_keeps_the_counts(
     tries: tuple[int, ...], takes: Fraction, backoff: RetryBackoff, limit: Fraction
 ) -> None:
@@ -269,7 +270,7 @@ def test_scaling_all_times_keeps_the_counts(
 
 
 @given(layers, times, backoffs(), times, times)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 def test_a_shorter_deadline_never_fits_more(
     tries: tuple[int, ...], takes: Fraction, backoff: RetryBackoff, one: Fraction, other: Fraction
 ) -> None:
@@ -280,7 +281,7 @@ def test_a_shorter_deadline_never_fits_more(
 
 
 @given(times, backoffs(), positive)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 def test_unlimited_tries_are_many_tries(takes: Fraction, backoff: RetryBackoff, limit: Fraction) -> None:
     endless = started(RetrySchedule((None,), takes, backoff), limit)
     many = started(RetrySchedule((400,), takes, backoff), limit)

@@ -15,6 +15,7 @@ from coherence.verify.calls.attempts import NO_PAUSE, DurationInterval, RetryBac
 from coherence.verify.calls.claims import EACH, at_most, bounded_below, bounded_sum, call_ends, term_fits, tries_fit
 from coherence.verify.calls.compositions import LONGEST, TimeTerm
 from coherence.verify.calls.retry_policies import RetryPolicy, retry_policy_of
+from tests.draws import few
 
 SECOND = DurationInterval(Fraction(1), Fraction(1))
 DOUBLED = RetryBackoff(SECOND)  # pauses of 1, 2, 4, ... seconds
@@ -107,7 +108,7 @@ def test_a_call_ends_by_its_tries_or_by_its_deadline(call: str, longest: int, pa
 
 
 @given(st.lists(st.fractions(0, 5, max_denominator=4), min_size=1, max_size=4), st.fractions(0, 12, max_denominator=4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 def test_a_bounded_sum_holds_where_the_bounds_add_up_to_less(bounds: list[Fraction], limit: Fraction) -> None:
     parts = {f"p{n}": bound for n, bound in enumerate(bounds)}
     assert holds(bounded_sum(parts, limit)) is (sum(bounds) < limit)

@@ -12,6 +12,7 @@ from coherence.language.call_cases import cases_of_callers
 from coherence.language.reading import read_text
 from coherence.verify.calls.call_graph import Work, call_tree
 from coherence.verify.calls.compositions import LONGEST, Algebra, TimeTerm, composed
+from tests.draws import few
 
 WORDS: Algebra[str] = Algebra(
     in_turn=lambda parts: f"turn({' '.join(parts)})",
@@ -87,7 +88,7 @@ def stated(orders: list[str], count: int) -> list[str]:
 
 
 @given(spans=SPANS, orders=ORDERS, which=st.integers(0, 3), more=st.integers(1, 9))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 def test_no_time_becomes_less_where_a_call_takes_longer(
     spans: list[tuple[int, int]], orders: list[str], which: int, more: int
 ) -> None:
@@ -100,7 +101,7 @@ def test_no_time_becomes_less_where_a_call_takes_longer(
 
 
 @given(spans=SPANS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 def test_at_once_is_no_longer_than_in_turn_and_what_is_not_said_encloses_both(spans: list[tuple[int, int]]) -> None:
     count = len(spans)
     once, turn = work(spans, ["stage: a"] * count), work(spans, [f"stage: a{n}" for n in range(count)])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from coherence.verify.calls.attempts import DurationInterval, RetryBackoff, RetrySchedule, end, start, timeline
 from coherence.verify.calls.retry_run import Pauses, sends
+from tests.draws import few
 
 S = Fraction
 
@@ -43,7 +44,7 @@ def test_tries_without_end_go_on_and_a_try_that_never_ends_is_the_last() -> None
     factor=st.fractions(1, 3, max_denominator=4),
     cap=st.none() | st.fractions(0, 6, max_denominator=20),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 def test_the_closed_forms_say_what_the_executed_call_does(
     spread: tuple[Fraction, Fraction] | None,
     longest: bool,

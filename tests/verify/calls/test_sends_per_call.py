@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from coherence.verify.calls.attempts import DurationInterval, RetryBackoff
 from coherence.verify.calls.sends_per_call import RetryLayer, most_sends
+from tests.draws import few
 
 INFINITE = Fraction(10**9)
 
@@ -79,12 +80,12 @@ def test_rows_say_how_the_count_was_made() -> None:
 
 # --- law: a recursive simulation
 
-few = st.integers(1, 4)
+tries = st.integers(1, 4)
 time = st.fractions(min_value=0, max_value=6, max_denominator=4)
 takes_time = st.fractions(min_value=Fraction(1, 4), max_value=6, max_denominator=4)  # at 0 s, ties decide
 limits = st.none() | st.fractions(min_value=Fraction(1, 4), max_value=12, max_denominator=4)
 chains = st.lists(
-    st.builds(RetryLayer, few.map(lambda n: (n,)), time.map(pause), limits, limits, st.booleans()),
+    st.builds(RetryLayer, tries.map(lambda n: (n,)), time.map(pause), limits, limits, st.booleans()),
     min_size=1,
     max_size=4,
 )
@@ -119,7 +120,7 @@ def run(
 
 
 @given(chains, takes_time)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 def test_closed_form_equals_the_simulation(layers: list[RetryLayer], takes: Fraction) -> None:
     orders = [run(layers, Fraction(0), INFINITE, takes, leaves_first=first)[0] for first in (True, False)]
     assert sends(*layers, takes=takes) in orders  # they differ where a limit and a kill come at one instant
@@ -136,7 +137,7 @@ def test_of_a_limit_and_a_kill_at_one_instant_the_bound_takes_the_order_that_sen
 
 
 @given(chains, takes_time)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 def test_cancelling_sends_no_more_than_abandoning(layers: list[RetryLayer], takes: Fraction) -> None:
     cancelling, leaving = ([replace(layer, cancels=c) for layer in layers] for c in (True, False))
     assert (sends(*cancelling, takes=takes) or 0) <= (sends(*leaving, takes=takes) or 0)

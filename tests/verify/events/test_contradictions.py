@@ -13,6 +13,7 @@ from coherence.findings.question_input import Subject
 from coherence.language.design import Design, Timer
 from coherence.language.reading import read_text
 from coherence.language.schema_kinds import Quantity
+from tests.draws import few
 from tests.second_interpreter.events import PlainTimer, graph
 from tests.second_interpreter.laid import MODULES
 from tests.second_interpreter.loads import stated
@@ -93,7 +94,7 @@ def claims(text: str, findings: tuple[Finding, ...]) -> tuple[dict[tuple[str, st
     return always, not_always
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(designs())
 def test_no_two_findings_contradict_each_other_about_the_order_of_two_events(text: str) -> None:
     always, not_always = claims(text, findings_of(text))
@@ -109,7 +110,7 @@ def is_forestalled(design: Design, timer: Timer) -> bool:
     return isinstance(timer.after, Quantity) and any(high < timer.after.low for high in afters)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(designs())
 def test_what_always_comes_before_a_timer_that_fires_comes_within_its_time(text: str) -> None:
     findings = findings_of(text)

@@ -16,6 +16,7 @@ from coherence.verify.events.graph import EventLink
 from coherence.verify.events.orders import EventOrder
 from coherence.verify.patterns.timers import gate, timer_against_activity, timer_order
 from coherence.verify.timers.firing import FiringWindow
+from tests.draws import few
 
 
 def ask(text: str) -> list[Finding]:
@@ -56,7 +57,7 @@ def test_a_cause_precedes_its_effect() -> None:
 windows = st.tuples(st.integers(0, 20), st.integers(0, 20), st.sampled_from(["timer", "activity"]))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(st.lists(windows, min_size=1, max_size=3), st.lists(windows, min_size=1, max_size=3), st.data())
 def test_no_choice_of_times_contradicts_the_relation(
     one: list[tuple[int, int, str]], other: list[tuple[int, int, str]], data: st.DataObject

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from coherence.model.model import Interval
 from coherence.verify.facts.plain_numbers import MOST_PLAIN, State, rounder
+from tests.draws import few
 
 
 def anything(_: State) -> bool:
@@ -61,7 +62,7 @@ def test_what_does_not_hold_any_more_is_not_taken_and_truths_stay() -> None:
 
 
 @given(st.fractions(-1000, 1000), st.fractions(-1000, 1000), st.fractions(0, 10))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 def test_a_rounded_number_stays_in_its_range(value: Fraction, low: Fraction, width: Fraction) -> None:
     span = Interval(min(low, value), max(low + width, value))
     rounded = rounder({"x": value}, {"x": span}, anything)["x"]

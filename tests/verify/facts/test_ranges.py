@@ -15,6 +15,7 @@ from coherence.language.expressions.tree import Arithmetic, Call, Choose, Compar
 from coherence.model.model import EVERYTHING, Interval
 from coherence.verify.facts.range_claims import claimed
 from coherence.verify.facts.ranges import corners, enclosure, extremes, hull, point, truth, unknown
+from tests.draws import few
 
 
 def between(low: int | str | None, high: int | str | None) -> Interval:
@@ -167,7 +168,7 @@ def contains(interval: Interval, value: Fraction) -> bool:
     return interval.clip(value) == value
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(TREES, VALUES, SHARES)
 def test_every_value_lies_in_the_enclosure(tree: Tree, values: dict[str, Interval], shares: list[Fraction]) -> None:
     try:
@@ -177,7 +178,7 @@ def test_every_value_lies_in_the_enclosure(tree: Tree, values: dict[str, Interva
     assert contains(enclosure(tree, values), Fraction(value))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(TREES, VALUES)
 def test_corners_are_attained_and_enclosed(tree: Tree, values: dict[str, Interval]) -> None:
     for corner in corners(tree, values):
@@ -186,7 +187,7 @@ def test_corners_are_attained_and_enclosed(tree: Tree, values: dict[str, Interva
         assert all(contains(values[path], at) for path, at in corner.at.items())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.sampled_from(("<", "<=", ">", ">=", "==", "!=")), TREES, TREES, VALUES, SHARES)
 def test_a_decided_truth_holds_at_every_point(
     op: str, left: Tree, right: Tree, values: dict[str, Interval], shares: list[Fraction]
@@ -200,7 +201,7 @@ def test_a_decided_truth_holds_at_every_point(
     assert decided is None or decided is holds
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(NUMBERS, NUMBERS, NUMBERS, VALUES)
 def test_the_enclosure_is_exact_where_each_name_occurs_once(
     a: Fraction, b: Fraction, c: Fraction, values: dict[str, Interval]
@@ -212,7 +213,7 @@ def test_the_enclosure_is_exact_where_each_name_occurs_once(
     assert enclosure(tree, values) == Interval(found[0].value, found[1].value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(TREES, VALUES, VALUES)
 def test_wider_ranges_never_give_a_narrower_enclosure(
     tree: Tree, values: dict[str, Interval], more: dict[str, Interval]
@@ -227,7 +228,7 @@ def test_wider_ranges_never_give_a_narrower_enclosure(
     assert outer.high is None or (inner.high is not None and outer.high >= inner.high)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(TREES, NUMBERS, VALUES)
 def test_claims_agree_with_the_truth(tree: Tree, limit: Fraction, values: dict[str, Interval]) -> None:
     condition = Compare("<=", tree, Number(limit))

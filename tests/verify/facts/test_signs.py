@@ -18,6 +18,7 @@ from coherence.model.model import EVERYTHING, Interval, Model
 from coherence.simulate.execute.exact import Choices, Execution
 from coherence.verify.facts.ranges import enclosure
 from coherence.verify.facts.signs import BOTH, DOWN, NONE, UP, flipped, plant_sign, ranges_of, sign, spread
+from tests.draws import few
 from tests.strategies import conditions, numeric
 
 F = Fraction
@@ -62,7 +63,7 @@ def points(low: Mapping[str, Interval]) -> st.SearchStrategy[dict[str, Fraction]
     return st.fixed_dictionaries(made)
 
 
-@settings(max_examples=400)
+@settings(max_examples=few(400))
 @given(
     numeric(size=8) | conditions(),
     st.sampled_from([{"x": UP}, {"x": UP, "y": DOWN}, {"x": DOWN, "y": DOWN}, {"x": BOTH, "z.a": UP}]),

@@ -18,6 +18,7 @@ from coherence.verify.actions.fixed_points import Scaler, agree, fighting_load, 
 from coherence.verify.facts.design_facts import copies, known
 from coherence.verify.facts.writers import Writer, reads, static_only, writers
 from coherence.verify.patterns.writers import common_fixed_point
+from tests.draws import few
 
 SIGNAL = parse("web.cpu")
 
@@ -162,7 +163,7 @@ def test_resting_intervals_are_those_of_the_law(scaler: Scaler, y: Fraction) -> 
     assert resting(scaler, y) == set(range(int(low), int(high) + 1))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(SCALERS, SCALERS, PERCENTS)
 def test_a_fighting_signal_leaves_nothing_alone_and_none_means_none(one: Scaler, other: Scaler, y: Fraction) -> None:
     found = fighting_signal(one, other)

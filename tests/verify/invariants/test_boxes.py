@@ -19,6 +19,7 @@ from coherence.verify.invariants.prover import prove
 from coherence.verify.promises.decisions import decide
 from coherence.verify.promises.outcomes import Proved, Refuted
 from coherence.verify.systems.piecewise_affine import AffineEdge, Constraint, LinearForm, TransitionSystem, step
+from tests.draws import few
 
 F = Fraction
 FEED = """
@@ -78,7 +79,7 @@ def test_a_limit_below_the_rest_has_no_boxes() -> None:
     assert box_invariant(lag(39), now() + 5) is None
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.integers(0, 10_000))
 def test_no_exact_run_leaves_the_boxes(seed: int) -> None:
     rng = Random(seed)  # noqa: S311

@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.verify.invariants.rationals import roundest, simplest, striking
+from tests.draws import few
 
 ENDS = st.fractions(-20, 20, max_denominator=30)
 
 
 @given(ENDS, st.fractions(0, 2, max_denominator=30))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=few(200), deadline=None)
 def test_the_simplest_fraction_has_the_least_denominator_and_is_nearest_to_zero(low: Fraction, width: Fraction) -> None:
     high, found = low + width, simplest(low, low + width)
     assert low <= found <= high

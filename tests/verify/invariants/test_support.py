@@ -13,6 +13,7 @@ from coherence.verify.invariants.linear_program import Sparse, minimise
 from coherence.verify.invariants.numeric import Floats
 from coherence.verify.invariants.rationals import roundest, simplest, striking
 from coherence.verify.invariants.support import BOX, maximise, vertices
+from tests.draws import few
 
 
 def by_highs(normal: Floats, bound: Floats, objective: Floats) -> Floats | None:
@@ -128,7 +129,7 @@ def test_an_empty_interval_is_refused() -> None:
 fractions = st.fractions(min_value=-1000, max_value=1000, max_denominator=200)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(fractions, fractions, fractions)
 def test_no_fraction_of_the_interval_has_a_smaller_denominator(a: Fraction, b: Fraction, inside: Fraction) -> None:
     low, high = min(a, b), max(a, b)

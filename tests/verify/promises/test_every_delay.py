@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
+from itertools import takewhile
 
 import pytest
 
@@ -34,14 +36,16 @@ def asked(text: str) -> Finding:
     return finding
 
 
+@cache  # of one range for all promises
 def landed(late: Fraction, hold: Fraction, samples: int = 120) -> list[Fraction]:
     """Returns what holds at each sample: the definition of the law, its window and its landings in ten lines."""
     written, wishes, holds = [Fraction(20)], list[Fraction](), list[Fraction]()
     for k in range(samples):
-        arrived = [c for j, c in enumerate(written[1:]) if j * 15 + late <= k * 15 and (late or j < k)]
-        holds.append(arrived[-1] if arrived else Fraction(20))
+        latest = reversed(list(enumerate(written[1:])))
+        arrived = (c for j, c in latest if j * 15 + late <= k * 15 and (late or j < k))
+        holds.append(next(arrived, Fraction(20)))
         wishes.append(written[-1] * (Fraction(20) / holds[-1]) * 2)
-        wish, window = wishes[-1], [w for j, w in enumerate(wishes) if (k - j) * 15 <= hold]
+        wish, window = wishes[-1], [w for age, w in takewhile(lambda a: a[0] * 15 <= hold, enumerate(wishes[::-1]))]
         wish = min(max(window), written[-1]) if wish < written[-1] and hold else wish
         written.append(min(max(wish, Fraction(1)), Fraction(801, 2)))
     return holds

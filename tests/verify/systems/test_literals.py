@@ -15,6 +15,7 @@ from coherence.language.expressions.evaluate import COMPARE, Constants, evaluate
 from coherence.language.expressions.tree import Compare, Logic, Name, Number, Tree
 from coherence.model.model import Interval
 from coherence.verify.systems.literals import contradiction, empty, literals, plainly_possible
+from tests.draws import few
 
 OPS = ("<", "<=", ">", ">=", "==", "!=")
 HALVES = [Fraction(n, 2) for n in range(-2, 9)]
@@ -122,14 +123,14 @@ GRID = [{"x": x, "a": a, "b": b} for x in HALVES for a in (False, True) for b in
 
 
 @given(TREES, TREES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 def test_conditions_that_contradict_hold_nowhere_together(left: Tree, right: Tree) -> None:
     if contradiction(left, right) is not None:
         assert not any(holds(left, point) and holds(right, point) for point in GRID)
 
 
 @given(TREES)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 def test_every_literal_holds_where_the_condition_does(tree: Tree) -> None:
     implied = list(literals(tree))
     for point in GRID:

@@ -21,6 +21,7 @@ from coherence.verify.systems.terms import (
     substituted,
     unit,
 )
+from tests.draws import few
 
 X, Y = unit("x"), unit("y")
 POINTS = [
@@ -115,7 +116,7 @@ ROWS = st.lists(
 
 
 @given(ROWS, ROWS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 def test_a_guard_holds_at_the_points_at_which_its_rows_hold(
     first: list[tuple[Term, str]], second: list[tuple[Term, str]]
 ) -> None:

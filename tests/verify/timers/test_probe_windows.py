@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coherence.verify.timers.firing import earliest_kill, latest_kill
+from tests.draws import few
 from tests.verify.timers.probe_ticker import fires, probes
 
 S = Fraction
@@ -25,7 +26,7 @@ def test_probes_that_wait_longer_than_a_period_follow_each_other() -> None:
 
 
 @given(first=spans, every=spans, misses=st.integers(1, 6), waits=spans, late=st.fractions(0, 1, max_denominator=50))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 def test_every_executed_ticker_fires_inside_the_window(
     first: Fraction, every: Fraction, misses: int, waits: Fraction, late: Fraction
 ) -> None:

@@ -17,6 +17,7 @@ from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
+from tests.draws import few
 from tests.paths import ROOT
 
 CODES = ("COH201", "COH202", "COH203", "COH204", "COH210", "COH218")
@@ -164,7 +165,7 @@ def calls(draw: st.DrawFn) -> OneCall:
 
 
 @given(calls())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 def test_the_verdict_on_one_call_is_that_of_all_its_runs(call: OneCall) -> None:
     found = only(call.yaml(), "COH201")
     if call.tries == 1:
@@ -182,7 +183,7 @@ def test_the_verdict_on_one_call_is_that_of_all_its_runs(call: OneCall) -> None:
 
 
 @given(calls(), st.sampled_from([2, 10, 60_000]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=few(50), deadline=None)
 def test_scaling_all_durations_keeps_verdicts(call: OneCall, scale: int) -> None:
     assert verdicts(call.yaml()) == verdicts(call.yaml(scale=scale))
 

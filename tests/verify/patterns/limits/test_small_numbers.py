@@ -23,6 +23,7 @@ from coherence.verify.patterns.limits import (
 )
 from coherence.verify.patterns.sensors import sensor_delay, sensor_saturation, sensor_window
 from coherence.verify.patterns.sensors.sensor_delay import decisions
+from tests.draws import few
 
 Ask = Callable[[Subject], Iterable[Finding]]
 PERCENTS = st.integers(min_value=0, max_value=100)
@@ -119,7 +120,7 @@ limits:
 # --- disruption budgets
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=few(80), deadline=None)
 @given(SMALL, st.integers(min_value=0, max_value=5), PERCENTS, st.booleans())
 def test_a_budget_blocks_exactly_where_no_copy_may_go(low: int, more: int, percent: int, floor: bool) -> None:
     key, word = ("at_least", "available") if floor else ("at_most", "unavailable")
@@ -214,7 +215,7 @@ loops:
 """
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.integers(1, 40), st.integers(1, 100), st.integers(1, 40))
 def test_a_rate_has_two_samples_exactly_when_every_phase_does(scrape: int, window: int, period: int) -> None:
     """Counting scrapes in (t - W, t] at every tenth of a second; certain = at some decision of every phase."""

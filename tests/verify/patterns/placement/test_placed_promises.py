@@ -12,6 +12,7 @@ from coherence.findings.finding import Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
 from coherence.verify.patterns.placement import promise_over_loss
+from tests.draws import few
 
 ZONES = "abc"
 Rule = tuple[bool, str, int]  # whether it is a cap, by node or zone, and its number
@@ -51,7 +52,7 @@ def allowed(zones: str, rules: list[Rule], after: tuple[int, ...], node: int) ->
 RULES = st.lists(st.tuples(st.booleans(), st.sampled_from(["node", "zone"]), st.integers(1, 3)), min_size=1, max_size=2)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=few(120), deadline=None)
 @given(
     st.text(ZONES, min_size=1, max_size=4), RULES, st.integers(1, 5), st.sampled_from(["node", "zone"]),
     st.integers(1, 4),

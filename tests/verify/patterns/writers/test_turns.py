@@ -14,6 +14,7 @@ from coherence.language.reading import read_text
 from coherence.verify.actions.loop_directions import moves
 from coherence.verify.facts.design_facts import known
 from coherence.verify.patterns.writers._turns import TurnCycle, cycle
+from tests.draws import few
 
 
 def turns(low: int, up: int, high: int, down: int, *, bounds: str = "0, 100") -> TurnCycle | list[str]:
@@ -44,7 +45,7 @@ def test_from_five_and_less_four_more_reach_nine_and_not_ten(high: int, there: b
     assert low.denominator == 1
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(st.integers(1, 9), st.integers(1, 4), st.integers(2, 12), st.integers(1, 4))
 def test_a_lap_is_one_that_the_two_maps_run(low: int, up: int, gap: int, down: int) -> None:
     """Each step of it is what the loop does there, it ends where it began, and both loops take part."""
