@@ -10,7 +10,9 @@ from typing import Protocol, TypeVar
 
 from coherence.base.places import Place
 from coherence.base.solver import joined
-from coherence.findings.finding import Finding, NotRead, Repair, Report
+from coherence.checking.design_check import Answers
+from coherence.findings.accounting import account_together
+from coherence.findings.finding import Accounting, Finding, NotRead, OpenPromises, Repair, Report
 from coherence.findings.suppressions import UNUSED
 from coherence.language.design import Design
 from coherence.language.entries.leaves import leaves
@@ -37,21 +39,45 @@ class InEnvironment:
     suppressed: tuple[Finding, ...] = ()
 
 
-def in_each(join: Callable[[Report, Read], Report], entries: Iterable[Read], report: Report) -> Report:
-    """Returns the report with the answers about a design in each of its environments, joined one by one."""
-    answers = []
+def in_each(
+    ask: Callable[[Read], Answers], join: Callable[[Report, Read, Answers], Report], entries: Iterable[Read],
+    report: Report,
+) -> Report:  # fmt: skip
+    """Returns the report with the answers about a design in each of its environments, joined one by one.
+
+    Policies, pairs and promises are counted once, by the worst that is said of them.
+    """
+    answers, before = [], report
+    counted, open_promises = list[tuple[Design, Answers]](), list[OpenPromises]()
     for entry in entries:
-        own = join(replace(report, findings=(), not_read=(), suppressed=()), entry)
+        counted.append((entry.design, asked := ask(entry)))
+        own = join(replace(report, findings=(), not_read=(), suppressed=(), open_promises=()), entry, asked)
+        open_promises += own.open_promises
         answers.append(InEnvironment(entry.design, own.findings, own.not_read, own.suppressed))
         report = replace(own, findings=report.findings, not_read=report.not_read, suppressed=report.suppressed)
     names = " and ".join(each.design.environment for each in answers)
     return replace(
         report,
+        open_promises=(*before.open_promises, *_largest(open_promises)),
+        accounting=before.accounting + _accounting(counted),
         findings=(*report.findings, *joined_findings(answers)),
         suppressed=(*report.suppressed, *joined_findings([replace(own, findings=own.suppressed) for own in answers])),
         not_read=(*report.not_read, *joined_not_read(answers)),
         assumptions=(*report.assumptions, f"{answers[0].design.file} is asked about as it is in {names}"),
     )
+
+
+def _accounting(answers: Sequence[tuple[Design, Answers]]) -> Accounting:
+    counted = account_together([(design, own.findings) for design, own in answers])
+    return replace(counted, unanswered=min(own.accounting.unanswered for _, own in answers))
+
+
+def _largest(open_promises: Iterable[OpenPromises]) -> Iterable[OpenPromises]:
+    """Returns how many promises of each kind are open in the environment where most are."""
+    largest: dict[str, OpenPromises] = {}
+    for promises in open_promises:
+        largest[promises.kind] = max(largest.get(promises.kind, promises), promises, key=lambda own: own.number)
+    return largest.values()
 
 
 def joined_findings(answers: Sequence[InEnvironment]) -> tuple[Finding, ...]:

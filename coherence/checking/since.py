@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from coherence.checking.earlier_tree import EarlierTree, earlier_tree
 from coherence.checking.independent_parts import SECTIONS, entries_of
 from coherence.checking.workspace import Workspace, open_workspace
 from coherence.findings import baselines
-from coherence.findings.finding import ChangedPolicy, GoneFinding, Report, Since
+from coherence.findings.finding import ChangedPolicy, Finding, GoneFinding, Report, Since, environments_within
 from coherence.language.design import Design
 
 MOST_LINES = 2_000  # of a changed region that is compared line by line; all lines of a larger one count as changed
@@ -38,13 +38,27 @@ def report_since(ref: str, paths: Sequence[str], reported: Callable[[Workspace],
     since = Since(ref, tree.commit, tree.left, changed_lines(earlier, today), unread=unread)
     if before is None or earlier is None:
         return replace(report, since=since)
-    stood = {finding.fingerprint for finding in before.findings if not baselines.counts(finding, notes=True)}
+    then = tuple(_seen_today(before.findings, today))
+    stood = {finding.fingerprint for finding in then if not baselines.counts(finding, notes=True)}
     proofs = tuple(finding for finding in report.findings if finding.fingerprint in stood)
     others = [finding for finding in report.findings if finding.fingerprint not in stood]
-    split = baselines.compared(others, baselines.entries_of(before.findings, notes=True))
+    split = baselines.compared(others, baselines.entries_of(then, notes=True))
     gone = tuple(GoneFinding(one.code, one.verdict, one.of, one.count) for one in split.gone)
     since = replace(since, policies=tuple(changed_policies(earlier, today)), known=len(split.known), gone=gone)
     return replace(report, findings=split.new, known=(*split.known, *proofs), since=since)
+
+
+def _seen_today(findings: Iterable[Finding], today: Workspace) -> Iterator[Finding]:
+    """Yields the findings that were in an environment of today, in those alone."""
+    names: dict[str, set[str]] = {}
+    for entry in today.entries:
+        names.setdefault(entry.design.file, set()).add(entry.design.environment)
+    for finding in findings:
+        files = {place.file for place in finding.places}
+        chosen = frozenset[str]().union(*(own for file, own in names.items() if file in files)) or frozenset({""})
+        own = environments_within(finding.environments, chosen) if "" not in chosen else ()
+        if own is not None:
+            yield replace(finding, environments=own)
 
 
 def _opened(tree: EarlierTree) -> tuple[Workspace | None, str]:
@@ -86,26 +100,37 @@ def changed_policies(earlier: Workspace, today: Workspace) -> Iterator[ChangedPo
     """Yields the entries of designs that were added, changed or removed, in the order of today's."""
     old, new = _entries(earlier), _entries(today)
     for key, entry in new.items():
-        if key not in old or old[key] != entry:
+        if key not in old or _differs(old[key], entry):
             yield _policy("added" if key not in old else "changed", key, entry)
     yield from (_policy("removed", key, entry) for key, entry in old.items() if key not in new)
+
+
+def _differs(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Decides whether an entry is another one in some environment of both; without any, whether it is one in none."""
+    both = old.keys() & new.keys()
+    if both:
+        return any(old[name] != new[name] for name in both)
+    return not any(entry == other for entry in old.values() for other in new.values())
 
 
 Key = tuple[str, str, str, int]  # design, section, name, and the how manieth of that name
 
 
-def _policy(how: str, key: Key, entry: Any) -> ChangedPolicy:
+def _policy(how: str, key: Key, entries: Mapping[str, Any]) -> ChangedPolicy:
+    entry = next(iter(entries.values()))
     return ChangedPolicy(how, key[1], key[2], getattr(entry, "place", None) or NOWHERE)
 
 
-def _entries(workspace: Workspace) -> Mapping[Key, Any]:
-    entries: dict[Key, Any] = {}
-    numbers: Counter[tuple[str, str, str]] = Counter()
+def _entries(workspace: Workspace) -> Mapping[Key, Mapping[str, Any]]:
+    """Returns every entry of the designs, as it is in each environment."""
+    entries: dict[Key, dict[str, Any]] = {}
+    numbers: Counter[tuple[str, str, str, str]] = Counter()
     for checked in workspace.entries:
-        file = "" if checked.design.imported else checked.design.file
+        file, own = "" if checked.design.imported else checked.design.file, checked.design.environment
         for section, name, entry in _of_design(checked.design):
-            entries[file, section, name, numbers[file, section, name]] = entry
-            numbers[file, section, name] += 1
+            number = numbers[file, section, name, own]
+            entries.setdefault((file, section, name, number), {})[own] = entry
+            numbers[file, section, name, own] += 1
     return entries
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial, reduce
+from functools import cache, partial
 from itertools import groupby, starmap
 from typing import TYPE_CHECKING, Any
 
@@ -312,12 +312,20 @@ def report(  # noqa: PLR0913  (one parameter for each option)
     }  # fmt: skip
     joined = _unasked(workspace)
 
-    def join(previous: Report, entry: Entry) -> Report:
-        answers = (answering or ask)(entry, options)
+    def asked(entry: Entry) -> Answers:
+        return (answering or ask)(entry, options)
+
+    def join(previous: Report, entry: Entry, answers: Answers) -> Report:
         return _joined(previous, entry, answers, today, lambda code: passes(code, select, ignore), without)
 
     for environment, group in groupby(workspace.entries, lambda entry: entry.design.environment and entry.design.file):
-        joined = (_in_each() if environment else reduce)(join, group, joined)
+        if environment:
+            from coherence.checking.several_environments import in_each
+
+            joined = in_each(asked, join, group, joined)
+            continue
+        for entry in group:
+            joined = join(joined, entry, asked(entry))
     findings = tuple(sorted(_unlike(joined.findings), key=order_key))
     joined = replace(
         joined, suppressed=tuple(_unlike(joined.suppressed)), not_read=tuple(dict.fromkeys(joined.not_read))
@@ -341,12 +349,6 @@ def _unlike(findings: Iterable[Finding]) -> Iterable[Finding]:
 def ask(entry: Entry, options: Mapping[str, Any]) -> Answers:
     """Returns the answers of every question about one design."""
     return analyse(entry.design, entry.sources, entry.rebuild, **options)
-
-
-def _in_each() -> Callable[[Callable[[Report, Entry], Report], Iterable[Entry], Report], Report]:
-    from coherence.checking.several_environments import in_each
-
-    return in_each
 
 
 def _joined(

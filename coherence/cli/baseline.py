@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ import click
 from coherence.base.outside_text import visible
 from coherence.findings import baselines
 from coherence.findings.finding import Report
+from coherence.language.environments.overlay import chosen_name
 
 FILE = click.option(
     "--file", "-f", "file", default=baselines.DEFAULT, show_default=True, metavar="FILE", help="The baseline."
@@ -33,7 +35,10 @@ def command() -> None:
 def write(paths: Sequence[str], file: str, *, notes: bool) -> int:
     """Take every problem under PATHS as known."""
     old = baselines.read(file) if Path(file).exists() else ()
-    entries = baselines.entries_of(_checked(paths).findings, old, notes=notes)
+    own = chosen_name()
+    others = [entry for entry in old if own and baselines.within([entry], own) == ()]
+    findings = (replace(finding, environments=own or finding.environments) for finding in _checked(paths).findings)
+    entries = (*baselines.entries_of(findings, old, notes=notes), *others)
     _save(file, entries)
     click.echo(f"{file}: {_number_known(entries)}")
     return 0
@@ -46,7 +51,8 @@ def show(file: str) -> int:
     for entry in baselines.read(file):
         times = f" x{entry.count}" if entry.count > 1 else ""
         reason = f"  -- {entry.reason}" if entry.reason else ""
-        line = f"{entry.fingerprint}  {entry.code} {entry.verdict}{times} of {', '.join(entry.of)}{reason}"
+        where = f" in {' and '.join(entry.environments)}" if entry.environments else ""
+        line = f"{entry.fingerprint}  {entry.code} {entry.verdict}{times} of {', '.join(entry.of)}{where}{reason}"
         click.echo(visible(line))
     return 0
 
@@ -57,7 +63,10 @@ def show(file: str) -> int:
 def prune(paths: Sequence[str], file: str) -> int:
     """Forget what is not found under PATHS any more."""
     entries = baselines.read(file)
-    gone = baselines.compared(_checked(paths).findings, entries).gone
+    own = chosen_name()
+    asked = [entry for entry in entries if not own or entry.environments == own]
+    findings = (replace(finding, environments=own or finding.environments) for finding in _checked(paths).findings)
+    gone = baselines.compared(findings, asked).gone
     _save(file, baselines.pruned(entries, gone))
     for entry in gone:
         click.echo(visible(f"gone: {entry.code} {entry.verdict} of {', '.join(entry.of)}"))

@@ -276,8 +276,9 @@ def _baseline(options: CheckOptions) -> Sequence[BaselineEntry] | None:
     if options.baseline is None:
         return None
     from coherence.findings import baselines
+    from coherence.language.environments.overlay import chosen_name
 
-    return baselines.read(options.baseline)
+    return baselines.within(baselines.read(options.baseline), chosen_name())
 
 
 def _known_left_out(report: Report, entries: Sequence[BaselineEntry]) -> Report:

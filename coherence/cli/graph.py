@@ -38,6 +38,8 @@ def command(path: Path, output: Sequence[Output], time_limit: float) -> int:
     def rendered(form: str) -> str:
         if form == DRAWN:
             return _drawn(str(path), workspace, time_limit)
+        if form == "graphml" and any(entry.design.environment for entry in workspace.entries):
+            workspace.one_entry(str(path))  # a file of GraphML has one root
         return "".join(FORMATS[form](graph(entry.design)) for entry in workspace.entries)
 
     put_out(output, rendered)

@@ -41,7 +41,8 @@ def command(paths: Sequence[Path], output: Sequence[Output]) -> int:
         options = Options(verify_repairs=False, share=False)
         answers = analysis(entry.design, entry.sources, entry.rebuild, options=options)
         pairs = zip(policy_rows(entry.design), _read_by(entry.design, answers), strict=True)
-        rows += [{**row, "read by": read_by} for row, read_by in pairs]
+        where = _where(entry.design)
+        rows += [{**row, "read by": read_by, **where, "place": row["place"]} for row, read_by in pairs]
         findings = answers.answers.findings
         promised += [(p, p.state(findings)) for p in default_promises(entry.design, findings)]
     put_out(output, lambda form: _rendered(form, rows, promised))
@@ -62,6 +63,11 @@ def _rendered(form: str, rows: list[dict[str, str]], promised: Sequence[tuple[De
     return f"{table}\nDefault promises:\n" + "".join(f"- {visible(line)}\n" for line in lines)
 
 
+def _where(design: Design) -> dict[str, str]:
+    """Returns the environment of a design, if it is in one."""
+    return {"environment": design.environment} if design.environment else {}
+
+
 def _read_by(design: Design, answers: Analysis) -> Iterator[str]:
     """Yields the codes of the questions that answer about each policy, in the order of the rows."""
     from coherence.checking.design_check import readers_of
@@ -79,11 +85,17 @@ def _table(rows: list[dict[str, str]], *, markdown: bool) -> str:
         from coherence.reporting.markdown import escaped
 
         head = [f"| {' | '.join(SHOWN)} |", f"|{' --- |' * len(SHOWN)}"]
-        return "\n".join([*head, *(f"| {' | '.join(escaped(row[c]) for c in SHOWN)} |" for row in rows)]) + "\n"
+        listed = [[*(row[c] for c in SHOWN[:-1]), _place(row)] for row in rows]
+        return "\n".join([*head, *(f"| {' | '.join(map(escaped, cells))} |" for cells in listed)]) + "\n"
+    rows = [{**row, "place": _place(row)} for row in rows]
     widths = {c: min(34, max(len(c), *(len(row[c]) for row in rows))) if rows else len(c) for c in SHOWN[:-1]}
     lines = ["  ".join(f"{c:<{w}}" for c, w in widths.items()) + "  place"]
     lines += ["  ".join(f"{_cut(row[c], w):<{w}}" for c, w in widths.items()) + f"  {row['place']}" for row in rows]
     return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _place(row: dict[str, str]) -> str:
+    return f"{row['place']} (in {row['environment']})" if "environment" in row else row["place"]
 
 
 def _cut(text: str, width: int) -> str:

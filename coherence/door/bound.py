@@ -271,7 +271,8 @@ def floors_of(source: Source, measured: Sequence[str]) -> FloorsResult:
         with recorded() as reads:
             own = (*design_floors(each.design), *loop_floors(model_of(each.design)))
             split = tuple(measurements(measured, each.design, own, read_span))
-        path, lines = each.design.file or name_of(source), unread("bound", each.design, reads)
+        path = " in ".join(filter(None, (each.design.file or name_of(source), each.design.environment)))
+        lines = unread("bound", each.design, reads)
         assumed = left_out(each.design, reads)
         shares = {"measured": [report_measured.measured_json(part) for part in split]} if split else {}
         rest = {"assumptions": list(assumed), "not_read": unread_json(lines)}

@@ -141,7 +141,6 @@ def simulate(
 
 def studied(names: Sequence[str], entries: Iterator[Entry], setting: Setting, labour: Labour = ALONE) -> StudyResult:
     """Returns the studies of designs under one setting; one that is stopped is the last."""
-    from coherence.base.kept_results import digest_of
     from coherence.base.reads import recorded
     from coherence.door.relations import with_relations
     from coherence.door.unread import left_out, unread
@@ -153,7 +152,7 @@ def studied(names: Sequence[str], entries: Iterator[Entry], setting: Setting, la
     read: list[Entry] = []
     lines: list[tuple[NotRead, ...]] = []
     for entry in entries:
-        own_labour = replace(labour, sources=entry.sources, design=digest_of(entry.sources))
+        own_labour = replace(labour, sources=entry.sources, design=_digest(entry))
         with recorded() as reads:
             run = partial(study, entry.design, setting, _announce, own_labour)
             own = with_relations(entry.design, setting, run)
@@ -166,6 +165,14 @@ def studied(names: Sequence[str], entries: Iterator[Entry], setting: Setting, la
     shown = tuple(names[: len(studies)])
     data = _document(shown, studies, changed, lines)
     return StudyResult(data, tuple(studies), shown, tuple(read), tuple(lines), changed)
+
+
+def _digest(entry: Entry) -> str:
+    """Returns what results of runs of a design are known by: its texts, and its environment if it is in one."""
+    from coherence.base.kept_results import digest_of
+
+    own = entry.design.environment
+    return digest_of({**entry.sources, **({" environment": own} if own else {})})
 
 
 def _announce(share: float) -> None:

@@ -120,7 +120,11 @@ def swept(
     from coherence.loops.designs.feedback_groups import Deadline
     from coherence.model.elaborate import elaborate
 
-    known = store if store is not None else sweeps.Store(None, axes, entry.sources, setting.options)
+    known = (
+        store
+        if store is not None
+        else sweeps.Store(None, axes, entry.sources, setting.options, entry.design.environment)
+    )
     cells = sweeps.swept(axes, entry.sources, entry.rebuild, known, setting=setting, workers=workers,
                          bar=lambda share: current_run().announce(share, ""))  # fmt: skip
     model = elaborate(entry.design)
@@ -141,4 +145,4 @@ def kept_points(into: str | None, axes: Sequence[Axis], entry: Entry, options: O
     """Returns the store of points in a file, or one in memory."""
     from coherence.exploring.sweeps import Store
 
-    return Store(Path(into) if into else None, axes, entry.sources, options)
+    return Store(Path(into) if into else None, axes, entry.sources, options, entry.design.environment)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +117,7 @@ class BoxJob:
     time_limit: float
     subject: Subject | None = None
     rebuild: Rebuild | None = None
+    environment: str = ""  # in which the design is read from its texts
 
     def __call__(self, box: Box) -> BoxAnswer:
         """Returns what the questions say of the box.  Raises UsageError where a value cannot be written."""
@@ -125,9 +126,12 @@ class BoxJob:
         return replace(own, places=tuple(sorted(reads.all())))
 
     def _answered(self, edits: Sequence[Edit]) -> BoxAnswer:
-        subject, modules = self.subject or _subject(self.sources, self.time_limit), modules_of(self.codes)
+        subject, modules = (
+            self.subject or _subject(self.sources, self.time_limit, self.environment),
+            modules_of(self.codes),
+        )
         try:
-            edited = edited_subject(subject, edits, self.rebuild or _design)
+            edited = edited_subject(subject, edits, self.rebuild or partial(_design, environment=self.environment))
             findings = ask_weighed(edited, modules) if edited is not None else []
         except (InputError, CoherenceError) as error:
             return BoxAnswer(refused=str(error).split("\n", maxsplit=1)[0])
@@ -144,14 +148,14 @@ def modules_of(codes: Collection[str]) -> tuple[QuestionModule, ...]:
 
 
 @lru_cache(maxsize=2)
-def _subject(sources: tuple[tuple[str, str], ...], time_limit: float) -> Subject:
-    return Subject(_design(dict(sources)), dict(sources), time_limit)
+def _subject(sources: tuple[tuple[str, str], ...], time_limit: float, environment: str) -> Subject:
+    return Subject(_design(dict(sources), environment), dict(sources), time_limit)
 
 
-def _design(sources: Mapping[str, str]) -> Any:
+def _design(sources: Mapping[str, str], environment: str = "") -> Any:
     from coherence.importers import design_from_texts
 
-    return design_from_texts(sources)
+    return design_from_texts(sources, environment)
 
 
 class BoxAnswers:
@@ -162,6 +166,7 @@ class BoxAnswers:
         self._job = replace(job, subject=None, rebuild=None) if workers.elsewhere else job
         keys, limit = [axis.key for axis in job.axes], job.time_limit
         head = {"coherence_region": 1, "version": VERSION, "design_sha256": digest_of(dict(job.sources)), "keys": keys}
+        head |= {"environment": job.environment} if job.environment else {}
         self._kept = KeptResults(file, {**head, "codes": list(job.codes), "time_limit": limit}, "region")
         rows = (_from_row(row) for row in self._kept.rows)
         self._known = dict(row for row in rows if row is not None and len(row[0]) == len(keys))

@@ -111,7 +111,9 @@ def region(  # noqa: PLR0913  (who asks, and where it is kept, beside what is as
     subject = Subject(rebuild(sources), sources, time_limit)
     heard = None if bar is None else (lambda asked: bar(asked / most_asks))
     codes = tuple(module.questions[0].code for module in modules)
-    job = BoxJob(chosen, codes, tuple(sorted(sources.items())), time_limit, subject, rebuild)
+    job = BoxJob(
+        chosen, codes, tuple(sorted(sources.items())), time_limit, subject, rebuild, subject.design.environment
+    )
     design = CandidateDesign(BoxAnswers(job, workers, file), chosen, owners(subject.design, chosen), bar=heard)
     whole = tuple((min(axis.values), max(axis.values)) for axis in chosen)
     design.answers.fetch((whole, *_corners(whole)))

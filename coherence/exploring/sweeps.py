@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -172,10 +173,13 @@ class Store:
     """The cells of a sweep that are known, by their values; kept in a file if there is one."""
 
     def __init__(
-        self, file: Path | None, axes: Sequence[Axis], sources: Mapping[str, str], options: Options = DEFAULT
-    ) -> None:
+        self, file: Path | None, axes: Sequence[Axis], sources: Mapping[str, str], options: Options = DEFAULT,
+        environment: str = "",
+    ) -> None:  # fmt: skip
+        self.environment = environment  # in which the design is read
         head = {"coherence_sweep": 3, "design_sha256": digest_of(sources), "keys": [axis.key for axis in axes]}
         head |= {"select": list(options.select), "ignore": list(options.ignore)}
+        head |= {"environment": environment} if environment else {}
         self._kept = KeptResults(file, head, "sweep")
         cells = map(cell_from, self._kept.rows)
         self.cells = {cell.values: cell for cell in cells if cell is not None}
@@ -198,7 +202,8 @@ def swept(
     missing = [p for p in every if written(axes, p) not in store.cells]
     done = len(every) - len(missing)
     with contextlib.suppress(KeyboardInterrupt):
-        job = PointJob(tuple(axes), dict(sources), setting, None if workers.elsewhere else rebuild)
+        own = partial(design_from_texts, environment=store.environment) if workers.elsewhere else rebuild
+        job = PointJob(tuple(axes), dict(sources), setting, own)
         for count, (_, cell) in enumerate(finished(job, missing, workers), 1):
             store.add(cell)
             if bar:
@@ -209,13 +214,13 @@ def swept(
 
 @dataclass(frozen=True)
 class PointJob:
-    """Judges one point; without `rebuild`, in a process that reads the design from its texts."""
+    """Judges one point.  `rebuild` reads the design from its texts, in whatever process this is."""
 
     axes: tuple[Axis, ...]
     sources: Mapping[str, str]
     setting: PointSetting
-    rebuild: Rebuild | None = None
+    rebuild: Rebuild
 
     def __call__(self, point: tuple[int, ...]) -> Cell:
         """Returns one point."""
-        return judged(self.axes, point, self.sources, self.rebuild or design_from_texts, self.setting)
+        return judged(self.axes, point, self.sources, self.rebuild, self.setting)

@@ -29,34 +29,52 @@ from coherence.language.schema_kinds import Formula, Word
 
 # the worst of a pair counts
 ORDER = (Verdict.CONFLICT, Verdict.UNDECIDED, Verdict.VACUOUS, Verdict.NOTE, Verdict.PROVED)
+SECTIONS_OF_POLICIES: tuple[Callable[[Design], Iterable[str]], ...] = (
+    lambda design: design.loops,
+    lambda design: (call.name for call in design.calls),
+    lambda design: design.timers,
+    lambda design: design.limits,
+)
 P = TypeVar("P", bound=Record)
 Masks = dict[int, int]  # number of a policy -> bits of policies
 
 
 def policies(design: Design) -> tuple[str, ...]:
     """Returns the names of all policies: loops, calls, timers and limits."""
-    return (*design.loops, *_calls(design), *design.timers, *design.limits)
+    return tuple(name for section in _sections([design]) for name in section)
 
 
-def _calls(design: Design) -> tuple[str, ...]:
-    """Returns the names of calls, each once."""
-    return tuple(dict.fromkeys(call.name for call in design.calls))
+def _sections(designs: Sequence[Design]) -> list[tuple[str, ...]]:
+    """Returns the loops, calls, timers and limits of some designs, each name once."""
+    return [
+        tuple(dict.fromkeys(name for design in designs for name in section(design))) for section in SECTIONS_OF_POLICIES
+    ]
 
 
 def account(design: Design, findings: Sequence[Finding]) -> Accounting:
     """Counts the policies, the pairs of them and the promises of a design by what the findings say of them."""
-    known = policies(design)
-    named = _named(known, _bits(known), findings)
-    counts = _disjoint_counts([*(named[verdict] for verdict in ORDER), _shared(known, design)])
-    conflict, undecided, vacuous, noted, proved, silent = counts
-    answers = Counter(_proof_or_open(finding) for finding in promise_answers(design, findings).values())
+    return account_together([(design, findings)])
+
+
+def account_together(answers: Sequence[tuple[Design, Sequence[Finding]]]) -> Accounting:
+    """Counts each policy, pair and promise of a design once by the worst that is said of it in any environment."""
+    designs = [design for design, _ in answers]
+    sections = _sections(designs)
+    known = tuple(name for section in sections for name in section)
+    kinds = [_disjoint(_kinds(known, design, findings)) for design, findings in answers]
+    joined = [reduce(_united, masks) for masks in zip(*kinds, strict=True)]
+    conflict, undecided, unmodelled, proved = map(_count, _disjoint(joined))
+    loops, calls, timers, limits = map(len, sections)
+    promises = Counter(_worst_answers(answers).values())
     return Accounting(
-        loops=len(design.loops), calls=len(_calls(design)), timers=len(design.timers), limits=len(design.limits),
-        promises=len(design.promises), promises_conflict=answers[Verdict.CONFLICT],
-        promises_proved=answers[Verdict.PROVED], promises_undecided=answers[Verdict.UNDECIDED],
-        promises_vacuous=answers[Verdict.VACUOUS], conflict=conflict, safe=proved, undecided=undecided + vacuous,
-        not_modelled=noted + silent, unrelated=len(known) * (len(known) - 1) // 2 - sum(counts),
-        designs=1, unanswered=int(all(_answers_nothing(finding, design) for finding in findings)),
+        loops=loops, calls=calls, timers=timers, limits=limits,
+        promises=len({name for design in designs for name in design.promises}),
+        promises_conflict=promises[Verdict.CONFLICT], promises_proved=promises[Verdict.PROVED],
+        promises_undecided=promises[Verdict.UNDECIDED], promises_vacuous=promises[Verdict.VACUOUS],
+        conflict=conflict, safe=proved, undecided=undecided, not_modelled=unmodelled,
+        unrelated=len(known) * (len(known) - 1) // 2 - conflict - proved - undecided - unmodelled,
+        designs=1,
+        unanswered=int(all(_answers_nothing(finding, design) for design, findings in answers for finding in findings)),
     )  # fmt: skip
 
 
@@ -66,14 +84,35 @@ def _answers_nothing(finding: Finding, design: Design) -> bool:
     return finding.verdict is Verdict.NOTE or (finding.lacks_number and not written)
 
 
-def _disjoint_counts(kinds: Sequence[Masks]) -> list[int]:
-    """Returns how many pairs each of the masks has that none before it has."""
-    counts, before = [], Masks()
+def _kinds(known: Sequence[str], design: Design, findings: Sequence[Finding]) -> list[Masks]:
+    """Returns the pairs in conflict, undecided, not modelled and proved of a design, none in two of them."""
+    named = _named(known, _bits(known), findings)
+    kinds = _disjoint([*(named[verdict] for verdict in ORDER), _shared(known, design)])
+    conflict, undecided, vacuous, noted, proved, silent = kinds
+    return [conflict, _united(undecided, vacuous), _united(noted, silent), proved]
+
+
+def _worst_answers(answers: Sequence[tuple[Design, Sequence[Finding]]]) -> dict[str, Verdict]:
+    """Returns the worst answer to each promise that has one in some environment."""
+    worst: dict[str, Verdict] = {}
+    for design, findings in answers:
+        for name, finding in promise_answers(design, findings).items():
+            verdict = _proof_or_open(finding)
+            worst[name] = min(worst.get(name, verdict), verdict, key=ORDER.index)
+    return worst
+
+
+def _disjoint(kinds: Sequence[Masks]) -> list[Masks]:
+    """Returns the masks, each without the pairs of those before it."""
+    disjoint, before = list[Masks](), Masks()
     for masks in kinds:
-        counts.append(_count(masks, before))
-        for number, mask in masks.items():
-            before[number] = before.get(number, 0) | mask
-    return counts
+        disjoint.append({n: mask & ~before.get(n, 0) & ~(1 << n) for n, mask in masks.items()})
+        before = _united(before, masks)
+    return disjoint
+
+
+def _united(masks: Masks, others: Masks) -> Masks:
+    return {number: masks.get(number, 0) | others.get(number, 0) for number in masks.keys() | others.keys()}
 
 
 def _proof_or_open(finding: Finding) -> Verdict:
@@ -115,14 +154,15 @@ def _shared(known: Sequence[str], design: Design) -> Masks:
     reached = _reached(design, frozenset[str]().union(*own.values()))
     using: dict[str, int] = {}
     depending: dict[str, int] = {}
+    nothing = frozenset[str]()
     for number, name in enumerate(known):
-        for thing in own[name]:
+        for thing in own.get(name, nothing):
             using[thing] = using.get(thing, 0) | 1 << number
-        for thing in _behind(own[name], reached):
+        for thing in _behind(own.get(name, nothing), reached):
             depending[thing] = depending.get(thing, 0) | 1 << number
     return {
-        number: reduce(or_, (using.get(thing, 0) for thing in _behind(own[name], reached)), 0)
-        | reduce(or_, (depending[thing] for thing in own[name]), 0)
+        number: reduce(or_, (using.get(thing, 0) for thing in _behind(own.get(name, nothing), reached)), 0)
+        | reduce(or_, (depending[thing] for thing in own.get(name, nothing)), 0)
         for number, name in enumerate(known)
     }
 
@@ -154,10 +194,9 @@ def _dependencies(design: Design) -> dict[str, set[str]]:
     return behind
 
 
-def _count(masks: Masks, without: Masks) -> int:
-    """Returns the number of pairs in `masks`, without those in `without` and each policy with itself."""
-    bits = sum((mask & ~without.get(number, 0) & ~(1 << number)).bit_count() for number, mask in masks.items())
-    return bits // 2
+def _count(masks: Masks) -> int:
+    """Returns the number of pairs in symmetric masks."""
+    return sum(mask.bit_count() for mask in masks.values()) // 2
 
 
 def things_of(design: Design, name: str) -> frozenset[str]:

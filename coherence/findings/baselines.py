@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from coherence.base.errors import UsageError
 from coherence.base.units import shorten
-from coherence.findings.finding import Finding, Severity, Verdict
+from coherence.findings.finding import Finding, Severity, Verdict, environments_within, fingerprint_of
 
 FORMAT_VERSION = 1
 MOST_BYTES = 8_000_000
@@ -38,6 +38,14 @@ class BaselineEntry:
     count: int
     reason: str = ""
     errors: int | None = None
+    environments: tuple[str, ...] = ()  # in which it is known; none where in all
+
+    def covers(self, finding: Finding) -> bool:
+        """Decides whether what is known is this finding in more environments."""
+        own = fingerprint_of(self.code, self.verdict, self.of, self.environments)
+        without = fingerprint_of(finding.code, finding.verdict, finding.of, self.environments)
+        inner, outer = set(finding.environments), set(self.environments)
+        return own == self.fingerprint == without and bool(inner) and (not outer or inner <= outer)
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,16 @@ def entries_of(
     errors = Counter(finding.fingerprint for finding in counted if finding.severity is Severity.ERROR)
     named = {finding.fingerprint: finding for finding in counted}
     entries = (
-        BaselineEntry(key, f.code, str(f.verdict), tuple(sorted(f.of)), numbers[key], reasons.get(key, ""), errors[key])
+        BaselineEntry(
+            key,
+            f.code,
+            str(f.verdict),
+            tuple(sorted(f.of)),
+            numbers[key],
+            reasons.get(key, ""),
+            errors[key],
+            f.environments,
+        )
         for key, f in named.items()
     )
     return tuple(sorted(entries, key=_order))
@@ -80,10 +97,16 @@ def compared(findings: Iterable[Finding], entries: Iterable[BaselineEntry]) -> C
     entries = tuple(entries)
     left = Counter({entry.fingerprint: entry.count for entry in entries})
     errors = Counter({entry.fingerprint: _errors(entry) for entry in entries})
+    by_code: dict[str, list[BaselineEntry]] = {}
+    for entry in entries:
+        by_code.setdefault(entry.code, []).append(entry)
     new, known = [], []
     for finding in findings:
-        key, worst = finding.fingerprint, finding.severity is Severity.ERROR
-        if counts(finding, notes=True) and left[key] > 0 and (errors[key] > 0 or not worst):
+        worst = finding.severity is Severity.ERROR
+        wider = (e.fingerprint for e in by_code.get(finding.code, ()) if finding.environments and e.covers(finding))
+        keys = (finding.fingerprint, *wider) if counts(finding, notes=True) else ()
+        key = next((own for own in keys if left[own] > 0 and (errors[own] > 0 or not worst)), None)
+        if key is not None:
             left[key] -= 1
             errors[key] -= worst
             known.append(finding)
@@ -91,6 +114,26 @@ def compared(findings: Iterable[Finding], entries: Iterable[BaselineEntry]) -> C
             new.append(finding)
     gone = tuple(_counted(entry, left[entry.fingerprint]) for entry in entries if left[entry.fingerprint] > 0)
     return Compared(tuple(new), tuple(known), gone)
+
+
+def within(entries: Iterable[BaselineEntry], chosen: Collection[str]) -> tuple[BaselineEntry, ...]:
+    """Returns what is known in some environments, as it is known where these are all that is looked at."""
+    seen: dict[str, BaselineEntry] = {}
+    for entry in entries:
+        own = environments_within(entry.environments, frozenset(chosen)) if chosen else entry.environments
+        if own is None:
+            continue
+        relabelled = own != entry.environments
+        key = fingerprint_of(entry.code, entry.verdict, entry.of, own) if relabelled else entry.fingerprint
+        before = seen.get(key)
+        joined = replace(entry, fingerprint=key, environments=own)
+        seen[key] = joined if before is None else _sum(before, joined)
+    return tuple(sorted(seen.values(), key=_order))
+
+
+def _sum(entry: BaselineEntry, other: BaselineEntry) -> BaselineEntry:
+    errors = None if None in (entry.errors, other.errors) else _errors(entry) + _errors(other)
+    return replace(entry, count=entry.count + other.count, errors=errors)
 
 
 def _errors(entry: BaselineEntry) -> int:
@@ -107,7 +150,7 @@ def pruned(entries: Iterable[BaselineEntry], gone: Iterable[BaselineEntry]) -> t
 
 def _counted(entry: BaselineEntry, count: int) -> BaselineEntry:
     errors = None if entry.errors is None else min(entry.errors, count)
-    return BaselineEntry(entry.fingerprint, entry.code, entry.verdict, entry.of, count, entry.reason, errors)
+    return replace(entry, count=count, errors=errors)
 
 
 def text(entries: Iterable[BaselineEntry]) -> str:
@@ -127,6 +170,7 @@ def _as_data(entry: BaselineEntry) -> dict[str, Any]:
         "count": entry.count,
     }
     data |= {"errors": entry.errors} if entry.errors is not None else {}
+    data |= {"environments": list(entry.environments)} if entry.environments else {}
     return data | ({"reason": entry.reason} if entry.reason else {})
 
 
@@ -162,12 +206,14 @@ def parsed(data: object, path: str) -> tuple[BaselineEntry, ...]:
 def _entry(data: object, where: str) -> BaselineEntry:
     if not isinstance(data, dict):
         raise UsageError(f"{where} is not an object; {_HOW}")
-    unknown = sorted(set(data) - {"fingerprint", "code", "verdict", "of", "count", "errors", "reason"})
+    unknown = sorted(set(data) - {"fingerprint", "code", "verdict", "of", "count", "errors", "reason", "environments"})
     if unknown:
         raise UsageError(f"{where}: unknown key {shorten(repr(unknown[0]))}")
     of, count = data.get("of", []), data.get("count", 1)
-    if not isinstance(of, list) or not all(isinstance(name, str) for name in of):
-        raise UsageError(f"{where}: `of` is not a list of names")
+    environments = data.get("environments", [])
+    for key, listed in (("of", of), ("environments", environments)):
+        if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+            raise UsageError(f"{where}: `{key}` is not a list of names")
     if not isinstance(count, int) or isinstance(count, bool) or not 0 < count < 10**9:
         raise UsageError(f"{where}: `count` is {shorten(repr(count))}, a whole number above 0 expected")
     errors = data.get("errors")
@@ -177,7 +223,14 @@ def _entry(data: object, where: str) -> BaselineEntry:
     if words["verdict"] not in _VERDICTS:
         raise UsageError(f"{where}: `verdict` is '{shorten(words['verdict'])}', one of {', '.join(Verdict)} expected")
     return BaselineEntry(
-        words["fingerprint"], words["code"], words["verdict"], tuple(of), count, words["reason"], errors
+        words["fingerprint"],
+        words["code"],
+        words["verdict"],
+        tuple(of),
+        count,
+        words["reason"],
+        errors,
+        tuple(environments),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -117,15 +117,25 @@ class Finding:
     @property
     def fingerprint(self) -> str:
         """Returns what identifies the finding under moved lines and reordered files: code, names and verdict."""
-        import hashlib
-
-        where = (f"in {name}" for name in sorted(self.environments))
-        text = "\x1f".join((self.code, self.verdict, *sorted(self.of), *where))
-        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+        return fingerprint_of(self.code, self.verdict, self.of, self.environments)
 
     def refuting(self, *assumptions: str) -> Finding:
         """Returns this conflict with assumptions that it shows to be wrong: no proof that makes one stands."""
         return replace(self, refutes=assumptions)
+
+
+def fingerprint_of(code: str, verdict: str, of: Iterable[str], environments: Iterable[str]) -> str:
+    """Returns what identifies a finding: its code, verdict, names, and environments where it is not in all."""
+    import hashlib
+
+    text = "\x1f".join((code, verdict, *sorted(of), *(f"in {name}" for name in sorted(environments))))
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def environments_within(of: tuple[str, ...], chosen: frozenset[str]) -> tuple[str, ...] | None:
+    """Returns those of a finding's environments that are looked at, none where it is in each; None of none of them."""
+    own = tuple(name for name in of if name in chosen)
+    return None if of and not own else () if chosen.issubset(own) else own
 
 
 @dataclass(frozen=True)

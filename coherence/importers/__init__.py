@@ -153,10 +153,14 @@ def design_from_sources(sources: Mapping[str, str], *, without: Container[Object
     return design_of(documents, without=without)
 
 
-def design_from_texts(sources: Mapping[str, str]) -> Design:
-    """Returns the design of texts by the names of their files: one design, or manifests."""
+def design_from_texts(sources: Mapping[str, str], environment: str = "") -> Design:
+    """Returns the design of texts by the names of their files: one design (in an environment), or manifests."""
+    from coherence.language.environments.overlay import read_in_environment
     from coherence.language.reading import read_text
 
+    if environment:
+        ((name, text),) = sources.items()
+        return read_in_environment(text, name, environment)
     if len(sources) == 1 and "coherence:" in next(iter(sources.values()))[:4000]:
         name, text = next(iter(sources.items()))
         return read_text(text, name)

@@ -37,6 +37,7 @@ class Graph:
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
+    environment: str = ""  # of the design, if it is in one
 
 
 def _entries(design: Design) -> dict[str, Mapping[str, object]]:
@@ -61,7 +62,7 @@ def graph(design: Design) -> Graph:
     for edge in edges:
         nodes.setdefault(edge.source, "outside")
         nodes.setdefault(edge.target, "outside")
-    return Graph(tuple(Node(n, k) for n, k in nodes.items()), tuple(edges))
+    return Graph(tuple(Node(n, k) for n, k in nodes.items()), tuple(edges), design.environment)
 
 
 def _edges(design: Design) -> Iterator[Edge]:
@@ -132,7 +133,7 @@ _DOT = {"loop": "ellipse", "timer": "hexagon", "limit": "parallelogram", "outsid
 def mermaid(drawn: Graph) -> str:
     """Returns a Mermaid flow chart."""
     ids = {node.name: f"n{i}" for i, node in enumerate(drawn.nodes)}
-    lines = ["flowchart LR"]
+    lines = ["flowchart LR", *([f"  %% in {_quoted(drawn.environment)}"] if drawn.environment else [])]
     for node in drawn.nodes:
         left, right = _MERMAID.get(node.kind, ("[", "]"))
         lines.append(f'  {ids[node.name]}{left}"{_quoted(node.name)}"{right}')
@@ -152,6 +153,7 @@ def dot(drawn: Graph) -> str:
         return f'"{escaped}"'
 
     lines = ["digraph design {", "  rankdir=LR;"]
+    lines += [f"  label={name(f'in {drawn.environment}')};"] if drawn.environment else []
     lines += [f"  {name(n.name)} [shape={_DOT.get(n.kind, 'box')}];" for n in drawn.nodes]
     lines += [f"  {name(e.source)} -> {name(e.target)} [label={name(e.label)}];" for e in drawn.edges]
     return "\n".join([*lines, "}"]) + "\n"
@@ -168,8 +170,10 @@ def graphml(drawn: Graph) -> str:
         f'<data key="label">{escape(e.label)}</data></edge>'
         for e in drawn.edges
     ]
+    own = f" id={quoteattr(drawn.environment)}" if drawn.environment else ""
     return (
-        "\n".join([head, keys, '  <graph edgedefault="directed">', *nodes, *edges, "  </graph>", "</graphml>"]) + "\n"
+        "\n".join([head, keys, f'  <graph{own} edgedefault="directed">', *nodes, *edges, "  </graph>", "</graphml>"])
+        + "\n"
     )
 
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from coherence.base.errors import InputError
 from coherence.checking.several_environments import InEnvironment, joined_findings, joined_not_read
+from coherence.checking.since import changed_policies
 from coherence.checking.workspace import open_text, report
+from coherence.cli._run import run
+from coherence.exploring.box_answers import BoxJob
+from coherence.findings import baselines
+from coherence.findings.accounting import account_together
 from coherence.findings.finding import Finding, Report, Verdict
 from coherence.language.environments.overlay import chosen_environment, read_in_environment
+from coherence.simulate.study.samples import _read
 
 TEXT = """\
 coherence: 1
@@ -48,7 +55,8 @@ def test_what_differs_says_where_and_what_is_alike_is_said_once() -> None:
     assert all(f.message.startswith(f"in {f.environments[0]}: ") for f in answered.findings if f.environments)
     alike = checked(TEXT.replace("800 ms", "300 ms"))
     assert [own(finding) for finding in alike.findings] == [("COH201", "proved", ())] * 2
-    assert answered.accounting.designs == 2
+    sums = answered.accounting
+    assert (sums.designs, sums.calls, sums.timers, sums.pairs) == (1, 1, 1, 1), "each policy is counted once"
     assert "d is asked about as it is in near and far" in answered.assumptions
 
 
@@ -137,3 +145,59 @@ def test_the_environment_that_has_a_value_says_that_it_is_not_read(turned: bool)
 def test_the_order_of_environments_names_no_other_finding() -> None:
     finding = replace(checked(TEXT).findings[0], environments=("a", "b"))
     assert finding.fingerprint == replace(finding, environments=("b", "a")).fingerprint
+
+
+TWO = TEXT.replace("  far:\n", "  far:\n    timers: {guard: {from: web starts, after: 1 min, then: web ends}}\n")
+
+
+def test_a_pair_is_safe_only_where_it_is_in_every_environment_that_has_it() -> None:
+    near, far = (read_in_environment(TWO, "d", name) for name in ("near", "far"))
+    proof, unclear = (
+        replace(checked(TEXT).findings[0], of=("web -> shop", "probe"), verdict=verdict)
+        for verdict in (Verdict.PROVED, Verdict.UNDECIDED)
+    )
+    both = account_together([(near, [proof]), (far, [proof])])
+    assert (both.timers, both.pairs, both.safe, both.undecided) == (2, 3, 1, 0)
+    assert account_together([(near, [proof]), (far, [unclear])]).undecided == 1
+    silent = account_together([(near, [proof]), (far, [])])
+    assert (silent.safe, silent.not_modelled) == (0, both.not_modelled + 1)
+
+
+def test_a_baseline_of_all_environments_knows_what_is_in_one_and_the_other_way(tmp_path: Path) -> None:
+    file, known = tmp_path / "d.yaml", str(tmp_path / "b.json")
+    file.write_text(TEXT, encoding="utf-8")
+    assert run(["check", str(file), "--no-cache"]) == 1
+    run(["baseline", "write", str(file), "-f", known])
+    assert run(["check", str(file), "--no-cache", "--baseline", known]) == 0
+    assert run(["--in", "far", "check", str(file), "--no-cache", "--baseline", known]) == 0
+    file.write_text(TEXT.replace("near:\n", "near:\n    calls: [{from: web, to: shop, per_try: 700 ms}]\n"))
+    assert run(["--in", "near", "check", str(file), "--no-cache", "--baseline", known]) == 1, "known in far alone"
+    run(["--in", "near", "baseline", "write", str(file), "-f", known])
+    assert {entry.environments for entry in baselines.read(known)} == {("far",), ("near",)}
+    assert [run(["--in", name, "check", str(file), "--baseline", known]) for name in ("near", "far")] == [0, 0]
+
+
+def test_an_environment_that_went_changes_no_policy() -> None:
+    before = open_text(TEXT, "d")
+    after = open_text(TEXT[: TEXT.index("  far:")], "d")
+    assert [*changed_policies(before, after)] == []
+    assert [*changed_policies(after, before)] == []
+    later = open_text(TEXT.replace("800 ms", "900 ms"), "d")
+    assert [(policy.how, policy.name) for policy in changed_policies(before, later)] == [("changed", "web -> shop")]
+
+
+def test_a_worker_reads_a_design_in_its_environment() -> None:
+    near, far = (BoxJob((), ("COH201",), (("d", TEXT),), 20.0, environment=name)(()).rows for name in ("near", "far"))
+    assert [kind for kind, *_ in near] == ["proved"] * 2
+    assert sorted(kind for kind, *_ in far) == ["possible", "proved"]
+    assert _read((("d", TEXT),), "far").environment == "far"
+
+
+@pytest.mark.parametrize("command", ["bound", "graph", "inventory"])
+def test_other_commands_name_environments(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "d.yaml"
+    file.write_text(TEXT, encoding="utf-8")
+    assert run([command, str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "in near" in shown
+    assert "in far" in shown

@@ -46,6 +46,12 @@ def chosen_environment(name: str) -> Iterator[None]:
         raise UsageError(f"--in {name} would have no effect: no design with environments was read")
 
 
+def chosen_name() -> tuple[str, ...]:
+    """Returns the environment that designs are read in, if one was chosen."""
+    choice = _CHOSEN.get()
+    return () if choice is None else (choice.name,)
+
+
 def environments_of(root: Table) -> tuple[str, ...]:
     """Returns the environments in which a design is to be read: the chosen one, else all; an empty name without any."""
     choice = _CHOSEN.get()

@@ -100,14 +100,14 @@ def sampled_margins(lap: OpenedLap) -> SampledMargins | None:
     if len(lap.a) > MOST_STATES or not inside(lap, 1.0):
         return None
     whole, sensitivity = closed_lap(lap, 1.0), np.eye(lap.decisions)
-    bounded = _peak(lap, whole, 0 * sensitivity, FINE), _peak(lap, whole, sensitivity, FINE)
+    peaks = _peak(lap, whole, 0 * sensitivity, FINE), _peak(lap, whole, sensitivity, FINE)
     around = _peak(lap, whole, sensitivity / 2, FINE)
     return SampledMargins(
         gain_edge(lap, 1.0, up=False),
         gain_edge(lap, 1.0, up=True),
         phase_edge(lap),
-        bounded[1],
-        bounded[0],
+        peaks[1],
+        peaks[0],
         disk_of(1 / around.bound if around.bound else math.inf, around.frequency),
     )
 
@@ -209,7 +209,7 @@ def _peak(lap: OpenedLap, whole: OpenedLap, shift: Array, excess: float) -> Circ
     best, where, width, settled, spent = 0.0, 0.0, half, 0.0, 0
     while len(middle):
         spent += len(middle)
-        sizes, bounds = _bounded(whole, shift, middle, half)
+        sizes, bounds = bounded(whole, shift, middle, half)
         if float(sizes.max()) > best:
             best, where, width = float(sizes.max()), float(middle[sizes.argmax()]), half
         still = ~(bounds <= best * (1 + excess))
@@ -229,18 +229,18 @@ def _climbed(whole: OpenedLap, shift: Array, where: float, width: float) -> tupl
     from scipy.optimize import minimize_scalar
 
     def size(angle: float) -> float:
-        return -float(_bounded(whole, shift, np.array([angle]), 0.0)[0][0])
+        return -float(bounded(whole, shift, np.array([angle]), 0.0)[0][0])
 
     peak = minimize_scalar(size, bounds=(where - width, where + width), method="bounded", options={"xatol": 1e-9})
     return (-float(peak.fun), float(peak.x)) if peak.fun < size(where) else (-size(where), where)
 
 
-def _bounded(whole: OpenedLap, shift: Array, middle: Array, half: float) -> tuple[Array, Array]:
+def bounded(whole: OpenedLap, shift: Array, middle: Array, half: float) -> tuple[Array, Array]:
     """Returns norms at the middles of arcs, and bounds of them on the arcs."""
     value, slope, bend = _arcs(whole, shift, middle, np.full(len(middle), half))
     with np.errstate(all="ignore"):
-        ends = np.maximum(_norms(value + half * slope), _norms(value - half * slope))
-        return _norms(value), np.where(np.isfinite(bend), ends + bend * half**2 / 2, np.inf)
+        ends = np.maximum(norms(value + half * slope), norms(value - half * slope))
+        return norms(value), np.where(np.isfinite(bend), ends + bend * half**2 / 2, np.inf)
 
 
 def _arcs(whole: OpenedLap, shift: Array, middle: Array, half: Array) -> tuple[Array, Array, Array]:
@@ -249,9 +249,9 @@ def _arcs(whole: OpenedLap, shift: Array, middle: Array, half: Array) -> tuple[A
     resolvent = np.linalg.inv(z * np.eye(len(whole.a)) - whole.a)
     left, right = whole.c @ resolvent, resolvent @ whole.b
     value, slope = whole.d + shift + left @ whole.b, -1j * z * left @ right
-    size, reach = _norms(resolvent), half * _norms(resolvent)
+    size, reach = norms(resolvent), half * norms(resolvent)
     with np.errstate(all="ignore"):
-        bend = (1 + 2 * size / (1 - reach)) * _norms(left) * _norms(right) / (1 - reach) ** 2
+        bend = (1 + 2 * size / (1 - reach)) * norms(left) * norms(right) / (1 - reach) ** 2
         return value, slope, np.where(reach < 1, bend, np.inf)
 
 
@@ -259,10 +259,11 @@ def enclosed_loop(lap: OpenedLap, middle: Array, half: Array) -> tuple[Array, Ar
     """Returns L of a loop of one decision a lap at some angles, and how far from there it is within `half` of each."""
     lap = balanced(lap)
     value, slope, bend = _arcs(lap, np.zeros(lap.d.shape), middle, half)
-    return -value[:, 0, 0], half * _norms(slope) + bend * half**2 / 2
+    return -value[:, 0, 0], half * norms(slope) + bend * half**2 / 2
 
 
-def _norms(matrices: Array) -> Array:
+def norms(matrices: Array) -> Array:
+    """Returns the largest singular value of each matrix."""
     return np.asarray(np.linalg.norm(matrices, 2, axis=(1, 2)))
 
 

@@ -98,7 +98,7 @@ def _runs(
     bar = _RunBar(progress, len(setting.seeds))
     job = SeedJob((design, program), watch.warmup, bar)
     if labour.workers.elsewhere:
-        job = SeedJob(tuple(labour.sources.items()), watch.warmup)
+        job = SeedJob(tuple(labour.sources.items()), watch.warmup, environment=design.environment)
     for result in seed_results(job, setting, labour, bar.end):
         watch.join(result.notes)
         yield result.record
@@ -127,6 +127,7 @@ class SeedJob:
     of: tuple[Design, Processes] | tuple[tuple[str, str], ...]
     warmup: float  # of what is seen of promises
     progress: Progress | None = None
+    environment: str = ""  # in which the design is read from its texts
 
     def __call__(self, setting: Setting) -> SeedResult:
         """Returns what the run shows."""
@@ -134,7 +135,7 @@ class SeedJob:
             if isinstance(self.of[0], Design):
                 design, program = self.of
             else:
-                design = _read(self.of)
+                design = _read(self.of, self.environment)
                 program = with_setting(processes_of(design), setting)
             watch = PromiseWatch(design, setting.until, self.warmup)
             record = RunRecord({})
@@ -146,11 +147,11 @@ class SeedJob:
 
 
 @lru_cache(maxsize=4)
-def _read(sources: tuple[tuple[str, str], ...]) -> Design:
+def _read(sources: tuple[tuple[str, str], ...], environment: str) -> Design:
     """Returns the design of texts; a process that makes many runs reads it once."""
     from coherence.importers import design_from_texts
 
-    return design_from_texts(dict(sources))
+    return design_from_texts(dict(sources), environment)
 
 
 def processes_of(design: Design) -> Processes:
