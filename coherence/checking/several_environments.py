@@ -50,8 +50,8 @@ def in_each(
     answers, before = [], report
     counted, open_promises = list[tuple[Design, Answers]](), list[OpenPromises]()
     for entry in entries:
-        counted.append((entry.design, asked := ask(entry)))
-        own = join(replace(report, findings=(), not_read=(), suppressed=(), open_promises=()), entry, asked)
+        counted.append((entry.design, answered := ask(entry)))
+        own = join(replace(report, findings=(), not_read=(), suppressed=(), open_promises=()), entry, answered)
         open_promises += own.open_promises
         answers.append(InEnvironment(entry.design, own.findings, own.not_read, own.suppressed))
         report = replace(own, findings=report.findings, not_read=report.not_read, suppressed=report.suppressed)

@@ -42,6 +42,7 @@ class Entry:
     rebuild: Rebuild
 
 
+Join = Callable[[Report, Entry, Answers], Report]
 Answering = Callable[[Entry, Mapping[str, Any]], Answers]  # a design and the options of `analyse`
 
 
@@ -312,25 +313,38 @@ def report(  # noqa: PLR0913  (one parameter for each option)
     }  # fmt: skip
     joined = _unasked(workspace)
 
-    def asked(entry: Entry) -> Answers:
-        return (answering or ask)(entry, options)
+    know = answering or ask
+
+    def answer(entry: Entry) -> Answers:
+        return know(entry, options)
 
     def join(previous: Report, entry: Entry, answers: Answers) -> Report:
         return _joined(previous, entry, answers, today, lambda code: passes(code, select, ignore), without)
 
     for environment, group in groupby(workspace.entries, lambda entry: entry.design.environment and entry.design.file):
-        if environment:
-            from coherence.checking.several_environments import in_each
+        joined = (_in_each() if environment else _in_turn)(answer, join, group, joined)
+    return _in_order(joined)
 
-            joined = in_each(asked, join, group, joined)
-            continue
-        for entry in group:
-            joined = join(joined, entry, asked(entry))
-    findings = tuple(sorted(_unlike(joined.findings), key=order_key))
-    joined = replace(
-        joined, suppressed=tuple(_unlike(joined.suppressed)), not_read=tuple(dict.fromkeys(joined.not_read))
-    )
-    return replace(joined, findings=findings, sources={**joined.sources, **_part_sources(findings)})
+
+def _in_turn(answer: Callable[[Entry], Answers], join: Join, entries: Iterable[Entry], report: Report) -> Report:
+    for entry in entries:
+        report = join(report, entry, answer(entry))
+    return report
+
+
+def _in_each() -> Callable[[Callable[[Entry], Answers], Join, Iterable[Entry], Report], Report]:
+    from coherence.checking.several_environments import in_each
+
+    return in_each
+
+
+def _in_order(report: Report) -> Report:
+    """Returns the report without repetitions, its findings in order, with the texts of the parts they point at."""
+    findings = tuple(sorted(_unlike(report.findings), key=order_key))
+    return replace(
+        report, findings=findings, suppressed=tuple(_unlike(report.suppressed)),
+        not_read=tuple(dict.fromkeys(report.not_read)), sources={**report.sources, **_part_sources(findings)},
+    )  # fmt: skip
 
 
 def _unasked(workspace: Workspace) -> Report:

@@ -64,9 +64,9 @@ def prune(paths: Sequence[str], file: str) -> int:
     """Forget what is not found under PATHS any more."""
     entries = baselines.read(file)
     own = chosen_name()
-    asked = [entry for entry in entries if not own or entry.environments == own]
+    relevant = [entry for entry in entries if not own or entry.environments == own]
     findings = (replace(finding, environments=own or finding.environments) for finding in _checked(paths).findings)
-    gone = baselines.compared(findings, asked).gone
+    gone = baselines.compared(findings, relevant).gone
     _save(file, baselines.pruned(entries, gone))
     for entry in gone:
         click.echo(visible(f"gone: {entry.code} {entry.verdict} of {', '.join(entry.of)}"))
