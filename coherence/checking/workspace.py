@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, partial, reduce
 from itertools import groupby, starmap
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,6 @@ class Entry:
     rebuild: Rebuild
 
 
-Join = Callable[[Report, Entry, Answers], Report]
 Answering = Callable[[Entry, Mapping[str, Any]], Answers]  # a design and the options of `analyse`
 
 
@@ -313,29 +312,20 @@ def report(  # noqa: PLR0913  (one parameter for each option)
     }  # fmt: skip
     joined = _unasked(workspace)
 
-    know = answering or ask
-
     def answer(entry: Entry) -> Answers:
-        return know(entry, options)
+        return (answering or ask)(entry, options)
 
     def join(previous: Report, entry: Entry, answers: Answers) -> Report:
         return _joined(previous, entry, answers, today, lambda code: passes(code, select, ignore), without)
 
     for environment, group in groupby(workspace.entries, lambda entry: entry.design.environment and entry.design.file):
-        joined = (_in_each() if environment else _in_turn)(answer, join, group, joined)
+        if environment:
+            from coherence.checking.several_environments import in_each
+
+            joined = in_each(answer, join, group, joined)
+        else:
+            joined = reduce(lambda done, entry: join(done, entry, answer(entry)), group, joined)
     return _in_order(joined)
-
-
-def _in_turn(answer: Callable[[Entry], Answers], join: Join, entries: Iterable[Entry], report: Report) -> Report:
-    for entry in entries:
-        report = join(report, entry, answer(entry))
-    return report
-
-
-def _in_each() -> Callable[[Callable[[Entry], Answers], Join, Iterable[Entry], Report], Report]:
-    from coherence.checking.several_environments import in_each
-
-    return in_each
 
 
 def _in_order(report: Report) -> Report:

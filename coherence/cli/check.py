@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from coherence.checking.workspace import Answering, Workspace
     from coherence.exploring.fixing import Wanted
     from coherence.findings.baselines import BaselineEntry
+    from coherence.findings.diagnostic_domains import Domain
 
 KINDS = ("target", "writers", "start", "order", "drain", "answer", "work", "update", "rest")  # of default promises
 INVALID = "COH000"  # the code of a problem of an input, in outputs for machines
@@ -32,8 +33,8 @@ SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 OF_A_REPAIR = 2 / 3  # of the time limit that --fix and --diff may take, and the report after them the rest
 
 OF_A_REPORT = (
-    "select", "ignore", "without", "fail_on", "min_evidence", "output", "strict", "baseline", "since", "thorough",
-    "no_cache", "verbose", "picture",
+    "select", "domain", "ignore", "without", "fail_on", "min_evidence", "output", "strict", "baseline", "since",
+    "thorough", "no_cache", "verbose", "picture",
 )  # fmt: skip
 
 
@@ -41,6 +42,7 @@ OF_A_REPORT = (
 @click.argument("paths", nargs=-1, required=True, type=click.Path())
 @click.option("--select", "-s", multiple=True, metavar="COH2", help="Only codes that begin with this (repeatable).")
 @click.option("--ignore", "-i", multiple=True, metavar="COH2", help="No codes that begin with this (repeatable).")
+@click.option("--domain", metavar="ai.07", help="Only the questions of this domain; say what it is meant for.")
 @click.option(
     "--without",
     multiple=True,
@@ -48,19 +50,14 @@ OF_A_REPORT = (
     help="Switch off default promises of this kind (repeatable; `inventory` lists them).",
 )
 @click.option(
-    "--fail-on",
-    type=click.Choice(["conflict", "error", "warning", "info", "never"]),
-    default="conflict",
+    "--fail-on", type=click.Choice(["conflict", "error", "warning", "info", "never"]), default="conflict",
     show_default=True,
     help="Exit 1 at a conflict, certain or possible (and at any error), or at this severity of problem and above.",
-)
+)  # fmt: skip
 @click.option(
-    "--min-evidence",
-    type=click.Choice([g.value for g in Grade]),
-    default="estimated",
-    show_default=True,
+    "--min-evidence", type=click.Choice([g.value for g in Grade]), default="estimated", show_default=True,
     help="Leave out findings with weaker evidence.",
-)
+)  # fmt: skip
 @click.option(
     "--output",
     "-o",
@@ -96,6 +93,8 @@ def command(paths: Sequence[str], **options: Any) -> int:
     Manifests given in one command are taken as applied together: they form one design.
     """
     chosen = CheckOptions(**{**options, "time_limit": options["time_limit"] / WHOLE})
+    if chosen.domain and chosen.select:
+        raise UsageError("--domain chooses codes: leave --select out, or --ignore some")
     _known(chosen.select, chosen.ignore)
     if sum((chosen.fix, chosen.diff, chosen.watch, chosen.expect)) > 1:
         raise UsageError("of --fix, --diff, --watch and --expect only one is done at a time")
@@ -120,7 +119,7 @@ def command(paths: Sequence[str], **options: Any) -> int:
             lambda made: write(made, [one for one in chosen.output if "=" in one], verbose=chosen.verbose),
         )
     if chosen.fix or chosen.diff:
-        refuse_given(("without",), "a repair is for every conflict: write --ignore CODE")
+        refuse_given(("without", "domain"), "a repair is for every conflict: write --ignore CODE")
         return _fixed(paths, chosen)
     with Progress("checking") as bar, interruptible(bar) as run, _problems_in(chosen):
         report = _reported(paths, chosen)
@@ -201,6 +200,7 @@ class CheckOptions:
     """The options of one `check`."""
 
     select: tuple[str, ...]
+    domain: str | None
     ignore: tuple[str, ...]
     without: tuple[str, ...]
     fail_on: str
@@ -241,18 +241,16 @@ def _reported(
     from coherence.checking.workspace import open_workspace, report
 
     entries = _baseline(options)  # a baseline that cannot be read is said before anything is checked
+    domain = _domain(options.domain)
 
     def reported(workspace: Workspace) -> Report:
         answered = report(
-            workspace,
-            select=options.select,
-            ignore=options.ignore,
-            time_limit=options.time_limit,
-            today=time.strftime("%Y-%m-%d"),
-            thorough=options.thorough,
-            answering=answering or _cached(options),
-            without=options.without,
-        )
+            workspace, select=domain.codes if domain else options.select, ignore=options.ignore,
+            time_limit=options.time_limit, today=time.strftime("%Y-%m-%d"), thorough=options.thorough,
+            answering=answering or _cached(options), without=options.without,
+        )  # fmt: skip
+        if domain:
+            answered = domain.stated(answered, [entry.design for entry in workspace.entries])
         return stronger(answered, options.min_evidence)
 
     if options.since:
@@ -262,6 +260,14 @@ def _reported(
     else:
         answered = reported(opened or open_workspace(paths))
     return answered if entries is None else _known_left_out(answered, entries)
+
+
+def _domain(name: str | None) -> Domain | None:
+    if name is None:
+        return None
+    from coherence.findings.diagnostic_domains import domain
+
+    return domain(name)
 
 
 def _cached(options: CheckOptions) -> Answering | None:

@@ -68,11 +68,23 @@ def _text(result: DiffResult) -> Iterator[str]:
         "Floors that change:",
         (f"{one['name']} of {one['thing']}: {one['before']} -> {one['after']}" for one in data["floors"]),
     )
+    yield from _part(
+        "Loops, in the order in which to migrate them, at their operating points:", map(_loop, data["loops"])
+    )
     from coherence.door.result import counted
 
     new = len(result.new_conflicts)
     yield ""
     yield f"{counted(len(data['verdicts']), 'verdict')} changed ({new} to a conflict), {data['alike']} alike"
+
+
+def _loop(row: dict[str, Any]) -> str:
+    if "distance" not in row:
+        return f"{row['loop']}: no distance: {row['reason']}"
+    apart = f"{row['loop']}: distance at most {row['distance']:.3g}, margin at least {row['margin']:.3g}"
+    if not row["certified"]:
+        return f"{apart}; not certified: {row['reason']}"
+    return f"{apart}: the linear loop is certified to be stable, with a margin of at least {row['margin_left']:.3g}"
 
 
 def _part(title: str, lines: Iterator[str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from coherence.exploring.verdict_changes import DesignChanges, VerdictChange, co
 
 if TYPE_CHECKING:
     from coherence.checking.workspace import Entry
+    from coherence.loops.analysis.loop_distances import LoopDistance
 
 NONE = "no answer"
 
@@ -33,11 +34,13 @@ class FloorChange:
 class DiffResult(VerbResult):
     """What differs between two designs; `to_frame()` has a row for each answer that changes.
 
-    `verdicts`: each change with its `causes`, sets of changed values of which each alone makes it.
+    `verdicts`: each change with its `causes`, sets of changed values of which each alone makes it.  `loops`: the
+    distance of each loop with what it certifies, in the order in which to migrate them.
     """
 
     compared: DesignChanges = field(compare=False)
     floors: tuple[FloorChange, ...] = field(compare=False)
+    loops: tuple[LoopDistance, ...] = field(compare=False, default=())
     columns: ClassVar[tuple[str, ...]] = ("code", "of", "before", "after", "causes", "message")
 
     @property
@@ -84,9 +87,10 @@ def diff(
     options = Options(chosen, left, time_limit / WHOLE / 2, verify_repairs=False)
     with run_limit(time_limit):
         answers = compared(old, new, options)
+    loops = () if chosen else _loops(old, new, time_limit / 3)
     floors = () if chosen else tuple(_floors(old, new))
     names = [_name(entry, source) for entry, source in ((old, before), (new, before if after is None else after))]
-    return DiffResult(_document(names, answers, floors), answers, floors)
+    return DiffResult(_document(names, answers, floors, loops), answers, floors, loops)
 
 
 def _two(before: Source, after: Source | None, environments: tuple[str, ...]) -> tuple[Entry, Entry]:
@@ -113,6 +117,16 @@ def _name(entry: Entry, source: Source) -> str:
     return " in ".join(filter(None, (name_of(source), entry.design.environment)))
 
 
+def _loops(before: Entry, after: Entry, seconds: float) -> tuple[LoopDistance, ...]:
+    """Returns how far the loops are apart; none where no loop is in both."""
+    if not set(before.design.loops) & set(after.design.loops):
+        return ()
+    from coherence.loops.analysis.loop_distances import loop_distances
+    from coherence.model.elaborate import model_of
+
+    return loop_distances(model_of(before.design), model_of(after.design), seconds)
+
+
 def _floors(before: Entry, after: Entry) -> Iterator[FloorChange]:
     """Yields the lower bounds that differ."""
     old, new = _ranges(before), _ranges(after)
@@ -131,7 +145,9 @@ def _ranges(entry: Entry) -> dict[tuple[str, str], str]:
     return {(f.bound.name, f.application.thing): range_of(f.floor) for f in floors if f.floor is not None}
 
 
-def _document(names: Sequence[str], answers: DesignChanges, floors: Sequence[FloorChange]) -> dict[str, Any]:
+def _document(
+    names: Sequence[str], answers: DesignChanges, floors: Sequence[FloorChange], loops: Sequence[LoopDistance]
+) -> dict[str, Any]:
     return {
         **head("diff"),
         "before": names[0],
@@ -144,7 +160,14 @@ def _document(names: Sequence[str], answers: DesignChanges, floors: Sequence[Flo
         "figures": [_change(change) for change in answers.figures],
         "alike": answers.alike,
         "floors": [vars(floor) for floor in floors],
+        "loops": [_loop(row) for row in loops],
     }
+
+
+def _loop(row: LoopDistance) -> dict[str, Any]:
+    gap = row.gap
+    figures = {"distance": gap.bound, "margin": gap.margin, "margin_left": gap.margin_left} if gap else {}
+    return {"loop": row.loop, "certified": gap is not None and gap.certified, **figures, "reason": row.reason}
 
 
 def _change(change: VerdictChange) -> dict[str, Any]:

@@ -149,7 +149,7 @@ def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -
     points = _points(group, first, answer, deadline.share(0.6), notes)
     subset = None
     if executed_answer.verdict == "oscillates":
-        levels = _levels(model, first, answer)
+        levels = levels_of(model, first, answer)
         subset = smallest_swinging(group, signals, levels, deadline, laps=_laps(answer, lap))
     elsewhere = from_bounds(model, group.signals, deadline.share(0.5)) if executed_answer.verdict == "settles" else None
     if never_moved(model, answer) and any(_is_left(point) for point in points):
@@ -181,7 +181,7 @@ def _points(
     if not smooth:
         notes.append("every loop acts by thresholds: no derivative, exact execution alone decides")
         return ()
-    levels = _levels(model, first, answer)
+    levels = levels_of(model, first, answer)
     try:
         known = operating_points(model, first, levels, deadline.share(0.5))
     except (NotExactError, MissingValueError) as error:
@@ -222,7 +222,7 @@ def _unreal(points: Sequence[Point]) -> str:
     return f"no operating point of the whole design: {'; '.join(reasons)}"
 
 
-def _levels(model: Model, first: Choices, answer: RunVerdict) -> list[dict[str, Fraction]]:
+def levels_of(model: Model, first: Choices, answer: RunVerdict) -> list[dict[str, Fraction]]:
     """Returns levels of all commands: where the run begins, where it ends, and the ends of its orbit."""
     start = {p: first.values.get(p, c.initial.low or Fraction(0)) for p, c in model.commands.items()}
     ends = [dict(end) for end in answer.ends if end is not None][:2]

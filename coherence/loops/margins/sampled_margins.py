@@ -264,7 +264,8 @@ def enclosed_loop(lap: OpenedLap, middle: Array, half: Array) -> tuple[Array, Ar
 
 def norms(matrices: Array) -> Array:
     """Returns the largest singular value of each matrix."""
-    return np.asarray(np.linalg.norm(matrices, 2, axis=(1, 2)))
+    order = None if 1 in matrices.shape[1:] else 2  # of a row or a column it is the length
+    return np.asarray(np.linalg.norm(matrices, order, axis=(1, 2)))
 
 
 def _peak_frequency(lap: OpenedLap, whole: OpenedLap, shift: Array, angle: float) -> float:
