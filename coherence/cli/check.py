@@ -44,11 +44,9 @@ OF_A_REPORT = (
 @click.option("--ignore", "-i", multiple=True, metavar="COH2", help="No codes that begin with this (repeatable).")
 @click.option("--domain", metavar="ai.07", help="Only the questions of this domain; say what it is meant for.")
 @click.option(
-    "--without",
-    multiple=True,
-    type=click.Choice(KINDS),
+    "--without", multiple=True, type=click.Choice(KINDS),
     help="Switch off default promises of this kind (repeatable; `inventory` lists them).",
-)
+)  # fmt: skip
 @click.option(
     "--fail-on", type=click.Choice(["conflict", "error", "warning", "info", "never"]), default="conflict",
     show_default=True,
@@ -59,12 +57,9 @@ OF_A_REPORT = (
     help="Leave out findings with weaker evidence.",
 )  # fmt: skip
 @click.option(
-    "--output",
-    "-o",
-    multiple=True,
-    metavar="FORMAT[=FILE]",
+    "--output", "-o", multiple=True, metavar="FORMAT[=FILE]",
     help="text, concise, json, sarif, junit, markdown or github; repeatable.",
-)
+)  # fmt: skip
 @click.option("--picture", metavar="FILE.svg", help="Draw how each conflict happens, step by step in time.")
 @strict_option("something is undecided or not read, or no question answers about a design")
 @click.option(
