@@ -15,14 +15,6 @@ from coherence.checking.workspace import check
 from coherence.cli._run import run
 from coherence.findings.finding import Verdict
 
-MEMORY_PATH = """\
-coherence: 1
-workload:
-  chat: {rate: 3 req/s, prompt: {mean: 600 token, cv: 1.2, max: 4000 token}, answer: {mean: 300 token, cv: 1}}
-components:
-  engine: {uses: inference_server, blocks: 400 block, step_time: 10 ms, per_prompt_token: 30 us/token}
-calls: [{from: chat, to: engine}]
-"""
 LONG_TASKS = """\
 coherence: 1
 workload:
@@ -56,8 +48,7 @@ components:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        (MEMORY_PATH, {"components.engine.blocks", "workload.chat.rate"}),  # completed by issues 18 and 19
-        (LONG_TASKS, {"workload.report.service.mean", "components.pool.copies"}),  # completed by issue 19
+        (LONG_TASKS, {"workload.report.service.mean", "components.pool.copies"}),
         (TRAINING, {"components.training.mtbf", "tiers.h100.count"}),  # bound is about it
     ],
 )

@@ -31,6 +31,9 @@ def test_questions_that_execute_loops_are_slow() -> None:
         "COH306",
         "COH307",
         "COH308",
+        "COH502",
+        "COH504",
+        "COH505",
     }
 
 

@@ -38,7 +38,7 @@ Kwon et al., Efficient Memory Management for LLM Serving with PagedAttention, SO
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -74,16 +74,21 @@ class ServedLoad:
 
 def ask(subject: Subject) -> Iterator[Finding]:
     """Yields one answer for each inference server that workloads call."""
-    parts = [component.part for component in subject.design.components.values()]
-    if not any(part is not None and part.text == PART for part in parts):
+    parts = {name: component.part for name, component in subject.design.components.items()}
+    servers = [name for name, part in parts.items() if part is not None and part.text == PART]
+    if not servers:
         return
     from coherence.base.errors import InputError
     from coherence.simulate.serving.of_design import engines_of
 
     try:
         engines = engines_of(subject.design, first_burst=0.0)
-    except InputError:
-        return  # `simulate` says what is missing, with its places
+    except InputError as error:
+        problem = error.problems[0]
+        needs = f"needs what a run needs: {problem.message}"
+        called = ((name, tuple(_calls(subject, name, subject.design.workload))) for name in servers)
+        yield from (QUESTION.undecided(needs, (problem.place,), (name, *calls)) for name, calls in called if calls)
+        return
     for engine in engines:
         if engine.sources and not engine.upstream:
             yield from _answer(subject, engine)
@@ -93,7 +98,8 @@ def _answer(subject: Subject, engine: Engine) -> Iterator[Finding]:
     server, workloads = engine.server, [workload for _, workload in engine.sources]
     longest = [_held(workload, "max", server.block_size) for workload in workloads]
     means = [_held(workload, "mean", server.block_size) for workload in workloads]
-    places, of = tuple(_places(subject, engine)), (engine.name, *_calls(subject, engine))
+    callers = [workload.name for workload in workloads]
+    places, of = tuple(_places(subject, engine)), (engine.name, *_calls(subject, engine.name, callers))
     most = None if None in longest else max(held for held in longest if held is not None)
     if most is not None and server.max_num_seqs * most <= server.blocks:
         yield _fits(engine, most, places, of)
@@ -194,10 +200,9 @@ def _fewer(subject: Subject, engine: Engine, fits: int, delivered: float) -> Ite
         yield Repair((edit,), "", concedes=(lost,) if delivered < ENOUGH else ())
 
 
-def _calls(subject: Subject, engine: Engine) -> Iterator[str]:
-    names = {workload.name for _, workload in engine.sources}
+def _calls(subject: Subject, server: str, callers: Collection[str]) -> Iterator[str]:
     for call in subject.design.calls:
-        if str(call.callee) == engine.name and str(call.caller) in names:
+        if str(call.callee) == server and str(call.caller) in callers:
             yield call.name
 
 
