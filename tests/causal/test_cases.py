@@ -5,7 +5,8 @@
     loader.wait = 2 * disk.reads + wander(0.5, 0.3)
     hidden x.y = wander(0.9, 1)          (drives others and is not written down)
     ```
-`wander(memory, size)` is noise that remembers its past; `before(x, n)` is x, n rows earlier.
+`wander(memory, size)` is noise that remembers its past; `before(x, n)` is x, n rows earlier; `held(x, n, at)` is x as
+it was at the last row `at`, `at` + n, `at` + 2 n and so on.  `loss=` names the loss that is to be explained.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from coherence.language.reading import read_text
 from tests.case_files import CASES, FILE, Case, cases, differences
 from tests.causal.systems import wandering
 
-FUNCTIONS = {"wander": (2, 2), "before": (2, 2), "max": (2, 9), "min": (2, 9)}
+FUNCTIONS = {"wander": (2, 2), "before": (2, 2), "held": (3, 3), "max": (2, 9), "min": (2, 9)}
 
 
 def simulated(case: Case) -> Series:
@@ -47,7 +48,7 @@ def simulated(case: Case) -> Series:
 
 
 def _values(tree: Tree, made: dict[str, Floats], rows: int, rng: np.random.Generator) -> Floats:
-    """The formula over arrays; calls of `wander` and `before` become signals of their own first."""
+    """The formula over arrays; calls of `wander`, `before` and `held` become signals of their own first."""
     drawn: dict[str, Floats] = dict(made)
 
     def known(node: Tree) -> Tree:
@@ -59,10 +60,18 @@ def _values(tree: Tree, made: dict[str, Floats], rows: int, rng: np.random.Gener
             assert isinstance(inner, Name)
             assert isinstance(steps, Number)
             return _named(drawn, np.roll(made[inner.path], int(steps.value)))
+        if isinstance(node, Call) and node.function == "held":
+            inner, every, first = node.arguments
+            assert isinstance(inner, Name)
+            assert isinstance(every, Number)
+            assert isinstance(first, Number)
+            row = np.arange(rows)
+            last = row - (row - int(first.value)) % int(every.value)
+            return _named(drawn, made[inner.path][np.maximum(last, 0)])
         return node
 
     plain = _mapped(tree, known)
-    assert not any(isinstance(node, Call) and node.function in {"wander", "before"} for node in walk(plain))
+    assert not any(isinstance(node, Call) and node.function in {"wander", "before", "held"} for node in walk(plain))
     return np.broadcast_to(np.asarray(lower_numpy(rename(plain, lambda path: path), drawn), float), (rows,)).copy()
 
 
@@ -91,7 +100,8 @@ ALL = [case for case in cases(CASES) if case.signals]
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in ALL])
 def test_case(case: Case) -> None:
     design = read_text(case.text, FILE)
-    told = differences(case, checks.findings(Context(design, simulated(case), FitSettings())))
+    loss = dict(word.split("=") for word in case.settings.split()).get("loss")
+    told = differences(case, checks.findings(Context(design, simulated(case), FitSettings(loss=loss))))
     assert not told, "\n".join(["", case.name, *told])
 
 

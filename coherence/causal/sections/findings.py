@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from coherence.causal import checks
 from coherence.causal.answers.answer import Section
 from coherence.causal.session.context import Context
@@ -24,11 +26,25 @@ def answer(context: Context) -> Section | None:
     moved = context.couplings.placebo
     if tested and moved is not None:
         parts.append(f"the same with every other signal moved by half the record, where nothing can act: {moved} found")
+    parts += _form(context)
     data = {
+        "form": {"tests": context.specification.tests, "not_tested": list(context.specification.untested)},
         "tested": tested, "hold": tested - context.couplings.broken, "placebo": moved,
         "findings": [_data(f) for f in findings],
     }  # fmt: skip
     return Section("Design against telemetry", tuple(parts), data, findings)
+
+
+def _form(context: Context) -> Iterator[str]:
+    """What was tested of the form of the equations, and what was not."""
+    form = context.specification
+    if context.chunks is not None:
+        yield "delays and lines of the influences: not tested on streamed telemetry"
+    elif form.tests:
+        lacking = f"{len(form.misfits)} lacking" if form.misfits else "none is lacking"
+        yield f"{form.tests} other terms (delays, bends, products) laid beside the influences: {lacking}"
+    if form.untested:
+        yield f"not tested, for they are bent, in a circle or refused: {', '.join(form.untested)}"
 
 
 def _held(tested: Tested) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from coherence.base.errors import UsageError
@@ -13,6 +13,7 @@ from coherence.causal.attribution.split import Split
 from coherence.causal.fitting.effects import Attribution, CauseShare, NoLastingEffectError
 from coherence.causal.session.context import Context
 from coherence.causal.session.figures import AmountBar, bars, shortened
+from coherence.causal.session.remainders import BeyondData, beyond_data
 
 ORDER = 30
 ROUNDING = 1e-12  # of the loss: a sum of floats
@@ -44,10 +45,12 @@ def answer(context: Context) -> Section | None:
     drawn = [AmountBar(share.cause, share.amount) for share in _ordered(attribution)] + [
         AmountBar("unexplained", attribution.unexplained)
     ]
+    beyond = tuple(_beyond(context, attribution))
     panel = bars(f"Shares of {shortened(attribution.loss)}", unit, drawn)
     return Section(
-        title, (TextTable(header, tuple(rows)), *_met(whole), *_refusals(attribution)), _data(whole), panels=(panel,)
-    )
+        title, (TextTable(header, tuple(rows)), *_met(whole), *_refusals(attribution), *_extrapolated(beyond)),
+        {**_data(whole), "extrapolated": [_beyond_data(one) for one in beyond]}, panels=(panel,),
+    )  # fmt: skip
 
 
 def _met(division: Split) -> Iterator[str]:
@@ -76,6 +79,26 @@ def _refusals(attribution: Attribution) -> Iterator[str]:
             yield f"{share.cause}: cannot be split, for {share.refused}"
             if share.measure:
                 yield f"  to split it, measure {' or '.join(share.measure)}"
+
+
+def _beyond(context: Context, attribution: Attribution) -> Iterator[BeyondData]:
+    """Yields the causes whose reference level was never measured (of a stream only the beginning is at hand)."""
+    if context.chunks is None:
+        told = {name: name for share in attribution.shares for name in (share.members or (share.cause,))}
+        yield from beyond_data(context.series, told, context.settings.reference)
+
+
+def _extrapolated(beyond: Sequence[BeyondData]) -> Iterator[str]:
+    levels = ", ".join(
+        f"{render_number(one.level)} for {one.cause} ({render_number(one.lowest)} .. {render_number(one.highest)})"
+        for one in beyond
+    )
+    if levels:
+        yield f"extrapolated beyond what was measured: {levels}; for another level, --reference SIGNAL=VALUE"
+
+
+def _beyond_data(one: BeyondData) -> dict[str, Any]:
+    return {"cause": one.cause, "reference": one.level, "lowest": one.lowest, "highest": one.highest}
 
 
 def _data(whole: Split) -> dict[str, Any]:

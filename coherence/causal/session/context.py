@@ -24,6 +24,7 @@ from coherence.causal.session.candidates import candidates
 from coherence.causal.session.couplings import Tested, tested
 from coherence.causal.session.request_inputs import RequestInputs, bands, request_inputs
 from coherence.causal.session.slow_confounding import without_slow_confounding
+from coherence.causal.session.specification import Specification, specification
 
 if TYPE_CHECKING:
     from coherence.causal.telemetry import TelemetryReport
@@ -176,6 +177,13 @@ class Context:
             rows = self.extents.rows if self.extents is not None else None
             return fit_chunks(map(self._with_loss, self.chunks), self.graph, exact, rows=rows)
         return without_slow_confounding(self.series, fit(self.series, self.graph, exact))
+
+    @cached_property
+    def specification(self) -> Specification:
+        """Whether causes act at the declared delays, along the declared lines; nothing of a stream is tested."""
+        if self.chunks is not None:
+            return Specification((), 0, ())
+        return specification(self.series, self.fitted)
 
     @cached_property
     def split(self) -> Split:

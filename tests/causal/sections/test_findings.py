@@ -54,7 +54,18 @@ def test_where_nothing_can_be_tested_the_reason_is_told() -> None:
     ]
     streamed = context(CHAIN, chain())
     streamed.chunks = [streamed.whole]
-    assert lines(findings.answer(streamed)) == ["statements of independence: not tested on streamed telemetry"]
+    assert lines(findings.answer(streamed)) == [
+        "statements of independence: not tested on streamed telemetry",
+        "delays and lines of the influences: not tested on streamed telemetry",
+    ]
+
+
+def test_the_terms_that_were_laid_beside_the_influences_are_counted() -> None:
+    """By hand: for each of two influences 6 further delays, a square and 4 hinges."""
+    section = findings.answer(context(CHAIN, chain()))
+    assert section is not None
+    assert section.data["form"] == {"tests": 22, "not_tested": []}
+    assert lines(section)[2] == "22 other terms (delays, bends, products) laid beside the influences: none is lacking"
 
 
 def test_chance_breaks_no_statement_in_many_records() -> None:

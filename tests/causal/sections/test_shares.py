@@ -11,6 +11,10 @@ from tests.causal.sections.contexts import CHAIN, chain, context, lines, tables
 from tests.causal.systems import steady_slopes
 
 LOSS = "trainer.step_time"
+EXTRAPOLATED = (
+    "extrapolated beyond what was measured: 0 for x.level (1.228 .. 8.066), 0 for y.level (3.683 .. 24.2); for another "
+    "level, --reference SIGNAL=VALUE"
+)
 SUM = """coherence: 1
 components:
   a: {out: x.level * k + y.level * m, k: 0 .. 10, m: 0 .. 10}
@@ -76,6 +80,7 @@ def test_causes_that_move_together_are_one_share_with_what_to_measure() -> None:
     assert lines(section) == [
         "x.level + y.level: cannot be split, for they move together: only their sum can be told",
         "  to split it, measure a stretch of time in which x.level changes and y.level does not",
+        EXTRAPOLATED,
     ]
 
 
@@ -83,3 +88,21 @@ def test_without_a_loss_there_is_no_section_and_a_reference_is_refused() -> None
     assert shares.answer(context(CHAIN, chain())) is None
     with pytest.raises(UsageError, match="name the loss with --loss"):
         shares.answer(context(CHAIN, chain(), reference={"disk.reads": 1.0}))
+
+
+def test_a_share_against_a_level_that_was_never_measured_says_that_it_extrapolates() -> None:
+    signals = chain()
+    signals["disk.reads"] = np.abs(signals["disk.reads"]) + 1
+    section = shares.answer(context(CHAIN, signals, loss=LOSS))
+    assert section is not None
+    lowest = float(signals["disk.reads"].min())
+    told = {one["cause"]: one["lowest"] for one in section.data["extrapolated"]}
+    assert told["disk.reads"] == lowest
+    assert any("extrapolated" in line and "0 for disk.reads" in line for line in lines(section))
+
+
+def test_a_share_against_a_level_among_the_measured_ones_is_told_plainly() -> None:
+    signals = {name: values - values.mean() for name, values in chain().items()}
+    section = shares.answer(context(CHAIN, signals, loss=LOSS))
+    assert section is not None
+    assert section.data["extrapolated"] == []
