@@ -50,10 +50,10 @@ def ask(context: Context) -> Iterator[Finding]:
     if remainder is None:
         return
     loss = remainder.loss
-    told = {name: render_number(value, 3) for name, value in vars(remainder).items() if name != "loss"}
+    words = {name: render_number(value, 3) for name, value in vars(remainder).items() if name != "loss"}
     message = (
-        f"the causes of {loss} make more than all of it: {told['measured']} is measured, and with every cause at 0 the "
-        f"fitted line is at {told['level']} ({told['low']} .. {told['high']}), where nothing was measured"
+        f"the causes of {loss} make more than all of it: {words['measured']} is measured, and with every cause at 0 "
+        f"the fitted line is at {words['level']} ({words['low']} .. {words['high']}), where nothing was measured"
     )
     numbers = {name: (value, "") for name, value in vars(remainder).items() if name != "loss"}
     place = context.graph.places.get(loss, Place(context.design.file, 1, 1, 1, 1))

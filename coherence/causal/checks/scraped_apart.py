@@ -48,15 +48,15 @@ def ask(context: Context) -> Iterator[Finding]:
     if context.chunks is not None:
         return
     step, file = context.series.step, Place(context.design.file, 1, 1, 1, 1)
-    for cause, effect, one, other in scraped_apart(context.series, context.fitted.graph):
-        held = [f"{render_decimal(scrape.every * step)} s" for scrape in (one, other)]
-        apart = f" and {render_decimal((other.moment - one.moment) % one.every * step)} s later"
+    for cause, effect, first, second in scraped_apart(context.series, context.fitted.graph):
+        held = [f"{render_decimal(scrape.every * step)} s" for scrape in (first, second)]
+        apart = f" and {render_decimal((second.moment - first.moment) % first.every * step)} s later"
         message = (
-            f"{cause} changes every {held[0]}, {effect} every {held[1]}{apart if one.every == other.every else ''}: "
+            f"{cause} changes every {held[0]}, {effect} every {held[1]}{apart if first.every == second.every else ''}: "
             "they are never measured together, so what is told of the one acting on the other is too weak; scrape "
             "them at once, or compare means over a longer step (--step)"
         )
-        numbers = {"cause's period": (one.every * step, "s"), "effect's period": (other.every * step, "s")}
+        numbers = {"cause's period": (first.every * step, "s"), "effect's period": (second.every * step, "s")}
         evidence = Evidence(Grade.ESTIMATED, "moments at which the signals change", numbers=numbers)
         place = context.graph.places.get(effect, file).labelled(f"{effect} has its declared causes here")
         yield QUESTION.conflict(message, [place], (cause, effect), evidence, certain=False)

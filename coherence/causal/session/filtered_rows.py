@@ -76,8 +76,8 @@ def filtered_rows(series: Series, node: FittedNode, clocks: Sequence[Column]) ->
         (float(weight) * part for weight, part in zip(node.coefficients[0], causes, strict=True)), np.zeros(len(short))
     )
     memory = _memory(own, timed, node.equation.memory)
-    one = np.ones(len(short))
-    held = np.column_stack([_filtered(part, memory) for part in (*causes, *timed, one)])
+    constant = np.ones(len(short))
+    held = np.column_stack([_filtered(part, memory) for part in (*causes, *timed, constant)])
     deepest = max(lag for _, lag in node.equation.columns)
     return FilteredRows(short, _filtered(short[node.effect], memory), held, memory, deepest)
 

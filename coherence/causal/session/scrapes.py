@@ -17,29 +17,30 @@ FEWEST = 20  # changes
 
 
 @dataclass(frozen=True)
-class Scrape:
+class ScrapeRhythm:
     """A signal changes every `every` rows, `moment` rows after the first."""
 
     every: int
     moment: int
 
 
-def scraped_apart(series: Series, graph: CausalGraph) -> Iterator[tuple[str, str, Scrape, Scrape]]:
+def scraped_apart(series: Series, graph: CausalGraph) -> Iterator[tuple[str, str, ScrapeRhythm, ScrapeRhythm]]:
     """Yields (cause, effect, scrape, scrape) for declared influences between signals with different scrapes."""
     written = {one.effect for one in graph.influences if one.period or one.either}
     scrapes = {name: scrape_of(series[name]) for name in series.names if name not in written}
-    told = set()
-    for one in graph.influences:
-        cause, effect = scrapes.get(one.cause), scrapes.get(one.effect)
-        if cause is None or effect is None or one.cause == one.effect or (one.cause, one.effect) in told:
+    yielded = set()
+    for influence in graph.influences:
+        pair = (influence.cause, influence.effect)
+        cause, effect = map(scrapes.get, pair)
+        if cause is None or effect is None or influence.cause == influence.effect or pair in yielded:
             continue
-        delayed = {lag % cause.every for lag in one.lags(series.step)}
+        delayed = {lag % cause.every for lag in influence.lags(series.step)}
         if cause.every != effect.every or (effect.moment - cause.moment) % cause.every not in delayed:
-            told.add((one.cause, one.effect))
-            yield one.cause, one.effect, cause, effect
+            yielded.add(pair)
+            yield *pair, cause, effect
 
 
-def scrape_of(values: Floats) -> Scrape | None:
+def scrape_of(values: Floats) -> ScrapeRhythm | None:
     """The longest period at one moment of which a signal changes; None where it changes at all times, or seldom."""
     changes = np.flatnonzero(np.diff(np.nan_to_num(values)) != 0) + 1
     if not FEWEST <= len(changes) <= len(values) / 2 * 1.1:
@@ -48,5 +49,5 @@ def scrape_of(values: Floats) -> Scrape | None:
         at = np.bincount(changes % every)
         moment = int(at.argmax())
         if at[moment] >= ON_TIME * len(changes) and len(changes) >= CHANGES * len(values) / every:
-            return Scrape(every, moment)
+            return ScrapeRhythm(every, moment)
     return None

@@ -72,8 +72,7 @@ def specification(series: Series, fitted: Fitted) -> Specification:
         sets[node.effect] = (rows, list(_candidates(fitted, node, rows)))
     tests = sum(len(candidates) for _, candidates in sets.values())
     misfits = tuple(one for effect, each in sets.items() for one in _misfits(effect, *each, tests))
-    told = {node.effect for node in straight}
-    rest = tuple(n.effect for n in fitted.nodes.values() if n.effect not in told and not n.equation.exact)
+    rest = tuple(n.effect for n in fitted.nodes.values() if n.effect not in sets and not n.equation.exact)
     return Specification(misfits, tests, rest)
 
 
@@ -116,8 +115,8 @@ def _candidates(fitted: Fitted, node: FittedNode, rows: FilteredRows) -> Iterato
     for cause, lag in node.equation.columns:
         lags.setdefault(cause, []).append(lag)
     ranges: dict[str, set[int]] = {name: set(used) for name, used in lags.items()}
-    for one in fitted.graph.into(node.effect):
-        ranges.setdefault(one.cause, set()).update(one.lags(fitted.step))
+    for influence in fitted.graph.into(node.effect):
+        ranges.setdefault(influence.cause, set()).update(influence.lags(fitted.step))
     for cause, used in lags.items():
         values = rows.series[cause]
         for lag in sorted(set(range(max(ranges[cause]) + FURTHER + 1)) - ranges[cause]):

@@ -6,14 +6,14 @@ import numpy as np
 
 from coherence.causal.data.series import Series
 from coherence.causal.fitting.graph import CausalGraph, Influence
-from coherence.causal.session.scrapes import Scrape, scrape_of, scraped_apart
+from coherence.causal.session.scrapes import ScrapeRhythm, scrape_of, scraped_apart
 
 
 def test_the_period_and_the_moment_of_a_held_signal_are_found() -> None:
     rng = np.random.default_rng(1)
     for every, moment in ((2, 1), (8, 3), (60, 59)):
         values = np.repeat(rng.normal(size=40), every)
-        assert scrape_of(np.concatenate([np.full(moment, 9.0), values])) == Scrape(every, moment % every)
+        assert scrape_of(np.concatenate([np.full(moment, 9.0), values])) == ScrapeRhythm(every, moment % every)
 
 
 def test_what_changes_at_all_times_or_at_any_time_has_no_period() -> None:
