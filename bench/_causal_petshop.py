@@ -13,7 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bench._petshop import (
+from bench.harness import Row
+from coherence.causal.data.series import Series
+from coherence.causal.ranking.petshop import (
     COSTS,
     Issue,
     Metrics,
@@ -24,8 +26,6 @@ from bench._petshop import (
     reached,
     scenario,
 )
-from bench.harness import Row
-from coherence.causal.data.series import Series
 from coherence.causal.ranking.rank import ALPHA, rank
 from coherence.causal.ranking.rules import RULES, chance
 

@@ -13,6 +13,8 @@ import click
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._designs import one_entry, system_of
+from coherence.cli._moments import moment
+from coherence.cli._moments import window as stretch
 from coherence.cli._output import Output, output_option, put_out
 from coherence.cli._seconds import time_limit_option
 from coherence.cli._unread import OPEN, strict_code, strict_option
@@ -21,7 +23,7 @@ from coherence.cli._workers import workers_of, workers_options
 if TYPE_CHECKING:
     from coherence.causal.answers.answer import Section
     from coherence.causal.data.series import Series
-    from coherence.causal.session.context import Context, FitSettings, Window
+    from coherence.causal.session.context import Context, FitSettings
     from coherence.checking.workspace import Entry
     from coherence.door.fit import FitResult
     from coherence.language.design import Design
@@ -37,8 +39,8 @@ class TelemetryInput:
 
     files: tuple[str, ...]
     prometheus: str | None
-    start: float | None
-    end: float | None
+    start: str | None
+    end: str | None
     step: float | None
     time: str | None
     time_unit: str | None
@@ -61,8 +63,8 @@ class FitFiles:
     "--telemetry", "files", multiple=True, metavar="FILE|DIR", help="CSV, Parquet or OTLP; several are joined."
 )
 @click.option("--prometheus", metavar="URL", help="Ask this server the queries of the design's `telemetry:`.")
-@click.option("--from", "start", type=float, metavar="SECONDS", help="Start of the Prometheus range, since 1970.")
-@click.option("--to", "end", type=float, metavar="SECONDS", help="Its end.")
+@click.option("--from", "start", metavar="TIME", help="Start of the Prometheus range: seconds since 1970, ISO, now-1h.")
+@click.option("--to", "end", metavar="TIME", help="Its end.")
 @click.option("--step", type=float, metavar="SECONDS", help="Of the common clock (default: the usual spacing).")
 @click.option("--time", metavar="COLUMN", help="The column of time, where the header does not tell.")
 @click.option("--time-unit", type=click.Choice(["s", "ms", "us", "ns"]), help="Of numbers in it (default: by size).")
@@ -71,7 +73,7 @@ class FitFiles:
 @click.option("--offset", "offsets", multiple=True, metavar="FILE=SECONDS", help="Add this to the times of a file.")
 @click.option("--stream", is_flag=True, help="Read in one pass, for telemetry that is larger than memory.")
 @click.option("--loss", metavar="EXPR", help="What is to be explained: a signal, or an expression of signals.")
-@click.option("--window", metavar="A..B", help="Explain this stretch of time (seconds of the telemetry) alone.")
+@click.option("--window", metavar="A..B", help="Explain this stretch alone: seconds, or ISO times.")
 @click.option("--against", metavar="A..B", help="Explain the change from this stretch to the window.")
 @click.option("--reference", multiple=True, metavar="SIGNAL=VALUE", help="The level of a cause that makes no loss.")
 @click.option("--off", multiple=True, metavar="LOOP", help="What would the loss be without this loop?")
@@ -111,7 +113,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
         name: tuple(value) if isinstance(value, (tuple, list)) else value for name, value in more.items()
     }
     settings = FitSettings(
-        window=_window("--window", window), against=_window("--against", against),
+        window=stretch("--window", window), against=stretch("--against", against),
         reference=dict(_level("--reference", text) for text in reference), do=dict(_level("--do", text) for text in do),
         **named,
     )  # fmt: skip
@@ -195,19 +197,6 @@ def _refuse_ignored(reading: TelemetryInput, settings: FitSettings) -> None:
             refuse_given(("seed",), "nothing is drawn: draws are those of --bootstrap N and of --requests CSV")
 
 
-def _window(option: str, text: str | None) -> Window | None:
-    if text is None:
-        return None
-    low, dots, high = text.partition("..")
-    try:
-        span = float(low or "-inf"), float(high or "inf")
-    except ValueError:
-        span = (0.0, 0.0)
-    if not dots or not span[0] < span[1]:
-        raise UsageError(f"{option} {text!r}: write two times in seconds, the smaller first, such as 0..600")
-    return span
-
-
 def _level(option: str, text: str) -> tuple[str, float]:
     import math
 
@@ -234,9 +223,10 @@ def _telemetry(design: Design, reading: TelemetryInput) -> Telemetry:
     if reading.files:
         raise UsageError("--telemetry and --prometheus exclude each other: fit one of the two")
     if reading.start is None or reading.end is None or reading.step is None:
-        raise UsageError("--prometheus needs --from, --to and --step, in seconds")
+        raise UsageError("--prometheus needs --from, --to and --step: two times, and seconds")
+    start, end = moment("--from", reading.start), moment("--to", reading.end)
     queries = telemetry.queries_of(design.telemetry)
-    return telemetry.queried(reading.prometheus, queries, start=reading.start, end=reading.end, step=reading.step)
+    return telemetry.queried(reading.prometheus, queries, start=start, end=end, step=reading.step)
 
 
 def _context(design: Design, reading: TelemetryInput, settings: FitSettings, *, stream: bool) -> Context:

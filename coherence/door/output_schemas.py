@@ -140,9 +140,18 @@ INVENTORY = {
     }],
 }  # fmt: skip
 
+RANK = {
+    **HEAD,
+    "incidents": [{
+        "incident": "text", "target": "text", "method": "text", "p": "number", "windows": "count", "claimed": "truth",
+        "left_out": ["text"], "services": [{"service": "text", "score": "number", "why": "text"}], "label": "text",
+        "place": ("count", "null"),
+    }],
+}  # fmt: skip
+
 FORMS: Mapping[str, Form] = {
     "analyze": ANALYZE, "check": CHECK, "fit": (FIT, {**HEAD, "servers": [SERVER]}),
-    "inventory": INVENTORY, "region": REGION,
+    "inventory": INVENTORY, "rank": RANK, "region": REGION,
     "simulate": SIMULATE, "sweep": SWEEP,
     "bound": ({**HEAD, "designs": [FLOORS]}, {**HEAD, **BOUND, "value?": "any"}, {**HEAD, "bounds": [BOUND]},
               {**HEAD, "tasks": [TASK]}),

@@ -11,7 +11,7 @@ import pytest
 
 from coherence.cli._run import run
 from coherence.door.output_schemas import FORMS, output_schema
-from tests.paths import SPECS
+from tests.paths import DATA, SPECS
 
 DESIGN = """coherence: 1
 workload: {users: {rate: 4 req/s, service: {mean: 100 ms, cv: 1}}}
@@ -40,6 +40,7 @@ QUICK = [
     ["bound", "--list", "-o", "json"],
     ["inventory", "design.yaml", "-o", "json"],
     ["rules", "-o", "json"],
+    ["rank", str(DATA / "petshop/low_traffic"), "-o", "json"],
 ]
 LONG = [
     ["simulate", "design.yaml", "--for", "20 s", "-o", "json"],

@@ -71,7 +71,7 @@ class Ranking:
         return tuple(cause.node for cause in self.causes)
 
 
-def rank(
+def rank(  # noqa: PLR0913  (two windows, their graph, and how it is read)
     normal: Series,
     incident: Series,
     causes: Mapping[str, Iterable[str | tuple[str, int]]],
@@ -80,29 +80,31 @@ def rank(
     calls: bool = False,
     measured_by: Mapping[str, str] | None = None,
     alpha: float = ALPHA,
+    reference: str | None = None,
 ) -> Ranking:
     """Rank what may have caused the excess of `target` in `incident`.
 
     `causes`: effect -> names, or (name, steps before).  `calls`: causes are costs contained in their effect's (time of
     callees in a caller's): slopes are between 0 and 1 and learnt from both windows; else from the normal data alone.
     `measured_by`: signals that their caller measures: two or more that rise with it speak of the caller.
+    `reference`: "normal data" where these are of just before the incident, so that levels have not drifted since.
     Raises UsageError where the target is absent or a window is too short.
     """
     setting = setting_of(normal, incident, causes, target, calls)
-    excess, reference = _reference(setting)
+    excess, over = (setting.now, reference) if reference else _reference(setting)
     scale = np.sqrt(len(excess))
     parts = _parts(setting, excess) / scale
-    null = np.array([_parts(setting, one) for one in _null(setting, reference)]).reshape(-1, len(setting.names)) / scale
+    null = np.array([_parts(setting, one) for one in _null(setting, over)]).reshape(-1, len(setting.names)) / scale
     noise = np.sqrt((null**2).mean(axis=0)) if len(null) else np.full(len(setting.names), np.inf)
     hosts = {setting.names.index(a): setting.names.index(b) for a, b in _known(measured_by, setting.names)}
     scores = _with_hosts(_shrunk(parts, noise), hosts)
-    p = _p(parts, null, noise)
+    p = _p(parts, null, noise, 1 if reference else 2)
     size = float(np.linalg.norm(excess[:, setting.target]) / scale)
     unit = dict(incident.units).get(target, "1")
     order = np.argsort(-scores, kind="stable")
     ranked = [_ranked(setting, i, scores, parts, noise, size, unit) for i in order.tolist() if scores[i] > 0]
     missing = (*normal.excluded, *incident.excluded, *setting.excluded)
-    return Ranking(target, tuple(ranked), size, p, alpha, reference, len(null), unit, tuple(dict.fromkeys(missing)))
+    return Ranking(target, tuple(ranked), size, p, alpha, over, len(null), unit, tuple(dict.fromkeys(missing)))
 
 
 def causes_of(series: Series, graph: CausalGraph) -> dict[str, tuple[tuple[str, int], ...]]:
@@ -176,16 +178,16 @@ def _pooled(setting: RankingSetting, excess: Floats, effect: int) -> Floats:
     return linear.least(before + gram, beside + right, (0.0, 1.0), setting.steady[effect])
 
 
-def _p(parts: Floats, null: Floats, noise: Floats) -> float:
+def _p(parts: Floats, null: Floats, noise: Floats, references: int) -> float:
     """How often a normal window has a part that stands out as much from its own normal spread.
 
     A part that is small beside the usual excess of the target is no cause of it, however rare.
-    Twice, for two references were possible.
+    Once for each of the references that were possible.
     """
     usual = noise + NEGLIGIBLE * float(np.sqrt((null.sum(axis=1) ** 2).mean())) if len(null) else noise
     with np.errstate(invalid="ignore", divide="ignore"):
         stands, others = np.nan_to_num(parts / usual).max(), np.nan_to_num(null / usual).max(axis=1, initial=0.0)
-    return min(1.0, 2 * (1 + int((others >= stands * (1 - 1e-12)).sum())) / (1 + len(null)))
+    return min(1.0, references * (1 + int((others >= stands * (1 - 1e-12)).sum())) / (1 + len(null)))
 
 
 def _shrunk(parts: Floats, noise: Floats) -> Floats:

@@ -26,7 +26,7 @@ def read_json(path: Path, options: TelemetryOptions) -> TelemetryPart:
 
 
 def _points(path: Path, notes: Notes) -> Iterator[MetricPoint]:
-    for line, request in _requests(path):
+    for line, request in requests_of(path):
         try:
             yield from points_of(request, notes, line)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -35,7 +35,8 @@ def _points(path: Path, notes: Notes) -> Iterator[MetricPoint]:
             raise refuse(path, line, message, "export metrics with OTLP's JSON encoding") from None
 
 
-def _requests(path: Path) -> Iterator[tuple[int, Any]]:
+def requests_of(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yields each request of a file with its line, metrics or traces.  Raises InputError."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import _petshop as petshop
 from coherence.base.errors import InputError
+from coherence.causal.ranking import petshop
 from tests.paths import DATA
 
 HEAD = (

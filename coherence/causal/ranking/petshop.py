@@ -77,12 +77,12 @@ def scenario(folder: Path) -> Scenario:
     if not (folder / "graph.csv").is_file():
         raise _error(folder / "graph.csv", 1, "no graph.csv here", "give the folder of one scenario")
     normal = folder / "noissue" / "metrics.csv"
-    found = sorted(folder.glob("*/*/target.json"), key=lambda path: (path.parts[-3], _number(path.parts[-2])))
+    targets = sorted(folder.glob("*/*/target.json"), key=lambda path: (path.parts[-3], _number(path.parts[-2])))
     return Scenario(
         folder.name,
         calls(folder / "graph.csv"),
         metrics(normal) if normal.is_file() else None,
-        tuple(issue(path.parent) for path in found),
+        tuple(issue(path.parent) for path in targets),
     )
 
 
@@ -92,16 +92,16 @@ def calls(path: Path) -> dict[str, tuple[str, ...]]:
     names = lines[0][1:]
     if not names or len(set(names)) < len(names):
         raise _error(path, 1, "the first row must name every service once", "write: ,service 1,service 2,...")
-    made: dict[str, tuple[str, ...]] = {}
+    callees: dict[str, tuple[str, ...]] = {}
     for number, line in enumerate(lines[1:], start=2):
         if len(line) != len(names) + 1:
             raise _error(path, number, f"{len(line) - 1} cells for {len(names)} services", "give one cell for each")
         row = [_float(path, number, cell) for cell in line[1:]]
-        made[line[0]] = tuple(name for name, cell in zip(names, row, strict=True) if cell)
-    unknown = sorted(set(names) - set(made))
+        callees[line[0]] = tuple(name for name, cell in zip(names, row, strict=True) if cell)
+    unknown = sorted(set(names) - set(callees))
     if unknown:
         raise _error(path, len(lines), f"no row for '{unknown[0]}'", "give one row for each service of the first row")
-    return made
+    return callees
 
 
 def metrics(path: Path) -> Metrics:
@@ -133,8 +133,8 @@ def issue(folder: Path) -> Issue:
     """Read one incident."""
     path = folder / "target.json"
     try:
-        said: Any = json.loads(path.read_text(encoding="utf-8"))
-        target, label = said["target"], said["root_cause"]["node"]
+        stated: Any = json.loads(path.read_text(encoding="utf-8"))
+        target, label = stated["target"], stated["root_cause"]["node"]
         wanted = [str(target[key]) for key in ("node", "metric", "agg")]
         time = float(target["timestamp"])
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -144,51 +144,51 @@ def issue(folder: Path) -> Issue:
     return Issue(name, metrics(folder / "metrics.csv"), wanted[0], wanted[1], wanted[2], time, str(label))
 
 
-def costs(found: Metrics, target: str, metric: str, services: Sequence[str]) -> Series:
+def costs(table: Metrics, target: str, metric: str, services: Sequence[str]) -> Series:
     """What each service costs a request of the target: seconds, or failures.  No request costs nothing."""
     if metric not in COSTS:
-        raise InputError([Problem(Place(found.file, 2, 1, 2, 1), f"no cost for '{metric}'", f"known: {list(COSTS)}")])
+        raise InputError([Problem(Place(table.file, 2, 1, 2, 1), f"no cost for '{metric}'", f"known: {list(COSTS)}")])
     statistic, unit = COSTS[metric]
-    base = found.column(target, "requests", "Sum")
-    if base is None or found.column(target, metric, statistic) is None:
-        here = Place(found.file, 1, 1, 1, 1)
+    base = table.column(target, "requests", "Sum")
+    if base is None or table.column(target, metric, statistic) is None:
+        here = Place(table.file, 1, 1, 1, 1)
         need = f"columns ({target}, requests, Sum) and ({target}, {metric}, {statistic})"
         raise InputError([Problem(here, f"the target '{target}' is not measured", f"needed: {need}")])
-    kept: list[str] = []
-    made: list[Floats] = []
+    measured: list[str] = []
+    columns: list[Floats] = []
     excluded: list[Excluded] = []
     for service in services:
-        number, level = found.column(service, "requests", "Sum"), found.column(service, metric, statistic)
+        number, level = table.column(service, "requests", "Sum"), table.column(service, metric, statistic)
         if number is None or level is None:
-            excluded.append(Excluded(service, f"has no {metric} in {Path(found.file).name}", "measure it"))
+            excluded.append(Excluded(service, f"has no {metric} in {Path(table.file).name}", "measure it"))
             continue
         each = level if metric == "latency" else (100.0 - level) / 100.0
         count = np.nan_to_num(number, nan=0.0)
-        kept.append(service)
-        made.append(np.where(count > 0, each * count, 0.0) / np.where(base > 0, base, np.nan))
-    step = float(np.median(np.diff(found.times))) if len(found.times) > 1 else 300.0
-    values = np.column_stack(made) if made else np.empty((len(found.times), 0))
-    return Series(tuple(kept), values, step, float(found.times[0]), dict.fromkeys(kept, unit), tuple(excluded))
+        measured.append(service)
+        columns.append(np.where(count > 0, each * count, 0.0) / np.where(base > 0, base, np.nan))
+    step = float(np.median(np.diff(table.times))) if len(table.times) > 1 else 300.0
+    values = np.column_stack(columns) if columns else np.empty((len(table.times), 0))
+    return Series(tuple(measured), values, step, float(table.times[0]), dict.fromkeys(measured, unit), tuple(excluded))
 
 
 def reached(graph: Mapping[str, tuple[str, ...]], target: str) -> tuple[str, ...]:
     """The target and all that it calls, directly or not, nearest first."""
-    found = [target]
-    for name in found:
-        found += [one for one in graph.get(name, ()) if one not in found]
-    return tuple(found)
+    services = [target]
+    for name in services:
+        services += [callee for callee in graph.get(name, ()) if callee not in services]
+    return tuple(services)
 
 
 def measured_by(graph: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     """Calls that only their caller measures: segments of remote addresses and statements with one caller."""
     callers: dict[str, list[str]] = {}
     for caller, callees in graph.items():
-        for one in callees:
-            callers.setdefault(one, []).append(caller)
+        for callee in callees:
+            callers.setdefault(callee, []).append(caller)
     return {
-        one: by[0]
-        for one, by in callers.items()
-        if len(by) == 1 and not graph.get(one) and one.endswith(MEASURED_BY_CALLERS)
+        callee: by[0]
+        for callee, by in callers.items()
+        if len(by) == 1 and not graph.get(callee) and callee.endswith(MEASURED_BY_CALLERS)
     }
 
 
