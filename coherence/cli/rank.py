@@ -112,7 +112,7 @@ def _shop(folder: Path, options: IncidentOptions) -> Iterator[RankedIncident]:
                 yield RankedIncident(issue.name, ServiceRanking(target, (), 1.0, 0, UNKNOWN))
                 continue
             ranking = petshop.rank_issue(scenario.calls, scenario.normal, issue.metrics, issue.service, issue.metric)
-            suspects = tuple(Suspect(one.node, one.score, one.words) for one in ranking.causes)
+            suspects = tuple(Suspect(cause.node, cause.score, cause.words) for cause in ranking.causes)
             method = f"excess split along the graph of calls, over {ranking.reference}"
             yield RankedIncident(
                 issue.name, ServiceRanking(target, suspects, ranking.p, ranking.windows, method), issue.label
@@ -205,7 +205,7 @@ def _text(incidents: Sequence[RankedIncident], top: int) -> str:
         lines += [f"  left out: {left}" for left in ranking.left_out]
         if incident.label:
             lines.append(f"  labelled: {incident.label}, place {_place(incident) or 'none'}")
-    labelled = [_place(one) for one in incidents if one.label]
+    labelled = [_place(incident) for incident in incidents if incident.label]
     if len(labelled) > 1:
         hits = ", ".join(f"top {n}: {sum(0 < at <= n for at in labelled) / len(labelled):.3f}" for n in (1, 3))
         lines.append(f"{len(labelled)} labelled incidents: {hits}")
@@ -217,11 +217,11 @@ def _json(incidents: Sequence[RankedIncident]) -> str:
 
     rows: list[dict[str, Any]] = [
         {
-            "incident": one.name, "target": one.ranking.target, "method": one.ranking.method, "p": one.ranking.p,
-            "windows": one.ranking.windows, "claimed": one.ranking.claims_cause, "left_out": list(one.ranking.left_out),
-            "services": [{"service": s.service, "score": s.score, "why": s.words} for s in one.ranking.suspects],
-            "label": one.label, "place": _place(one) if one.label else None,
+            "incident": incident.name, "target": incident.ranking.target, "method": incident.ranking.method, "p": incident.ranking.p,
+            "windows": incident.ranking.windows, "claimed": incident.ranking.claims_cause, "left_out": list(incident.ranking.left_out),
+            "services": [{"service": s.service, "score": s.score, "why": s.words} for s in incident.ranking.suspects],
+            "label": incident.label, "place": _place(incident) if incident.label else None,
         }
-        for one in incidents
+        for incident in incidents
     ]  # fmt: skip
     return json.dumps({**head("rank"), "incidents": rows}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
