@@ -73,5 +73,5 @@ def known_systems() -> dict[str, SystemMaker]:
     makers: dict[str, SystemMaker] = {}
     for info in sorted(pkgutil.iter_modules(__path__), key=lambda info: info.name):
         module = importlib.import_module(f"{__name__}.{info.name}")
-        makers |= {name: module.__dict__[name] for name in module.SYSTEMS}
+        makers |= {name: module.__dict__[name] for name in getattr(module, "SYSTEMS", ())}
     return makers

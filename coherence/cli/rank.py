@@ -217,8 +217,9 @@ def _json(incidents: Sequence[RankedIncident]) -> str:
 
     rows: list[dict[str, Any]] = [
         {
-            "incident": incident.name, "target": incident.ranking.target, "method": incident.ranking.method, "p": incident.ranking.p,
-            "windows": incident.ranking.windows, "claimed": incident.ranking.claims_cause, "left_out": list(incident.ranking.left_out),
+            "incident": incident.name, "target": incident.ranking.target, "method": incident.ranking.method,
+            "p": incident.ranking.p, "windows": incident.ranking.windows, "claimed": incident.ranking.claims_cause,
+            "left_out": list(incident.ranking.left_out),
             "services": [{"service": s.service, "score": s.score, "why": s.words} for s in incident.ranking.suspects],
             "label": incident.label, "place": _place(incident) if incident.label else None,
         }
