@@ -58,6 +58,7 @@ def chain(count: int) -> str:
     return f"coherence: 1\ncomponents:{plants}\nloops:{''.join(TIER.format(k=k) for k in range(count))}\n"
 
 
+@pytest.mark.slow
 def test_two_loops_without_a_recurrence_are_answered_within_the_limit_of_the_run() -> None:
     begun = time.process_time()  # at most the time on the wall, whatever else the machine does
     answers = asked(TWO_LOOPS, time_limit=1)  # of one question; the run has three times that

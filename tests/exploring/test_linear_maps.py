@@ -51,6 +51,7 @@ def mapped(text: str, *keys: str) -> tuple[LinearSweep, tuple[Axis, ...], dict[s
     return linear_sweep(chosen, sources, design_from_texts, seconds=60), chosen, sources
 
 
+@pytest.mark.slow
 def test_every_drawn_point_is_that_of_its_own_text() -> None:
     sweep, chosen, sources = mapped(TWO_LOOPS, *KEYS)
     rows, rng = judged(sweep, None, sources), random.Random(18)  # noqa: S311

@@ -51,6 +51,7 @@ def conflicts(*names: str) -> list[Conflict]:
     )
 
 
+@pytest.mark.slow
 def test_all_of_them_are_found_and_nothing_else_is() -> None:
     assert conflicts() == sorted(conflict for _, conflict in CONFLICTS)
 

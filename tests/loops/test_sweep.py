@@ -129,6 +129,7 @@ def test_more_than_two_keys_are_a_usage_error(design: Path, capsys: pytest.Captu
     assert "one or two" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_growth_of_a_point_is_that_of_its_worst_branch(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = DESIGN.replace("usage: load / desired", 'ready: "min(desired, delayed(desired, 60 s))", usage: load / ready')
     design.write_text(text, encoding="utf-8")

@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -178,6 +179,7 @@ def assert_same_answers(answers: Answers, text: str) -> None:
     assert set(whole.not_read) <= set(answers.not_read)
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_an_edit_asked_alone_gives_the_same_answers(draw: random.Random) -> None:

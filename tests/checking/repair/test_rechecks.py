@@ -119,6 +119,7 @@ promises:
 """
 
 
+@pytest.mark.slow
 def test_a_relaxed_promise_is_marked_and_no_program_writes_it() -> None:
     (sold,) = repaired(SOLD_TWICE)
     first, second = (r for r in sold.repairs if r.proved)

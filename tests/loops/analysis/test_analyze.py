@@ -143,6 +143,7 @@ def test_marks_differ_and_names_are_escaped() -> None:
     assert "a &amp; b" in text
 
 
+@pytest.mark.slow
 def test_a_network_of_blocks(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "net.yaml"
     file.write_text(NETWORK % ("", "0.05"), encoding="utf-8")

@@ -147,7 +147,7 @@ def test_what_has_no_answer_says_why_and_what_is_unknown_is_refused() -> None:
     assert answered(pair(0.1), NetworkQuestion("map", ("a", "b"))).open
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind == "map")) for kind in KINDS])
 def test_every_answer_has_lines_and_json_without_infinities(kind: str) -> None:
     answers = [answered(pair(0.1, 0.2), NetworkQuestion(kind, ("a",), up_to=20.0))]
     (data,) = as_json(answers)

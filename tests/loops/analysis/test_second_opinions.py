@@ -101,6 +101,7 @@ def test_a_period_of_several_turns_is_the_same_cycle() -> None:
     assert compared.cycles_differ(one, compared.CycleAnswer(10.0, {"a.x": (0.0, 1.1)}))
 
 
+@pytest.mark.slow
 def test_the_commands_fail_and_show_both_answers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

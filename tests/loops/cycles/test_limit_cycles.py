@@ -100,6 +100,7 @@ def test_slower_release_than_take_up() -> None:
     assert cycle.period == pytest.approx((high - low) / 0.3 + (high - low) / 0.7, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_saturation_beyond_the_critical_gain_swings_and_below_rests() -> None:
     above = limit_cycles(feedback(*third_order(10), saturation(1, 1)))
     assert above.attracting[0].period == pytest.approx(4.4884206718, rel=1e-8)

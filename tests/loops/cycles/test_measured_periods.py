@@ -54,9 +54,8 @@ def test_what_does_not_repeat_itself_has_no_period(row: list[float]) -> None:
     assert measured_period([row], STEP) is None
 
 
-@pytest.mark.parametrize("text", [
-    VAN_DER_POL, *(pytest.param(logistic(rate), marks=pytest.mark.slow) for rate in (1.8, 2.0))
-])  # fmt: skip
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [VAN_DER_POL, logistic(1.8), logistic(2.0)])
 def test_the_run_beside_roots_shows_the_period_that_collocation_gives(text: str) -> None:
     model = elaborate(read_text(text, "design.yaml"))
     (cycle,) = predicted_cycles(model)

@@ -118,6 +118,7 @@ def counted(seeds: range) -> Counter[str]:
     return Counter(answers.values())
 
 
+@pytest.mark.slow
 def test_no_verdict_on_a_design_that_bends_is_wrong() -> None:
     assert counted(range(20))["right"] >= 16
 

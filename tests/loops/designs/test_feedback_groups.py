@@ -80,6 +80,7 @@ def test_below_its_gain_margin_it_is_stable_and_above_it_is_not() -> None:
         assert only(STEP.format(gain=gain, delay=15, more="")).points[0].verdict == verdict
 
 
+@pytest.mark.slow
 @settings(max_examples=5, deadline=None)
 @given(st.integers(30, 90))
 def test_the_delay_margin_is_where_the_closed_form_puts_it(gain: int) -> None:

@@ -28,6 +28,7 @@ def answer(*, below: str = "51", up: str = "by: 5", most: str = ", 200", more: s
     return finding
 
 
+@pytest.mark.slow
 def test_steps_up_to_a_bound_settle_where_the_step_down_is_proved_never_to_be_made() -> None:
     proof = answer()
     assert proof.verdict is Verdict.PROVED

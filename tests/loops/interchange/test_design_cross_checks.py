@@ -29,6 +29,7 @@ def test_flows_have_theirs(gain: str, verdict: str) -> None:
     assert [check.verdict, check.opinions[0].verdict] == [verdict, verdict]
 
 
+@pytest.mark.slow
 def test_a_loop_that_an_unstable_one_feeds_is_judged_alone() -> None:
     stable = LAG.split("loops:\n")[1].replace("ctl:", "after:").replace("5 + 3 *", "0.1 * heater.power + 4.5 + 0.3 *")
     follower = stable.replace("heater.power, law", "fan.speed, law").replace("room.temp", "hall.temp")

@@ -67,6 +67,7 @@ def test_a_design_that_is_read_again_is_the_same_system(tmp_path: Path, data: st
     assert np.allclose(floquet(again).multipliers, floquet(system).multipliers, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_script_gives_the_same_systems(tmp_path: Path) -> None:
     analyses = {"sampled": analyze(LAG), "delayed": analyze(loop([0.05], [1, 0], 10))}
     for name, analysis in analyses.items():

@@ -67,6 +67,7 @@ loops:
 """
 
 
+@pytest.mark.slow
 def test_what_has_no_linear_loop_is_refused_with_the_reason() -> None:
     with pytest.raises(UsageError, match=r"ctl.*(thresholds|no effect|feedback)"):
         analyze(THRESHOLD).linearize("ctl")

@@ -262,6 +262,7 @@ def test_the_edge_of_each_margin_is_the_edge_of_stability(made: Network) -> None
             assert stability(loop(block.numerator, block.denominator, later)).verdict == verdict
 
 
+@pytest.mark.slow
 @settings(max_examples=few(12), deadline=None)
 @given(LOOPS, st.floats(0.01, 0.5))
 def test_added_delay_never_increases_the_phase_lag_left(made: Network, more: float) -> None:

@@ -23,6 +23,7 @@ def test_the_cells_of_one_loop_end_at_its_critical_delay() -> None:
     assert (panel.x, panel.log) == ("extra delay, s", "y")
 
 
+@pytest.mark.slow
 def test_a_sampled_network_is_mapped_by_its_windows() -> None:
     net = network([Block("plant", (0.5,), (1.0, 0.0), 0.0, rate=1.0)], [Coupling("plant", "plant", -1)])
     cells = map_panel(net, "plant").cells

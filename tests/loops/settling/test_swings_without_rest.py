@@ -39,14 +39,12 @@ def test_a_gentler_thermostat_comes_to_rest() -> None:
     [
         ("-2 * delayed(a.x, 1 s) / 1 s", "0.9", "swings", "unstable"),
         ("-1 * delayed(a.x, 1 s) / 1 s", "0.9", "rests", "stable"),
-        (
-            "-2 * delayed(a.x, 1 s) / 1 s",
-            "0",
-            "swings",
-            "unstable",
-        ),  # it begins where it rests; beside that it swings
+        # it begins where it rests; beside that it swings
+        pytest.param("-2 * delayed(a.x, 1 s) / 1 s", "0", "swings", "unstable", marks=pytest.mark.slow),
         ("0.1 * a.x / 1 s", "1", "undecided", "unstable"),  # it runs away and never turns
-        ("(-2 * delayed(a.x, 1 s) + a.x * a.x) / 1 s", "0.1", "undecided", "unstable"),
+        pytest.param(
+            "(-2 * delayed(a.x, 1 s) + a.x * a.x) / 1 s", "0.1", "undecided", "unstable", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_flow_swings_only_where_its_run_does(flow: str, start: str, verdict: str, linear: str) -> None:

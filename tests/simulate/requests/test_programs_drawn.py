@@ -157,6 +157,7 @@ print(found.hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_compiled_and_plain_python_give_the_same_bits() -> None:
     pytest.importorskip("numba")
     root = os.pathsep.join(map(str, (ROOT, Path(__file__).parent)))

@@ -147,7 +147,7 @@ def test_cancelling_sends_no_more_than_abandoning(layers: list[RetryLayer], take
 
 hedged = st.lists(
     st.builds(
-        RetryLayer, few.map(lambda n: (n,)), time.map(pause), limits, limits, st.booleans(),
+        RetryLayer, tries.map(lambda n: (n,)), time.map(pause), limits, limits, st.booleans(),
         hedge=st.none() | st.fractions(min_value=Fraction(1, 4), max_value=6, max_denominator=4),
     ),
     min_size=1, max_size=3,

@@ -26,6 +26,7 @@ def test_what_rests_or_turns_outside_does_not_settle(factor: int | str, constant
     assert isinstance(reason, str)
 
 
+@pytest.mark.slow
 def test_a_count_down_ends_and_a_count_up_does_not() -> None:
     guard = (row((1,), ">=", 1),)
     ends = reaches(one_state(1, -1, (0, 5), (), guard), deadline=now() + 10)

@@ -63,6 +63,7 @@ def points(low: Mapping[str, Interval]) -> st.SearchStrategy[dict[str, Fraction]
     return st.fixed_dictionaries(made)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(400))
 @given(
     numeric(size=8) | conditions(),

@@ -228,6 +228,7 @@ def check(text: str, rng: Random, *, reading: ModelReading = ModelReading(), lap
     return done
 
 
+@pytest.mark.slow
 @settings(max_examples=4, deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_every_exact_run_is_a_run_of_the_relation(rng: Random) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import islice
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ def test_probes_that_wait_longer_than_a_period_follow_each_other() -> None:
     assert list(islice(probes(S(0), S(10), S(15)), 3)) == [(S(0), S(15)), (S(15), S(30)), (S(30), S(45))]
 
 
+@pytest.mark.slow
 @given(first=spans, every=spans, misses=st.integers(1, 6), waits=spans, late=st.fractions(0, 1, max_denominator=50))
 @settings(max_examples=few(100), deadline=None)
 def test_every_executed_ticker_fires_inside_the_window(

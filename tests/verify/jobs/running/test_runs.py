@@ -20,6 +20,7 @@ from coherence.verify.jobs.running.runs import eviction_run, job_run
 from coherence.verify.jobs.sites import cluster
 from coherence.verify.jobs.state_graph import StateStep, trapped
 from coherence.verify.patterns.placement import preempt_vs_admit
+from tests.draws import few
 from tests.verify.jobs.test_evictions_that_last import SLOW, jobs_of, random_jobs, unreserved
 from tests.verify.jobs.test_selected_places import random_places
 
@@ -63,7 +64,7 @@ def test_an_eviction_takes_what_the_design_states() -> None:
 
 @pytest.mark.parametrize("block", range(2))
 def test_what_is_proved_to_come_to_rest_does_and_what_is_caught_never_does(block: int) -> None:
-    for seed in range(20 * block, 20 * block + 20):
+    for seed in range(20 * block, 20 * block + few(20)):
         jobs = jobs_of(random_jobs(seed)[0])
         found = livelock(jobs)
         caught = set(trapped(found.graph))
@@ -89,7 +90,7 @@ def test_the_witness_of_a_finding_replays_by_its_words() -> None:
 
 @pytest.mark.parametrize("block", range(3))
 def test_evictors_that_are_proved_to_come_to_rest_do_and_those_that_go_on_from_everywhere_do(block: int) -> None:
-    for seed in range(30 * block, 30 * block + 30):
+    for seed in range(30 * block, 30 * block + few(30)):
         text, _, _, high = random_places(seed)
         loop = "loops: {dup: {trigger: count of web by node > 1, actuation: {evict: web}}}\n"
         text = text.replace(f"copies: {text.split('copies: ')[1].split(',')[0]}", f"copies: {min(high, 4)}") + loop

@@ -243,6 +243,7 @@ def test_two_hundred_layers_multiply() -> None:
     assert note.evidence.numbers["sends"] == (2**200, "")
 
 
+@pytest.mark.slow
 def test_a_long_chain_is_no_deep_recursion() -> None:
     assert only(chain(3000, "tries: 2"), "COH202")
 
