@@ -36,8 +36,8 @@ def test_the_truth_is_among_the_first_three_and_calm_has_no_cause(graph: bool) -
 @pytest.mark.slow
 @pytest.mark.parametrize("graph", [True, False])
 def test_the_truth_of_many_incidents(graph: bool) -> None:
-    assert hits(range(1000, 1060), 3, graph=graph) >= 0.9
-    assert claims(range(2000, 2040), graph=graph) <= 5  # 5 % of 40 is 2
+    assert hits(range(1000, 1024), 3, graph=graph) >= 0.9
+    assert claims(range(2000, 2024), graph=graph) <= 4  # 5 % of 24 is 1; more than 4 come once in 170 tries
 
 
 def test_a_column_is_a_service_and_a_metric() -> None:
