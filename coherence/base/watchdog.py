@@ -17,6 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
+from weakref import ref
 
 from coherence.base.clock import record_cut
 
@@ -38,11 +39,12 @@ class _Alarm:
     """The alarm of one clock: it waits for the nearest end of the limits that stand.
 
     A limit that ends in time leaves the alarm as it is: one that comes too early is set again for the next end.
+    A limit whose block is gone without its end (Ctrl-C amid it) is gone with it: it is known by a weak reference.
     """
 
     def __init__(self, timer: str, name: str, read: Callable[[], float]) -> None:
         self.timer, self.name, self.read = timer, name, read
-        self.limits: list[_Limit] = []
+        self.limits: list[ref[_Limit]] = []
         self.comes = math.inf  # when, by the clock
         self.thread = 0
         self.before: Any = None
@@ -62,25 +64,25 @@ class _Alarm:
         elif threading.get_ident() != self.thread:
             return
         try:
-            self.limits.append(limit)
+            self.limits.append(limit.own)
             if limit.end < self.comes:
                 self._set(limit.end)
-        except BaseException:  # the end of a limit around it
+        except BaseException:  # Ctrl-C
             self.leave(limit)
             raise
 
     def leave(self, limit: _Limit) -> None:
         """Takes a limit away; the last one leaves the signal and the timer as they were before the first."""
-        if limit not in self.limits:
+        if limit.own not in self.limits:
             return
-        self.limits.remove(limit)
+        self.limits = [own for own in self.limits if own != limit.own and own() is not None]
         if not self.limits:
             self._end()
         elif self.comes == math.inf:  # it came, or was not needed
             self._set(self._nearest())
 
     def _nearest(self) -> float:
-        return min((limit.end for limit in self.limits), default=math.inf)
+        return min((limit.end for own in self.limits if (limit := own()) is not None), default=math.inf)
 
     def _begin(self) -> bool:
         """Takes the signal; returns False where that cannot be done."""
@@ -132,10 +134,10 @@ _PROCESSOR = _Alarm("ITIMER_PROF", "SIGPROF", time.process_time)
 class _Limit:
     """A limit of one clock, as a context."""
 
-    __slots__ = ("alarm", "end", "seconds")
+    __slots__ = ("__weakref__", "alarm", "end", "own", "seconds")
 
     def __init__(self, alarm: _Alarm, seconds: float) -> None:
-        self.alarm, self.seconds = alarm, seconds
+        self.alarm, self.seconds, self.own = alarm, seconds, ref(self)
 
     def __enter__(self) -> None:
         self.end = self.alarm.read() + self.seconds
@@ -143,6 +145,9 @@ class _Limit:
 
     def __exit__(self, *_raised: object) -> None:
         self.alarm.leave(self)
+
+
+_OWN = {function.__code__ for function in (_Limit.__enter__, _Limit.__exit__)}  # an alarm in them would lose a limit
 
 
 def at_most(seconds: float, *, processor: bool = False) -> AbstractContextManager[None]:
@@ -165,14 +170,15 @@ def many_limits() -> Iterator[None]:
 def _is_delicate(frame: FrameType | None) -> bool:
     """Decides whether something would be left half made, or the alarm be lost.
 
-    A module that is imported, an object of a library in C; a call of the garbage collector, which drops exceptions.
+    A module that is imported, an object of a library in C, a limit; a call of the garbage collector, which drops
+    exceptions.
     """
     collecting = {getattr(callback, "__code__", None) for callback in gc.callbacks}
     while frame is not None:
         code = frame.f_code
         if code.co_filename.startswith("<frozen importlib") or code.co_filename.endswith(DELICATE):
             return True
-        if code in collecting or code.co_name == "__del__":
+        if code in collecting or code in _OWN or code.co_name == "__del__":
             return True
         frame = frame.f_back
     return False

@@ -15,7 +15,12 @@ COMMENTS = {
     "text": "# {}", "latex": "% {}", "mermaid": "%% {}", "dot": "// {}", "markdown": "<!-- {} -->",
     "graphml": "<!-- {} -->", "svg": "<!-- {} -->", "junit": "<!-- {} -->",
 }  # fmt: skip
-JSON_MARKS = (b'"format_version"', b'"$schema"')  # JSON has no comments
+# JSON has no comments
+JSON_MARKS = (
+    b'"tool": "coherence',
+    b'"title": "coherence design"',
+    b'"title": "what `coherence',
+)
 
 
 @dataclass(frozen=True)

@@ -55,11 +55,14 @@ class Domain:
 
 
 def domain(name: str) -> Domain:
-    """Returns the domain of this name.  Raises UsageError."""
+    """Returns the domain of this name, with the questions that say that they are of it.  Raises UsageError."""
+    from coherence.findings.registry import question_pages
+
     known = domains()
     if name not in known:
         raise UsageError(f"there is no domain '{name}': {did_you_mean(name, known)}")
-    return known[name]
+    own = (page.code for page in question_pages() if page.domain.partition(" ")[0] == name)
+    return replace(known[name], codes=tuple(dict.fromkeys((*known[name].codes, *own))))
 
 
 def domains() -> Mapping[str, Domain]:

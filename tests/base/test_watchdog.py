@@ -11,10 +11,12 @@ import threading
 import time
 from collections.abc import Generator
 
+import numpy as np
 import pytest
 
 from coherence.base.clock import recorded_cuts
 from coherence.base.watchdog import (
+    _WALL,
     TimeOverError,
     at_most,
     current_run,
@@ -175,6 +177,30 @@ def test_another_thread_has_no_limit_while_the_first_has() -> None:
         thread.start()
         thread.join()
     assert ended == [True]
+
+
+def test_an_alarm_at_the_end_of_a_block_leaves_no_limit_behind() -> None:
+    matrix = np.ones((600, 600))
+    with many_limits():
+        for _ in range(40):  # the alarm comes amid an operator in C, and is heard where the block ends
+            with contextlib.suppress(TimeOverError), at_most(0.002):
+                matrix @ matrix @ matrix
+        with contextlib.suppress(TimeOverError), at_most(0.01):
+            busy(10)
+        busy(0.05)
+        assert len(_WALL.limits) == 1
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_a_block_that_is_gone_without_its_end_has_no_limit() -> None:
+    with many_limits():
+        lost = at_most(0.02)
+        lost.__enter__()  # and nobody leaves it
+        del lost
+        busy(0.1)
+        with at_most(60):
+            busy(0.01)
+    assert not _WALL.limits
 
 
 def test_limits_may_end_in_any_order() -> None:

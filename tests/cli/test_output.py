@@ -65,7 +65,10 @@ def test_what_is_wrong_with_an_output_is_said_before_anything_is_asked(
 ) -> None:
     form = forms_of(command)[0]
     missing = ["nosuch.yaml" if word == "d.yaml" else word for word in ANSWERING[command]]  # not even read
-    for word, message in (("jsn", "'jsn'"), (f"{form}=", "names no file"), (f"{form}=d.yaml", "something else")):
+    theirs = folder / "theirs.json"
+    theirs.write_text('{"$schema": "https://example.org/s.json", "format_version": "1.2", "tool": "terraform"}')
+    foreign = [(f"{form}=d.yaml", "something else"), (f"{form}=theirs.json", "something else")]
+    for word, message in (("jsn", "'jsn'"), (f"{form}=", "names no file"), *foreign):
         assert run([command, *missing, "-o", word]) == 2
         assert message in capsys.readouterr().err
     assert (folder / "d.yaml").read_text(encoding="utf-8") == DESIGN
@@ -85,7 +88,7 @@ def test_every_format_but_json_is_signed_in_its_own_comments(folder: Path) -> No
         put_out([Output(form, f"{form}.signed")], lambda _: "content\n")
         assert (folder / f"{form}.signed").read_text(encoding="utf-8") == f"content\n{comment.format(SIGNATURE)}\n"
         assert mark_of(form) == SIGNATURE.encode()
-    put_out([Output("json", "a.json")], lambda _: '{"format_version": 1}\n')
+    put_out([Output("json", "a.json")], lambda _: '{"tool": "coherence x"}\n')
     with pytest.raises(UsageError, match="something else"):
         put_out([Output("text", "a.json")], lambda _: "content\n")
 

@@ -54,3 +54,12 @@ def test_check_asks_the_questions_of_one_domain(tmp_path: Path, capsys: pytest.C
     assert "ai.27 is meant for calls of more than one hop: the design has 1, outside of it" in shown
     assert run(["check", str(file), "--no-cache", "--domain", "ai.11"]) == 0
     assert run(["check", str(file), "--domain", "ai.11", "--select", "COH2"]) == 2
+
+
+def test_a_question_is_asked_in_the_domain_that_it_names() -> None:
+    names = domains()
+    for page in question_pages():
+        own = page.domain.partition(" ")[0]
+        if own in names:
+            assert page.code in domain(own).codes or any(page.code.startswith(code) for code in names[own].codes)
+    assert "COH503" in domain("ai.01").codes

@@ -42,16 +42,18 @@ class HttpAddress:
 
 def http_address(url: str, *, of: str, example: str) -> HttpAddress:
     """Returns the parts of `http[s]://[user:password@]host[:port][/path]`.  Raises UsageError without the password."""
+    user, at, place = url.rpartition("@")
+    named = f"***@{place}" if at and user else url  # a user may stand there without a scheme
     try:
         parts = urllib.parse.urlsplit(url)
         host, port = parts.hostname or "", parts.port
         host.encode("idna")
     except ValueError:
-        raise UsageError(f"'{url}' is not the address of {of}: write for example {example}") from None
+        raise UsageError(f"'{named}' is not the address of {of}: write for example {example}") from None
     if parts.scheme not in ("http", "https") or not host or not url.isascii() or not url.isprintable() or " " in url:
-        raise UsageError(f"'{url}' is not the address of {of}: write for example {example}")
+        raise UsageError(f"'{named}' is not the address of {of}: write for example {example}")
     if parts.query or parts.fragment:
-        raise UsageError(f"'{url}' has a query: write the address of {of} alone, for example {example}")
+        raise UsageError(f"'{named}' has a query: write the address of {of} alone, for example {example}")
     place = (f"[{host}]" if ":" in host else host) + (f":{port}" if port is not None else "")
     return HttpAddress(f"{parts.scheme}://{place}{parts.path.rstrip('/')}", _login(parts))
 

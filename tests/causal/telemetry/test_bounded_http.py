@@ -151,3 +151,14 @@ def test_the_user_of_an_address_logs_in_and_is_shown_nowhere(serve: Serve) -> No
 def test_what_is_no_address(url: str) -> None:
     with pytest.raises(UsageError, match="address of a server"):
         http_address(url, of="a server", example="http://localhost")
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["user:HUSH@127.0.0.1:9", "http//user:HUSH@h", "http://user:HUSH@h:x", "ftp://u:HUSH@h", "http://u:HUSH@h?a=b"],
+)
+def test_a_password_in_what_is_no_address_is_not_shown(url: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        http_address(url, of="a Prometheus", example="http://127.0.0.1:9090")
+    assert "HUSH" not in str(caught.value)
+    assert "'***@" in str(caught.value)

@@ -101,18 +101,32 @@ def _answer(subject: Subject, engine: Engine) -> Iterator[Finding]:
     callers = [workload.name for workload in workloads]
     places, of = tuple(_places(subject, engine)), (engine.name, *_calls(subject, engine.name, callers))
     most = None if None in longest else max(held for held in longest if held is not None)
-    if most is not None and server.max_num_seqs * most <= server.blocks:
-        yield _fits(engine, most, places, of)
-    elif None not in means and server.max_num_seqs * min(held for held in means if held is not None) > server.blocks:
+    least = None if None in means else min(held for held in means if held is not None)
+    if most is not None and _sequences(subject, engine) * most <= server.blocks:
+        yield _fits(engine, _sequences(subject, engine), most, places, of)
+    elif least is not None and least > server.blocks:
+        yield QUESTION.undecided(_alone(engine, least), places, of)
+    elif least is not None and server.max_num_seqs * least > server.blocks:
         yield from _run(subject, engine, most, places, of)
     else:
-        yield QUESTION.undecided(_needs(engine, most), places, of)
+        yield QUESTION.undecided(_needs(engine, _sequences(subject, engine), most), places, of)
 
 
-def _needs(engine: Engine, most: int | None) -> str:
+def _alone(engine: Engine, least: int) -> str:
+    blocks = engine.server.blocks
+    return f"needs memory for one mean request of {engine.name}: it holds {least} blocks at its end, of {blocks}"
+
+
+def _sequences(subject: Subject, engine: Engine) -> Fraction:
+    """Returns the most sequences that may run at once; a server is built with the least of a range."""
+    stated = subject.design.components[engine.name].constants.get("max_num_seqs")
+    return stated.high if isinstance(stated, Quantity) else Fraction(engine.server.max_num_seqs)
+
+
+def _needs(engine: Engine, sequences: Fraction, most: int | None) -> str:
     if most is None:
         return f"needs the longest prompt and answer (`max`) of what {engine.name} serves"
-    bound = f"{engine.server.max_num_seqs} of the longest requests hold more than {engine.server.blocks} blocks"
+    bound = f"{sequences} of the longest requests hold more than {engine.server.blocks} blocks"
     return f"needs how often requests of {engine.name} are long at once: {bound}, and as many of the mean ones do not"
 
 
@@ -131,8 +145,10 @@ def _length(stated: Spread2 | Quantity | None, which: str) -> Fraction | None:
     return value.high if isinstance(value, Quantity) else None
 
 
-def _fits(engine: Engine, most: int, places: tuple[Place, ...], of: tuple[str, ...]) -> Finding:
-    sequences, blocks = Fraction(engine.server.max_num_seqs), Fraction(engine.server.blocks)
+def _fits(
+    engine: Engine, sequences: Fraction, most: int, places: tuple[Place, ...], of: tuple[str, ...]
+) -> Finding:  # fmt: skip
+    blocks = Fraction(engine.server.blocks)
     facts = (f"(<= 0.0 n {rational(sequences)})",)
     script = Certificate({"n": "Real"}, facts, f"(<= (* {rational(Fraction(most))} n) {rational(blocks)})").script()
     message = f"{sequences} of the longest requests fit into the memory of {engine.name}: nothing is put back"
@@ -169,7 +185,9 @@ def _run(
         Step(None, "their answers grow, blocks run out, and the last to come is put back to compute all again"),
     )
     evidence = Evidence(Grade.SIMULATED, f"one run of {SECONDS:g} s at the stated load", witness, numbers=numbers)
-    yield QUESTION.conflict(message, places, of, evidence, certain=False, repairs=proposals)
+    yield QUESTION.conflict(
+        message, places, of, evidence, certain=False, assumptions=engine.notes, repairs=proposals
+    )  # fmt: skip
 
 
 def _served(engine: Engine, sequences: int) -> ServedLoad:
