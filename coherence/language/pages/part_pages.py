@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from coherence.language import catalogue
 from coherence.language.document import Items, Node, Scalar, Table
@@ -18,11 +18,22 @@ def part_names() -> tuple[str, ...]:
     return tuple(name for folder in catalogue.FOLDERS for name in catalogue.parts(folder))
 
 
+def parts_under(path: Sequence[str]) -> tuple[str, ...]:
+    """Returns the names of the parts that may be used below a path, by the innermost section on it that has parts."""
+    section = next((name for name in reversed(path) if name in catalogue.SECTION_FOLDER), "")
+    folder = catalogue.SECTION_FOLDER.get(section, "")
+    names = catalogue.parts(folder) if folder else ()
+    return tuple(name for name in names if _section(folder, name) == section)
+
+
+def _section(folder: str, name: str) -> str:
+    return _text(catalogue.part(folder, name).get("section")) or folder
+
+
 def part_page(folder: str, name: str) -> str:
     """Returns the page of a part as text."""
     source = catalogue.part(folder, name)
-    section = _text(source.get("section")) or folder
-    lines = [f"{name}  (a part: `uses: {name}` under {section}:)", "", _text(source.get("summary"))]
+    lines = [f"{name}  (a part: `uses: {name}` under {_section(folder, name)}:)", "", _text(source.get("summary"))]
     versions = source.get("versions")
     if isinstance(versions, Table):
         words = {key: _text(node) for key, node in versions.entries.items()}
