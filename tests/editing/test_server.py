@@ -145,7 +145,7 @@ def test_faults_of_the_text_words_and_completions(editor: Editor) -> None:
     editor.send("textDocument/didChange", change)
     assert "In SI: 300 s" in editor.ask("textDocument/hover", at(8, 20))["contents"]["value"]
     assert "from: " in editor.ask("textDocument/hover", at(6, 14))["contents"]["value"]  # the sources of a part
-    assert "`calls.deadline`" in editor.ask("textDocument/hover", at(3, 55))["contents"]["value"]
+    assert "`calls.deadline`" in editor.ask("textDocument/hover", at(3, 57))["contents"]["value"]
     editor.send("textDocument/didClose", {"textDocument": {"uri": uri}})
 
 
