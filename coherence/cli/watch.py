@@ -103,7 +103,7 @@ def _earlier(
     earlier = read_state(state, system, step, weeks) if state is not None else None
     if earlier is None:
         return SystemMonitor(system, step, weeks), [], 0
-    return earlier[0], list(earlier[1].get("waiting", ())), int(earlier[1].get("errors", 0))
+    return earlier[0], list(earlier[1]["waiting"]), earlier[1]["errors"]
 
 
 def _run(watch: Watch, listen: str | None, *, every: float, seconds: float, back: float) -> None:

@@ -1,8 +1,8 @@
 """Moves a design to what is measured, and tells which problems that brings and takes.
 
 A signal whose name is the path of a number of the design, or `W.rate` of a workload with a rate, moves that number to
-its mean over the last hour.  The design is checked again where a number has left the level it was checked at by a
-tenth; answers are kept by levels, so that a day that comes back is not checked again.
+its mean over the last hour.  The design is checked at these means, and again where one has left the value that it was
+last checked at by a tenth, or is measured no longer; between them nothing is checked, and the last answer holds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from coherence.exploring.swept_numbers import Axis, edited, scalars
 from coherence.findings.finding import Severity, Verdict
 from coherence.watching.signals import WatchedSystem
 
-TENTH = math.log(1.1)
+TENTH = 1.1
+DIGITS = ".12g"  # a mean of equal scrapes is their value: no rounding of its sum makes a number another
 MOST_KEPT = 500  # answers
 Problems = Mapping[str, str]  # code and policies -> sentence
 Check = Callable[[Mapping[str, str]], Problems]
@@ -27,38 +28,43 @@ Check = Callable[[Mapping[str, str]], Problems]
 
 @dataclass
 class MeasuredDesign:
-    """A design whose numbers follow measurements: their axes by signal, and the problems at each level."""
+    """A design whose numbers follow measurements: their axes by signal, the values that they were last checked at, and
+    the problems at all values that were.
+    """
 
     sources: Mapping[str, str]
     axes: Mapping[str, Axis]
     check: Check
-    answers: dict[tuple[tuple[str, int], ...], Problems] = field(default_factory=dict)
+    checked: Mapping[str, float] = field(default_factory=dict)
+    answers: dict[tuple[tuple[str, float], ...], Problems] = field(default_factory=dict)
 
     def problems(self, means: Mapping[str, float]) -> Problems:
-        """Returns the problems of the design at measured levels (SI); of the design as it stands without any."""
-        levels = tuple(sorted((name, _level(means[name])) for name in self.axes if means.get(name, 0) > 0))
-        if levels not in self.answers:
+        """Returns the problems of the design at measured means (SI); of the design as it stands without any."""
+        values = {name: means[name] for name in self.axes if 0 < means.get(name, 0) < math.inf}
+        if _left(values, self.checked):
+            self.checked = values
+        key = tuple(sorted(self.checked.items()))
+        if key not in self.answers:
             if len(self.answers) >= MOST_KEPT:
                 del self.answers[next(iter(self.answers))]
-            self.answers[levels] = self.check(self._moved(dict(levels)))
-        return self.answers[levels]
+            self.answers[key] = self.check(self._moved(self.checked))
+        return self.answers[key]
 
-    def _moved(self, levels: Mapping[str, int]) -> Mapping[str, str]:
-        edits = [self.axes[name].edit(Fraction(f"{_of(level):.4g}")) for name, level in levels.items()]
+    def _moved(self, values: Mapping[str, float]) -> Mapping[str, str]:
+        edits = [self.axes[name].edit(Fraction(f"{value:{DIGITS}}")) for name, value in values.items()]
         return edited(self.sources, edits)
 
 
-def _level(value: float) -> int:
-    return round(math.log(value) / TENTH)
-
-
-def _of(level: int) -> float:
-    return math.exp(level * TENTH)
+def _left(values: Mapping[str, float], checked: Mapping[str, float]) -> bool:
+    """Tells whether other numbers are measured, or one is a tenth above or below the value it was checked at."""
+    return values.keys() != checked.keys() or any(
+        not checked[name] / TENTH < value < checked[name] * TENTH for name, value in values.items()
+    )
 
 
 def measured_design(sources: Mapping[str, str], system: WatchedSystem, time_limit: float) -> MeasuredDesign:
     """Returns the design of these texts with the numbers that its signals move."""
-    return MeasuredDesign(sources, dict(_axes(sources, system)), lambda texts: _checked(texts, time_limit))
+    return MeasuredDesign(sources, dict(_axes(sources, system)), lambda texts: _conflicts(texts, time_limit))
 
 
 def _axes(sources: Mapping[str, str], system: WatchedSystem) -> Iterator[tuple[str, Axis]]:
@@ -72,7 +78,7 @@ def _axes(sources: Mapping[str, str], system: WatchedSystem) -> Iterator[tuple[s
             yield signal, Axis(rates.get(signal, signal), scalar, (), unit, dimension, log=False)
 
 
-def _checked(texts: Mapping[str, str], time_limit: float) -> Problems:
+def _conflicts(texts: Mapping[str, str], time_limit: float) -> Problems:
     """Returns the conflicts of a design; that it can no longer be read is one, too."""
     (name, text), *_ = texts.items()
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import socket
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -12,18 +13,27 @@ from coherence.base.errors import UsageError
 from coherence.watching.exposition import CONTENT_TYPE
 
 
+class _Server(http.server.ThreadingHTTPServer):
+    """A server in the family of its address, 4 or 6."""
+
+    def __init__(self, host: str, port: int, handler: type[http.server.BaseHTTPRequestHandler]) -> None:
+        self.address_family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        super().__init__(place, handler)  # type: ignore[arg-type]
+
+
 class MetricsServer:
     """A server in a thread of its own; `with MetricsServer("127.0.0.1:9464", text) as server:`."""
 
     def __init__(self, address: str, text: Callable[[], str]) -> None:
         host, _, port = address.rpartition(":")
-        if not host or not port.isdigit() or int(port) > 65_535:
-            raise UsageError(f"--listen {address!r} is no address: write for example 127.0.0.1:9464")
+        bracketed = host.startswith("[") and host.endswith("]")
+        host = host[1:-1] if bracketed else host
+        if not host or bracketed != (":" in host) or not _is_port(port):
+            raise UsageError(f"--listen {address!r} is no address: write for example 127.0.0.1:9464 or [::1]:9464")
         try:
-            self.server = http.server.ThreadingHTTPServer((host.strip("[]"), int(port)), _handler(text))
-        except OSError as error:
-            raise UsageError(f"--listen {address}: {error.strerror or error}") from None
-        self.server.daemon_threads = True
+            self.server = _Server(host, int(port), _handler(text))
+        except (OSError, ValueError) as error:  # ValueError: a name that no resolver takes
+            raise UsageError(f"--listen {address!r}: {getattr(error, 'strerror', None) or error}") from None
 
     @property
     def port(self) -> int:
@@ -41,6 +51,10 @@ class MetricsServer:
         self.server.shutdown()
         self.server.server_close()
         self.thread.join()
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 5 and int(text) <= 65_535
 
 
 def _handler(text: Callable[[], str]) -> type[http.server.BaseHTTPRequestHandler]:

@@ -24,6 +24,7 @@ BLOCK = 20  # scrapes of a block: 5 min of 15 s
 WEEK, DAY = 604_800.0, 86_400.0
 DRIFT_BLOCKS = 72  # that a slope is fitted to: 6 h
 BURST = 1.5  # times the usual rate
+LARGEST = 1e30  # value that a signal can have: products of more are no floats
 LONGEST_STEP = 300.0  # s that the twins go on in a gap
 
 
@@ -94,6 +95,7 @@ class SystemMonitor:
         """Adds one scrape, later than the last, and returns the alerts that open or close with it."""
         if time <= self.last:
             return []
+        values = {name: value for name, value in values.items() if abs(value) <= LARGEST}
         events = list(self._closed(time)) if math.isfinite(self.last) else []
         seconds = min(time - self.last, LONGEST_STEP) if math.isfinite(self.last) else self.step
         excess = {name: own.block.take(values, seconds) for name, own in self.blocks.items()}

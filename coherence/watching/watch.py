@@ -5,6 +5,7 @@ The clock and the source are arguments: a server and its wall time, or a simulat
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from coherence.watching.stored_state import write_state
 from coherence.watching.webhook import Webhook
 
 FINDING = "finding"
+MOST_BACK = 604_800.0  # s that a restart looks back by itself: the week of the longest reference
 
 
 @dataclass
@@ -31,6 +33,7 @@ class Watch:
     state: str | None = None
     errors: int = 0
     usual: frozenset[str] = frozenset()  # problems of the design as it stands
+    looked: float = -math.inf  # up to when the source has answered
     metrics: str = ""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -40,13 +43,32 @@ class Watch:
             self.usual = frozenset(self.design.problems({}))
         self._publish()
 
+    def start(self, now: float, back: float) -> float:
+        """Returns from when on scrapes are asked: the last one that an earlier run took, a week ago or `back` seconds
+        ago at the earliest; `back` seconds ago where there is none.
+        """
+        if not self.monitor.scrapes:
+            return max(now - back, 0.0)
+        return max(self.monitor.last, now - max(back, MOST_BACK), 0.0)
+
+    def lost(self, now: float, since: float) -> Iterator[str]:
+        """Yields what a restart does not take."""
+        away = now - self.monitor.last
+        if away < -self.monitor.step:
+            yield f"the state ends {-away / 3600:.1f} h from now, and nothing is taken until then: remove it"
+        if self.monitor.scrapes and since > self.monitor.last:
+            ends, asked = away / 86_400, (now - since) / 86_400
+            yield f"the state ends {ends:.1f} d ago, and {asked:.1f} d are asked: give --back '{ends + 0.1:.1f} d' for all"
+
     def tick(self, since: float, until: float) -> Iterator[AlertEvent | str]:
-        """Takes all scrapes until then, from `since` where there are none yet; yields alerts, and what went wrong."""
+        """Takes all scrapes from `since` until then that were not asked yet; yields alerts, and what went wrong."""
         events: list[AlertEvent] = []
-        begun = max(since, self.monitor.last) if self.monitor.scrapes else since
+        begun = max(since, self.looked, self.monitor.last if self.monitor.scrapes else since)
         try:
-            for time, values in self.source.scrapes(begun, until):
-                events += self.monitor.take(time, values)
+            for end, scrapes in self.source.pieces(begun, until):
+                for time, values in scrapes:
+                    events += self.monitor.take(time, values)
+                self.looked = end
         except CoherenceError as error:
             self.errors += 1
             yield str(error)
@@ -74,7 +96,7 @@ class Watch:
     def _keep(self) -> None:
         """Writes the state with the notices that wait, before one is sent: none is lost, one may come twice."""
         if self.state is not None:
-            write_state(self.state, self.monitor, {"waiting": self.webhook.waiting, "errors": self.errors})
+            write_state(self.state, self.monitor, self.webhook.waiting, self.errors)
 
     def _publish(self) -> None:
         counts = {"errors_total": self.errors, "webhooks_waiting": len(self.webhook.waiting),
@@ -102,9 +124,13 @@ def run(
     watch: Watch, *, every: float, clock: Callable[[], float], sleep: Callable[[float], None], ends: float,
     back: float, show: Callable[[AlertEvent | str], None],
 ) -> None:  # fmt: skip
-    """Ticks every so many seconds until the clock has come to `ends`; the first tick looks `back` seconds back."""
+    """Ticks every so many seconds until the clock has come to `ends`; the first tick looks `back` seconds back, or to
+    where the state ends.
+    """
     watch.begin()
-    since, failed = clock() - back, ""
+    since, failed = watch.start(clock(), back), ""
+    for lost in watch.lost(clock(), since):
+        show(lost)
     while True:
         for event in watch.tick(since, clock()):
             if isinstance(event, AlertEvent) or event != failed:

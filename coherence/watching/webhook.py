@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import urllib.error
-import urllib.request
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from time import monotonic
 from typing import Any
 
 from coherence.base.errors import UsageError
-from coherence.causal.telemetry.bounded_http import http_address
+from coherence.causal.telemetry.bounded_http import http_address, notified
 from coherence.watching.monitor import AlertEvent
 
-SECONDS = 5.0
+SECONDS = 5.0  # of one tick, for all that waits
 MOST_WAITING = 1000
-AT_ONCE = 20  # notices of one tick
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any) -> None:
-        return None
 
 
 @dataclass
@@ -32,11 +24,13 @@ class Webhook:
     dropped: int = 0
 
     def __post_init__(self) -> None:
-        if self.url is not None:
-            address = http_address(self.url.partition("?")[0], of="a webhook", example="http://localhost:9093/alerts")
-            self._headers = {"Content-Type": "application/json", **address.headers}
-            query = self.url.partition("?")[2]
-            self._target = address.url + (f"?{query}" if query else "")
+        if self.url is None:
+            return
+        plain, mark, query = self.url.partition("?")
+        address = http_address(plain, of="a webhook", example="http://localhost:9093/alerts")
+        if not query.isascii() or not query.isprintable() or " " in query:
+            raise UsageError(f"{self.url!r} is not the address of a webhook: write %20 and the like in its query")
+        self._address, self._query = address, mark + query
 
     def add(self, system: str, events: Sequence[AlertEvent]) -> None:
         """Adds notices; the oldest are given up where a thousand wait."""
@@ -49,16 +43,14 @@ class Webhook:
         del self.waiting[:-MOST_WAITING]
 
     def deliver(self) -> str | None:
-        """Posts what waits until one is refused, and returns why."""
-        for _ in range(min(AT_ONCE, len(self.waiting))):
+        """Posts what waits until one is refused, and returns why; begins none when half of the time is over."""
+        begun = monotonic()
+        while self.url is not None and self.waiting and (spent := monotonic() - begun) < SECONDS / 2:
             try:
-                self._post(json.dumps(self.waiting[0], allow_nan=False).encode())
-            except (OSError, UsageError, ValueError) as error:
+                status, reason = notified(self._address, self._query, self.waiting[0], seconds=SECONDS - spent)
+            except UsageError as error:
                 return f"the webhook takes nothing: {error}"
+            if not 200 <= status < 300:
+                return f"the webhook takes nothing: it answers {status} {reason}"
             del self.waiting[0]
         return None
-
-    def _post(self, body: bytes) -> None:
-        request = urllib.request.Request(self._target, data=body, headers=self._headers)  # noqa: S310  (http alone)
-        with urllib.request.build_opener(_NoRedirect()).open(request, timeout=SECONDS) as answer:
-            answer.read(1 << 16)

@@ -47,6 +47,16 @@ def test_what_cannot_be_watched(
     assert message in capsys.readouterr().err
 
 
+def test_a_state_of_another_step_is_refused_and_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "state.json"
+    words = ["watch", design(tmp_path), "--prometheus", "http://127.0.0.1:9", "--for", "1 s", "--state", str(file)]
+    assert run(words) == 0
+    before = file.read_bytes()
+    assert run([*words, "--every", "30 s"]) == 2
+    assert "give --every '15 s'" in capsys.readouterr().err
+    assert file.read_bytes() == before
+
+
 def test_a_server_that_is_not_there_is_said_once_and_is_no_failure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

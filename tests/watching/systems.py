@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bench.known_systems.scraped import DESIGN, STEP
 from coherence.language.reading import read_text
 from coherence.watching.monitor import AlertEvent, SystemMonitor
+from coherence.watching.scrapes import Piece
 from coherence.watching.signals import WatchedSystem, watched_system
 
 
@@ -29,5 +30,8 @@ class Recorded:
 
     rows: list[tuple[float, Mapping[str, float]]]
 
-    def scrapes(self, after: float, until: float) -> Iterator[tuple[float, Mapping[str, float]]]:
-        yield from ((time, values) for time, values in self.rows if after < time <= until)
+    def pieces(self, after: float, until: float) -> Iterator[Piece]:
+        """Pieces of seven scrapes, and the rest, which may be empty."""
+        rows = [row for row in self.rows if after < row[0] <= until]
+        yield from ((rows[k + 6][0], rows[k : k + 7]) for k in range(0, len(rows) - 6, 7))
+        yield until, rows[len(rows) // 7 * 7 :]

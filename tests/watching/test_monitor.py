@@ -46,6 +46,13 @@ def test_an_hour_mean_is_that_of_what_was_measured() -> None:
     assert monitor.hour_mean("web.latency") is None
 
 
+def test_values_too_large_for_products_are_left_out() -> None:
+    monitor, _ = monitored((number * STEP, {"web.rate": 8.0, "web.latency": 1e300}) for number in range(1, 300))
+    assert monitor.periods["web.latency"].share == 0.0
+    assert monitor.hour_mean("web.latency") is None
+    assert monitor.hour_mean("web.rate") == 8.0
+
+
 @pytest.mark.slow
 def test_memory_does_not_grow_with_scrapes() -> None:
     """What a monitor holds after 12,000 scrapes and after 24,000: its references are full after a week at most."""

@@ -13,7 +13,10 @@ import pytest
 
 from coherence.base.errors import UsageError
 from coherence.causal.telemetry.prometheus import ReadLimits
-from coherence.watching.scrapes import PIECE, PrometheusSource
+from coherence.watching.monitor import SystemMonitor
+from coherence.watching.scrapes import MOST_READ, PrometheusSource, Scrape
+from coherence.watching.watch import Watch
+from tests.watching.systems import system
 
 T0 = 1_714_564_800
 
@@ -48,6 +51,10 @@ class Server(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def taken(source: PrometheusSource, after: float, until: float) -> list[Scrape]:
+    return [scrape for _, scrapes in source.pieces(after, until) for scrape in scrapes]
+
+
 @pytest.fixture
 def url() -> Iterator[str]:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
@@ -61,16 +68,26 @@ def url() -> Iterator[str]:
 
 
 def test_what_is_after_the_last_scrape_is_asked_and_series_are_summed(url: str) -> None:
-    rows = list(PrometheusSource(url, {"a": "good", "b": "none"}, 15.0).scrapes(T0 + 15.0, T0 + 65.0))
+    rows = taken(PrometheusSource(url, {"a": "good", "b": "none"}, 15.0), T0 + 15.0, T0 + 65.0)
     assert [at - T0 for at, _ in rows] == [30.0, 45.0, 60.0]
     assert [values for _, values in rows] == [{"a": 3.0}, {"a": 3.0}, {"a": 5.0}]
-    assert list(PrometheusSource(url, {"a": "good"}, 15.0).scrapes(T0 + 60.0, T0 + 70.0)) == []
+    assert taken(PrometheusSource(url, {"a": "good"}, 15.0), T0 + 60.0, T0 + 70.0) == []
 
 
 def test_a_long_absence_is_asked_in_pieces(url: str) -> None:
-    rows = list(PrometheusSource(url, {"a": "good"}, 15.0).scrapes(T0, T0 + 15.0 * 1000))
+    rows = taken(PrometheusSource(url, {"a": "good"}, 15.0), T0, T0 + 15.0 * 1000)
     assert len(rows) == 1000
-    assert len(Server.ranges) == -(-1000 // PIECE)
+    assert len(Server.ranges) == -(-1000 // MOST_READ)
+
+
+def test_a_piece_without_values_is_answered_and_not_asked_again(url: str) -> None:
+    watch = Watch(SystemMonitor(system(), 15.0), PrometheusSource(url, {"a": "none"}, 15.0))
+    asked = []
+    for until in (T0 + 15.0 * 1000, T0 + 15.0 * 1001, T0 + 15.0 * 1001 + 1):
+        assert list(watch.tick(T0, until)) == []
+        asked.append(len(Server.ranges))
+    assert asked == [5, 6, 6]
+    assert Server.ranges[-1] == (T0 + 15.0 * 1001, T0 + 15.0 * 1001)
 
 
 @pytest.mark.parametrize(
@@ -78,8 +95,8 @@ def test_a_long_absence_is_asked_in_pieces(url: str) -> None:
 )
 def test_what_is_no_answer_is_an_error_of_one_line(url: str, query: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        list(PrometheusSource(url, {"a": query}, 15.0).scrapes(T0, T0 + 60.0))
+        taken(PrometheusSource(url, {"a": query}, 15.0), T0, T0 + 60.0)
     with pytest.raises(UsageError, match="cannot be reached"):
-        list(PrometheusSource("http://127.0.0.1:9", {"a": "x"}, 15.0).scrapes(T0, T0 + 60.0))
+        taken(PrometheusSource("http://127.0.0.1:9", {"a": "x"}, 15.0), T0, T0 + 60.0)
     with pytest.raises(UsageError, match="more than 1 series"):
-        list(PrometheusSource(url, {"a": "good"}, 15.0, ReadLimits(series=1)).scrapes(T0, T0 + 60.0))
+        taken(PrometheusSource(url, {"a": "good"}, 15.0, ReadLimits(series=1)), T0, T0 + 60.0)

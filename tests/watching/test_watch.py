@@ -7,12 +7,15 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+import pytest
+
 from bench.known_systems.scraped import STEP, scrapes
 from coherence.base.errors import UsageError
 from coherence.watching.measured_design import MeasuredDesign
 from coherence.watching.monitor import AlertEvent, SystemMonitor
+from coherence.watching.scrapes import Piece
 from coherence.watching.stored_state import read_state, state_of
-from coherence.watching.watch import Watch, run
+from coherence.watching.watch import MOST_BACK, Watch, run
 from coherence.watching.webhook import Webhook
 from tests.watching.systems import Recorded, monitored, system
 
@@ -21,19 +24,19 @@ ROWS = list(islice(scrapes(5, 0.1), 400))
 
 @dataclass
 class Failing:
-    """Answers like another source, but for every third time, half of which after some scrapes."""
+    """Answers like another source, but for every third time, half of which after a piece."""
 
     inner: Recorded
     times: int = 0
     since: list[float] = field(default_factory=list)
 
-    def scrapes(self, after: float, until: float) -> Iterator[tuple[float, Mapping[str, float]]]:
+    def pieces(self, after: float, until: float) -> Iterator[Piece]:
         self.times += 1
         self.since.append(after)
-        for number, scrape in enumerate(self.inner.scrapes(after, until)):
-            if self.times % 3 == 0 and number >= self.times % 2 * 7:
+        for number, piece in enumerate(self.inner.pieces(after, until)):
+            if self.times % 3 == 0 and number >= self.times % 2:
                 raise UsageError("the server has gone")
-            yield scrape
+            yield piece
 
 
 def test_a_source_that_fails_and_restarts_lose_no_scrape(tmp_path: Path) -> None:
@@ -83,4 +86,44 @@ def test_a_run_ends_when_its_clock_says() -> None:
     watch = Watch(SystemMonitor(system(), STEP), source)
     run(watch, every=15.0, clock=lambda: now[0], sleep=sleep, ends=1100.0, back=300.0, show=shown.append)
     assert now[0] == 1090.0
-    assert source.since == [700.0] * 7
+    assert source.since == [
+        700.0,
+        1000.0,
+        1015.0,
+        1030.0,
+        1030.0,
+        1060.0,
+        1075.0,
+    ]  # what was answered is not asked again
+
+
+@pytest.mark.parametrize(
+    ("away", "back", "since"),
+    [
+        (3600.0, 0.0, 6000.0),
+        (3600.0, 7200.0, 6000.0),
+        (2 * MOST_BACK, 0.0, 6000.0 + MOST_BACK),
+        (2 * MOST_BACK, 1.5 * MOST_BACK, 6000.0 + 0.5 * MOST_BACK),
+        (-3600.0, 0.0, 6000.0),
+    ],
+)
+def test_a_restart_asks_for_what_is_after_the_last_scrape_and_says_what_it_leaves(
+    away: float, back: float, since: float
+) -> None:
+    shown = list[AlertEvent | str]()
+    monitor, _ = monitored(row for row in ROWS[:3])
+    monitor.last, source = 6000.0, Failing(Recorded([]), times=0)
+    now = 6000.0 + away
+    run(
+        Watch(monitor, source),
+        every=15.0,
+        clock=lambda: now,
+        sleep=lambda _: None,
+        ends=now,
+        back=back,
+        show=shown.append,
+    )
+    assert source.since == [since]
+    words = "nothing is taken until then" if away < 0 else "give --back" if since > 6000.0 else None
+    assert len(shown) == (words is not None)
+    assert words is None or words in str(shown[0])

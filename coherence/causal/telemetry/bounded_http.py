@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import json
 import socket
 import threading
 import urllib.parse
@@ -69,23 +70,37 @@ def posted(
     address: HttpAddress, path: str, form: Mapping[str, str], *, seconds: float, most_bytes: int
 ) -> HttpAnswer:  # fmt: skip
     """Returns the answer to a form, whatever its status.  Raises UsageError where none comes in the limits."""
+    data, headers = urllib.parse.urlencode(form).encode(), {"Accept": "application/json"}
+    with _answer(address, path, data, headers, seconds) as answer:
+        body = b"".join(_pieces(answer, address, most_bytes))
+        return HttpAnswer(answer.status, str(answer.reason), body)
+
+
+def notified(address: HttpAddress, path: str, notice: Mapping[str, Any], *, seconds: float) -> tuple[int, str]:
+    """Returns status and reason of the answer to a notice in JSON, whose body is not read.  Raises UsageError."""
+    data, headers = json.dumps(notice, allow_nan=False).encode(), {"Content-Type": "application/json"}
+    with _answer(address, path, data, headers, seconds) as answer:
+        return answer.status, str(answer.reason)
+
+
+@contextlib.contextmanager
+def _answer(
+    address: HttpAddress, path: str, data: bytes, headers: Mapping[str, str], seconds: float
+) -> Iterator[http.client.HTTPResponse]:
+    """Yields the answer to a POST; whatever goes wrong, also while it is read, is a UsageError."""
     request = urllib.request.Request(  # noqa: S310  (http_address allows http and https alone)
-        address.url + path,
-        data=urllib.parse.urlencode(form).encode(),
-        headers={"Accept": "application/json", **address.headers},
+        address.url + path, data=data, headers={**headers, **address.headers}
     )
     with _Watchdog(seconds) as watchdog:
         try:
             opener = urllib.request.build_opener(_Plain(watchdog), _Secure(watchdog), _EveryStatus())
             with opener.open(request, timeout=seconds) as answer:
-                body = b"".join(_pieces(answer, address, most_bytes))
-                status, reason = answer.status, answer.reason
+                yield answer
         except (OSError, http.client.HTTPException, ValueError) as error:
             watchdog.check(address)
             why = getattr(error, "reason", None) or error
             raise UsageError(f"{address.url} cannot be reached ({why or type(error).__name__}): {_REMEDY}") from None
         watchdog.check(address)
-    return HttpAnswer(status, str(reason), body)
 
 
 _REMEDY = "start the server, or give another address"
