@@ -32,7 +32,7 @@ def test_a_shape_takes_what_it_names_alone(shape: Shape, good: tuple[Any, ...], 
     for value in good:
         shape(value, "here")
     for value in bad:
-        with pytest.raises(ValueError, match="^here"):
+        with pytest.raises(ValueError, match=r"^here"):
             shape(value, "here")
 
 

@@ -124,6 +124,6 @@ def test_a_restart_asks_for_what_is_after_the_last_scrape_and_says_what_it_leave
         show=shown.append,
     )
     assert source.since == [since]
-    words = "nothing is taken until then" if away < 0 else "give --back" if since > 6000.0 else None
+    words = "nothing is taken until then" if away < 0 else "all with --back" if since > 6000.0 else None
     assert len(shown) == (words is not None)
     assert words is None or words in str(shown[0])
