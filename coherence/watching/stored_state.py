@@ -133,6 +133,6 @@ def _others(state: Mapping[str, Any], system: WatchedSystem, step: float) -> Ite
     if state["system"] != system.system:
         yield f"for the system '{state['system']}', and this is '{system.system}': give its design"
     for name in sorted({*state["queries"], *system.queries}):
-        was, now = (f"`{one[name]}`" if name in one else "not asked" for one in (state["queries"], system.queries))
+        was, now = (f"`{asks[name]}`" if name in asks else "not asked" for asks in (state["queries"], system.queries))
         if was != now:
             yield f"when {name} was {was}, and now it is {now}: give `telemetry:` as it was"

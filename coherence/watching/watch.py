@@ -57,8 +57,8 @@ class Watch:
         if away < -self.monitor.step:
             yield f"the state ends {-away / 3600:.1f} h from now, and nothing is taken until then: remove it"
         if self.monitor.scrapes and since > self.monitor.last:
-            ends, asked = away / 86_400, (now - since) / 86_400
-            yield f"the state ends {ends:.1f} d ago, and {asked:.1f} d are asked: all with --back '{ends + 0.1:.1f} d'"
+            ends, reach = away / 86_400, (now - since) / 86_400
+            yield f"the state ends {ends:.1f} d ago, and {reach:.1f} d are asked: all with --back '{ends + 0.1:.1f} d'"
 
     def tick(self, since: float, until: float) -> Iterator[AlertEvent | str]:
         """Takes all scrapes from `since` until then that were not asked yet; yields alerts, and what went wrong."""
