@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -21,8 +21,10 @@ from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import MissingValueError
 from coherence.simulate.execute.instants import Choices
+from coherence.simulate.execute.open_ranges import one_ended
 
 NO_LOOP = "the design has no loop in feedback: there is no linear verdict to map"
+OPEN = "{} is open, and a linear verdict is of one value: write one, or sweep it as a key; {}"
 INSTEAD = "sweep without --linear executes every point"
 
 
@@ -45,7 +47,26 @@ def read_at(
 ) -> LapReading:
     """Returns the reading at one point of a map.  Raises UsageError where there is no one exact linear verdict."""
     edits = [axis.edit(axis.values[k]) for axis, k in zip(axes, point, strict=True)]
-    return reading_of(elaborate(rebuild(edited(sources, edits))), Deadline(seconds))
+    model = elaborate(rebuild(edited(sources, edits)))
+    _refuse_open(model)
+    return reading_of(model, Deadline(seconds))
+
+
+def _refuse_open(model: Model) -> None:
+    """Raises UsageError where a value is open on which laps may depend: ends decide nothing about what lies between."""
+    for group in structure(model).groups:
+        name = next(_open_values(group.model), None)
+        if name is not None:
+            raise UsageError(OPEN.format(name, INSTEAD))
+
+
+def _open_values(model: Model) -> Iterator[str]:
+    """Yields what is open and not decided by the laws: the starts of what they move are no part of a linear verdict."""
+    yield from (path for path, constant in model.constants.items() if constant.varies or not constant.range.exact)
+    yield from (path for path, state in model.states.items() if state.switch and not state.initial.exact)
+    written = {loop.signal for loop in model.loops}
+    yield from (p for p, each in model.commands.items() if p not in written and not each.initial.exact)
+    yield from one_ended(model)
 
 
 def reading_of(model: Model, deadline: Deadline) -> LapReading:

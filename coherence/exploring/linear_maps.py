@@ -210,8 +210,8 @@ def _marks(numbers: Array, sizes: Sequence[int]) -> Iterator[str]:
     largest, begin = np.zeros(len(numbers)), 0
     bad = ~np.isfinite(numbers).all(axis=1)
     for size in sizes:
-        matrices = np.where(bad[:, None], 0.0, numbers[:, begin : begin + size * size]).reshape(-1, size, size)
-        if size:
+        if size:  # of what remembers nothing there is no root
+            matrices = np.where(bad[:, None], 0.0, numbers[:, begin : begin + size * size]).reshape(-1, size, size)
             largest = np.maximum(largest, np.abs(np.linalg.eigvals(matrices)).max(axis=1))
         begin += size * size
     near = bad | (np.abs(largest - 1) <= BAND)

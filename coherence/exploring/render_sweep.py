@@ -48,6 +48,7 @@ def _more(cell: Cell) -> str:
     details = [f"period {render_seconds(cell.period)}"] if cell.period else []
     details += [f"factor {cell.growth:.4g} a lap (linearised)"] if cell.growth is not None else []
     details += [cell.why] if cell.why else []
+    details += [f"assumes {' and '.join(cell.assumes)}"] if cell.assumes else []
     return f", {', '.join(details)}" if details else ""
 
 
@@ -81,7 +82,8 @@ def _notes(cells: Sequence[Cell]) -> list[str]:
         notes.append(f"periods {ends}; {', '.join(dict.fromkeys(' and '.join(cell.loops) for cell in swings))}")
     reasons = Counter(cell.why for cell in cells if cell.why)
     notes += [f"{count} x {why}" for why, count in reasons.most_common(5)]
-    return notes
+    assumed = Counter(f"assumes {' and '.join(cell.assumes)}" for cell in cells if cell.assumes)
+    return notes + [f"{count} x {text}" for text, count in assumed.most_common(5)]
 
 
 def as_json(path: str, axes: Sequence[Axis], cells: Sequence[Cell]) -> dict[str, Any]:

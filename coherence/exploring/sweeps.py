@@ -35,6 +35,8 @@ from coherence.model.elaborate import elaborate
 from coherence.model.model import Model
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import MissingValueError
+from coherence.simulate.execute.starts import fixed_at
+from coherence.simulate.execute.timeline import told_choices
 
 WORST = ("settles", "undecided", "oscillates")
 NO_LOOP = "the design has no loop in feedback, and a sweep judges nothing else: ask coherence check"
@@ -56,6 +58,9 @@ class PointSetting:
 class Cell:
     """One point: its values as written, the verdict of the worst group, its period (s), and growth per lap.
 
+    `growth` is of the values under which it oscillates, which `assumes` names; without an oscillation it is of the
+    design, and left out where a constant is open.
+
     `verdict`: settles, conflict (its loops settle, and `check` says conflict), oscillates, undecided, or refused (the
     design with these values is no design).
     """
@@ -66,26 +71,28 @@ class Cell:
     period: float | None
     growth: float | None
     why: str
+    assumes: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
             "values": list(self.values), "verdict": self.verdict, "loops": list(self.loops), "period": self.period,
-            "growth": self.growth, "why": self.why,
+            "growth": self.growth, "why": self.why, "assumes": list(self.assumes),
         }  # fmt: skip
 
 
 def cell_from(row: Mapping[str, Any]) -> Cell | None:
     """Returns a cell from JSON; None where a line was cut off or damaged, and its point is computed again."""
-    values, loops = row.get("values"), row.get("loops")
+    values, loops, assumes = row.get("values"), row.get("loops"), row.get("assumes")
     numbers = [row.get(key) for key in ("period", "growth")]
-    if not (
-        _texts(values) and _texts(loops) and row.get("verdict") in tuple(MARKS) and isinstance(row.get("why"), str)
-    ):
+    if not all(map(_texts, (values, loops, assumes))):
+        return None
+    if row.get("verdict") not in tuple(MARKS) or not isinstance(row.get("why"), str):
         return None
     if not all(n is None or (type(n) in (int, float) and 0 <= n < math.inf) for n in numbers):
         return None
     period, growth = (None if n is None else float(n) for n in numbers)
-    return Cell(tuple(values or ()), row["verdict"], tuple(loops or ()), period, growth, row["why"])
+    listed = (tuple(values or ()), row["verdict"], tuple(loops or ()), period, growth, row["why"])
+    return Cell(*listed, tuple(assumes or ()))
 
 
 def _texts(listed: object) -> bool:
@@ -142,16 +149,23 @@ def run_verdict(model: Model, values: tuple[str, ...], deadline: Deadline) -> Ce
         growth = _growth(group.model, answer, deadline) if len(group.loops) <= 8 else None
         period = None if answer.period is None else float(answer.period)
         why = answer.how if answer.verdict == "undecided" else ""
-        cell = Cell(values, answer.verdict, group.names[:6], period, growth, why)
+        assumes = () if answer.shown is None else told_choices(group.model, answer.shown)
+        cell = Cell(values, answer.verdict, group.names[:6], period, growth, why, assumes)
         if WORST.index(cell.verdict) > WORST.index(worst.verdict) or not worst.loops:
             worst = cell
     return worst
 
 
 def _growth(model: Model, answer: RunVerdict, deadline: Deadline) -> float | None:
-    """Returns the largest linear growth per lap of all branches near the run's end, outside of tolerances."""
-    run = answer.run
+    """Returns the largest linear growth per lap of all branches near the run's end, outside of tolerances.
+
+    None where the verdict is not of one choice of the constants, or the run is of another one.
+    """
+    run, choices = answer.run, answer.shown
     if run is None or not run.instants or not all(is_smooth(loop) for loop in model.loops):
+        return None
+    model = model if choices is None else fixed_at(model, choices)
+    if not all(constant.range.exact for constant in model.constants.values()) or choices not in (None, run.choices):
         return None
     late = run.orbit.lap if run.orbit is not None else run.instants[-LATE:]
     names = (*model.states, *model.commands)
@@ -177,7 +191,7 @@ class Store:
         environment: str = "",
     ) -> None:  # fmt: skip
         self.environment = environment  # in which the design is read
-        head = {"coherence_sweep": 3, "design_sha256": digest_of(sources), "keys": [axis.key for axis in axes]}
+        head = {"coherence_sweep": 4, "design_sha256": digest_of(sources), "keys": [axis.key for axis in axes]}
         head |= {"select": list(options.select), "ignore": list(options.ignore)}
         head |= {"environment": environment} if environment else {}
         self._kept = KeptResults(file, head, "sweep")

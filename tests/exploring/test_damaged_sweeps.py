@@ -42,10 +42,12 @@ class TestSweeps:
             {"growth": math.inf},
             {"loops": 7},
             {"why": 5},
+            {"assumes": "pool.k = 3"},
         ],
     )
     def test_a_damaged_line_is_no_cell(self, row: dict[str, object]) -> None:
         good = {"values": ["1"], "verdict": "settles", "loops": [], "period": None, "growth": 0.5, "why": ""}
+        good["assumes"] = []
         assert cell_from(good) is not None
         assert cell_from({**good, **row}) is None
 

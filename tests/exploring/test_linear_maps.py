@@ -102,6 +102,38 @@ def test_a_map_that_differs_from_its_text_is_refused(tmp_path: Path) -> None:
         judged(sweep, file, sources)
 
 
+OPEN_GAIN = """coherence: 1
+components: {pool: {desired: 0.5 .. 400, load: 20, k: 1.5 .. 3, util: (load / desired - 1/2) * k + 1/2}}
+loops:
+  hpa:
+    target: {signal: pool.util, setpoint: 50 %}
+    timescale: {period: 15 s, phase: 0 s}
+    actuation: {signal: pool.desired, count: commanded, from: 20, bounds: [1, 400.5]}
+"""
+
+
+def test_an_open_value_has_no_one_verdict() -> None:
+    """The gain was read at its low end, where the loop is stable; at its high end it is not."""
+    with pytest.raises(UsageError, match=r"pool\.k is open.*write one, or sweep it"):
+        mapped(OPEN_GAIN, "components.pool.load=10:30:9")
+    timed = OPEN_GAIN.replace("k: 1.5 .. 3", "k: 1.5").replace("phase: 0 s", "phase: 0 .. 5 s")
+    with pytest.raises(UsageError, match="`phase` of hpa is open"):
+        mapped(timed, "components.pool.load=10:30:9")
+
+
+def test_an_open_value_that_is_swept_and_open_starts_are_mapped() -> None:
+    """Each lap multiplies a deviation by 1 - k."""
+    sweep, (axis,), sources = mapped(OPEN_GAIN.replace("from: 20", "from: 10 .. 20"), "components.pool.k=0.13:4.1:40")
+    assert judged(sweep, None, sources) == ["".join("o" if k < 2 else "x" for k in axis.values)]
+
+
+def test_a_lap_that_remembers_nothing_is_stable() -> None:
+    """A target of use by count is reached in one lap: there is no root."""
+    sweep, _, sources = mapped(OPEN_GAIN.replace("k: 1.5 .. 3", "k: 1"), "components.pool.load=10:30:9")
+    assert sweep.sizes == (0,)
+    assert judged(sweep, None, sources) == ["o" * 9]
+
+
 def test_a_rational_function_is_found_from_its_values() -> None:
     def value(x: Fraction, y: Fraction) -> Fraction:
         return (1 + x * y - 3 * y) / (2 + x)

@@ -48,6 +48,14 @@ def test_one_period_is_told_once_and_reasons_are_counted() -> None:
     assert text("d", [axis("gain", 1, 2, 3)], cells).splitlines()[-2:] == ["  periods 20 s; a", "  2 x no"]
 
 
+def test_what_an_oscillation_assumes_is_told() -> None:
+    cells = [cell("settles", "1"), cell("oscillates", "2", growth=2.0, loops=("a",), assumes=("k = 3", "m = 1"))]
+    told = text("d", [axis("gain", 1, 2)], cells).splitlines()
+    assert told[3] == "  2  x oscillates, factor 2 a lap (linearised), assumes k = 3 and m = 1"
+    assert told[-1] == "  1 x assumes k = 3 and m = 1"
+    assert as_json("d", [axis("gain", 1, 2)], cells)["points"][1]["assumes"] == ["k = 3", "m = 1"]
+
+
 SQUARE = [cell(v, str(x), str(y)) for y, row in ((1, ("settles", "oscillates")), (5, ("undecided", "refused")))
           for x, v in zip((1, 2), row, strict=True)]  # fmt: skip
 

@@ -8,13 +8,14 @@ import pytest
 
 from coherence.checking.answers import ask_once
 from coherence.cli._run import run
-from coherence.exploring.sweeps import verdict_of
+from coherence.exploring.sweeps import cell_from, run_verdict, verdict_of
 from coherence.findings.finding import Verdict
 from coherence.findings.question_input import Subject
 from coherence.findings.registry import question_modules
 from coherence.language.reading import read_text
 from coherence.loops.designs.feedback_groups import Deadline
 from coherence.model.elaborate import elaborate
+from tests.exploring.test_linear_maps import OPEN_GAIN
 from tests.paths import ROOT
 
 STORM = str(ROOT / "specs" / "retry-storm" / "design.yaml")
@@ -27,6 +28,23 @@ def test_a_design_without_a_loop_is_not_said_to_settle(capsys: pytest.CaptureFix
     assert {point["why"] for point in told["points"]} == {
         "the design has no loop in feedback, and a sweep judges nothing else: ask coherence check"
     }
+
+
+@pytest.mark.parametrize("gain", ["1.5 .. 3", "3", "1.5"])
+def test_figures_are_of_the_values_that_oscillate(gain: str) -> None:
+    """Each lap multiplies a deviation by 1 - k: the factor of k = 1.5 stood beside the oscillation of k = 3."""
+    model = elaborate(read_text(OPEN_GAIN.replace("1.5 .. 3", gain), "d.yaml"))
+    cell = run_verdict(model, (), Deadline(60))
+    swings = gain != "1.5"
+    assert (cell.verdict, cell.growth) == (("oscillates", 2) if swings else ("settles", 0.5))
+    assert cell.assumes == (("pool.k = 3",) if gain == "1.5 .. 3" else ())
+    assert cell_from(cell.as_json()) == cell
+
+
+def test_where_an_open_value_settles_no_figure_is_of_one_end() -> None:
+    model = elaborate(read_text(OPEN_GAIN.replace("1.5 .. 3", "1.2 .. 1.5"), "d.yaml"))
+    cell = run_verdict(model, (), Deadline(60))
+    assert (cell.verdict, cell.growth, cell.assumes) == ("settles", None, ())
 
 
 LOOP_BESIDE_RETRIES = """coherence: 1

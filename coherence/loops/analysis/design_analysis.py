@@ -33,6 +33,7 @@ from coherence.simulate.execute.exact import Choices, MissingValueError
 from coherence.simulate.execute.orbits import hyperperiod
 from coherence.simulate.execute.slices import blocked
 from coherence.simulate.execute.starts import corners
+from coherence.simulate.execute.timeline import told_constants
 
 MOST_LOOPS = 12  # whose margins are computed
 MOST_POINTS = 4
@@ -147,6 +148,9 @@ def of_group(group: Group, deadline: Deadline, values: Mapping[str, Fraction]) -
         return GroupAnalysis(group, lap, answer, (), None, (f"no operating point: needs {error}",))
     notes: list[str] = []
     points = _points(group, first, answer, deadline.share(0.6), notes)
+    chosen = told_constants(model, first)
+    if points and chosen:
+        notes.insert(0, f"linear figures are of {', '.join(chosen)}")
     subset = None
     if executed_answer.verdict == "oscillates":
         levels = levels_of(model, first, answer)

@@ -26,7 +26,7 @@ from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.exact import Choices, Execution, Instant, MissingValueError, View, replay
 from coherence.simulate.execute.lookback import LOOK_BACK
 from coherence.simulate.execute.orbits import LongRun, long_run
-from coherence.simulate.execute.starts import corners
+from coherence.simulate.execute.starts import corners, fixed_at
 from coherence.simulate.execute.timeline import timeline
 
 # what a run, or the arithmetic on its linearisation (numbers of a million bits), cannot carry out
@@ -76,16 +76,21 @@ def smooth(loop: SampledLoop) -> bool:
     return loop.law in SMOOTH and not loop.relay and loop.trigger is None and not loop.rules
 
 
-def linear_at(subject: Subject, group: Group) -> Linear | None:
-    """Returns the linear verdict near where the first run ends; None for other laws and where there is none."""
+def linear_at(subject: Subject, group: Group, choices: Choices | None = None) -> Linear | None:
+    """Returns the linear verdict near where the first run ends, of the constants of these choices or of that run;
+    None for other laws and where there is none.
+    """
     if not all(smooth(loop) for loop in group.loops):
         return None
-    return subject.queries.get((linear_at, *group.names), lambda: tried(lambda: _linear(subject, group)))
+    values = tuple(choices.values.items()) if choices is not None else ()
+    query = (linear_at, *group.names, *values)
+    return subject.queries.get(query, lambda: tried(lambda: _linear(subject, group, choices)))
 
 
-def _linear(subject: Subject, group: Group) -> Linear | None:
+def _linear(subject: Subject, group: Group, choices: Choices | None) -> Linear | None:
     found = runs(subject, group)
-    return linearise(group.model, middle(group.model, found[0])) if found else None
+    model = fixed_at(group.model, choices or found[0].choices) if found else group.model
+    return linearise(model, middle(group.model, found[0])) if found else None
 
 
 def without(model: Model, stopped: tuple[SampledLoop, ...], spans: dict[str, Interval] | None = None) -> Model:

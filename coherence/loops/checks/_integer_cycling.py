@@ -126,7 +126,7 @@ def rests(model: Model, choices: Choices) -> bool:
 def _cycles(
     question: Question, subject: Subject, group: Group, runs: tuple[LongRun, ...], swinging: list[LongRun]
 ) -> Iterator[Finding]:
-    linear = linear_at(subject, group)
+    linear = linear_at(subject, group, swinging[0].choices)
     if linear is None or not any(one.stable for _, one in linear.branches):
         return
     model = unrounded(group.model)

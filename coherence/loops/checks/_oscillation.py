@@ -21,7 +21,7 @@ from coherence.loops.settling.swings_without_rest import Persistence, of_flows, 
 from coherence.model.crossings import at_crossings
 from coherence.model.model import Model
 from coherence.simulate.execute.slices import sliced
-from coherence.simulate.execute.timeline import shown
+from coherence.simulate.execute.timeline import shown, told_constants
 
 Ranges = Mapping[str, tuple[float, float]]
 Numbers = dict[str, tuple[Fraction | float | int, str]]
@@ -60,7 +60,8 @@ def _beside_roots(question: Question, subject: Subject, group: Group, finding: F
     if persistence is None:
         return finding
     if persistence.verdict == "swings":
-        return _swinging(question, " and ".join(group.names), group.places, group.names, persistence)
+        chosen = told_constants(group.model, persistence.choices)
+        return _swinging(question, " and ".join(group.names), group.places, group.names, persistence, chosen)
     linear, message = f"linear: {persistence.render()}", finding.message
     if persistence.verdict == "rests":
         verb = "settles" if len(group.names) == 1 else "settle"
@@ -119,8 +120,9 @@ def _readings(model: Model, paths: Sequence[str], deadline: Deadline) -> tuple[C
 
 
 def _swinging(
-    question: Question, name: str, places: Sequence[Place], of: Sequence[str], persistence: Persistence
-) -> Finding:
+    question: Question, name: str, places: Sequence[Place], of: Sequence[str], persistence: Persistence,
+    assumptions: Sequence[str] = (),
+) -> Finding:  # fmt: skip
     """Returns the conflict of what never rests by its roots and by a run, with the period that the run shows."""
     assert persistence.run is not None
     assert persistence.period is not None
@@ -135,7 +137,7 @@ def _swinging(
     lasting = render_seconds(float(f"{persistence.run.seconds:.3g}"))
     wider = f", ever wider in a run of {lasting}" if persistence.run.grows else ""
     message = f"{name} never {_settles(of)}: {_moves(ends)}{wider}{every}; {persistence.render()}"
-    return question.conflict(message, places, of, evidence, certain=False)
+    return question.conflict(message, places, of, evidence, certain=False, assumptions=assumptions)
 
 
 def _on_cycle(

@@ -28,7 +28,7 @@ class RunVerdict:
 
     `verdict`: oscillates, settles, undecided.  `period` in s and `ranges` (signal -> lowest, highest) of an
     oscillation; `proved`: of every start, not only of those that were run; `how` in words; `run` is the one to show.
-    `ends`: where each run came to rest (None: it did not).
+    `ends`: where each run came to rest (None: it did not).  `choices`: of the oscillation, where `run` shows none.
     """
 
     verdict: str
@@ -39,6 +39,13 @@ class RunVerdict:
     run: LongRun | None
     ends: tuple[Mapping[str, Fraction] | None, ...]
     starts: int
+    choices: Choices | None = None
+
+    @property
+    def shown(self) -> Choices | None:
+        """Returns the choices under which it oscillates."""
+        known = self.choices or (self.run.choices if self.run is not None else None)
+        return known if self.verdict == "oscillates" else None
 
 
 @dataclass(frozen=True)

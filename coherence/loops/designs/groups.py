@@ -22,12 +22,12 @@ from coherence.loops.designs.one_way import comes_to_rest
 from coherence.model.model import Model, SampledLoop, unit_of
 from coherence.simulate.execute.affine import plain
 from coherence.simulate.execute.certificates.run_certificates import certificate
-from coherence.simulate.execute.exact import MissingValueError, replay
+from coherence.simulate.execute.exact import Choices, MissingValueError, replay
 from coherence.simulate.execute.orbits import LongRun, long_run
 from coherence.simulate.execute.single_loop_runs import Rests, every, every_rest
 from coherence.simulate.execute.slices import blocked, feedback_groups, modes_read, sliced
-from coherence.simulate.execute.starts import corner_count, corners
-from coherence.simulate.execute.timeline import shown, timeline, told_choices
+from coherence.simulate.execute.starts import corner_count, corners, fixed_at
+from coherence.simulate.execute.timeline import shown, timeline, told_choices, told_constants
 from coherence.verify.promises.every_delay import for_every_delay
 
 LAPS, MOST_INSTANTS, MOST_STARTS = 160, 6_000, 1_200
@@ -221,7 +221,7 @@ def _linear(group: Group, run: LongRun) -> Linear | None:
     if run.orbit is None or any(loop.law != "proportional" for loop in group.loops):
         return None
     try:
-        return linearise(group.model, middle(group.model, run))
+        return linearise(fixed_at(group.model, run.choices), middle(group.model, run))
     except (NotExactError, MissingValueError):
         return None  # the law has no derivative there; the runs alone decide
 
@@ -279,13 +279,16 @@ def _longer_windows(subject: Subject, group: Group) -> Iterator[Repair]:
 
 def _settles(question: Question, group: Group, runs: Sequence[LongRun], deadline: float) -> Finding:
     names = " and ".join(group.names)
-    linear = next((x for x in (_linear(group, run) for run in runs if run.orbit) if x is not None), None)
+    of_runs = ((_linear(group, run), run.choices) for run in runs if run.orbit)
+    linear, choices = next((pair for pair in of_runs if pair[0] is not None), (None, Choices()))
+    chosen = told_constants(group.model, choices)
     numbers = _linear_numbers(linear)
     sensors = any(loop.source.target and loop.source.target.sensor for loop in group.loops)
     assumptions = (
         *group.model.abstractions,
         *(("sensors sample at multiples of their period",) if sensors else ()),
         *(("the linear figures leave out " + ", ".join(linear.dropped),) if linear and linear.dropped else ()),
+        *((f"the linear figures are of {', '.join(chosen)}",) if chosen else ()),
     )
     try:
         rests = all_settle(group, deadline)

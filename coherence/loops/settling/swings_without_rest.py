@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from coherence.language.expressions.evaluate import NotExactError
@@ -31,7 +31,7 @@ from coherence.loops.settling.settling_proofs import settling
 from coherence.model.model import Model
 from coherence.simulate.execute.exact import Choices, MissingValueError
 from coherence.simulate.execute.slices import sliced
-from coherence.simulate.execute.starts import corners
+from coherence.simulate.execute.starts import constant_corners, corners, fixed_at
 
 MOST_LOOPS = 8
 IN_FLOATS = "a run in floats"
@@ -47,7 +47,7 @@ class Persistence:
 
     `period` (s, None without oscillation) and `rate` (1/s) are those of that mode; `run`: where one was followed.
     `seconds`: of a run that shows the mode, one turn or one time constant.  `left_out`: what was not looked at.
-    `beside`: the run started beside the unstable point at which the model itself starts.
+    `beside`: the run started beside the unstable point at which the model itself starts.  `choices`: of what is open.
     """
 
     verdict: str
@@ -59,6 +59,7 @@ class Persistence:
     run: FloatRun | None = None
     left_out: str = ""
     beside: bool = False
+    choices: Choices = field(default_factory=Choices)
 
     def where(self) -> str:
         """Renders the point."""
@@ -92,7 +93,8 @@ def decided_beside_roots(
     ranges = {path: (Fraction(low), Fraction(high)) for path, (low, high) in persistence.run.ranges.items()}
     own = persistence.run.period
     period = None if own is None else Fraction(f"{own:.4g}")
-    return replace(answer, verdict="oscillates", how=how, period=period, ranges=ranges)
+    chosen = persistence.choices
+    return replace(answer, verdict="oscillates", how=how, period=period, ranges=ranges, choices=chosen)
 
 
 def never_moved(model: Model, answer: RunVerdict) -> bool:
@@ -111,13 +113,19 @@ def of_loops(model: Model, paths: Sequence[str], check: Callable[[], object]) ->
     """
     if len(model.loops) > MOST_LOOPS or not all(is_smooth(loop) for loop in model.loops):
         return None
+    judged: list[Persistence] = []
     try:
-        return _of_smooth(model, paths, check)
+        for choices in constant_corners(model):
+            persistence = _of_smooth(fixed_at(model, choices), choices, paths, check)
+            if persistence is None or persistence.verdict == "swings":
+                return persistence
+            judged.append(persistence)
     except (ArithmeticError, MissingValueError):  # not linear, not to be followed, or out of time
         return None
+    return max(judged, key=lambda each: (each.verdict == "undecided", each.seconds))  # that of every corner
 
 
-def _of_smooth(model: Model, paths: Sequence[str], check: Callable[[], object]) -> Persistence | None:
+def _of_smooth(model: Model, choices: Choices, paths: Sequence[str], check: Callable[[], object]) -> Persistence | None:
     smooth, _ = skeleton(model)
     known = equilibria(smooth, check)
     judged: list[Persistence] = []
@@ -125,7 +133,8 @@ def _of_smooth(model: Model, paths: Sequence[str], check: Callable[[], object]) 
         if all(loop.bounds.clip(point[loop.signal]) == point[loop.signal] for loop in model.loops if loop.signal):
             judged += _at_point(smooth, point, check)
     signals = tuple(dict.fromkeys((*paths, *model.states)))
-    return _beside_run(model, next(iter(corners(model))), signals, judged, known.left_out, check)
+    persistence = _beside_run(model, choices, signals, judged, known.left_out, check)
+    return None if persistence is None else replace(persistence, choices=choices)
 
 
 def _at_point(smooth: Model, point: dict[str, Fraction], check: Callable[[], object]) -> list[Persistence]:

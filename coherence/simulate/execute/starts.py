@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
@@ -72,6 +73,23 @@ def between(model: Model, count: int) -> Iterator[Choices]:
         shares = {path: Fraction(random.randint(1, 15) if number else 8, 16) for path in ends}
         values = {path: e[0] + (e[-1] - e[0]) * shares[path] for path, e in ends.items()}
         yield Choices({p: Fraction(math.ceil(v)) if p in whole else v for p, v in values.items()})
+
+
+def constant_corners(model: Model, most: int = MOST_CORNERS) -> Iterator[Choices]:
+    """Yields the corners as `corners` does, one for each choice of the constants."""
+    seen: set[_Ends] = set()
+    for choices in corners(model, most):
+        constants = tuple(value for path, value in choices.values.items() if path in model.constants)
+        if constants not in seen:
+            seen.add(constants)
+            yield choices
+
+
+def fixed_at(model: Model, choices: Choices) -> Model:
+    """Returns the model in which the constants of a choice are those numbers, for what reads one end of a range."""
+    numbers = {path: value for path, value in choices.values.items() if path in model.constants}
+    constants = {p: replace(model.constants[p], range=Interval(value, value)) for p, value in numbers.items()}
+    return replace(model, constants={**model.constants, **constants}) if constants else model
 
 
 def corner_count(model: Model) -> float:

@@ -77,6 +77,11 @@ def _step(model: Model, span: _Span) -> Step:
     return Step(span.start, f"{span.first.loop} {verb} {path} {ends}{times}")
 
 
+def told_constants(model: Model, choices: Choices) -> tuple[str, ...]:
+    """Returns the numbers that a choice gives to open constants, in words."""
+    return tuple(f"{p} = {shown(model, p, value)}" for p, value in choices.values.items() if p in model.constants)
+
+
 def told_choices(model: Model, choices: Choices) -> tuple[str, ...]:
     """Returns what the run assumed where the design leaves it open."""
     courses: dict[str, list[str]] = {}

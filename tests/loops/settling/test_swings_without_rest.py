@@ -72,3 +72,14 @@ def test_what_exact_runs_leave_open_is_said_by_roots_and_a_run() -> None:
     assert answer.how.startswith("a run in floats, unstable at room.temp = 20, heater.power = 5")
     settled = replace(left_open, verdict="settles")
     assert decided_beside_roots(settled, model, ("heater.power",), bool) is settled
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("gain", "verdict"), [("1 .. 3", "swings"), ("1 .. 1.2", "rests")])
+def test_roots_and_a_run_are_asked_at_every_end_of_an_open_gain(gain: str, verdict: str) -> None:
+    """The low end alone was asked, and comes to rest."""
+    text = LAG.replace("from: 12}", f"from: 12, g: {gain}}}").replace("5 + 3 *", "5 + room.g *")
+    answer = of_text(text)
+    assert answer.verdict == verdict
+    if verdict == "swings":
+        assert answer.choices.values["room.g"] == 3

@@ -9,8 +9,8 @@ import pytest
 
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
-from coherence.model.model import Model
-from coherence.simulate.execute.starts import MOST_CORNERS, corner_count, corners
+from coherence.model.model import Interval, Model
+from coherence.simulate.execute.starts import MOST_CORNERS, constant_corners, corner_count, corners, fixed_at
 
 
 def ranges(count: int) -> Model:
@@ -32,3 +32,12 @@ def test_corners_are_ends_without_repetition_and_all_of_them_where_they_fit(coun
         assert len(found) == len(set(found)) == min(most, corner_count(model))
         assert set(found) <= every
         assert corner_count(model) == len(every)
+
+
+def test_each_choice_of_constants_is_one_model_whatever_starts_are_open() -> None:
+    text = 'coherence: 1\ncomponents: {a: {k: 1 .. 3, m: 5, state: "x\' = a.k / 1 s", from: 0 .. 9}}\n'
+    model = elaborate(read_text(text))
+    fixed = [fixed_at(model, choices) for choices in constant_corners(model)]
+    assert [each.constants["a.k"].range for each in fixed] == [Interval(Fraction(k), Fraction(k)) for k in (1, 3)]
+    assert all(corner_count(each) == 2 for each in fixed)
+    assert all(each.constants["a.m"] == model.constants["a.m"] for each in fixed)
