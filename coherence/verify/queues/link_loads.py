@@ -32,6 +32,14 @@ class LinkWay:
         many = ONE_LINK if count is None else count.high if high else count.low
         return many * (rate.high if high else rate.low)
 
+    @property
+    def needs(self) -> str:
+        """Returns what it needs to carry something that is known; empty where it does."""
+        low = self.capacity(high=False)
+        if low is None or self.capacity(high=True) is None:
+            return f"needs bandwidth of the link {self.name}"
+        return f"needs a link {self.name} that is there: its bandwidth or count is 0" if low <= 0 else ""
+
 
 def link_ways(facts: DesignFacts) -> Iterator[LinkWay]:
     """Yields each way of a link that something goes over."""

@@ -6,10 +6,12 @@ The verdict is that of `sustained-oscillation` (COH301), asked of the changed de
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+from coherence.base import units
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Repair, Verdict
 from coherence.findings.question_input import Subject
@@ -59,6 +61,11 @@ def verdict_about(subject: Subject, design: Design, loops: tuple[str, ...]) -> F
     return next((finding for finding in answers if set(loops) <= set(finding.of)), None)
 
 
+def is_open(finding: Finding | None) -> bool:
+    """Whether it is not decided if loops settle, though all values are there."""
+    return finding is not None and finding.verdict is Verdict.UNDECIDED and not finding.lacks_number
+
+
 def is_rest(finding: Finding | None) -> bool:
     """Whether loops are proved to settle."""
     return finding is not None and finding.verdict is Verdict.PROVED
@@ -96,14 +103,22 @@ def delay_of(values: dict[str, Quantity]) -> Fraction:
 
 
 def slower(subject: Subject, loops: Iterable[str], delay: Fraction) -> Iterator[Repair]:
-    """Yields periods that are longer than the delay, where loops state theirs."""
+    """Yields periods that are just longer than the delay, where loops state theirs."""
     edits = []
     for name in loops:
         timescale = subject.design.loops[name].timescale
         period = timescale.period if timescale is not None else None
         if period is None or not period.exact:
             return
-        longest = max(period.low, Fraction(math.ceil(delay)) + 1)
-        edits.append(repairs.change(subject, period, longest))
+        if period.low <= delay:
+            step = _last_digit(period.text)
+            edits.append(repairs.change(subject, period, (math.floor(delay / step) + 1) * step))
     repair = repairs.proposal(*edits)
     yield from [repair] if repair is not None else []
+
+
+def _last_digit(text: str) -> Fraction:
+    """Returns one of the last digit of a duration, at most a second: 1 ms of `15 ms`, 0.1 s of `1.5 s`."""
+    match = re.fullmatch(r"[0-9]+(?:\.([0-9]+))?\s*([a-zµ]+)", text.strip("'\""))
+    unit = units.UNITS.get(match[2]) if match else None
+    return min(Fraction(1), unit[0] / 10 ** len(match[1] or "")) if match and unit else Fraction(1)

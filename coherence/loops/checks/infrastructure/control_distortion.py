@@ -91,9 +91,12 @@ def _crossing(subject: Subject) -> Iterator[tuple[Group, dict[str, Quantity]]]:
 
 
 def _answer(subject: Subject, group: Group, values: dict[str, Quantity]) -> Iterator[Finding]:
-    from coherence.loops.checks.infrastructure._what_lies_between import is_rest, swings, verdict_about, without
+    from coherence.loops.checks.infrastructure._what_lies_between import is_open, is_rest, swings, verdict_about, without
 
     across = verdict_about(subject, subject.design, group.names)
+    if across is not None and is_open(across):
+        places = (*_places(values), *across.places)
+        yield QUESTION.undecided(f"whether they settle across {_where(values)}: {across.message}", places, group.names)
     if across is None or not swings(across):
         return
     alone = verdict_about(subject, without(subject.design, KEYS), group.names)

@@ -78,6 +78,7 @@ def _others(subject: Subject) -> Iterator[Design]:
 
 def _answer(subject: Subject, group: Group, others: tuple[Design, ...]) -> Iterator[Finding]:
     from coherence.loops.checks.infrastructure._what_lies_between import (
+        is_open,
         is_rest,
         settle,
         swings,
@@ -93,12 +94,15 @@ def _answer(subject: Subject, group: Group, others: tuple[Design, ...]) -> Itera
         message = f"{settle(group.names)} wherever the design runs ({where})"
         evidence = here.evidence if len(set(scripts)) == 1 else replace(here.evidence, certificate=None)
         yield QUESTION.proved(message, here.places, group.names, evidence, assumptions=here.assumptions)
-    if here is None or not swings(here):
-        return
-    for other, answer in there:
+    for other, answer in there if here is not None and swings(here) else ():
         moved = with_infrastructure(other, subject.design.infrastructure)
-        if is_rest(answer) and swings(verdict_about(subject, moved, group.names)):
+        if here is not None and is_rest(answer) and swings(verdict_about(subject, moved, group.names)):
             yield _conflict(subject, group, other, here)
+            return
+    for design, answer in ((subject.design, here), *there):
+        if answer is not None and is_open(answer):
+            message = f"whether they settle in {design.environment} too: {answer.message}"
+            yield QUESTION.undecided(message, answer.places, group.names)
             return
 
 

@@ -87,10 +87,8 @@ def _answer(subject: Subject, way: LinkWay) -> Finding:
 
     facts, low, high = known(subject), way.capacity(high=False), way.capacity(high=True)
     places, of = _places(way.link, way.transfers), _owners(way.transfers)
-    if low is None or high is None:
-        return QUESTION.undecided(f"needs bandwidth of the link {way.name}", places, of)
-    if low <= 0:
-        return QUESTION.undecided(f"needs a link {way.name} that is there: its bandwidth or count is 0", places, of)
+    if low is None or high is None or way.needs:
+        return QUESTION.undecided(way.needs, places, of)
     rates = {transfer.name: rate_of(facts, transfer) for transfer in way.transfers}
     brought, most = Fraction(0), dict[str, Fraction]()
     for transfer in way.transfers:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -34,6 +33,11 @@ class LoadedWay:
     def load(self) -> Fraction:
         """Returns the largest load, of 1."""
         return self.most / self.low
+
+    @property
+    def least_load(self) -> Fraction:
+        """Returns the least load, of 1: at the better ends of all ranges."""
+        return self.least / self.high
 
 
 def loaded_ways(facts: DesignFacts, places: Places) -> tuple[LoadedWay, ...] | None:
@@ -84,9 +88,16 @@ def tier_word(component: Component) -> Word | None:
 
 
 def today(facts: DesignFacts) -> Places:
-    """Returns where each component stands that may stand elsewhere: on a tier with room for it that is of one kind."""
-    return {name: own.runs_on.text for name, own in facts.design.components.items()
-            if own.runs_on is not None and _held(facts, own) is not None}  # fmt: skip
+    """Returns on which tier each component runs."""
+    components = facts.design.components.values()
+    return {own.name: own.runs_on.text for own in components if own.runs_on is not None}
+
+
+def choices(facts: DesignFacts) -> dict[str, tuple[str, ...]]:
+    """Returns the other tiers of the same kind of each component that runs on one of several."""
+    now, kinds = today(facts), _kinds(facts.design)
+    alike = {name: tuple(t for t in kinds if t != at and kinds[t] == kinds.get(at)) for name, at in now.items()}
+    return {name: tiers for name, tiers in alike.items() if tiers}
 
 
 def other_places(facts: DesignFacts) -> Iterator[Places]:
@@ -94,18 +105,27 @@ def other_places(facts: DesignFacts) -> Iterator[Places]:
 
     At most so many as are tried: of more, those that move fewer components.
     """
-    now, kinds, room = today(facts), _kinds(facts.design), _room(facts)
-    choices = {name: [tier for tier in kinds if kinds[tier] == kinds[at]] for name, at in now.items() if at in kinds}
-    movable = [name for name, tiers in choices.items() if len(tiers) > 1]
-    seen = 0
-    for moved in itertools.chain.from_iterable(itertools.combinations(movable, k + 1) for k in range(len(movable))):
-        for tiers in itertools.product(*([tier for tier in choices[name] if tier != now[name]] for name in moved)):
-            seen += 1
-            if seen > MOST:
-                return
-            places = {**now, **dict(zip(moved, tiers, strict=True))}
-            if _fits(facts, places, room):
-                yield places
+    now, tiers_of, room = today(facts), choices(facts), _room(facts)
+    moves = itertools.chain.from_iterable(itertools.combinations(tiers_of, k + 1) for k in range(len(tiers_of)))
+    every = ((moved, tiers) for moved in moves for tiers in itertools.product(*(tiers_of[name] for name in moved)))
+    for moved, tiers in itertools.islice(every, MOST):
+        places = {**now, **dict(zip(moved, tiers, strict=True))}
+        held = _held_on(facts, places)
+        if held is not None and all(tier in room and devices <= room[tier] for tier, devices in held.items()):
+            yield places
+
+
+def misfit(facts: DesignFacts) -> str:
+    """Returns what keeps members from standing where they stand today; empty where they fit, or it is not stated."""
+    for name, component in facts.design.components.items():
+        devices = component.runs_on.devices if isinstance(component.runs_on, Hosting) else None
+        if devices is not None and devices.high.denominator != 1:
+            return f"needs members of {name} that hold whole devices"
+    held, room = _held_on(facts, today(facts)), _room(facts)
+    for tier, devices in held.items() if held is not None else ():
+        if tier in room and devices > room[tier]:
+            return f"needs {devices} devices of {tier} for what runs there: it has {room[tier]}"
+    return ""
 
 
 def _kinds(design: Design) -> dict[str, tuple[object, ...]]:
@@ -140,12 +160,13 @@ def _held(facts: DesignFacts, component: Component) -> Fraction | None:
     return members.high * each if each.denominator == 1 else None
 
 
-def _fits(facts: DesignFacts, places: Places, room: Mapping[str, Fraction]) -> bool:
-    held: Counter[str] = Counter()
+def _held_on(facts: DesignFacts, places: Places) -> dict[str, Fraction] | None:
+    """Returns the devices of each tier that all members hold; None where it is not stated, or they share devices."""
+    held: dict[str, Fraction] = {}
     for name, component in facts.design.components.items():
         if component.runs_on is not None:
-            devices = _held(facts, component)
+            devices, tier = _held(facts, component), places.get(name, component.runs_on.text)
             if devices is None:
-                return False
-            held[places.get(name, component.runs_on.text)] += devices  # type: ignore[assignment]
-    return all(tier in room and devices <= room[tier] for tier, devices in held.items())
+                return None
+            held[tier] = held.get(tier, Fraction(0)) + devices
+    return held

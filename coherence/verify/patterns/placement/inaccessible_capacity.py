@@ -5,6 +5,9 @@ Every pool serves its first tries, and a link between them is asked for more tha
 only a share is reached.  The same members on other tiers of the same kind (the same part, the same stated values, room
 for their devices) reach more over the same links: it is the placement that keeps capacity from being used.
 
+A conflict is certain where it is one at the better ends of today's ranges beside the worse ends of the other place.
+Where members do not fit where they stand, or a link that they need lets nothing through, it is undecided.
+
 Where no placement reaches more, the link is a plain bottleneck: `link load` says so, and nothing is said here.  Where
 pools themselves do not serve the load it is `overload`.  Nor is anything said where there is one placement alone.
 Routes are those of `link load`.  Where ends of links fall into two sides with more to pass than all links between them
@@ -53,6 +56,7 @@ from coherence.language.schema_kinds import Quantity
 if TYPE_CHECKING:
     from coherence.verify.facts.design_facts import DesignFacts
     from coherence.verify.patterns.placement._other_places import LoadedWay, Places
+    from coherence.verify.queues.link_loads import LinkWay
 
 QUESTION = Question("COH503", "inaccessible-capacity", "ai.01 interconnect stability")
 QUESTIONS = (QUESTION,)
@@ -75,21 +79,32 @@ def ask(subject: Subject) -> Iterator[Finding]:
     if design.infrastructure is None or not design.infrastructure.links or len(design.tiers) < 2:
         return
     from coherence.verify.facts.design_facts import known
-    from coherence.verify.patterns.placement._other_places import loaded_ways, other_places, today
+    from coherence.verify.patterns.placement._other_places import choices
 
     facts = known(subject)
-    others = other_places(facts)
+    if choices(facts) and _serves(facts):
+        yield from _answer(subject, facts)
+
+
+def _answer(subject: Subject, facts: DesignFacts) -> Iterator[Finding]:
+    """Yields the answer where members could stand elsewhere, or do not fit where they stand."""
+    from coherence.verify.patterns.placement._other_places import loaded_ways, misfit, other_places, today
+    from coherence.verify.queues.link_loads import link_ways
+
+    others, unfit = other_places(facts), misfit(facts)
     first = next(others, None)
-    ways = loaded_ways(facts, today(facts)) if first is not None and _serves(facts) else None
-    if first is None or not ways:
+    if first is None and not unfit:
         return
-    worst = max(ways, key=lambda way: way.load)
-    if worst.load <= 1:
-        yield _reached(ways, worst)
-        return
-    better = _best(facts, itertools.chain([first], others), worst.load)
-    if better is not None:
-        yield _conflict(subject, facts, worst, *better)
+    if (lacking := next((way for way in link_ways(facts) if way.needs), None)) is not None:
+        yield _undecided(facts, lacking.needs, lacking)
+    elif ways := loaded_ways(facts, today(facts)):
+        worst = max(ways, key=lambda way: way.load)
+        if worst.load <= 1 and first is not None:
+            yield _reached(ways, worst)
+        elif worst.load > 1 and unfit:
+            yield _undecided(facts, unfit, worst.way)
+        elif worst.load > 1 and (better := _best(facts, itertools.chain([first], others), worst.load)) is not None:
+            yield _conflict(subject, facts, ways, *better)
 
 
 def absences(subject: Subject) -> Iterator[Finding]:
@@ -137,17 +152,28 @@ def _reached(ways: tuple[LoadedWay, ...], worst: LoadedWay) -> Finding:
     message = f"links carry all that the pools serve: the fullest, {worst.way.name}, has a load of "
     message += f"at most {render_decimal(worst.load)} of 1"
     evidence = arithmetic({"load": (worst.load, "")}, certificate=Certificate(claim=f"(and {claims})").script())
-    return QUESTION.proved(message, _places(worst), _of(worst), evidence, assumptions=(FIRST,), margin=worst.load < 1)
+    return QUESTION.proved(message, _places(worst.way), _of(worst.way), evidence, assumptions=(FIRST,), margin=worst.load < 1)
 
 
-def _conflict(subject: Subject, facts: DesignFacts, worst: LoadedWay, places: Places, load: Fraction) -> Finding:
+def _undecided(facts: DesignFacts, needs: str, way: LinkWay) -> Finding:
+    from coherence.verify.patterns.placement._other_places import choices
+
+    return QUESTION.undecided(needs, _places(way), (*_of(way), *choices(facts)))
+
+
+def _conflict(
+    subject: Subject, facts: DesignFacts, ways: tuple[LoadedWay, ...], places: Places, load: Fraction
+) -> Finding:
+    """Returns that other places reach more; certain where they do at their worst ends, beside today's best ones."""
     from coherence.verify.patterns.placement._other_places import today
 
+    worst, least = max(ways, key=lambda way: way.load), max(way.least_load for way in ways)
     moved = {name: tier for name, tier in places.items() if tier != today(facts)[name]}
     where = " and ".join(f"{name} on {tier}" for name, tier in moved.items())
     share, other = 1 / worst.load, min(Fraction(1), 1 / load if load else Fraction(1))
+    ends = "" if least == worst.load else "at the worse ends of ranges "
     message = (
-        f"links let {render_decimal(share)} of the load through that all pools serve ({worst.way.name} has "
+        f"{ends}links let {render_decimal(share)} of the load through that all pools serve ({worst.way.name} has "
         f"{render_decimal(worst.load)} of 1); with {where} {render_decimal(other)} of it is reached"
     )
     cut = _cut(facts)
@@ -157,10 +183,10 @@ def _conflict(subject: Subject, facts: DesignFacts, worst: LoadedWay, places: Pl
         words = f"from {' and '.join(cut.side)} to the rest {_rate(cut.passing)} have to pass"
         witness.insert(0, Step(None, f"{words}, links between carry {_rate(cut.carried)}: no other routes would do"))
         numbers |= {"cut: to pass": (cut.passing, "B/s"), "cut: carried": (cut.carried, "B/s")}
-    places_of_both = (*_places(worst), *_standing(facts, moved))
+    places_of_both = (*_places(worst.way), *_standing(facts, moved))
     return QUESTION.conflict(
-        message, places_of_both, (*_of(worst), *moved), arithmetic(numbers, witness=witness),
-        certain=worst.least > worst.high, assumptions=(FIRST,), repairs=_move(subject, facts, moved, load),
+        message, places_of_both, (*_of(worst.way), *moved), arithmetic(numbers, witness=witness),
+        certain=least > max(load, 1), assumptions=(FIRST,), repairs=_move(subject, facts, moved, load),
     )  # fmt: skip
 
 
@@ -199,15 +225,16 @@ def _rate(amount: Fraction) -> str:
     return f"{render_decimal(amount / 10**9)} GB/s" if amount >= 10**9 else f"{render_decimal(amount / 10**6)} MB/s"
 
 
-def _of(worst: LoadedWay) -> tuple[str, ...]:
-    names = (t.name if t.call is not None else t.callee for t in worst.way.transfers)
+def _of(way: LinkWay) -> tuple[str, ...]:
+    names = (t.name if t.call is not None else t.callee for t in way.transfers)
     return tuple(dict.fromkeys(names))
 
 
-def _places(worst: LoadedWay) -> tuple[Place, ...]:
-    bandwidth = worst.way.link.constants["bandwidth"]
+def _places(way: LinkWay) -> tuple[Place, ...]:
+    bandwidth = way.link.constants.get("bandwidth")
     stated = [bandwidth.place.labelled("one link carries this")] if isinstance(bandwidth, Quantity) else []
-    sizes = [(t.name, t.carries) for t in worst.way.transfers]
+    stated += [way.link.count.place.labelled("so many links")] if way.link.count is not None else []
+    sizes = [(t.name, t.carries) for t in way.transfers]
     return (*stated, *(size.place.labelled(f"{name} carries this") for name, size in sizes if size is not None))
 
 

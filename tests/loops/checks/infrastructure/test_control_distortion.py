@@ -9,6 +9,7 @@ import pytest
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
 from coherence.language.reading import read_text
+from coherence.loops.checks.infrastructure._what_lies_between import slower
 from coherence.loops.checks.infrastructure.control_distortion import absences, ask
 
 TEXT = """coherence: 1
@@ -62,3 +63,15 @@ def test_a_constant_overhead_is_slower_and_obedient() -> None:
 
 def test_another_site_is_no_virtualization() -> None:
     assert answers("added_delay: 16 s", kind="environment") == []
+
+
+@pytest.mark.parametrize(
+    ("period", "delay", "longer"),
+    [("15 s", "16 s", "17 s"), ("15 s", "15.5 s", "16 s"), ("15 ms", "16 ms", "17 ms"), ("1.5 s", "1.6 s", "1.7 s"),
+     ("1 min", "61 s", "62 s")],
+)  # fmt: skip
+def test_a_longer_period_is_counted_as_it_is_written(period: str, delay: str, longer: str) -> None:
+    text = TEXT.format(between=f"added_delay: {delay}", period=15, kind="virtualization").replace("15 s", period)
+    subject = Subject(read_text(text, "d"), {"d": text})
+    (repair,) = slower(subject, ["hpa"], subject.design.boundaries["vms"].added_delay.high)  # type: ignore[union-attr]
+    assert [(edit.old, edit.new) for edit in repair.edits] == [(period, longer)]

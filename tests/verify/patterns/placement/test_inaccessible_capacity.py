@@ -8,6 +8,7 @@ from fractions import Fraction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from coherence.checking.repair.rechecks import gone
 from coherence.findings import repairs
 from coherence.findings.finding import Finding, Verdict
 from coherence.findings.question_input import Subject
@@ -71,6 +72,10 @@ def test_the_verdict_is_that_of_every_placement(line: Line) -> None:
     ]
     others = [fullest(places, rate, links, sizes) for places in fitting if places != now]
     load, found = fullest(now, rate, links, sizes), answers(text)
+    if now not in fitting and load > 1:
+        (finding,) = found
+        assert finding.verdict is Verdict.UNDECIDED
+        return
     if not others or load == 0 or (load > 1 and min(others) >= load):
         assert found == []
         return
@@ -92,3 +97,11 @@ def test_a_cut_says_that_no_other_route_would_do() -> None:
     assert finding.evidence.numbers["cut: to pass"][0] == 20 * 10**9
     assert finding.evidence.numbers["cut: carried"][0] == 10 * 10**9
     assert "no other routes would do" in finding.evidence.witness[0].text
+
+
+def test_an_edit_after_which_members_do_not_fit_disproves_nothing() -> None:
+    text = text_of(4, [4, 4, 4], [10, 12], [(1, 4), (0, 4)], [5])
+    (conflict,), (after,) = answers(text), answers(text.replace("t0, copies: 4", "t0, copies: 5"))
+    assert (conflict.verdict, after.verdict) == (Verdict.CONFLICT, Verdict.UNDECIDED)
+    assert set(conflict.of) <= set(after.of)
+    assert not gone(conflict, [after])
