@@ -91,7 +91,13 @@ def _crossing(subject: Subject) -> Iterator[tuple[Group, dict[str, Quantity]]]:
 
 
 def _answer(subject: Subject, group: Group, values: dict[str, Quantity]) -> Iterator[Finding]:
-    from coherence.loops.checks.infrastructure._what_lies_between import is_open, is_rest, swings, verdict_about, without
+    from coherence.loops.checks.infrastructure._what_lies_between import (
+        is_open,
+        is_rest,
+        swings,
+        verdict_about,
+        without,
+    )
 
     across = verdict_about(subject, subject.design, group.names)
     if across is not None and is_open(across):

@@ -152,7 +152,8 @@ def _reached(ways: tuple[LoadedWay, ...], worst: LoadedWay) -> Finding:
     message = f"links carry all that the pools serve: the fullest, {worst.way.name}, has a load of "
     message += f"at most {render_decimal(worst.load)} of 1"
     evidence = arithmetic({"load": (worst.load, "")}, certificate=Certificate(claim=f"(and {claims})").script())
-    return QUESTION.proved(message, _places(worst.way), _of(worst.way), evidence, assumptions=(FIRST,), margin=worst.load < 1)
+    places, of = _places(worst.way), _of(worst.way)
+    return QUESTION.proved(message, places, of, evidence, assumptions=(FIRST,), margin=worst.load < 1)
 
 
 def _undecided(facts: DesignFacts, needs: str, way: LinkWay) -> Finding:
