@@ -118,8 +118,8 @@ def other_places(facts: DesignFacts) -> Iterator[Places]:
 def misfit(facts: DesignFacts) -> str:
     """Returns what keeps members from standing where they stand today; empty where they fit, or it is not stated."""
     for name, component in facts.design.components.items():
-        devices = component.runs_on.devices if isinstance(component.runs_on, Hosting) else None
-        if devices is not None and devices.high.denominator != 1:
+        each = component.runs_on.devices if isinstance(component.runs_on, Hosting) else None
+        if each is not None and each.high.denominator != 1:
             return f"needs members of {name} that hold whole devices"
     held, room = _held_on(facts, today(facts)), _room(facts)
     for tier, devices in held.items() if held is not None else ():

@@ -103,8 +103,9 @@ def _answer(subject: Subject, facts: DesignFacts) -> Iterator[Finding]:
             yield _reached(ways, worst)
         elif worst.load > 1 and unfit:
             yield _undecided(facts, unfit, worst.way)
-        elif worst.load > 1 and (better := _best(facts, itertools.chain([first], others), worst.load)) is not None:
-            yield _conflict(subject, facts, ways, *better)
+        elif worst.load > 1 and first is not None:
+            better = _best(facts, itertools.chain([first], others), worst.load)
+            yield from () if better is None else [_conflict(subject, facts, ways, *better)]
 
 
 def absences(subject: Subject) -> Iterator[Finding]:
@@ -187,7 +188,7 @@ def _conflict(
     places_of_both = (*_places(worst.way), *_standing(facts, moved))
     return QUESTION.conflict(
         message, places_of_both, (*_of(worst.way), *moved), arithmetic(numbers, witness=witness),
-        certain=least > max(load, 1), assumptions=(FIRST,), repairs=_move(subject, facts, moved, load),
+        certain=least > 1 and least > load, assumptions=(FIRST,), repairs=_move(subject, facts, moved, load),
     )  # fmt: skip
 
 
