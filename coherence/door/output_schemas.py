@@ -90,7 +90,7 @@ SWEEP = {
     **HEAD, "path": "text", "keys": [{"key": "text", "unit": "text", "values": ["text"]}], "counts": {"*": "count"},
     "points": [{
         "values": ["text"], "verdict": "text", "loops": ["text"], "period": MAYBE_NUMBER, "growth": MAYBE_NUMBER,
-        "why": "text",
+        "why": "text", "assumes": ["text"],
     }],
     "disagreements": ["any"], "assumptions": ["text"], "not_read": NOT_READ,
     "linear?": {"readings": "count", "checks": "count", "marks": {"*": "text"}, "rows": ["text"]},
