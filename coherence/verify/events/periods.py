@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from coherence.language.design import Design, Timer
+from coherence.language.entries.actions import ENDS, action_in, takes_back
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
 from coherence.verify.events import graph, orders
@@ -21,6 +22,11 @@ def periods(design: Design, timer: Timer, *, without: str = "") -> Iterator[Firi
     """
     if firing.never(timer) or (timer.every is not None and firing.misses_of(timer) != (1, 1)):
         return
+    if timer.every is not None and timer.start is not None and _begins_anew(timer, timer.start.thing):
+        fires = firing.firing(timer)
+        if fires is not None and firing.begins_again(timer) and not timer.start.activity:
+            yield fires.window
+        return
     if timer.every is not None:
         early, late = shift_of(timer.jitter)  # two firings come closer, or further apart, by the jitter of both
         shortest = max(Fraction(0), timer.every.low - (late - early))
@@ -30,6 +36,13 @@ def periods(design: Design, timer: Timer, *, without: str = "") -> Iterator[Firi
     for chain in _back_to_itself(design, f"{timer.name} fires"):
         if without not in (link.cause for link in chain):
             yield orders.total(chain)
+
+
+def _begins_anew(timer: Timer, thing: str) -> bool:
+    """Decides whether a timer ends what it counts from."""
+    words = timer.then.text.split() if timer.then is not None else []
+    ends = action_in(" ".join(words)) == ENDS or takes_back(" ".join(words))
+    return firing.counts_from_start(timer, thing) and ends and words[1:2] == [thing]
 
 
 def _last_firings(design: Design) -> graph.Causes:

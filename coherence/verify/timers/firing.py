@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from coherence.findings.question_input import rational
 from coherence.language.design import Timer
-from coherence.language.entries.actions import action_in, marked_as
+from coherence.language.entries.actions import action_in, marked_as, takes_back
 from coherence.language.entries.jitter import shift_of
 from coherence.language.entries.probes import is_paced_by_reply, longest_spacing
 from coherence.language.implied import is_answered_by_default
@@ -22,6 +22,16 @@ from coherence.language.words import ACTIONS
 LEASES = frozenset(ACTIONS["hands out again"])
 """First words of `then` that hand out work again: a second net for a worker that died."""
 PROBES = {"readiness_probe": "takes off the list", "startup_probe": "ends", "liveness_probe": "ends"}
+
+
+def counts_from_start(timer: Timer, thing: str) -> bool:
+    """Decides whether a timer counts from a start of the thing: it begins anew each time."""
+    return timer.start is not None and timer.start.thing == thing and timer.start.kind == "starts"
+
+
+def begins_again(timer: Timer) -> bool:
+    """Decides whether what a timer does begins a thing again at once."""
+    return timer.then is not None and ("restart" in timer.then.text or takes_back(timer.then.text))
 
 
 def hands_out_again(timer: Timer) -> bool:

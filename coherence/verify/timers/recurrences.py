@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
+from coherence.base import units
 from coherence.base.places import Place
 from coherence.language.design import Component, Design, Limit, Loop, Timer
 from coherence.language.entries.actions import ENDS, action_in, takes_back
@@ -85,20 +87,31 @@ def _of_timer(facts: DesignFacts, timer: Timer, thing: str, *, once: bool) -> It
 
 
 def _apart(facts: DesignFacts, timer: Timer, thing: str, *, once: bool) -> Interval | None:
-    """Returns the time between firings: the period, or from a start of the thing its own time; from outside, any."""
-    if timer.every is not None:
-        few, many = firing.misses_of(timer)
-        return Interval(few * timer.every.low, many * timer.every.high) if timer.every.low > 0 else None
-    assert timer.start is not None
-    window = firing.firing(timer)
-    if timer.start.thing == thing and timer.start.kind == "starts" and window is not None:
-        again = (
-            once
-            or comes_back(facts.design.components.get(thing))
-            or (timer.then is not None and ("restart" in timer.then.text or takes_back(timer.then.text)))
-        )
-        return Interval(window.window.earliest, window.window.latest) if again and window.window.earliest > 0 else None
-    return None
+    """Returns the time between firings: from a start of the thing its own time, else the period; from outside, any."""
+    fires, component = firing.firing(timer), facts.design.components.get(thing)
+    if firing.counts_from_start(timer, thing) and fires is not None:
+        begun = firing.begins_again(timer)
+        if once or comes_back(component) or begun:
+            away = Fraction(0) if begun or component is None else _away(component)
+            least, most = fires.window.earliest + (away or 0), fires.window.latest
+            if away is None or most is None or (timer.start is not None and timer.start.activity):
+                return Interval(least, None) if least > 0 else None
+            return Interval(least, most + away) if least > 0 else None
+    if timer.every is None:
+        return None
+    few, many = firing.misses_of(timer)
+    return Interval(few * timer.every.low, many * timer.every.high) if timer.every.low > 0 else None
+
+
+def _away(component: Component) -> Fraction | None:
+    """Returns the seconds after which a member that was removed comes back; None where that is not said."""
+    returns = component.returns.text if component.returns is not None else "always"
+    if returns == "always":
+        return Fraction(0)
+    try:
+        return units.quantity(returns.removeprefix("after "))[0]
+    except ValueError:
+        return None
 
 
 def _of_loop(facts: DesignFacts, loop: Loop, thing: str, *, once: bool) -> Iterator[Recurrence]:

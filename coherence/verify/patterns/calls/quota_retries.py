@@ -147,12 +147,14 @@ def _flows(
 def _sends(way: Way) -> Fraction | None:
     """Returns the most sends of one first try while all are refused, within the limits that end tries; None: no bound.
 
-    Of each try two copies, where they may be sent.  A try that its caller cancels ends what it has begun.
+    Of each try two copies, where they may be sent.  A try that its caller cancels ends what it has begun.  A refusal
+    comes at once, but a try that begins retries itself may last until its limit.
     """
     total, limit = Fraction(1), None
-    for plan in way:
+    for number, plan in enumerate(way, start=1):
         end = least(limit, plan.deadline.high if plan.deadline is not None else None)
-        refused = [cause for cause in plan.causes if cause.name != "timeout"]
+        lasts = any(inner.tries != 1 for inner in way[number:])
+        refused = [cause for cause in plan.causes if lasts or cause.name != "timeout"]
         counts = [plan.tries if end is None else started(plan.best(cause), end) for cause in refused]
         if None in counts:
             return None
