@@ -131,6 +131,9 @@ def _by_shifts(normal: Series, incident: Series, signal: str | None) -> ServiceR
         Suspect(service, far, f"{metric} shifted by {far:.3g} times what is usual")
         for service, (far, metric) in best.items() if far > 0
     )  # fmt: skip
+    compared = {name for name, _ in shifted.shifts}
+    left_out = tuple(f"{name}: has no value in the incident" for name in normal.names if name not in compared)
+    method = "largest shift: no graph of calls is given"
     return ServiceRanking(
-        signal or "any signal", suspects, shifted.p, shifted.windows, "largest shift: no graph of calls is given"
-    )
+        signal or "any signal", suspects, shifted.p, shifted.windows, method, left_out=left_out
+    )  # fmt: skip

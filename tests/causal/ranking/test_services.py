@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from coherence.base.errors import UsageError
@@ -55,3 +58,13 @@ def test_what_cannot_be_asked_is_refused_with_what_is_known() -> None:
         rank_services(given.normal, given.incident, None, given.calls)
     with pytest.raises(UsageError, match="has no service 'frontend'"):
         rank_services(given.normal, given.incident, "frontend_latency", {"a": ("b",)})
+
+
+def test_a_service_that_goes_dark_is_named() -> None:
+    given = made_incident(1, "delay")
+    dark = given.incident.names[-1]
+    values = given.incident.values.copy()
+    values[:, given.incident.names.index(dark)] = np.nan
+    ranking = rank_services(given.normal, replace(given.incident, values=values), "frontend_latency", None)
+    assert ranking.left_out == (f"{dark}: has no value in the incident",)
+    assert not rank_services(given.normal, given.incident, "frontend_latency", None).left_out
