@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,18 +10,17 @@ from typing import Any
 import click
 
 from coherence.base.errors import did_you_mean
+from coherence.cli._terminal import is_coloured
 
 SIGNATURE = "written by `coherence`"
 COMMENTS = {
-    "text": "# {}", "latex": "% {}", "mermaid": "%% {}", "dot": "// {}", "markdown": "<!-- {} -->",
-    "graphml": "<!-- {} -->", "svg": "<!-- {} -->", "junit": "<!-- {} -->",
+    "text": "# {}", "concise": "# {}", "github": "# {}", "latex": "% {}", "mermaid": "%% {}", "dot": "// {}",
+    "markdown": "<!-- {} -->", "graphml": "<!-- {} -->", "svg": "<!-- {} -->", "junit": "<!-- {} -->",
 }  # fmt: skip
-# JSON has no comments
-JSON_MARKS = (
-    b'"tool": "coherence',
-    b'"title": "coherence design"',
-    b'"title": "what `coherence',
-)
+MARKS = {  # of what has no comments
+    "json": (b'"tool": "coherence', b'"title": "coherence design"', b'"title": "what `coherence'),
+    "sarif": (b'"name": "coherence"',),
+}
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,27 @@ def output_option(*forms: str) -> Callable[[Callable[..., Any]], Callable[..., A
 
 
 def put_out(outputs: Sequence[Output], rendered: Callable[[str], str]) -> None:
-    """Prints each output, or writes it to its file.  rendered: what stands in a format.  Raises UsageError."""
+    """Prints each output, or writes it to its file.  rendered: what stands in a format.  Raises UsageError.
+
+    Text may have colours: they go to a terminal alone.
+    """
     for output in outputs:
         content = rendered(output.form)
         if output.file is None:
-            click.echo(content, nl=False)
+            click.echo(content, nl=False, color=is_coloured(sys.stdout) or None)
             continue
         from coherence.base.output_files import write_output
 
-        signed = content if output.form == "json" else f"{content}{COMMENTS[output.form].format(SIGNATURE)}\n"
-        write_output(output.file, signed.encode(), mark=mark_of(output.form))
+        write_output(output.file, _signed(output.form, content).encode(), mark=mark_of(output.form))
+
+
+def _signed(form: str, content: str) -> str:
+    """Returns the content of a file, without colours, and with our signature where the format has comments."""
+    if form in MARKS:
+        return content
+    return f"{click.unstyle(content) if form == 'text' else content}{COMMENTS[form].format(SIGNATURE)}\n"
 
 
 def mark_of(form: str) -> bytes | tuple[bytes, ...]:
     """Returns what stands in every file of the format that a command wrote."""
-    return JSON_MARKS if form == "json" else SIGNATURE.encode()
+    return MARKS.get(form, SIGNATURE.encode())

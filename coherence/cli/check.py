@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,12 +13,13 @@ import click
 from coherence.base.errors import InputError, UsageError
 from coherence.base.watchdog import STOPPED_CODE, WHOLE, interruptible, run_limit
 from coherence.cli._given import refuse_given
+from coherence.cli._output import Output, output_option
 from coherence.cli._progress import Progress
+from coherence.cli._reports import FORMATS, problem_report, put_out_report
 from coherence.cli._seconds import time_limit_option
-from coherence.cli._terminal import is_coloured
 from coherence.cli._unread import strict_code, strict_option
 from coherence.cli._workers import workers_of
-from coherence.findings.finding import Accounting, Evidence, Finding, Grade, Report, Severity, Verdict
+from coherence.findings.finding import Finding, Grade, Report, Severity, Verdict
 
 if TYPE_CHECKING:
     from coherence.checking.workspace import Answering, Workspace
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from coherence.findings.diagnostic_domains import Domain
 
 KINDS = ("target", "writers", "start", "order", "drain", "answer", "work", "update", "rest")  # of default promises
-INVALID = "COH000"  # the code of a problem of an input, in outputs for machines
 SEVERITIES = {"info": 0, "warning": 1, "error": 2}
 OF_A_REPAIR = 2 / 3  # of the time limit that --fix and --diff may take, and the report after them the rest
 
@@ -56,10 +55,7 @@ OF_A_REPORT = (
     "--min-evidence", type=click.Choice([g.value for g in Grade]), default="estimated", show_default=True,
     help="Leave out findings with weaker evidence.",
 )  # fmt: skip
-@click.option(
-    "--output", "-o", multiple=True, metavar="FORMAT[=FILE]",
-    help="text, concise, json, sarif, junit, markdown or github; repeatable.",
-)  # fmt: skip
+@output_option(*FORMATS)
 @click.option("--picture", metavar="FILE.svg", help="Draw how each conflict happens, step by step in time.")
 @strict_option("something is undecided or not read, or no question answers about a design")
 @click.option(
@@ -110,15 +106,15 @@ def command(paths: Sequence[str], **options: Any) -> int:
         return watched(
             paths,
             lambda: _reported(paths, chosen, answering=memory.answers),
-            lambda made: write(made, chosen.output or ("text",), verbose=chosen.verbose),
-            lambda made: write(made, [one for one in chosen.output if "=" in one], verbose=chosen.verbose),
+            lambda made: put_out_report(made, chosen.output, verbose=chosen.verbose),
+            lambda made: put_out_report(made, chosen.files, verbose=chosen.verbose),
         )
     if chosen.fix or chosen.diff:
         refuse_given(("without", "domain"), "a repair is for every conflict: write --ignore CODE")
         return _fixed(paths, chosen)
     with Progress("checking") as bar, interruptible(bar) as run, _problems_in(chosen):
         report = _reported(paths, chosen)
-    write(report, chosen.output or ("text",), verbose=chosen.verbose)
+    put_out_report(report, chosen.output, verbose=chosen.verbose)
     if chosen.picture:
         _draw(paths, report, chosen.picture)
     return STOPPED_CODE if run.stopped else exit_code(report, chosen.fail_on, strict=chosen.strict)
@@ -139,22 +135,9 @@ def _problems_in(options: CheckOptions) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        machines = [output for output in options.output if output.partition("=")[0] not in ("text", "concise")]
-        write(problem_report(error), machines, verbose=False)
+        machines = [output for output in options.output if output.form not in ("text", "concise")]
+        put_out_report(problem_report(error), machines, verbose=False)
         raise
-
-
-def problem_report(error: InputError) -> Report:
-    """Returns a report with a finding for each problem of an input: nothing was checked, so all is undecided."""
-    evidence = Evidence(Grade.PROVED, "reading the input")
-    findings = tuple(
-        Finding(
-            INVALID, "invalid-input", Verdict.UNDECIDED, Severity.ERROR,
-            "; ".join(filter(None, (problem.message, problem.remedy))), (problem.place,), (), evidence,
-        )
-        for problem in error.problems
-    )  # fmt: skip
-    return Report(findings, Accounting(), ())
 
 
 def _refuse_unprinted(options: CheckOptions) -> None:
@@ -165,29 +148,14 @@ def _refuse_unprinted(options: CheckOptions) -> None:
         from coherence.reporting.pictures.files import check_drawing
 
         check_drawing(options.picture)
-    if options.diff and any("=" not in form for form in options.output):
+    if options.diff and options.files != options.output:
         refuse_given(("output",), "--diff prints the change alone: write -o FORMAT=FILE")
-    _refuse_outputs(options.output)
-    forms = options.output or (() if options.diff else ("text",))
-    if not any(form.partition("=")[0] == "text" for form in forms):
+    outputs = options.files if options.diff else options.output
+    if not any(output.form == "text" for output in outputs):
         refuse_given(
             ("verbose",),
             "it lengthens the text, and no text is printed: other formats are as long as they are, and JSON has all",
         )
-
-
-def _refuse_outputs(outputs: Sequence[str]) -> None:
-    """Raises UsageError for a format that is none, and for a file that holds something else."""
-    from coherence import reporting
-    from coherence.base.output_files import refuse_foreign
-
-    for output in outputs:
-        name, equals, file = output.partition("=")
-        mark = reporting.mark(name)
-        if equals and not file:
-            raise UsageError(f"-o {output} names no file: write {name}=FILE, or {name} for standard output")
-        if file:
-            refuse_foreign(file, mark=mark)
 
 
 @dataclass(frozen=True)
@@ -200,7 +168,7 @@ class CheckOptions:
     without: tuple[str, ...]
     fail_on: str
     min_evidence: str
-    output: tuple[str, ...]
+    output: tuple[Output, ...]
     strict: bool
     expect: bool
     time_limit: float
@@ -213,6 +181,11 @@ class CheckOptions:
     no_cache: bool
     verbose: bool
     picture: str | None
+
+    @property
+    def files(self) -> tuple[Output, ...]:
+        """Returns the outputs that go to files."""
+        return tuple(output for output in self.output if output.file)
 
 
 def _expected(paths: Sequence[str], options: CheckOptions) -> int:
@@ -319,11 +292,11 @@ def _repaired(paths: Sequence[str], options: CheckOptions, opened: Workspace, wa
     if options.fix:
         _fix.write(changed)
         report = _reported(paths, options)
-        write(report, options.output or ("text",), verbose=options.verbose)
+        put_out_report(report, options.output, verbose=options.verbose)
     else:
         _fix.show(changed)
         report = _reported(paths, options, opened)
-        write(report, [one for one in options.output if "=" in one], verbose=options.verbose)
+        put_out_report(report, options.files, verbose=options.verbose)
     return exit_code(report, options.fail_on, strict=options.strict)
 
 
@@ -358,27 +331,6 @@ def stronger(report: Report, least: str) -> Report:
     grades = [g.value for g in Grade]
     strong = tuple(f for f in report.findings if grades.index(f.evidence.grade) <= grades.index(least))
     return replace(report, findings=strong)
-
-
-def write(report: Report, outputs: Sequence[str], *, verbose: bool) -> None:
-    """Writes each output to its file, or to standard output."""
-    from coherence import reporting
-
-    targets = [(name, file) for name, _, file in (output.partition("=") for output in outputs)]
-    for name, file in targets:
-        colour = name == "text" and not file and is_coloured(sys.stdout)
-        options: dict[str, Any] = {"verbose": verbose, "colour": colour} if name == "text" else {}
-        if name == "sarif":
-            from coherence.findings.registry import question_pages
-
-            options["rules"] = question_pages()
-        text = reporting.render(name, report, **options)
-        if file:
-            from coherence.base.output_files import write_output
-
-            write_output(file, text.encode(), mark=reporting.mark(name))
-        else:
-            click.echo(text, nl=False, color=colour or None)  # click takes colours off what is no terminal
 
 
 def exit_code(report: Report, fail_on: str, *, strict: bool) -> int:

@@ -12,9 +12,6 @@ from coherence.reporting._not_read import listed_only, not_read_sentence
 from coherence.reporting._options import ReportOptions
 from coherence.reporting._words import one_line, ordered, primary, sentence, unanswered, where
 
-NAME = "concise"
-MARK = (b" COH", b": not read: ", b"-: no question answers")  # one stands in every report that is not empty
-
 
 def render(report: Report, *, options: ReportOptions) -> str:  # noqa: ARG001  (every format takes options)
     """Returns the lines of the findings; one without a place begins with `-`."""

@@ -30,8 +30,6 @@ from coherence.reporting._words import (
     where,
 )
 
-NAME = "github"
-MARK = (b"title=COH", b"title=not read::", b"title=not checked::")  # one stands in every report that is not empty
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}
 
 

@@ -28,8 +28,6 @@ from coherence.reporting._since import since_json
 from coherence.reporting._versions import versions
 from coherence.reporting._words import baseline, ordered
 
-NAME = "json"
-MARK = b'"tool": "coherence"'  # stands in every report of this format that is not empty
 FORMAT_VERSION = 3
 POLICIES = ("loops", "calls", "timers", "limits")
 PAIRS = ("conflict", "safe", "undecided", "not_modelled", "unrelated")

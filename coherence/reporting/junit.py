@@ -21,9 +21,6 @@ from coherence.reporting.text import block, repairs
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-NAME = "junit"
-MARK = b"<testsuites"  # stands in every report of this format that is not empty
-
 
 def render(report: Report, *, options: ReportOptions) -> str:
     """Returns a `testsuites` document with one suite; a report without findings has one case that passes."""

@@ -29,9 +29,6 @@ from coherence.reporting._words import (
 )
 from coherence.reporting.text import block, is_brief
 
-NAME = "markdown"
-MARK = b"# Coherence report"  # stands in every report of this format that is not empty
-
 
 def render(report: Report, *, options: ReportOptions) -> str:
     """Returns accounting, table, and a section for each finding that is no proof or note (`verbose`: for each)."""

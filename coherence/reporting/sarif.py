@@ -35,8 +35,6 @@ from coherence.reporting._words import (
 )
 from coherence.reporting.json_ import as_data, dumps
 
-NAME = "sarif"
-MARK = b'"name": "coherence"'  # stands in every report of this format that is not empty
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "coherence/v1"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

@@ -23,9 +23,6 @@ from coherence.reporting._words import (
     where,
 )
 
-NAME = "text"
-MARK = b"\nChecked "  # stands in every report of this format that is not empty
-
 
 def render(report: Report, *, options: ReportOptions) -> str:
     """Problems in full, then proofs and notes on one line each, then what was counted."""

@@ -10,7 +10,7 @@ import pytest
 
 from coherence.base.errors import UsageError
 from coherence.cli._help import commands
-from coherence.cli._output import COMMENTS, SIGNATURE, Output, OutputType, mark_of, output_option, put_out
+from coherence.cli._output import COMMENTS, MARKS, SIGNATURE, Output, OutputType, mark_of, output_option, put_out
 from coherence.cli._run import Commands, run
 
 DESIGN = """\
@@ -38,7 +38,9 @@ def forms_of(command: str) -> tuple[str, ...]:
     found = Commands(name="coherence").get_command(click.Context(Commands()), command)
     assert found is not None
     kinds = [param.type for param in found.params if param.name == "output"]
-    return tuple(kinds[0].forms) if kinds and isinstance(kinds[0], OutputType) else ("text", "json")
+    assert len(kinds) == 1
+    assert isinstance(kinds[0], OutputType)  # the one way in which formats are asked for
+    return tuple(kinds[0].forms)
 
 
 @pytest.mark.parametrize("command", sorted(ANSWERING))
@@ -88,6 +90,7 @@ def test_every_format_but_json_is_signed_in_its_own_comments(folder: Path) -> No
         put_out([Output(form, f"{form}.signed")], lambda _: "content\n")
         assert (folder / f"{form}.signed").read_text(encoding="utf-8") == f"content\n{comment.format(SIGNATURE)}\n"
         assert mark_of(form) == SIGNATURE.encode()
+    assert set(COMMENTS) | set(MARKS) >= {form for command in ANSWERING for form in forms_of(command)}
     put_out([Output("json", "a.json")], lambda _: '{"tool": "coherence x"}\n')
     with pytest.raises(UsageError, match="something else"):
         put_out([Output("text", "a.json")], lambda _: "content\n")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import types
 from pathlib import Path
 
 import pytest
 
 import coherence
 from coherence import reporting
-from coherence.base.errors import InternalError, UsageError
+from coherence.base.errors import UsageError
 from coherence.findings.finding import Report, Verdict
 from coherence.reporting import formats, render, versions
 from tests.reporting.conftest import conflict, proof, report_of
@@ -35,15 +34,6 @@ def test_an_unknown_format_gets_a_suggestion(wrong: str, right: str, full_report
 def test_an_unknown_option_gets_a_suggestion(full_report: Report) -> None:
     with pytest.raises(UsageError, match="'color'; did you mean 'colour'"):
         render("text", full_report, color=True)
-
-
-def test_a_name_claimed_twice_names_both_modules(monkeypatch: pytest.MonkeyPatch) -> None:
-    twins = {f"coherence.reporting.{name}": types.SimpleNamespace(NAME="twin", label=name) for name in ("one", "two")}
-    infos = [types.SimpleNamespace(name=name, ispkg=False) for name in ("two", "one", "_private")]
-    monkeypatch.setattr("pkgutil.iter_modules", lambda _: iter(infos))
-    monkeypatch.setattr("importlib.import_module", twins.__getitem__)
-    with pytest.raises(InternalError, match=r"'twin' is claimed by .*'one'.* and .*'two'"):
-        reporting._formats_by_name.__wrapped__()
 
 
 @pytest.mark.parametrize("name", NAMES)
