@@ -64,7 +64,7 @@ def expected_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def compare(
-    files: Sequence[Path], *, time_limit: float = 20.0, base: Path | None = None, workers: WorkerPool = HERE
+    files: Sequence[Path], *, time_limit: float = 60.0, base: Path | None = None, workers: WorkerPool = HERE
 ) -> Iterator[Result]:
     """Yields how each design differs from its `expected.yaml`, in order; names relative to `base`.
 
@@ -146,6 +146,10 @@ def summary(results: Sequence[Result]) -> str:
     for result in results:
         lines.append(f"{'ok  ' if not result.differences else 'FAIL'} {result.path}")
         lines += [f"       {line}" for line in result.differences]
+    return "\n".join([*lines, closing(results)]) + "\n"
+
+
+def closing(results: Sequence[Result]) -> str:
+    """Returns how many designs were compared and how many differ."""
     bad = sum(bool(result.differences) for result in results)
-    lines.append(f"{len(results)} designs, {bad} differ from their expected.yaml")
-    return "\n".join(lines) + "\n"
+    return f"{len(results)} designs, {bad} differ from their expected.yaml"

@@ -102,10 +102,13 @@ def test_the_demo_fails_where_a_design_differs(
     monkeypatch.setattr("coherence.language.catalogue.shipped", lambda name: tmp_path / name)
     assert run(["demo"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("== one\n")
+    assert out.startswith("one  COH201 ")
+    assert "1 designs, 0 differ from their expected.yaml\n" in out
+    assert run(["demo", "--full"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("== one\n\nerror[COH201]: ")
     assert out.endswith("1 designs, 0 differ from their expected.yaml\n")
-    assert run(["demo", "--brief"]) == 0
-    assert capsys.readouterr().out.startswith("ok   ")
     expected.write_text("findings: []\n")
-    assert run(["demo", "--brief"]) == 1
+    assert run(["demo"]) == 1
+    assert "DIFFERS  found and not expected: COH201 conflict" in capsys.readouterr().out
     assert expectations.summary([]) == "0 designs, 0 differ from their expected.yaml\n"
