@@ -31,6 +31,7 @@ def test_exit_handlers_run_and_the_code_is_kept(tmp_path: Path, text: str, code:
     assert bool(done.stderr) == (code == 2)
 
 
+@pytest.mark.slow
 def test_all_output_is_written_before_the_end(tmp_path: Path) -> None:
     limits = "".join(f"  l{n}: {{counts: outside{n}.b, at_most: 3, when_full: wait}}\n" for n in range(300))
     (tmp_path / "design.yaml").write_text(f"coherence: 1\nlimits:\n{limits}")

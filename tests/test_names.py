@@ -100,17 +100,18 @@ def scopes(scope: ast.AST) -> Iterator[tuple[ast.AST, list[tuple[int, str]]]]:
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
+NAMING: Mapping[type[ast.AST], str] = {
+    ast.arg: "arg", ast.FunctionDef: "name", ast.AsyncFunctionDef: "name", ast.ClassDef: "name",
+    ast.ExceptHandler: "name", ast.MatchAs: "name", ast.MatchStar: "name",
+}  # fmt: skip
+
+
 def bound_name(node: ast.AST) -> str | None:
     """Returns the name that a node binds in its scope, if it binds one."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-            return name
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            return name
-        case ast.ExceptHandler(name=name) | ast.MatchAs(name=name) | ast.MatchStar(name=name):
-            return name
-        case _:
-            return None
+    if isinstance(node, ast.Name):
+        return node.id if isinstance(node.ctx, ast.Store) else None
+    field = NAMING.get(type(node))
+    return getattr(node, field) if field else None
 
 
 def lines(scope: ast.AST) -> int:

@@ -149,6 +149,7 @@ def test_no_script_of_the_release_has_an_expression_in_it() -> None:
     assert not [name for name, script in release_steps().items() if "${{" in script]
 
 
+@pytest.mark.slow
 def test_rendered_manifests_are_checked_from_a_pipe(folder: Path) -> None:
     """`helm template | coherence check -`."""
     manifest = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: i}]}\n"

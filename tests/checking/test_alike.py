@@ -155,6 +155,7 @@ def test_answers_are_the_same_shared_and_asked_alone() -> None:
     assert_shared_as_asked({"all.yaml": "---\n".join(kinds)}, repairs=False)
 
 
+@pytest.mark.slow
 def test_each_workload_in_conflict_has_its_repair() -> None:
     sources = one_file([f"web-{number}" for number in range(30)])
     answers = answered(sources, share=True).answers
@@ -179,6 +180,7 @@ def test_where_the_two_that_are_asked_answer_otherwise_all_are_asked(monkeypatch
 NAMES = st.text("abyz019-", min_size=1, max_size=7).map(lambda end: f"q{end}9")
 
 
+@pytest.mark.slow
 @settings(max_examples=few(15), deadline=None)
 @given(st.lists(NAMES, min_size=3, max_size=7, unique=True), st.sampled_from(["one file", "files", "by kind"]))
 def test_sharing_changes_no_answer_whatever_the_names(names: list[str], layout: str) -> None:

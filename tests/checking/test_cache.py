@@ -109,6 +109,7 @@ WRONG = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=few(80), deadline=None)
 @given(st.data())
 def test_a_forged_part_is_answered_with_a_value_of_its_type_or_not_at_all(data: st.DataObject) -> None:

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 DESIGN = ROOT / "bench" / "data" / "ten-loops.yaml"
 # Prints the modules of the engines that the check imports, and of which it runs no function.
@@ -38,6 +40,7 @@ print("\\n".join(name for name, file in loaded.items() if not file.endswith("__i
 MOST_IDLE = 20  # modules that are imported for a word or a type in many functions of a question; it only shrinks
 
 
+@pytest.mark.slow
 def test_a_policy_check_imports_little_that_it_does_not_use() -> None:
     command = [sys.executable, "-c", PROBE, str(DESIGN)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -30,6 +30,7 @@ def test_an_unstable_network_exits_1_and_a_stable_one_0(file: Path) -> None:
     assert run(["analyze", "--network", str(file)]) == 1
 
 
+@pytest.mark.slow
 def test_an_open_answer_exits_4_with_strict(file: Path) -> None:
     words = ["analyze", "--network", str(file), "--interaction"]
     assert run([*words, "--of", "queue"]) == 0

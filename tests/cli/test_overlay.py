@@ -164,6 +164,7 @@ def test_starts_that_never_ended_make_no_range(folder: Path, stub: str) -> None:
     assert "0 of 4 facts" in err
 
 
+@pytest.mark.slow
 def test_answers_failures_and_loads_are_stated_where_they_belong(folder: Path, stub: str) -> None:
     def rows(*counts: int) -> list[tuple[dict[str, str], str]]:
         return [({"le": le}, str(count)) for le, count in zip(("25", "500", "1000", "+Inf"), counts, strict=True)]

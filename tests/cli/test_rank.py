@@ -23,6 +23,7 @@ def ranked(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, An
     return incidents
 
 
+@pytest.mark.slow
 def test_the_incidents_of_petshop_are_explained_with_a_score(capsys: pytest.CaptureFixture[str]) -> None:
     incidents = ranked(capsys, str(DATA / "petshop"))
     assert [(one["claimed"], one["place"]) for one in incidents] == [(True, 1)] * 3

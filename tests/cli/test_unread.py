@@ -137,6 +137,7 @@ timers: {probe: {from: workers starts, every: 10 s, misses: 3, then: workers end
 """
 
 
+@pytest.mark.slow
 def test_a_comparison_with_logs_names_what_it_does_not_depend_on(path: str, capsys: pytest.CaptureFixture[str]) -> None:
     design = (RECORD / "designs" / "C1-min_scale-log-2023-09-19T23-28-22.yaml").read_text()
     words = ["simulate", path, "--observed", str(RECORD / "C1-min_scale"), "--strict"]

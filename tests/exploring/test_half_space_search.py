@@ -58,6 +58,7 @@ def test_three_numbers_give_the_inequality_of_the_closed_form() -> None:
     assert unsat(found.certificate, timeout_ms=5000).unsat
 
 
+@pytest.mark.slow
 def test_every_point_of_a_grid_is_safe_inside_and_in_conflict_outside() -> None:
     (only,) = made("calls.0.deadline=4:12", "calls.0.per_try=1:4")
     (found,) = only.result.sets
@@ -118,6 +119,7 @@ def test_a_union_that_leaves_a_point_out_is_no_cover() -> None:
     assert unsat(uncovered((), square, [below, above, (row(x_y, "=="),)]), timeout_ms=1000).unsat
 
 
+@pytest.mark.slow
 def test_cvc5_agrees() -> None:
     pytest.importorskip("cvc5")
     (only,) = made("calls.0.deadline=1:20", "calls.0.per_try=100 ms:9 s")
@@ -131,6 +133,7 @@ def test_words_put_what_must_be_large_on_the_left() -> None:
     assert in_words(row(Form((F(-3), F(0)), F(-2)), "<"), chosen) == "calls.0.deadline > -2/3 s"
 
 
+@pytest.mark.slow
 def test_the_command_tells_them_and_can_leave_them_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "d.yaml"
     path.write_text(CALL)

@@ -82,6 +82,7 @@ def test_a_command_beyond_its_bounds_has_no_verdict() -> None:
     assert judged(sweep, None, sources) == ["-" * 9]
 
 
+@pytest.mark.slow
 def test_a_map_that_was_stopped_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linear_maps, "CHUNK", 100)
     sweep, _, sources = mapped(TWO_LOOPS, *KEYS)

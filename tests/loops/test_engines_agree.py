@@ -95,7 +95,7 @@ def _against(answer: RunVerdict, finding: Finding) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("family", single_loops.FAMILIES, ids=lambda family: family.__name__)
-@settings(max_examples=few(4), deadline=None)
+@settings(max_examples=few(2), deadline=None)
 @given(st.integers(0, 10**6))
 def test_engines_agree_about_a_few_loops_of_each_family(family: Family, seed: int) -> None:
     text = drawn(family, seed)

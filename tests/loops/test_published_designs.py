@@ -118,6 +118,7 @@ def test_the_law_of_an_autoscaler_has_its_published_modes(
         assert known[name] == pytest.approx(expected["value"], rel=max(expected["rtol"], 1e-9)), name
 
 
+@pytest.mark.slow
 def test_a_queue_relaxes_at_the_fluid_rate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (flows,) = analyzed(flow("(0.8 - a.x / (1 + a.x)) / 1 s", 1), tmp_path, capsys)["flows"]
     ((real, imaginary),) = flows["equilibria"][0]["branches"][0]["rightmost"]

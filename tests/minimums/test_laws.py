@@ -142,6 +142,7 @@ def test_quantiles_of_the_time_at_one_server(load: float, q: float, seed: int) -
     assert measured == pytest.approx(floor("sojourn_quantile", service_rate=1, rate=load, q=q), rel=0.2)
 
 
+@pytest.mark.slow
 @given(n=st.integers(1, 12), load=st.sampled_from([0.2, 0.5, 0.8]), seed=st.integers(0, 99))
 @CHANCE
 def test_a_fork_takes_between_its_floor_and_independent_parts(n: int, load: float, seed: int) -> None:

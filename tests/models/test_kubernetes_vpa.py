@@ -186,6 +186,7 @@ def stepping(rng: random.Random, buckets: Buckets, every: int, low: int) -> tupl
     return steps, passes
 
 
+@pytest.mark.slow
 @trace_counts(40, parts=100, of=("kubernetes_vpa_cpu",))
 def test_cpu_requests_follow_a_step_of_the_use_when_and_as_far_as_the_autoscaler_has_it(traces: int) -> None:
     rng = source(81)
@@ -215,6 +216,7 @@ def test_two_steps_within_hours_are_followed_as_the_age_of_the_pods_allows(trace
     assert waited > traces / 4
 
 
+@pytest.mark.slow
 @trace_counts(40, parts=100, of=("kubernetes_vpa_memory",))
 def test_memory_requests_rise_at_once_and_fall_within_the_last_day_of_the_wait(traces: int) -> None:
     rng = source(83)

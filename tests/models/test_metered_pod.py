@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+import pytest
+
 from tests.draws import source, trace_counts
 from tests.models.readings import readings
 
@@ -51,6 +53,7 @@ loops:
 """
 
 
+@pytest.mark.slow
 @trace_counts(60, parts=100, of=("metered_pod",))
 def test_each_pod_counts_is_missing_or_is_left_out_as_the_calculator_has_it(traces: int) -> None:
     rng = source(61)

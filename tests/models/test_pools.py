@@ -11,6 +11,8 @@ import random
 from collections.abc import Sequence
 from fractions import Fraction
 
+import pytest
+
 from tests.draws import source, trace_counts
 from tests.models.readings import Schedule, readings
 
@@ -67,6 +69,7 @@ def regrown(levels: Levels, start: int) -> bool:
     )
 
 
+@pytest.mark.slow
 @trace_counts(60, parts=100, of=("replica_pool",))
 def test_a_pool_serves_with_the_replicas_that_have_started(traces: int) -> None:
     """After a dip shorter than a start it is early, by no more than was taken away: named in the part."""
@@ -165,6 +168,7 @@ def sends(fresh: Levels, waits: Levels, tries: int, per_try: int, again: int) ->
     return sent
 
 
+@pytest.mark.slow
 @trace_counts(60, parts=100, of=("retrying_clients",))
 def test_clients_send_as_many_tries_in_each_second_as_the_part_says(traces: int) -> None:
     rng = source(53)

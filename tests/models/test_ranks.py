@@ -42,6 +42,7 @@ def largest(ranks: int) -> float:
     return float(np.trapezoid(1.0 * (points > 0) - below**ranks, points))
 
 
+@pytest.mark.slow
 @trace_counts(200, parts=50, of=("barrier",))
 def test_a_round_is_as_long_as_the_slowest_of_normal_steps_and_no_shorter(traces: int) -> None:
     rng = source(91)

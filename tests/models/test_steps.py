@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+import pytest
+
 from coherence.language.expressions.evaluate import Constants
 from coherence.language.reading import read_text
 from coherence.model.elaborate import elaborate
@@ -50,6 +52,7 @@ def driven(loop: SampledLoop, start: int, worlds: Sequence[Mapping[str, int]]) -
 # --- a throttle with two marks
 
 
+@pytest.mark.slow
 @trace_counts(300, parts=20, of=("power_throttle",))
 def test_a_throttle_sheds_from_the_cap_on_until_it_reads_the_lower_mark(traces: int) -> None:
     rng = source(101)

@@ -95,6 +95,7 @@ def _refused(constant: str) -> float:
     raise AssertionError(constant)
 
 
+@pytest.mark.slow
 @settings(max_examples=few(25), deadline=None)
 @given(reports())
 def test_any_report_is_strict_ascii_json_with_sorted_keys(report: Report) -> None:

@@ -86,6 +86,7 @@ def test_escapes() -> None:
     assert text.startswith("::notice title=COH601 a%2Cb%3Ac%252C::100 %25 ::error::x%0A")
 
 
+@pytest.mark.slow
 @settings(max_examples=few(25), deadline=None)
 @given(reports())
 def test_any_report_has_one_command_a_finding(report: Report) -> None:
@@ -99,6 +100,7 @@ def test_any_report_has_one_command_a_finding(report: Report) -> None:
     assert len(found) == len(findings) + sum(line.counts for line in report.not_read) + others
 
 
+@pytest.mark.slow
 @settings(max_examples=few(25), deadline=None)
 @given(reports())
 def test_any_report_has_one_concise_line_a_finding(report: Report) -> None:

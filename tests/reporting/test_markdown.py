@@ -116,6 +116,7 @@ MARKUP = {
 }
 
 
+@pytest.mark.slow
 @settings(max_examples=few(25), deadline=None)
 @given(reports())
 def test_any_report_is_only_headings_tables_lists_and_fences(report: Report) -> None:

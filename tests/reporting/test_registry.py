@@ -70,6 +70,7 @@ def _run(seed: str) -> bytes:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_bytes_do_not_depend_on_the_process_and_nothing_heavy_is_imported() -> None:
     first = _run("1")
     assert len(first) > 10_000

@@ -242,6 +242,7 @@ def expanded(line: str) -> str:
     return text
 
 
+@pytest.mark.slow
 @settings(max_examples=few(25), deadline=None)
 @given(reports(), st.booleans(), st.integers(0, 120))
 def test_no_report_breaks_it_and_no_control_character_passes(report: Report, verbose: bool, columns: int) -> None:

@@ -25,7 +25,7 @@ every_family = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES
 @every_family
 def test_a_few_designs_of_each_family_have_the_answer_of_a_list_of_all_cases(family: Callable[[Random], Drawn]) -> None:
     counts = Counter[str]()
-    assert not list(sums_contradicted(family, range(5), counts))
+    assert not list(sums_contradicted(family, range(3), counts))
 
 
 @pytest.mark.slow
@@ -86,7 +86,7 @@ def test_call_graphs_take_as_long_as_the_list_of_their_runs_says() -> None:
 
 @pytest.mark.parametrize("kinds", KINDS)
 def test_a_few_promises_over_plants_are_kept_or_broken_by_plain_runs(kinds: str) -> None:
-    assert not list(runs_contradicted(kinds, range(3), Counter(), time_limit=1))
+    assert not list(runs_contradicted(kinds, range(1), Counter(), time_limit=1))
 
 
 @pytest.mark.slow

@@ -140,6 +140,7 @@ def test_the_drawn_designs_have_conflicts_and_proofs() -> None:
     assert all(seen[kind, broken] >= 5 for kind, _ in seen for broken in (True, False))
 
 
+@pytest.mark.slow
 def test_verdicts_are_those_of_a_simulation() -> None:
     assert not disagreeing(150, seed=2)
 

@@ -194,6 +194,7 @@ def test_an_edit_asked_alone_gives_the_same_answers(draw: random.Random) -> None
     assert_same_answers(again.answers, after)
 
 
+@pytest.mark.slow
 def test_lines_put_in_give_the_same_answers_as_from_nothing() -> None:
     text = large(120)
     before = analysis(read_text(text, FILE), {FILE: text}, rebuild, options=QUICK)

@@ -16,6 +16,7 @@ from tests.watching.systems import monitored
 RECORD = BlockRecord(0.0, 5.0, 1.0, math.log(1.2), 4.0, 5.0, 100.0, 90.0, (100.0, 10.0, 50.0, 30.0, 20.0, 4.0))
 
 
+@pytest.mark.slow
 def test_the_overhead_of_a_simulated_service_is_its_delay_index() -> None:
     monitor, _ = monitored(scrapes(3, 0.6))
     records = monitor.blocks["web"].records

@@ -26,6 +26,7 @@ def test_a_p_value_is_the_rank_among_all() -> None:
     assert rank_p_value(np.zeros((0, 2)), 9.0, 0.0) == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["normal", "cauchy"])
 def test_false_alarms_come_no_sooner_than_the_threshold_says(law: str) -> None:
     """60 runs of 500 exchangeable blocks at a threshold of 5,000: at most 500 / 5,000 of them may have an alarm."""

@@ -22,6 +22,7 @@ def test_the_farthest_by_what_is_usual_comes_first() -> None:
     assert found.p <= 0.01
 
 
+@pytest.mark.slow
 def test_calm_windows_are_rarely_far() -> None:
     far = [shifts(series(400, seed), series(20, 1000 + seed)).p <= 0.05 for seed in range(60)]
     assert sum(far) <= 8  # mean 3

@@ -18,6 +18,7 @@ def test_a_bottleneck_alone_is_none(name: str) -> None:
     assert EXPERIMENT.rejections(name, FEW) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPERIMENT.effects)
 def test_the_effect_is_seen(name: str) -> None:
     assert EXPERIMENT.rejections(name, FEW) >= FEW - 1

@@ -19,6 +19,7 @@ def test_harmless_systems_are_legitimate(seed: int) -> None:
     assert found.p > 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_amplifying_retries_are_instability(seed: int) -> None:
     found = bench.decided(bench.retrying(seed, compiled=False), 22, seed)

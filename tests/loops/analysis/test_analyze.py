@@ -96,12 +96,14 @@ def test_a_delay_that_varies_is_undecided_and_no_crash(capsys: pytest.CaptureFix
     assert (group["exact"]["verdict"], group["exact"]["how"]) == ("undecided", "a delay or window must be a constant")
 
 
+@pytest.mark.slow
 def test_throttle_and_backfill_are_to_blame_together(capsys: pytest.CaptureFixture[str]) -> None:
     found = analyzed(capsys, str(SPECS / "throttle-backfill"), "--no-retune")
     (group,) = found["groups"]
     assert group["smallest_set"] == {**group["smallest_set"], "loops": ["throttle", "backfill"], "minimal": True}
 
 
+@pytest.mark.slow
 def test_the_text_names_verdict_grade_and_margins(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["analyze", str(SPECS / "hpa-metric-lag"), "--no-retune"]) == 0
     text = capsys.readouterr().out
@@ -109,11 +111,13 @@ def test_the_text_names_verdict_grade_and_margins(capsys: pytest.CaptureFixture[
         assert part in text
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_bytes(capsys: pytest.CaptureFixture[str]) -> None:
     path = str(SPECS / "hpa-metric-lag")
     assert analyzed(capsys, path, "--no-retune") == analyzed(capsys, path, "--no-retune")
 
 
+@pytest.mark.slow
 def test_pictures_are_well_formed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "loops.svg"
     assert run(["analyze", str(SPECS / "hpa-metric-lag"), "--no-retune", "--picture", str(file)]) == 0
@@ -190,6 +194,7 @@ def test_an_algebraic_loop_is_an_error_of_the_input(capsys: pytest.CaptureFixtur
     assert "algebraic loop" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_thousand_loops_with_one_signal_are_answered_within_the_limit(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

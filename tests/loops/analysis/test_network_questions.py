@@ -37,6 +37,7 @@ def number(answer: Answer, key: str = "at") -> float:
     return float(answer.numbers[key])
 
 
+@pytest.mark.slow
 def test_an_integrator_with_delay_has_its_closed_forms() -> None:
     assert number(answered(QUEUE, NetworkQuestion("critical gain"))) == pytest.approx(math.pi, rel=1e-9)
     assert number(answered(QUEUE, NetworkQuestion("critical delay"))) == pytest.approx(
@@ -108,6 +109,7 @@ def column(gain: float = 1.0) -> Network:
     return network(blocks, [*ends, *back])
 
 
+@pytest.mark.slow
 def test_the_interaction_of_a_distillation_column_is_the_published_one() -> None:
     """Relative gain 2.0094 and Niederlinski's index 0.4977 (Wood and Berry 1973)."""
     answer = answered(column(), NetworkQuestion("interaction", ("c0", "c1")))

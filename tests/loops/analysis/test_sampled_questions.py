@@ -65,6 +65,7 @@ def test_several_rates_are_asked_in_steps() -> None:
     assert floquet(later_system(two_rates(), ("a", "b"), at * 2)).verdict == "unstable"
 
 
+@pytest.mark.slow
 def test_a_map_has_the_windows_of_each_gain() -> None:
     answer = answered(rated(0.5, 0.0), NetworkQuestion("map", ("plant",), up_to=4.0))
     for row in answer.numbers["rows"]:

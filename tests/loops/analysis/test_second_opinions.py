@@ -122,6 +122,7 @@ def always_differing(*_: object) -> compared.Disagreement:
     return compared.Disagreement(("ctl",), compared.Statement("one", "coherence a"), compared.Statement("two", "b"))
 
 
+@pytest.mark.slow
 def test_a_point_at_which_the_design_does_not_rest_has_no_verdict_and_no_margins() -> None:
     """The laws rest with the valve at 2, and it opens up to 1 only."""
     (point,) = only(analysed(model_of(TANK.replace("[0, 100], from: 2", "[0, 1], from: 1")))).points

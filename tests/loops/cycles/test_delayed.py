@@ -36,6 +36,7 @@ def test_a_relay_followed_as_if_it_were_sloped_has_its_closed_form() -> None:
     assert cycles[0].highest[0] == pytest.approx(1 - 0.9 * decay, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_uncoupled_loops_of_different_kinds_keep_their_own_cycles() -> None:
     """A relay with hysteresis beside a saturation at rest: the run is that of the relay alone."""
     elements: list[Element] = [relay(1, 0.1), saturation(0.5, 1)]

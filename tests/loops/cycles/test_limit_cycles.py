@@ -46,6 +46,7 @@ def test_relay_integrator_with_delay_draws_triangles() -> None:
     assert (period, low, high) == pytest.approx((120, -1.5, 1.5), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_hysteresis_adds_its_travel() -> None:
     period, low, high = only(limit_cycles(feedback([0.05], [1, 0], relay(1, 2.0), delay=30)))
     assert (period, low, high) == pytest.approx((280, -3.5, 3.5), rel=1e-9)
@@ -92,6 +93,7 @@ def test_a_broken_load_keeps_whole_replicas_alternating() -> None:
     assert cycle.duty[0] == pytest.approx(0.4, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_slower_release_than_take_up() -> None:
     """x' = 0.3 - u: each switch acts 2 s late upwards and 5 s late downwards."""
     cycle = limit_cycles(feedback([1], [1, 0], on_off(1.0, 0.5), delay=(2.0, 5.0), load=0.3)).attracting[0]
@@ -124,6 +126,7 @@ def test_delayed_saturation_around_its_critical_gain() -> None:
     assert 2.9797 < period < 2 * math.pi / 2.0287578
 
 
+@pytest.mark.slow
 def test_dead_zones_hold_small_swings_and_keep_large_ones() -> None:
     answer = limit_cycles(feedback(*third_order(2), dead_zone_relay(1, 0.1)))
     assert set(answer.ends) == {"cycle", "rest"}
@@ -135,6 +138,7 @@ def test_a_relay_without_delay_on_a_lag_slides() -> None:
     assert (answer.verdict, set(answer.ends)) == ("none", {"sliding"})
 
 
+@pytest.mark.slow
 def test_endless_staircases_can_run_away() -> None:
     answer = limit_cycles(feedback([2.5], [1, 0], rounding(most=30), delay=1))
     assert answer.attracting == ()
@@ -222,6 +226,7 @@ def test_different_delays_of_sloped_elements_are_undecided() -> None:
     assert "different delays" in answer.reason
 
 
+@pytest.mark.slow
 def test_pieces_and_staircases_agree_on_a_relay() -> None:
     pieces = Pieces((0.0,), (0.0, 0.0), (-1.0, 1.0))
     one = only(limit_cycles(feedback(*third_order(1), pieces)))

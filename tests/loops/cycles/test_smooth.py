@@ -48,6 +48,7 @@ def test_van_der_pol() -> None:
     assert cycle.multiplier == pytest.approx(0.533069, rel=1e-4)  # exp of the mean divergence over a period
 
 
+@pytest.mark.slow
 def test_a_damped_oscillator_rests() -> None:
     answer = smooth_cycles(lambda x, _: np.stack([x[1], -0.5 * x[1] - x[0]]), 2, starts=[[1, 0]], scale=1.0)
     assert (answer.verdict, answer.ends) == ("none", {"rest": 1})

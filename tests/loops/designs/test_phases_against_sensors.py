@@ -91,6 +91,7 @@ class TestTheSectionOfLimitCycles:
         assert "hpa: settles" in text
         assert "Limit cycles" not in text
 
+    @pytest.mark.slow
     def test_many_loops_in_one_group_are_not_all_named(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:

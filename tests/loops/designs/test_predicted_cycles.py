@@ -141,6 +141,7 @@ def test_a_low_gain_rests() -> None:
     assert only(flowing("(-a.x - 0.5 * max(-1, min(1, delayed(a.x, 1 s)))) / 1 s")).verdict == "none"
 
 
+@pytest.mark.slow
 def test_what_the_method_cannot_carry_is_undecided_with_its_reason() -> None:
     product = only(flowing("(1 - a.x * max(0, delayed(a.x, 1 s))) / 1 s"))
     assert product.verdict == "undecided"
@@ -160,6 +161,7 @@ def test_a_bound_that_the_cycle_passes_contradicts_the_prediction() -> None:
     assert reading.verdict == "undecided"
 
 
+@pytest.mark.slow
 def test_a_pending_command_is_no_rest() -> None:
     """Nothing moves while the first write is on its way; the cycle begins when it lands."""
     text = """components:

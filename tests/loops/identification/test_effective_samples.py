@@ -81,6 +81,7 @@ def test_intervals_of_oscillations_hold_as_often_as_they_say() -> None:
     assert np.median([mode.period.high - mode.period.low for mode in modes]) < 3
 
 
+@pytest.mark.slow
 def test_noise_and_drift_are_no_oscillation() -> None:
     for seed in range(4):
         rng = np.random.default_rng(seed)

@@ -27,6 +27,7 @@ class TestIdentification:
         assert found.period.value == pytest.approx(2.1, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_a_long_coherence_does_not_make_the_period_too_certain() -> None:
     """The search once ended beside the mode, at a period of 25 with an interval of 1."""
     period, coherence, covered = 20.0, 200, 0

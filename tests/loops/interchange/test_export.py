@@ -29,6 +29,7 @@ def design(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_network_in_json_is_analyzed_again(design: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = design.parent / "network.json"
     assert run(["export", str(design), "--as", "json", "-o", str(file)]) == 0
@@ -41,6 +42,7 @@ def test_the_network_in_json_is_analyzed_again(design: Path, capsys: pytest.Capt
     assert again["samplers"] == json.loads(file.read_text())["samplers"]
 
 
+@pytest.mark.slow
 def test_a_script_goes_to_standard_output_and_a_mat_file_does_not(
     design: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

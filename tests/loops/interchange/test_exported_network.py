@@ -36,6 +36,7 @@ def read_again(network: ExportedNetwork, folder: Path) -> Network | Multirate:
     return read_network(file)
 
 
+@pytest.mark.slow
 def test_a_thermostat_in_json_is_its_network(tmp_path: Path) -> None:
     network = exported(analyze(LAG))
     document = network.to_dict()
@@ -86,6 +87,7 @@ def test_a_script_gives_the_same_systems(tmp_path: Path) -> None:
     assert complex(*closed) == pytest.approx(complex(expected.T(0.1j)))
 
 
+@pytest.mark.slow
 def test_a_mat_file_holds_the_matrices() -> None:
     content = loadmat(io.BytesIO(exported(analyze(LAG)).to_mat()), simplify_cells=True)
     assert np.allclose(content["loops"]["ctl"]["A"], analyze(LAG).linearize("ctl").L.A)

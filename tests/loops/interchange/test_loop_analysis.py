@@ -17,6 +17,7 @@ from tests.loops.designs.test_bridged_laps import LAG
 control = pytest.importorskip("control", reason="python-control is not installed")
 
 
+@pytest.mark.slow
 def test_a_design_gives_its_loop() -> None:
     analysis = analyze(LAG)
     assert analysis.verdict == "oscillates"
@@ -29,6 +30,7 @@ def test_a_design_gives_its_loop() -> None:
     assert json.dumps(analysis.to_dict())
 
 
+@pytest.mark.slow
 def test_text_path_and_mapping_are_one(tmp_path: Path) -> None:
     path = tmp_path / "lag.yaml"
     path.write_text(LAG)

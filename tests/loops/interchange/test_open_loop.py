@@ -37,6 +37,7 @@ def test_a_rational_loop_is_a_state_space_with_the_margins_that_we_compute() -> 
     assert sorted(opened.S.poles().real) == pytest.approx(sorted(np.roots([1, 3, 3, 3]).real))
 
 
+@pytest.mark.slow
 @settings(max_examples=few(40), deadline=None)
 @given(st.data())
 def test_the_three_systems_of_random_networks_belong_together(data: st.DataObject) -> None:

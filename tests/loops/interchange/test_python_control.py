@@ -26,6 +26,7 @@ def closed(plant: object, couplings: list[tuple[str, str, float]] | None = None)
     return net
 
 
+@pytest.mark.slow
 def test_margins_equal_those_of_python_control_where_there_is_no_delay() -> None:
     plant = control.tf([2], [1, 3, 3, 1])
     loop_margins = margins(closed(plant)).margins
@@ -44,6 +45,7 @@ def test_python_control_gives_disk_margins_of_an_unstable_loop_and_we_do_not() -
     assert margins(closed(plant)).margins is None
 
 
+@pytest.mark.slow
 def test_a_state_space_with_several_inputs_becomes_its_network() -> None:
     plant = control.ss([[0, 10], [-10, 0]], np.eye(2), [[1, 10], [-10, 1]], np.zeros((2, 2)))
     net = closed(plant, [(f"plant_y{k}", f"plant_u{k}", -1) for k in (1, 2)])

@@ -132,6 +132,7 @@ def test_mu_of_the_satellite_at_rest() -> None:
     assert 1 / structured(satellite_at(1e-9)).bound == pytest.approx(0.09987523, rel=1e-7)
 
 
+@pytest.mark.slow
 def test_the_multiloop_margin_of_the_satellite_is_attained_above_zero_frequency() -> None:
     margin = multiloop_disk(SATELLITE, ["c1", "c2"])
     assert margin.disk is not None

@@ -134,6 +134,7 @@ def test_positive_feedback_reaches_its_edge_at_zero_frequency() -> None:
     assert found.sensitivity.frequency == 0
 
 
+@pytest.mark.slow
 def test_a_measurement_delay_as_a_block_of_its_own_gives_the_same_margins() -> None:
     net = network(
         [Block("sensor", (1.0,), (1.0,), 1.0), Block("actor", (0.5,), (1.0, 0.0))],
@@ -246,6 +247,7 @@ LOOPS = st.builds(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=few(12), deadline=None)
 @given(LOOPS)
 def test_the_edge_of_each_margin_is_the_edge_of_stability(made: Network) -> None:
@@ -273,6 +275,7 @@ def test_added_delay_never_increases_the_phase_lag_left(made: Network, more: flo
         assert after.delay <= before.delay - more + 1e-9
 
 
+@pytest.mark.slow
 @settings(max_examples=few(12), deadline=None)
 @given(LOOPS, st.floats(0.01, 100))
 def test_scaling_time_scales_delays_alone(made: Network, unit: float) -> None:

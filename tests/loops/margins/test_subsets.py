@@ -103,6 +103,7 @@ def test_what_is_not_decided_is_listed_and_never_called_minimal() -> None:
     assert any("not asked" in reason for reason in subsets.unsearched)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 100_000))
 @settings(max_examples=few(8), deadline=None)
 def test_agrees_with_the_definition(seed: int) -> None:

@@ -84,6 +84,7 @@ def test_a_run_of_straight_flows_grows_where_their_roots_do(gain: float, grows: 
     assert grows_steadily(flowing(f"(-{gain} * delayed(a.x, 1 s))"), bool) is grows
 
 
+@pytest.mark.slow
 def test_flows_whose_branches_are_far_apart_are_followed() -> None:
     """The one branch grows fast and the other one decays slowly: no weights are found, and runs grow."""
     verdict, how = of_flows(flowing("(-max(0.6 * delayed(a.x, 2 s), 2 * delayed(a.x, 2 s)))"))

@@ -43,6 +43,7 @@ def test_critical_gain_of_interacting_loops(matrix: list[list[float]], gain: flo
     assert critical_gain(network(blocks, couplings), ["a", "b"]).at == pytest.approx(gain, rel=1e-7)
 
 
+@pytest.mark.slow
 def test_a_predictor_with_a_wrong_delay() -> None:
     blocks = [Block("plant", (1.0,), (1.0, 0.0)), Block("model", (2.0,), (1.0,)), Block("late", (2.0,), (1.0,), 1.0)]
     blocks.append(Block("real", (2.0,), (1.0,), 1.0))
@@ -52,6 +53,7 @@ def test_a_predictor_with_a_wrong_delay() -> None:
     assert result.at == pytest.approx(2.6272353, rel=1e-7)
 
 
+@pytest.mark.slow
 @given(st.floats(0.01, 10))
 @settings(max_examples=3, deadline=None)
 def test_critical_delay_of_an_integrator(gain: float) -> None:

@@ -33,6 +33,7 @@ def coupled(matrix: list[list[float]], gain: float, delay: float) -> Network:
     return network(blocks, [Coupling(f"x{j}", f"x{i}", -matrix[i][j]) for i in size for j in size])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["B17_two_loops_rotational", "B18_two_loops_symmetric"])
 def test_two_integrators_that_feel_each_other_late(name: str) -> None:
     given = case(name)
@@ -71,6 +72,7 @@ def predictor(gain: float, model: float, plant: float) -> Network:
     return network(blocks, [*felt, Coupling("plant", "u", -1.0)])
 
 
+@pytest.mark.slow
 def test_how_much_later_than_its_model_a_plant_may_be() -> None:
     given = case("B22_smith_mismatch_k2")
     found = critical_delay(predictor(given["model"]["k"], 1.0, 1.0), ["plant"], highest=6.0)

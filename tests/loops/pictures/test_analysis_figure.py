@@ -22,6 +22,7 @@ def titles(net: Network) -> list[str]:
     return [panel.title for panel in of_network("net", analysed(net)).panels]
 
 
+@pytest.mark.slow
 def test_a_stable_network_has_every_panel() -> None:
     assert titles(queue(0.05)) == [
         "sensitivity", "Bode: gain of L", "Bode: phase of L", "Nyquist: L", "step: answer of T to a step of 1",

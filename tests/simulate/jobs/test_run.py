@@ -140,6 +140,7 @@ def test_expected_runtime(save: int, mtbf: float, restart: float, detection: flo
     assert within(times, truth)
 
 
+@pytest.mark.slow
 def test_least_runtime_is_at_the_best_interval() -> None:
     save, mtbf, restart = 20.0, 1000.0, 30.0
     best = round(best_interval(save, mtbf))
@@ -462,6 +463,7 @@ def jobs(draw: st.DrawFn) -> JobProgram:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(jobs(), st.integers(0, 5), st.sampled_from([50.0, 3000.0]))
 @QUICK
 def test_every_account_sums_exactly(job: JobProgram, seed: int, until: float) -> None:

@@ -145,6 +145,7 @@ def test_a_safe_call_has_no_bound_on_what_is_capped() -> None:
     assert 88.0 <= found.rate < 88.5
 
 
+@pytest.mark.slow
 @settings(max_examples=few(15), deadline=None)
 @given(calls)
 def test_each_bound_is_safe_and_the_next_step_is_not(call: Retrying) -> None:
@@ -224,6 +225,7 @@ def test_noise_escapes_as_the_chain_says(tries: int) -> None:
         assert low <= found.chance(within) <= high
 
 
+@pytest.mark.slow
 def test_noise_at_less_load_is_within_the_factor_that_is_stated() -> None:
     """70 % load: retries come back together after a constant time, not spread: at most a factor of two sooner."""
     call = replace(HALF_LOAD, rate=70.0, tries=2)

@@ -28,6 +28,7 @@ def run(program: Program, seed: int = 1, **options: object) -> RequestResult:
     return simulate(program, seed=seed, until=UNTIL, limits=LIMITS, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @settings(max_examples=few(100), deadline=None)
 @given(programs())
 def test_requests_are_completed_failed_or_in_flight(program: Program) -> None:
@@ -74,6 +75,7 @@ def test_stations_hold_what_was_sent_to_them_and_has_not_left(program: Program) 
             assert of["present"] == of["queue"] + of["busy"]
 
 
+@pytest.mark.slow
 @settings(max_examples=few(100), deadline=None)
 @given(programs())
 def test_work_is_neither_created_nor_lost(program: Program) -> None:

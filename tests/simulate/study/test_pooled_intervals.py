@@ -108,6 +108,7 @@ def covered(studies: int, seed: int) -> Array:
     return hits
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_true_value_as_often_as_they_say() -> None:
     hits = covered(40, 1)
     assert hits.sum() >= 0.9 * 160  # of nominal 152: five standard deviations of what depends

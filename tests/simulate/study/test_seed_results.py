@@ -85,6 +85,7 @@ def test_two_processes_tell_the_same() -> None:
     assert told(Labour(WorkerPool(2), sources=SOURCES)) == told(Labour())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", [None, 0.2])
 def test_a_study_that_was_stopped_goes_on_and_tells_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, precision: float | None

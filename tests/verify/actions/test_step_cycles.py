@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,6 +68,7 @@ def test_no_proof_stands_where_some_start_goes_round(low: Fraction, up: int, gap
         assert Verdict.PROVED not in verdicts(design(low, up, high, down, None))
 
 
+@pytest.mark.slow
 @settings(max_examples=few(80), deadline=None)
 @given(LEVELS, STEPS, LEVELS, STEPS)
 def test_a_start_that_is_not_said_is_decided_as_the_runs_from_all_starts_go(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -177,6 +178,7 @@ def run_hedged(layers: list[RetryLayer], begin: Fraction, killed: Fraction, take
     return count, min(now, stop)
 
 
+@pytest.mark.slow
 @given(hedged, takes_time)
 @settings(max_examples=200, deadline=None)
 def test_with_second_copies_the_bound_is_never_below_and_the_count_never_above(

@@ -74,6 +74,7 @@ def test_a_goal_that_the_rest_misses_is_a_conflict_and_never_proved() -> None:
     assert isinstance(outcome("eventually_always a.x <= 10"), Refuted)
 
 
+@pytest.mark.slow
 def test_a_bound_that_is_met_at_the_rest_makes_another_rest() -> None:
     """Clipped at 0.2 the pair rests at y = x = 4, not at 16.67; what holds there is not proved of the other."""
     found = outcome("eventually_always a.x >= 10", bounds="-0.2, 0.2")

@@ -187,6 +187,7 @@ def test_corners_are_attained_and_enclosed(tree: Tree, values: dict[str, Interva
         assert all(contains(values[path], at) for path, at in corner.at.items())
 
 
+@pytest.mark.slow
 @settings(max_examples=few(60), deadline=None)
 @given(st.sampled_from(("<", "<=", ">", ">=", "==", "!=")), TREES, TREES, VALUES, SHARES)
 def test_a_decided_truth_holds_at_every_point(

@@ -40,6 +40,7 @@ promises: {{p: never throttle}}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("h", ["60.4398", "60.43980465"])
 def test_just_below_the_edge_it_is_proved_without_margin(h: str) -> None:
     model = elaborate(read_text(FEED.format(h=h)))

@@ -231,6 +231,7 @@ def test_an_integrator_behind_a_delay_line_overshoots_little(gain: str, delay: i
     assert isinstance(prove(delayed(gain, delay, 1000, bad)), InvariantProof)
 
 
+@pytest.mark.slow
 def test_an_unstable_delay_line_is_bounded_by_its_stop_only() -> None:
     assert isinstance(prove(delayed("1/2", 3, 140, 140)), InvariantProof)
     assert isinstance(prove(delayed("1/2", 3, 1000, 140), time_limit=1), Unproved)

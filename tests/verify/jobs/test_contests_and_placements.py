@@ -265,6 +265,7 @@ def test_random_contests_agree_with_plain_enumeration(block: int) -> None:
     assert len(seen) >= 2, seen
 
 
+@pytest.mark.slow
 def test_a_healthy_priority_scheduler_is_never_in_conflict_and_proved_where_it_reserves() -> None:
     draw = dice(7)
     for _ in range(12):

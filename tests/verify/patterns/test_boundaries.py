@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from types import ModuleType
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -247,6 +248,7 @@ def test_removal_cascade(members: int, each: int, asked: int) -> None:
     assert certain(finding) == (asked >= members * each)
 
 
+@pytest.mark.slow
 @cases
 @given(st.integers(1, 9), st.integers(1, 30), st.integers(1, 200))
 def test_spent_budget(lives: int, apart: int, window: int) -> None:

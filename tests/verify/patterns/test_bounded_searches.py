@@ -48,6 +48,7 @@ def test_pairs_of_limits_of_one_scope_are_counted(count: int, expected: list[str
     assert bounds(findings_of(capped(count), repairs=False), "COH213") == expected
 
 
+@pytest.mark.slow
 def test_a_pair_whose_order_was_not_tried_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     text = marked("COH234", "conflict")
     assert not bounds(findings_of(text, repairs=False), "COH234")

@@ -158,6 +158,7 @@ def test_parts_stand_after_those_that_they_depend_on() -> None:
     assert all(len(part) == 4 for part in found)
 
 
+@pytest.mark.slow
 def test_pairs_in_a_chain_are_proved_pair_by_pair() -> None:
     model = elaborate(read_text(chain(3)))
     condition = condition_of(model, model.promises["p"])

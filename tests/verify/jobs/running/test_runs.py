@@ -62,6 +62,7 @@ def test_an_eviction_takes_what_the_design_states() -> None:
     assert {round(time - taken, 6) for time, kind, _ in events if kind == "frees"} == {60}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(2))
 def test_what_is_proved_to_come_to_rest_does_and_what_is_caught_never_does(block: int) -> None:
     for seed in range(20 * block, 20 * block + few(20)):
