@@ -69,7 +69,10 @@ def through(plan: RetryPolicy, time: AnswerTime) -> AnswerTime:
     way, inside = (plan, *time.way) if time.stated else (), (plan.name, *time.inside)
     if limit is None:
         return replace(time, way=way, inside=inside)
+    whole = limit if plan.streams else plan.whole_try or limit
     bound = least(time.bound, limit.high)
+    if bound is not None and bound != time.bound:
+        bound = whole.high  # a second copy may be on its way
     hopeless = limit.high is not None and time.plain > limit.high
     return replace(
         time,

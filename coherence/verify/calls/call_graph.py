@@ -238,6 +238,8 @@ def end_of_call(plan: RetryPolicy, inside: Work, *, hangs: bool) -> CallsEnd:
     end = inside.hanging if hangs else inside.unhung
     bounded = plan.tries == 1 and inside.answer.bound is not None
     most, failures = inside.spent(end) if bounded else TimeTerm(None), known_failures(plan)
+    if bounded and plan.second_copy:
+        most = LONGEST.in_turn([most, TimeTerm(plan.second_copy)])
     known = max(failures.low + max(end.known, inside.own), failures.high or ZERO)
     return CallsEnd(known, most, end.path)
 
@@ -254,7 +256,7 @@ def _below(outward: tuple[RetryPolicy, ...], work: Mapping[str, Work]) -> Iterat
     """Yields the calls behind limited calls, each with the shortest limit that it has above it."""
     widest: dict[RetryPolicy, Fraction] = {}
     for plan in outward:
-        inside, limit = work[plan.callee], plan.limit.high if plan.limit is not None else None
+        inside, limit = work[plan.callee], plan.whole_try.high if plan.whole_try is not None else None
         direct = dict.fromkeys((*inside.calls, *inside.retrying)) if limit is not None else ()
         further = ((inner, least(most, limit)) for inner, most in inside.below)
         for inner, most in (*((inner, limit) for inner in direct), *further):

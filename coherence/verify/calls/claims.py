@@ -40,8 +40,9 @@ def call_ends(plan: RetryPolicy, longest: Fraction, limit: Fraction) -> str:
         return bounded_sum({"call": longest}, limit)
     course, tries = plan.worst(slowest), _bounded(plan.tries, "tries")
     waits = (start(course, tries) or ZERO) - (tries - 1) * (course.takes or ZERO)
-    failing = longest - waits - (plan.limit.high or ZERO)
-    return bounded_sum({"failing_tries": failing, "pauses": waits, "last_try": plan.limit.high or ZERO}, limit)
+    last = (plan.whole_try or plan.limit).high or ZERO
+    failing = longest - waits - last
+    return bounded_sum({"failing_tries": failing, "pauses": waits, "last_try": last}, limit)
 
 
 def _bounded(number: Bound | None, of: str) -> Bound:

@@ -24,6 +24,7 @@ Way = tuple[RetryPolicy, ...]  # calls from the first caller to the last callee
 Size = Fraction | int | None  # of a way, such as its sends; None is unbounded
 
 MOST_WAYS = 64
+FOREVER = Fraction(10**12)  # seconds of a send that nothing ends
 OTHER = "any other failure"
 QUICK, SLOW, ANY = "quick", "slow", "any"
 
@@ -168,6 +169,8 @@ def amplification(
     """
     layers = tuple(_layer(plan, cause, abandons=abandons, least=least, copies=copies) for plan in way)
     quick, slow = _takes(way[-1], cause)
+    if any(layer.hedge is not None for layer in layers):
+        slow = max(slow, _longest(way[-1], cause))
     sends, rows = most_sends(layers, slow if pace == SLOW else quick, slow if pace == ANY else None)
     return RetryAmplification(tuple(way), cause, sends, rows)
 
@@ -192,6 +195,13 @@ def _takes(plan: RetryPolicy, cause: str) -> tuple[Fraction, Fraction]:
         return stated.low, stated.high
     hangs = plan.limit if cause == "timeout" and plan.limit is not None else NOTHING
     return hangs.low, hangs.low if hangs.high is None else hangs.high
+
+
+def _longest(plan: RetryPolicy, cause: str) -> Fraction:
+    """Returns the seconds that one send may take to fail so where nothing is stated of it: as long as it may last."""
+    if isinstance((plan.call.fails or {}).get(cause), Quantity):
+        return NOTHING.low
+    return FOREVER if plan.limit is None or plan.limit.high is None else plan.limit.high
 
 
 def unsaid(way: Sequence[RetryPolicy]) -> RetryPolicy | None:

@@ -106,6 +106,31 @@ class RetryPolicy:
         return self.tries != 1 and bool(self.causes)
 
     @property
+    def second_copy(self) -> Fraction:
+        """Returns seconds after which a second copy of a try is sent at the latest; 0 where none is."""
+        stated, longest = self.call.hedge_after, self.limit.high if self.limit is not None else None
+        if stated is None or (longest is not None and stated.low > longest):
+            return ZERO
+        return stated.high if longest is None else min(stated.high, longest)
+
+    @property
+    def whole_try(self) -> DurationInterval | None:
+        """Returns the seconds of one try with its second copy, of which each may take `limit`; None: unlimited."""
+        if self.limit is None or self.limit.high is None or not self.second_copy:
+            return self.limit
+        return DurationInterval(self.limit.low, self.limit.high + self.second_copy).within(self.deadline)
+
+    def failed_try(self, cause: FailureCause) -> DurationInterval:
+        """Returns the seconds of a try that fails so: both copies, of which the later one decides.
+
+        The first may fail by anything once the second is sent, and before that alone.
+        """
+        takes = cause.takes
+        if cause.whole or takes.high is None or not self.second_copy:
+            return takes
+        return DurationInterval(takes.low, takes.high + self.second_copy)
+
+    @property
     def streams(self) -> bool:
         """Decides whether the limit of one try leaves the whole answer unbounded."""
         return self.call.timeout_kind is not None and self.call.timeout_kind.text in ("first byte", "between bytes")
@@ -127,7 +152,9 @@ class RetryPolicy:
 
     def worst(self, cause: FailureCause) -> RetrySchedule:
         """Returns the schedule in which every try fails so, as slowly as known; answered pauses may be 0."""
-        return RetrySchedule(self.most, cause.takes.high, NO_PAUSE if self.backoff.answered else self.backoff)
+        return RetrySchedule(
+            self.most, self.failed_try(cause).high, NO_PAUSE if self.backoff.answered else self.backoff
+        )
 
     def best(self, cause: FailureCause) -> RetrySchedule:
         """Returns the schedule in which every try fails so, as quickly as it can."""
@@ -317,10 +344,11 @@ def _cached_on_call(plan: RetryPolicy, query: object, compute: Callable[[], Frac
 
 def _latest(plan: RetryPolicy, causes: tuple[FailureCause, ...]) -> Fraction | None:
     """Returns the latest start of the last try, and a hang; None if unbounded."""
-    if plan.limit is None or plan.limit.high is None:
+    lasts = plan.whole_try
+    if lasts is None or lasts.high is None:
         return None
     starts = [last_start(plan.worst(cause)) for cause in causes] if plan.retries else []
-    return None if None in starts else max((s for s in starts if s is not None), default=ZERO) + plan.limit.high
+    return None if None in starts else max((s for s in starts if s is not None), default=ZERO) + lasts.high
 
 
 def _least_of(value: Fraction | None, deadline: DurationInterval | None) -> Fraction | None:

@@ -1,7 +1,8 @@
 """Finds the load offered to a thing and the service rate of one member, in requests per second.
 
 Only what the design states: calls of workloads, `arrivals` or `load` of a component (also of the queue that it
-serves), a rate per member, or a mean service time.  First tries only: what retries add is another question's matter.
+serves), a rate per member, or a mean service time.  First tries only, with the second copies that may be sent of them:
+what retries add is another question's matter.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 
 from coherence.base.places import Place
 from coherence.language.call_cases import weights
@@ -22,6 +24,7 @@ from coherence.language.workloads import Burst, Randomness, Spread2, Workload
 from coherence.model.model import Interval
 from coherence.verify.calls.call_graph import CallTree, call_tree
 from coherence.verify.calls.paths import Way, heaviest, lightest, mean_count, open_share, ways
+from coherence.verify.calls.retry_policies import copies_of_try
 from coherence.verify.facts.design_facts import DesignFacts
 from coherence.verify.facts.ranges import enclosure
 
@@ -197,13 +200,22 @@ def _along(
     if rate is None:
         return None
     mean = mean_count(routes, stated)
+    low, high, share = Fraction(least), Fraction(most), open_share(tree, each)
     if mean is not None and mean.low is not None and mean.high is not None:
-        low, high = max(mean.low, Fraction(least)), min(mean.high, Fraction(most))
-        return replace(rate, low=low * rate.low, high=high * rate.high, peak=high * rate.peak)
-    return replace(
-        rate, low=least * rate.low, high=most * rate.high, peak=most * rate.peak,
-        open=open_share(tree, each),
-    )  # fmt: skip
+        low, high, share = max(mean.low, low), min(mean.high, high), ""
+    return _with_copies(
+        replace(rate, low=low * rate.low, high=high * rate.high, peak=high * rate.peak, open=share), routes
+    )
+
+
+def _with_copies(rate: OfferedRate, routes: tuple[Way, ...]) -> OfferedRate:
+    """Returns a rate with the second copies of first tries: at least none are sent, at most one of each."""
+    times = max(prod(copies_of_try(plan.call) for plan in way) for way in routes)
+    hedged = next((plan.name for way in routes for plan in way if copies_of_try(plan.call) > 1), "")
+    if not hedged:
+        return rate
+    share = rate.open or f"how many tries of {hedged} outlast its `hedge_after`"
+    return replace(rate, high=times * rate.high, peak=times * rate.peak, open=share)
 
 
 def _arriving(facts: DesignFacts, thing: str) -> Iterator[OfferedRate]:

@@ -159,9 +159,10 @@ def surely_reached(plan: RetryPolicy, begin: Fraction, answer: Fraction) -> Reac
 def perhaps_reached(plan: RetryPolicy, begin: Fraction, answer: Fraction) -> bool:
     """Returns whether some try still waits, for some length of the pauses."""
     limit, deadline = plan.limit.high if plan.limit else None, plan.deadline.high if plan.deadline else None
+    waits = plan.whole_try.high if plan.whole_try else None
     for k in _tries(plan):
         early, late = _start(plan, k)
-        least = early if limit is None else max(early, begin + answer - limit)
+        least = early if waits is None else max(early, begin + answer - waits)
         most = late if deadline is None else least_of(late, deadline - answer)
         in_time = deadline is None or begin + answer <= deadline
         if in_time and (limit is None or answer <= limit) and (most is None or least <= most):
@@ -187,7 +188,9 @@ def _tries(plan: RetryPolicy) -> range:
 def _start(plan: RetryPolicy, k: int) -> tuple[Fraction, Fraction | None]:
     """Earliest and latest start of try k when all tries before it time out."""
     early = start_of(RetrySchedule(plan.most, plan.limit.low if plan.limit else ZERO, plan.backoff, longest=False), k)
-    return early or ZERO, start_of(RetrySchedule(plan.most, plan.limit.high if plan.limit else ZERO, plan.backoff), k)
+    return early or ZERO, start_of(
+        RetrySchedule(plan.most, plan.whole_try.high if plan.whole_try else ZERO, plan.backoff), k
+    )
 
 
 def _waited(plan: RetryPolicy) -> Fraction:

@@ -68,7 +68,7 @@ def _may_be_late(plan: RetryPolicy, limit: DurationInterval) -> bool:
     if not plan.missing_facts():
         return False
     end = longest_end(plan)
-    alone = plan.limit.high if plan.limit else None
+    alone = plan.whole_try.high if plan.whole_try else None
     return (end is None or end >= limit.low) and (alone is None or alone < limit.low)
 
 

@@ -185,7 +185,7 @@ def _conflict(
 
 
 def _numbers(count: _Count) -> Numbers:
-    numbers: Numbers = {"deadline": (count.limit, "s"), "a failing try": (count.cause.takes.high or ZERO, "s")}
+    numbers: Numbers = {"deadline": (count.limit, "s"), "a failing try": (count.course.takes or ZERO, "s")}
     numbers |= {"tries started": (count.begun or 0, ""), "tries completed": (count.done or 0, "")}
     if (worst := last_end(count.course)) is not None:
         numbers |= {"tries configured": (count.plan.tries or 0, ""), "time for all tries": (worst, "s")}

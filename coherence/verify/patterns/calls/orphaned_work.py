@@ -59,7 +59,7 @@ from coherence.verify.calls.call_graph import (
 )
 from coherence.verify.calls.claims import Numbers, bounded_sum, term_fits
 from coherence.verify.calls.repairs import longer, offered, shorter
-from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy
+from coherence.verify.calls.retry_policies import FailureCause, RetryPolicy, copies_of_try
 from coherence.verify.patterns.calls._serving_time import first_byte_of
 
 QUESTION = Question("COH204", "orphaned-work", "ai.04 runtime control coherence")
@@ -152,6 +152,9 @@ def _cancelled(left: Left) -> Finding:
 
 def _in_time(left: Left) -> Finding:
     plan, work, limit = left.plan, left.work, left.limit
+    if copies_of_try(plan.call) > 1:
+        needs = f"needs `on_timeout: cancel` of {plan.name}: of two copies one is left when the other has answered"
+        return QUESTION.undecided(needs, _places(left), left.of)
     if work.behind.high is None or work.behind.high > limit or (work.calls and work.behind.high == limit):
         needs = f"needs {open_time(work, left.callee)}: {plan.name} abandons it after {render_seconds(limit)}"
         return QUESTION.undecided(needs, _places(left), left.of)

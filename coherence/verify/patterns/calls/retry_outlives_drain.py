@@ -139,9 +139,12 @@ def _unknown(plan: RetryPolicy) -> str:
 def _ends(subject: Subject, plan: RetryPolicy) -> tuple[Fraction | None, Fraction | None]:
     """(worst known end, upper bound) of a call; one try without retries ends with what it calls, which may wait too."""
     inside, bounds = call_tree(subject.design).work[plan.callee], (known_end_of(plan), longest_end(plan))
+    behind = inside.behind.high
     if not inside.complete or plan.retries:
         return bounds
-    return least(bounds[0], inside.behind.low), least(bounds[1], inside.behind.high)
+    return least(bounds[0], inside.behind.low), least(
+        bounds[1], behind + plan.second_copy if behind is not None else None
+    )
 
 
 def _many_members(subject: Subject, plan: RetryPolicy, drain: Drain) -> Finding:
@@ -223,7 +226,7 @@ def _surely(subject: Subject, plan: RetryPolicy, drain: Drain) -> bool:
 
 def _course(plan: RetryPolicy) -> RetrySchedule:
     """Returns the slowest known way in which the call can go."""
-    once = RetrySchedule((1,), plan.limit.high if plan.limit else None, plan.backoff)
+    once = RetrySchedule((1,), plan.whole_try.high if plan.whole_try else None, plan.backoff)
     return max((plan.worst(cause) for cause in plan.known()), key=lambda course: course.takes or ZERO, default=once)
 
 

@@ -91,7 +91,7 @@ class RetryWindow:
 
     def latest(self, causes: tuple[FailureCause, ...]) -> Fraction | None:
         """Returns the same with longest pauses and tries; None where that has no bound."""
-        count, takes = self.plan.tries, [cause.takes.high for cause in causes]
+        count, takes = self.plan.tries, [self.plan.failed_try(cause).high for cause in causes]
         longest = _waits(self.plan, count, longest=True) if count else None
         if count is None or longest is None or None in takes:
             return None
@@ -101,7 +101,7 @@ class RetryWindow:
         """Decides whether a try that starts at the latest so long after the end of the first starts by the deadline,
         which began with the first.
         """
-        takes = [cause.takes.high for cause in self.plan.causes]
+        takes = [self.plan.failed_try(cause).high for cause in self.plan.causes]
         first = max((t for t in takes if t is not None), default=ZERO)
         return deadline is None or (latest is not None and None not in takes and first + latest < deadline)
 
@@ -285,7 +285,7 @@ def _too_early(
 def _witness(window: RetryWindow, end: EndOfTries | None, *, longest: bool) -> Iterator[Step]:
     """Yields the tries; where something ends them, at times since the first failure at its soonest."""
     plan, name = window.plan, window.timer.name
-    takes = [cause.takes.high if longest else cause.takes.low for cause in plan.causes]
+    takes = [plan.failed_try(cause).high if longest else cause.takes.low for cause in plan.causes]
     each, count = max((t for t in takes if t is not None), default=ZERO), plan.tries or 1
     stop = end.span.low - min((cause.takes.low for cause in plan.causes), default=ZERO) if end else None
     yield Step(ZERO, f"try 1 fails: {name} begins")
@@ -301,7 +301,10 @@ def _witness(window: RetryWindow, end: EndOfTries | None, *, longest: bool) -> I
 def _repairs(subject: Subject, window: RetryWindow, end: EndOfTries | None) -> tuple[Repair, ...]:
     """Returns a longer pause, more tries, a shorter wait, or a longer limit around."""
     plan, after = window.plan, window.timer.after
-    latest, fails = window.latest(plan.causes), max((c.takes.high or ZERO for c in plan.causes), default=ZERO)
+    latest, fails = (
+        window.latest(plan.causes),
+        max((plan.failed_try(c).high or ZERO for c in plan.causes), default=ZERO),
+    )
     if end is not None and latest is not None and latest > window.needed:
         return offered(longer(subject, end.place, latest + fails))
     more = fewer_tries(subject, plan, _enough(plan, window.needed))

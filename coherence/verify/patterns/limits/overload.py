@@ -203,12 +203,15 @@ def _load(subject: Subject, facts: DesignFacts, station: LoadedThing) -> Iterato
         needs = f"{needs}, {_demand_text(demand)} are asked"
         yield QUESTION.undecided(needs, places, _of(facts, station))
         return
-    if demand.open:
+    if demand.open and demand.low < station.capacity:
         needs = (
             f"needs {demand.open}: {station.thing} serves {_per(station.capacity)}, {_demand_text(demand)} if all do"
         )
         yield QUESTION.undecided(needs, places, _of(facts, station))
         return
+    if demand.open:
+        station = replace(station, demand=replace(demand, high=demand.low))
+        demand = station.demand
     shed = next(sheds(facts, station), None)
     full = f"asked are {_demand_text(demand)}, {station.thing} serves {_per(station.capacity)}"
     if shed is not None:
