@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from fractions import Fraction
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -51,10 +50,11 @@ def test_no_play_with_second_copies_outlasts_its_bound_or_is_cut_where_all_tries
     hedge: int, per_try: int, tries: int, pause: int, deadline: int, seed: int
 ) -> None:
     text = CALL.format(hedge, per_try, tries, pause, deadline)
-    plan, draw = retry_policy_of(read_text(text, "d.yaml").calls[0]), random.Random(seed)
+    plan, draw = retry_policy_of(read_text(text, "d.yaml").calls[0]), random.Random(seed)  # noqa: S311
     plays = [play(draw, hedge, per_try, tries, pause, deadline) for _ in range(200)]
     bound = longest_end(plan)
-    assert bound is not None and max(end for end, _ in plays) <= bound * 1000
+    assert bound is not None
+    assert max(end for end, _ in plays) <= bound * 1000
     if any(answer.verdict is Verdict.PROVED for answer in answers(text)):
         assert not any(cut for _, cut in plays)
 
