@@ -14,6 +14,8 @@ from coherence.language.reading import is_overlay
 
 HINT = "hint"  # beside the words of Severity: of values that no answer was computed from
 _DESIGN = re.compile(r"""^[\s{]*["']?coherence["']?\s*:""", re.MULTILINE)
+_MANIFEST = re.compile(r"""^["']?(apiVersion|static_resources|kind)["']?\s*:""", re.MULTILINE)  # Kubernetes, Envoy
+_TEMPLATE = "{{"  # of a chart: rendered first
 _OVERLAY = "laid over manifests, and checked with them: `coherence check FOLDER`"
 
 
@@ -30,10 +32,10 @@ class Diagnostic:
 
 
 def diagnostics(text: str, file: str) -> tuple[Diagnostic, ...]:
-    """Returns what `coherence check` says of a design; nothing of a text that is none."""
+    """Returns what `coherence check` says of a design or of manifests; nothing of a text that is neither."""
     from coherence.checking.workspace import open_text, report
 
-    if not _DESIGN.search(text):
+    if not _DESIGN.search(text) and not _is_manifest(text, file):
         return ()
     try:
         if any(is_overlay(part.root) for part in document.read_text(text, file)):
@@ -45,6 +47,18 @@ def diagnostics(text: str, file: str) -> tuple[Diagnostic, ...]:
         return (whole_text(file, str(error)),)
     not_read = (_of_not_read(line) for line in answers.not_read if line.counts and line.place.file == file)
     return (*(_of_finding(finding, file) for finding in answers.findings if _matters(finding)), *not_read)
+
+
+def _is_manifest(text: str, file: str) -> bool:
+    """Returns whether an importer knows an object of the text; a text that is no YAML yet is none."""
+    if not _MANIFEST.search(text) or _TEMPLATE in text:
+        return False
+    from coherence import importers
+
+    try:
+        return any(importers.recognises(part) for part in importers.documents_of(text, file))
+    except InputError:
+        return False
 
 
 def whole_text(file: str, message: str, severity: str = "error") -> Diagnostic:

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 from html import unescape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,13 @@ MEASURE = r"""
 """
 
 
+AXE = r"""
+axe.run(document, {resultTypes: ["violations"]}).then(seen => { document.title = JSON.stringify(seen.violations.map(
+  fault => `${fault.id} (${fault.impact}): ${fault.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(" ")}`));
+}).catch(error => { document.title = JSON.stringify([String(error)]); });
+"""
+
+
 def chromium() -> str:
     """Returns the program; skips the test where there is none."""
     for name in PROGRAMS:
@@ -89,6 +97,20 @@ def measured(page: Path, *, dark: bool = False, width: int = 1200) -> dict[str, 
     seen: dict[str, Any] = json.loads(unescape(title[1]))
     seen["console"] = re.findall(r'CONSOLE[^"]*"([^"]*)"', run.stderr)
     return seen
+
+
+def axe_faults(page: Path, *, dark: bool = False) -> list[str]:
+    """Returns what axe-core, an accessibility checker, finds in the page: its rules of WCAG and good practice."""
+    checker = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    probe = page.with_name(f"{page.stem}.axe.html")
+    script = f"<script>{checker}</script><script>{AXE}</script></body>"
+    probe.write_text(page.read_text(encoding="utf-8").replace("</body>", script), encoding="utf-8")
+    shade = ("--blink-settings=preferredColorScheme=0",) if dark else ()
+    run = _run(page, *shade, "--window-size=1200,900", "--virtual-time-budget=60000", "--dump-dom", probe.as_uri())
+    title = re.search(r"<title>(.*?)</title>", run.stdout, re.DOTALL)
+    assert title is not None, run.stderr[-2000:]
+    faults: list[str] = json.loads(unescape(title[1]))
+    return faults
 
 
 def printed(page: Path) -> bytes:

@@ -8,7 +8,7 @@ import pytest
 
 from coherence.assessment.page import page
 from coherence.assessment.parts.answers import assess
-from tests.assessment.browser import chromium, measured, printed
+from tests.assessment.browser import axe_faults, chromium, measured, printed
 from tests.assessment.test_page import HOSTILE
 from tests.paths import SPECS
 
@@ -27,6 +27,7 @@ def test_a_page_is_legible_in_a_browser_whatever_it_holds(tmp_path: Path) -> Non
         for dark, width in ((False, 1200), (True, 1200), (False, 420)):
             seen = measured(shown, dark=dark, width=width)
             assert seen == {"faults": [], "requests": 0, "console": []}, (path, dark, width)
+        assert axe_faults(shown) == axe_faults(shown, dark=True) == [], path
         assert printed(shown).startswith(b"%PDF")
         assert len(printed(shown)) > LINES
 
@@ -59,3 +60,4 @@ def test_a_fault_of_each_kind_is_seen(tmp_path: Path) -> None:
     ):
         assert fault in words, words
     assert seen["console"] == ["loud"]
+    assert {fault.split()[0] for fault in axe_faults(shown)} >= {"color-contrast", "html-has-lang", "document-title"}

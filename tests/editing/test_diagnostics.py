@@ -38,7 +38,38 @@ def test_a_value_that_is_not_read_is_a_hint() -> None:
     assert "no answer was computed from limits.memory." in hint.message
 
 
-@pytest.mark.parametrize("text", ["kind: Deployment\n", "", "# coherence: of our services\na: b\n"])
+MANIFEST = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec: {replicas: 3, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {
+  containers: [{name: web}]}}}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}
+  minReplicas: 2
+  maxReplicas: 10
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 60}}}]
+"""
+
+
+def test_manifests_are_checked_as_they_stand() -> None:
+    found = {(it.code, it.place.line) for it in diagnostics(MANIFEST, "web.yaml") if it.severity != HINT}
+    assert found == {("COH205", 12)}  # a Deployment that states replicas throws back what its autoscaler chose
+    alone = MANIFEST.replace("replicas: 3, ", "")
+    assert not [it for it in diagnostics(alone, "web.yaml") if it.severity != HINT]
+    wrong = MANIFEST.replace("minReplicas: 2", "minReplicas: two")
+    assert [(it.severity, it.place.line) for it in diagnostics(wrong, "web.yaml")] == [("error", 12)]
+
+
+@pytest.mark.parametrize("text", [
+    "kind: Deployment\n", "", "# coherence: of our services\na: b\n",
+    "apiVersion: example.org/v1\nkind: Widget\n", "apiVersion: [\nkind: Pod\n",
+    MANIFEST.replace("minReplicas: 2", "minReplicas: {{ .Values.least }}"),
+])  # fmt: skip
 def test_what_is_no_design_is_left_alone(text: str) -> None:
     assert diagnostics(text, "d.yaml") == ()
 

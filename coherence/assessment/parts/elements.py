@@ -25,7 +25,7 @@ def table(caption: str, header: Sequence[str], rows: Iterable[Sequence[Child]], 
         h("tr", *(h("td", cell, class_=NUMBER if at in right else None) for at, cell in enumerate(row))) for row in rows
     ]
     inner = h("table", h("caption", caption), h("thead", h("tr", *head)), h("tbody", *body))
-    return h("div", inner, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return h("div", inner, class_="scroll", tabindex="0", role="group", aria_label=caption)
 
 
 def badge(verdict: Verdict, text: str = "") -> Element:
@@ -47,7 +47,7 @@ def note(text: str) -> Element:
 def pictured(picture: Rendered, caption: str, *, wide: bool = False) -> Element:
     """Returns a picture with what it shows; a wide one scrolls by itself."""
     holder = h(
-        "div", picture, class_="scroll wide" if wide else "scroll", tabindex="0", role="region", aria_label=caption
+        "div", picture, class_="scroll wide" if wide else "scroll", tabindex="0", role="group", aria_label=caption
     )
     return h("figure", holder, h("figcaption", caption))
 

@@ -37,7 +37,7 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
         after = len(assessment.of_verdict(verdict))
         rows.append((f"findings: {verdict.value}", str(before), str(after), f"{after - before:+d}"))
     return (
-        table("What is counted", ("", "before", "after", "change"), rows, numbers="1 2 3"),
+        table("What is counted", ("count", "before", "after", "change"), rows, numbers="1 2 3"),
         _listed("Gone since", gone), _listed("New", come),
         *_figures(assessment), *_indices(assessment),
         reproduced("check", path), reproduced("check", assessment.path),

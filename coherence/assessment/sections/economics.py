@@ -30,7 +30,7 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
     paid = table("What the tiers cost", ("tier", "members", "usd per h"), tiers, numbers="1 2")
     rows = [(reference(assessment.anchor(f)), f.message, *_stake(assessment.design, f, costs))
             for f in assessment.open_findings]  # fmt: skip
-    header = ("", "finding", "tiers it touches", "at most, usd per h")
+    header = ("no.", "finding", "tiers it touches", "at most, usd per h")
     stakes = table("The most that a finding can waste", header, rows, numbers="3") if rows else note("Nothing is open.")
     limit = note(
         "At most: all that the tiers cost which the finding's things run on. What was lost is measured, not computed "

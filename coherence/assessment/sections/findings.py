@@ -32,7 +32,9 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
         )
         for f in proofs
     ]
-    shown = table("What is proved", ("", "question", "answer", "how sure", "by"), rows) if rows else note("No proof.")
+    shown = (
+        table("What is proved", ("no.", "question", "answer", "how sure", "by"), rows) if rows else note("No proof.")
+    )
     none = note("Nothing is open.") if not articles else ""
     return (*articles, none, h("h3", "Proofs"), shown, reproduced("check", assessment.path, "--verbose"))
 
@@ -61,7 +63,7 @@ def _lines(assessment: Assessment, finding: Finding) -> Iterator[Child]:
 def _listing(text: str, label: str) -> Element:
     """Returns lines of text as they are; each line is shown by itself, so that no control goes out."""
     lines = [child for line in text.split("\n") for child in (line, h("br"))]
-    return h("pre", h("code", *lines[:-1]), tabindex="0", role="region", aria_label=label)
+    return h("pre", h("code", *lines[:-1]), tabindex="0", role="group", aria_label=label)
 
 
 def _run(assessment: Assessment, finding: Finding) -> Iterator[Child]:
@@ -119,7 +121,7 @@ def _repair(assessment: Assessment, repair: Repair) -> Iterator[Child]:
     for hunk in hunks(repair.edits, assessment.report.sources) if not assessment.anonymous else ():
         lines = [*(("del", f"- {line}") for line in hunk.removed), *(("ins", f"+ {line}") for line in hunk.added)]
         inner = [child for kind, line in lines for child in (h(kind, line), h("br"))]
-        yield h("pre", h("code", *inner), tabindex="0", role="region", aria_label="Change of the input")
+        yield h("pre", h("code", *inner), tabindex="0", role="group", aria_label="Change of the input")
     if assessment.anonymous:
         yield "; ".join(f"{edit.old} → {edit.new}" for edit in repair.edits)
     sure = "Repair" if repair.proved else "Candidate, not proved"

@@ -56,4 +56,4 @@ def _lines(text: str) -> Element:
     rows = text.split("\n")
     aligned = any("  " in row.strip() for row in rows)
     inner = [child for row in rows for child in (row, h("br"))][:-1]
-    return h("pre", h("code", *inner), tabindex="0", role="region", aria_label="Answer") if aligned else h("p", *inner)
+    return h("pre", h("code", *inner), tabindex="0", role="group", aria_label="Answer") if aligned else h("p", *inner)

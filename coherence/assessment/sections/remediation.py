@@ -42,7 +42,7 @@ def section(assessment: Assessment) -> tuple[Child, ...]:
          step.effect)
         for at, step in enumerate(steps, 1)
     ]  # fmt: skip
-    header = ("", "cost class", "what", "owner", "for", "effect, re-checked")
+    header = ("step", "cost class", "what", "owner", "for", "effect, re-checked")
     conceding = [f for f in assessment.of_verdict(Verdict.CONFLICT) if any(repair.concedes for repair in f.repairs)]
     left = (
         note(f"Not proposed: for {len(conceding)} findings there are changes that buy hardware or relax a promise; "
