@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -90,13 +90,14 @@ class FitFiles:
 @click.option("--write", is_flag=True, help="Put measured ranges of constants into the design, with their source.")
 @click.option("--network", metavar="FILE.json", help="Write the fitted network as a linear-Gaussian file of pgmpy.")
 @click.option("--picture", metavar="FILE", help="Draw graph, waterfall and shares: FILE.svg, or FILE.png.")
+@click.option("--full", is_flag=True, help="Print every section and finding in full; JSON always has everything.")
 @time_limit_option(0.5, 600.0, "Of the wall, for all of it; what is not answered by then is named.")
 @strict_option(OPEN)
 @output_option("text", "json")
 def command(  # noqa: PLR0913  (one parameter per option)
     *, path: str, stream: bool, window: str | None, against: str | None, reference: Sequence[str],
     do: Sequence[str], servers: Sequence[str], write: bool, network: str | None, picture: str | None,
-    time_limit: float, strict: bool, output: Sequence[Output], **more: Any,
+    full: bool, time_limit: float, strict: bool, output: Sequence[Output], **more: Any,
 ) -> int:  # fmt: skip
     """Fit the design at PATH to telemetry.
 
@@ -121,16 +122,17 @@ def command(  # noqa: PLR0913  (one parameter per option)
     settings = replace(settings, workers=workers_of(jobs, cluster))
     _check_kind(picture)
     files = FitFiles(picture, network, write=write)
-    return _fit(path, reading, settings, stream=stream, files=files, time_limit=time_limit, strict=strict,
+    return _fit(path, reading, settings, stream=stream, files=files, full=full, time_limit=time_limit, strict=strict,
                 output=output)  # fmt: skip
 
 
 def _fit(  # noqa: PLR0913  (one parameter per option)
-    path: str, reading: TelemetryInput, settings: FitSettings, *, stream: bool, files: FitFiles,
+    path: str, reading: TelemetryInput, settings: FitSettings, *, stream: bool, files: FitFiles, full: bool,
     time_limit: float, strict: bool, output: Sequence[Output],
 ) -> int:  # fmt: skip
     """Fits a design to telemetry and prints what that answers.  Returns the exit code."""
     from coherence.base.watchdog import interruptible
+    from coherence.cli._fit_text import fit_text
     from coherence.cli._progress import Progress
     from coherence.door.fit import fitted
 
@@ -139,7 +141,7 @@ def _fit(  # noqa: PLR0913  (one parameter per option)
         context = partial(_context, entry.design, reading, settings, stream=stream)
         result = fitted(entry, path, context, time_limit)
     _write(path, entry, reading, result, files)
-    put_out(output, lambda form: _json(result) if form == "json" else _text(entry.sources, result))
+    put_out(output, lambda form: _json(result) if form == "json" else fit_text(entry.sources, result, full=full))
     if run.stopped:
         return STOPPED_CODE
     left_open = _left_open(result.sections)
@@ -277,19 +279,6 @@ def _streamed(design: Design, reading: TelemetryInput, settings: FitSettings) ->
     if first is None:
         raise UsageError("the telemetry has no rows: give a file with at least one")
     return Context(design, first, settings, chain([first], every), extents)
-
-
-def _text(sources: Mapping[str, str], result: FitResult) -> str:
-    from coherence.causal.answers.answer import render_answers
-    from coherence.cli._unread import left_out_text, unread_text
-    from coherence.findings.finding import Accounting, Report
-    from coherence.reporting._options import ReportOptions
-    from coherence.reporting.text import findings
-
-    report = Report(result.findings, Accounting(), (), sources)
-    about_both = "\n" + findings(report, options=ReportOptions()) if result.findings else ""
-    rest = (*left_out_text(result.data["assumptions"]), *unread_text(result.unread))
-    return render_answers(result.sections) + about_both + "".join(f"{line}\n" for line in rest)
 
 
 def _json(result: FitResult) -> str:

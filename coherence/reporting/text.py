@@ -40,6 +40,12 @@ def findings(report: Report, *, options: ReportOptions) -> str:
     return "".join(f"{paint(line, colour=options.colour)}\n" for line in _findings(report, options))
 
 
+def headlines(report: Report, *, options: ReportOptions) -> str:
+    """Returns each finding on one line, without its source lines, evidence and repairs."""
+    lines = (_line(finding, headword(finding)) for finding in ordered(report.findings))
+    return "".join(f"{paint(line, colour=options.colour)}\n" for line in lines)
+
+
 def _findings(report: Report, options: ReportOptions) -> Iterator[Line]:
     every = ordered(report.findings)
     for finding in every:

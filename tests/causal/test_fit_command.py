@@ -83,17 +83,17 @@ class Asking:
             out.writerow(["time", *columns])
             out.writerows(zip(moments, *columns.values(), strict=True))
 
-    def __call__(self, *words: str, design: Path | None = None) -> Answered:
+    def __call__(self, *words: str, design: Path | None = None, full: bool = True) -> Answered:
         self.capsys.readouterr()
-        code = run(["fit", str(design or self.design), *words])
+        code = run(["fit", str(design or self.design), *words, *(["--full"] if full else [])])
         told = self.capsys.readouterr()
         assert "internal error" not in told.err, told.err
         assert "Traceback" not in told.err
         return Answered(code, told.out, told.err)
 
-    def told(self, *words: str) -> Answered:
+    def told(self, *words: str, full: bool = True) -> Answered:
         """Asked with the telemetry that was written."""
-        return self("--telemetry", str(self.telemetry), *words)
+        return self("--telemetry", str(self.telemetry), *words, full=full)
 
 
 @pytest.fixture
@@ -219,6 +219,49 @@ def test_one_change_of_an_option_changes_the_answer(ask: Asking) -> None:
 
 
 @pytest.mark.slow
+def test_one_screen_begins_with_its_answer_and_says_what_it_leaves_out(ask: Asking) -> None:
+    rng = np.random.default_rng(1)
+    causes = {f"part{n}.load": 5 + rng.normal(0, 1, ROWS) for n in range(9)}
+    weights = {name: 1.0 + n for n, name in enumerate(causes)}
+    loss = sum(weight * causes[name] for name, weight in weights.items()) + rng.normal(0, 0.5, ROWS)
+    terms = " + ".join(f"{name} * w{n}" for n, name in enumerate(causes))
+    constants = ", ".join(f"w{n}: 0 .. 20" for n in range(9))
+    ask.write(
+        {**causes, "job.wait": loss}, design=f"coherence: 1\ncomponents: {{job: {{wait: {terms}, {constants}}}}}\n"
+    )
+    screen = ask.told("--loss", "job.wait", full=False)
+    lines = screen.out.split("\n")
+    assert lines[0].startswith("job.wait is ")
+    assert "part8.load makes " in lines[0]
+    assert lines[0].endswith(" % is unexplained.")
+    shown = [line.split()[0] for line in screen.section("Shares").split("\n")[2:]]
+    assert shown[:7] == [*(f"part{n}.load" for n in (8, 7, 6, 5, 4)), "unexplained", "measured"]
+    assert "and 4 smaller rows" in screen.out
+    assert "more with --full: every row and note; What makes job.wait vary" in screen.out
+    assert len(lines) <= 40
+    assert "part0.load" in ask.told("--loss", "job.wait").section("Shares")
+
+
+def test_one_screen_has_one_line_for_a_finding(ask: Asking) -> None:
+    columns = chain()
+    columns["loader.wait"] = -columns["loader.wait"]
+    ask.write(columns)
+    screen, whole = ask.told(full=False), ask.told()
+    assert screen.code == whole.code == 1
+    assert sum("COH402" in line for line in screen.out.split("\n")) == 2  # both influences of the middle
+    assert "evidence:" in whole.out
+    assert "evidence:" not in screen.out
+
+
+def test_a_change_is_the_headline_where_it_is_asked_for(ask: Asking) -> None:
+    columns = chain()
+    columns["trainer.step_time"][200:] += 4
+    ask.write(columns)
+    screen = ask.told("--loss", "trainer.step_time", "--against", "0..1990", "--window", "2000..4000", full=False)
+    assert screen.out.startswith("trainer.step_time went from ")
+    assert "trainer.step_time" in screen.out.split("\n")[0].partition(": ")[2]
+
+
 def test_the_bootstrap_is_the_same_for_any_number_of_jobs(ask: Asking) -> None:
     ask.write(chain())
     words = ["--loss", "trainer.step_time", "--bootstrap", "60", "-o", "json"]

@@ -30,6 +30,7 @@ class Section:
     """One section: lines and tables in order, JSON-able data, findings, panels to draw.
 
     `cut_short`: it names what was not answered, for the time was over or the run was stopped.
+    `headline`: its answer as a sentence.  `brief`: what of it stands on one screen; None: its tables cut short.
     """
 
     title: str
@@ -38,6 +39,8 @@ class Section:
     findings: tuple[Finding, ...] = ()
     panels: tuple[Panel, ...] = ()
     cut_short: bool = False
+    headline: str = ""
+    brief: tuple[str | TextTable, ...] | None = None
 
 
 def render_interval(found: Estimate) -> str:
@@ -54,12 +57,13 @@ def estimate_to_dict(found: Estimate) -> dict[str, float | None]:
 
 def render_answers(answers: Iterable[Section]) -> str:
     """All sections for a terminal."""
-    return "\n".join(map(_section, answers))
+    return "\n".join(render_section(section.title, section.parts) for section in answers)
 
 
-def _section(section: Section) -> str:
-    lines = [section.title]
-    for part in section.parts:
+def render_section(title: str, parts: Iterable[str | TextTable]) -> str:
+    """A title with lines and tables below it."""
+    lines = [title]
+    for part in parts:
         inner = render_table(part) if isinstance(part, TextTable) else map(visible, part.split("\n"))
         lines += [f"  {line}" for line in inner]
     return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -34,7 +34,9 @@ def answer(context: Context) -> Section | None:
         lines += _parts(device, of_device, booked) if booked is not None else []
     lines += [f"{name}: {_words(lacks)}" for name, lacks in loops]
     data: dict[str, Any] = {"devices": {device: audit_to_dict(kind) for device, kind in kinds.items()}}
-    return Section(TITLE, tuple(lines), {**data, "loops": [{"loop": n, "missing": list(lacks)} for n, lacks in loops]})
+    return Section(
+        TITLE, tuple(lines), {**data, "loops": [{"loop": n, "missing": list(lacks)} for n, lacks in loops]}, brief=()
+    )
 
 
 def _audits(booked: Booked) -> Iterator[tuple[str, Audit]]:

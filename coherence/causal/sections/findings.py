@@ -32,7 +32,8 @@ def answer(context: Context) -> Section | None:
         "tested": tested, "hold": tested - context.couplings.broken, "placebo": moved,
         "findings": [_data(f) for f in findings],
     }  # fmt: skip
-    return Section("Design against telemetry", tuple(parts), data, findings)
+    held = (parts[0],) if tested else ()
+    return Section("Design against telemetry", tuple(parts), data, findings, brief=held)
 
 
 def _form(context: Context) -> Iterator[str]:

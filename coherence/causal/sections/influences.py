@@ -9,6 +9,7 @@ from typing import Any
 from coherence.base.number_text import render_number
 from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
 from coherence.causal.answers.intervals import Estimate
+from coherence.causal.answers.one_screen import alike, cut_short, first_rows, listed_names
 from coherence.causal.fitting.fit import Fitted, FittedNode, supported
 from coherence.causal.fitting.gram import Column
 from coherence.causal.session.constant_terms import constant_terms, hidden_between
@@ -32,7 +33,39 @@ def answer(context: Context) -> Section | None:
         "influences": [_data(fitted, n, c, seen) for n in fitted.nodes.values() for c in n.equation.columns],
         "rows": int(fitted.grams.rows.sum()), "rows_lost": fitted.grams.lost, "batches": fitted.batches,
         "taken_as_constant": {term: list(effects) for term, effects in fixed.items()},
-    }, panels=(graph(fitted, context.loss.name if context.loss is not None else None, seen),))  # fmt: skip
+    }, panels=(graph(fitted, context.loss.name if context.loss is not None else None, seen),),
+        brief=(*_brief(context, fitted, seen), *_alike_refusals(fitted), *_constant(fixed)))  # fmt: skip
+
+
+def _brief(context: Context, fitted: Fitted, seen: dict[tuple[str, str], bool]) -> Iterator[str | TextTable]:
+    """How many influences are told and seen; without a loss, those that stand out most from their error."""
+    every = [(node, column) for node in fitted.nodes.values() for column in node.equation.columns]
+    told = [(node, column) for node, column in every if node.identifies(column)]
+    shown = sum(bool(seen.get((column[0], node.effect))) for node, column in told)
+    rows = int(fitted.grams.rows.sum())
+    yield f"{len(told)} of {len(every)} told, {shown} seen; {rows} rows of {render_number(fitted.step)} s"
+    if context.loss is None:
+        ordered = sorted(told, key=lambda pair: -_clearness(_estimate(*pair)))
+        yield from first_rows(TextTable(HEADER, tuple(_row(fitted, *pair, seen) for pair in ordered), 2))
+
+
+def _clearness(strength: Estimate) -> float:
+    """Returns how many errors a strength is from zero."""
+    return abs(strength.value) / strength.error if strength.error > 0 else 0.0
+
+
+def _alike_refusals(fitted: Fitted) -> Iterator[str]:
+    """Refusals, once for each reason, and groups of which only the sum is told."""
+    refused = [node for node in fitted.nodes.values() if node.equation.refused]
+    yield from cut_short(alike(
+        (node.effect, f"not told, for {node.equation.refused}; measure {' or '.join(node.equation.measure)}")
+        for node in refused
+    ))  # fmt: skip
+    groups = [(node.effect, group) for node in fitted.nodes.values() for group in node.groups]
+    yield from cut_short(
+        f"{effect}: {listed_names([name for name, _ in group])} move together; only their sum is told"
+        for effect, group in groups
+    )
 
 
 def _nothing(context: Context) -> str:

@@ -11,6 +11,7 @@ from coherence.base.errors import InputError
 from coherence.base.number_text import render_number
 from coherence.causal.answers.answer import Section, TextTable, render_interval
 from coherence.causal.answers.intervals import Estimate
+from coherence.causal.answers.one_screen import cut_short
 from coherence.causal.ledger.loss_ledger import DENOMINATORS, LedgerLine, LedgerShare, LossLedger
 from coherence.causal.ledger.of_design import Booked, render_problems
 from coherence.causal.ledger.pricing import Bill, Ghost, bill, ghosts, prices_of
@@ -57,6 +58,16 @@ def answer(context: Context) -> Section | None:
         every,
         {**ledger_to_dict(given), "unit_of_work": booked.unit, **priced},
         panels=(_panel(given, booked.unit),),
+        headline=_headline(given, booked.unit),
+        brief=(_heads(given, booked.unit), *_notes(booked, given), _shares(given, states=False), *cut_short(lines)),
+    )
+
+
+def _headline(given: LossLedger, unit: str) -> str:
+    """Returns the ledger as a sentence."""
+    return (
+        f"The fleet did {_figure(given.effective)} of {_figure(given.nominal)} {unit}/s; "
+        f"{_percent(given.structural.value)} of what was demanded was lost."
     )
 
 
@@ -127,7 +138,7 @@ def _demand(booked: Booked, given: LossLedger) -> Iterator[str]:
     yield f"if all of that were idle for want of demand, U_struct would be {_percent(least)}: log {SLACK}"
 
 
-def _shares(given: LossLedger) -> TextTable:
+def _shares(given: LossLedger, *, states: bool = True) -> TextTable:
     """Types and their states; the four shares are of different wholes, and only each column adds up."""
     rows = []
     for line in given.types:
@@ -136,7 +147,7 @@ def _shares(given: LossLedger) -> TextTable:
             rows += [
                 _row(f"   {state.name}", state)
                 for state in given.states
-                if state.letter == line.letter and not _nothing(state)
+                if states and state.letter == line.letter and not _nothing(state)
             ]
     slack = given[SLACK]
     rows += [] if _nothing(slack) else [(IDLE, _hours(slack), *_of(slack), "")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.base.number_text import render_number
 from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
@@ -38,7 +40,8 @@ def answer(context: Context) -> Section | None:
         )  # fmt: skip
     except UsageError as refused:
         return Section(title, (f"refused: {refused}",), {"refused": str(refused)})
-    return render_split(title, split)
+    section = render_split(title, split)
+    return section if context.settings.off else replace(section, brief=())
 
 
 def title_of(loss: str, *, shown: int, every: int) -> str:

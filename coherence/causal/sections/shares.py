@@ -8,6 +8,7 @@ from typing import Any
 from coherence.base.errors import UsageError
 from coherence.base.number_text import render_number
 from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
+from coherence.causal.answers.one_screen import alike, cut_short, first_rows, listed_names
 from coherence.causal.attribution.shapley import NotSplitError
 from coherence.causal.attribution.split import Split
 from coherence.causal.fitting.effects import Attribution, CauseShare, NoLastingEffectError
@@ -50,7 +51,37 @@ def answer(context: Context) -> Section | None:
     return Section(
         title, (TextTable(header, tuple(rows)), *_met(whole), *_refusals(attribution), *_extrapolated(beyond)),
         {**_data(whole), "extrapolated": [_beyond_data(one) for one in beyond]}, panels=(panel,),
+        headline=_headline(context.loss.name, attribution) if context.settings.against is None else "",
+        brief=(*first_rows(TextTable(header, tuple(rows)), last=2), *_brief_notes(attribution, beyond)),
     )  # fmt: skip
+
+
+def _headline(loss: str, attribution: Attribution) -> str:
+    """Returns the answer as a sentence: the largest cause that can be told, and what is unexplained."""
+    whole, unit = attribution.measured.value, f" {attribution.unit}" if attribution.unit else ""
+    told = [share for share in _ordered(attribution) if not share.refused]
+    head = f"{loss} is {render_number(whole)}{unit}"
+    if not told or not whole:
+        return f"{head}, and no cause of it can be told."
+    first, rest = told[0], attribution.unexplained.value
+    if abs(first.amount.value) <= ROUNDING * abs(whole):
+        return f"{head}, and no cause that is declared makes any of it."
+    reach = render_interval(first.amount)
+    between = f" ({reach})" if reach else ""
+    made = f"{first.cause} makes {render_number(first.amount.value)}{between}, {100 * first.amount.value / whole:.1f} %"
+    return f"{head}: {made}; {100 * rest / whole:.1f} % is unexplained."
+
+
+def _brief_notes(attribution: Attribution, beyond: Sequence[BeyondData]) -> Iterator[str]:
+    """What is refused, once for each reason, and which shares extrapolate."""
+    refused = (share for share in attribution.shares if share.refused)
+    yield from cut_short(alike(
+        (share.cause, f"cannot be split, for {share.refused}; measure {' or '.join(share.measure)}")
+        if share.measure else (share.cause, f"cannot be split, for {share.refused}")
+        for share in refused
+    ))  # fmt: skip
+    if beyond:
+        yield f"extrapolated beyond what was measured: {listed_names([one.cause for one in beyond])}"
 
 
 def _met(division: Split) -> Iterator[str]:

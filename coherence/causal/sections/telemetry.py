@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from coherence.causal.answers.answer import Section
+from coherence.causal.answers.one_screen import cut_short
 from coherence.causal.session.context import Context
-from coherence.causal.telemetry import render_report, report_to_dict
+from coherence.causal.telemetry import render_brief, render_report, report_to_dict
 
 ORDER = 10
 
@@ -19,4 +20,5 @@ def answer(context: Context) -> Section | None:
         "Telemetry",
         (*render_report(context.telemetry_report), *out),
         {**report_to_dict(context.telemetry_report), "not_fitted": left},
+        brief=(*render_brief(context.telemetry_report), *cut_short(out)),
     )

@@ -24,11 +24,11 @@ def answer(context: Context) -> Section | None:
     title = f"What makes {name} vary"
     if context.loss.tree is not None and context.loss.equation is None:
         why = "it is not a sum of signals, and the variance of anything else is not split"
-        return Section(title, (f"refused: {why}",), {"refused": why})
+        return Section(title, (f"refused: {why}",), {"refused": why}, brief=())
     try:
         shares = variance(context.fitted, name)
     except UsageError as refused:
-        return Section(title, (f"refused: {refused}",), {"refused": str(refused)})
+        return Section(title, (f"refused: {refused}",), {"refused": str(refused)}, brief=())
     shown, regimes = _regimes(context, name)
     data = {
         "total": estimate_to_dict(shares.total), "together": estimate_to_dict(shares.together),
@@ -37,7 +37,9 @@ def answer(context: Context) -> Section | None:
         "changes": regimes,
     }  # fmt: skip
     straight = _straightened(context)
-    return Section(title, (_table(shares, name), *straight, *shown), {**data, "straightened": len(straight) > 0})
+    return Section(
+        title, (_table(shares, name), *straight, *shown), {**data, "straightened": len(straight) > 0}, brief=()
+    )
 
 
 def _straightened(context: Context) -> list[str]:

@@ -7,10 +7,14 @@ from typing import Any
 from coherence.base.errors import UsageError
 from coherence.base.number_text import render_number
 from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
+from coherence.causal.answers.intervals import Estimate
+from coherence.causal.answers.one_screen import cut_short, first_rows
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.windows import WindowComparison, compare
 from coherence.causal.data.series import Series
 from coherence.causal.session.context import Context, Window
+from coherence.causal.session.figures import AmountBar, shortened, waterfall
+from coherence.reporting.pictures.figure import Panel
 
 ORDER = 42
 NO_CHANGE = "no change is seen in the strength of what acts on it"
@@ -38,7 +42,36 @@ def answer(context: Context) -> Section | None:
     lines: tuple[str | TextTable, ...] = (
         _noise(comparison), _table(comparison), *notes, *_tests(comparison), *comparison.assumptions
     )  # fmt: skip
-    return Section(title, lines, _to_dict(comparison))
+    brief = (_noise(comparison), *first_rows(_table(comparison), last=1), *cut_short((*notes, *_tests(comparison))))
+    return Section(title, lines, _to_dict(comparison), headline=_headline(context.loss.name, comparison), brief=brief,
+                   panels=(_waterfall(context, comparison),))  # fmt: skip
+
+
+def _waterfall(context: Context, comparison: WindowComparison) -> Panel:
+    """Returns the change as steps from the level before to the level after."""
+    assert context.loss is not None
+    unit = context.loss.unit or context.whole.units.get(context.loss.name, "").removeprefix("1")
+    parts = sorted(comparison.contributions, key=lambda part: -abs(part.amount.value))
+    steps = [AmountBar(f"{part.cause} ({part.kind})", part.amount) for part in parts]
+    before, after = (AmountBar(words, Estimate(level, level, level, 0.0), whole=True)
+                     for words, level in (("before", comparison.before), ("after", comparison.after)))  # fmt: skip
+    return waterfall(f"Change of {shortened(context.loss.name)}", unit, [before, *steps, after])
+
+
+def _headline(loss: str, comparison: WindowComparison) -> str:
+    """Returns the change as a sentence, with what made most of it."""
+    change = comparison.after - comparison.before
+    ends = f"from {render_number(comparison.before)} to {render_number(comparison.after)}"
+    told = [part for part in comparison.contributions if not part.refused]
+    if not told or not change:
+        return f"{loss} went {ends}, and no cause of the change can be told."
+    first = max(told, key=lambda part: abs(part.amount.value))
+    noise = comparison.change is not None and comparison.change.low <= 0 <= comparison.change.high
+    within = ", no more than two windows of one law differ by" if noise else ""
+    share = f"{100 * first.amount.value / change:.1f} %"
+    return (
+        f"{loss} went {ends}{within}: {first.cause} ({first.kind}) makes {render_number(first.amount.value)}, {share}."
+    )
 
 
 def _stretches(context: Context, against: Window) -> tuple[Series, Series]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from coherence.causal.telemetry.alignment import aligned
 from coherence.causal.telemetry.chunks import chunks
 from coherence.causal.telemetry.joining import joined
-from coherence.causal.telemetry.missing import TelemetryReport, render_report, report, report_to_dict
+from coherence.causal.telemetry.missing import TelemetryReport, render_brief, render_report, report, report_to_dict
 from coherence.causal.telemetry.naming import named, queries_of
 from coherence.causal.telemetry.prometheus import queried
 from coherence.causal.telemetry.sources import read
@@ -24,6 +24,7 @@ __all__ = [
     "queried",
     "queries_of",
     "read",
+    "render_brief",
     "render_report",
     "report",
     "report_to_dict",

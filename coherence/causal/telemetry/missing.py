@@ -132,9 +132,7 @@ def _odd(telemetry: Telemetry) -> list[str]:
 
 def render_report(gaps: TelemetryReport, *, most: int = 40) -> list[str]:
     """The report for a terminal; the table shows signals with something missing first, `most` of them."""
-    text_lines = [
-        f"{several(len(gaps.rows), 'signal')}, {several(gaps.times, 'time')} every {render_decimal(gaps.step)} s"
-    ]
+    text_lines = [_size(gaps)]
     for file in gaps.files:
         text_lines.append(
             f"  {file.name}: {file.form}, {several(file.rows, 'row')}, {several(len(file.signals), 'signal')}; "
@@ -154,6 +152,28 @@ def render_report(gaps: TelemetryReport, *, most: int = 40) -> list[str]:
     )
     text_lines += _list("columns that are no signal of the design", gaps.without_signal)
     return text_lines + _list("to know", gaps.notes)
+
+
+def _size(gaps: TelemetryReport) -> str:
+    return f"{several(len(gaps.rows), 'signal')}, {several(gaps.times, 'time')} every {render_decimal(gaps.step)} s"
+
+
+def render_brief(gaps: TelemetryReport) -> list[str]:
+    """Its size, and one line for each kind of what is not there or not as it looks."""
+    lacking = {
+        "with something missing": [row.name for row in gaps.rows if not _whole(row)],
+        "clocks apart": [str(skew) for skew in gaps.skews],
+        "left out": [one.what for one in gaps.excluded],
+        "without a column": [name for name, _ in gaps.without_column],
+        "no signal of the design": gaps.without_signal,
+        "to know": gaps.notes,
+    }
+    return [_size(gaps), *(f"{title}: {_several_of(names)}" for title, names in lacking.items() if names)]
+
+
+def _several_of(names: Sequence[str], most: int = 3) -> str:
+    shown = ", ".join(" ".join(name.split()) for name in names[:most])
+    return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
 
 
 def _whole(row: SignalGaps) -> bool:
