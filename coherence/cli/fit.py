@@ -13,6 +13,7 @@ import click
 from coherence.base.errors import UsageError
 from coherence.base.watchdog import STOPPED_CODE
 from coherence.cli._designs import one_entry, system_of
+from coherence.cli._http_config import http_config_option
 from coherence.cli._moments import moment
 from coherence.cli._moments import window as stretch
 from coherence.cli._output import Output, output_option, put_out
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from coherence.simulate.telemetry.contract import Telemetry
 
 
-READING = ("files", "prometheus", "start", "end", "step", "time", "time_unit", "duplicates", "offsets")
+READING = ("files", "prometheus", "http_config", "start", "end", "step", "time", "time_unit", "duplicates", "offsets")
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class TelemetryInput:
 
     files: tuple[str, ...]
     prometheus: str | None
+    http_config: str | None
     start: str | None
     end: str | None
     step: float | None
@@ -63,6 +65,7 @@ class FitFiles:
     "--telemetry", "files", multiple=True, metavar="FILE|DIR", help="CSV, Parquet or OTLP; several are joined."
 )
 @click.option("--prometheus", metavar="URL", help="Ask this server the queries of the design's `telemetry:`.")
+@http_config_option
 @click.option("--from", "start", metavar="TIME", help="Start of the Prometheus range: seconds since 1970, ISO, now-1h.")
 @click.option("--to", "end", metavar="TIME", help="Its end.")
 @click.option("--step", type=float, metavar="SECONDS", help="Of the common clock (default: the usual spacing).")
@@ -188,7 +191,7 @@ def _refuse_ignored(reading: TelemetryInput, settings: FitSettings) -> None:
 
     if reading.prometheus is None:
         remedy = "name the server with --prometheus URL; --window cuts telemetry of files"
-        refuse_given(("start", "end"), f"they are the range of a Prometheus query: {remedy}")
+        refuse_given(("start", "end", "http_config"), f"they are the range of a Prometheus query: {remedy}")
     else:
         refuse_given(("time", "time_unit", "duplicates"), "they say how files are read, and a Prometheus is asked")
     if not settings.bootstraps:
@@ -214,6 +217,7 @@ def _level(option: str, text: str) -> tuple[str, float]:
 
 def _telemetry(design: Design, reading: TelemetryInput) -> Telemetry:
     from coherence.causal import telemetry
+    from coherence.causal.telemetry.http_config import http_login
 
     if reading.prometheus is None:
         if not reading.files:
@@ -228,7 +232,8 @@ def _telemetry(design: Design, reading: TelemetryInput) -> Telemetry:
         raise UsageError("--prometheus needs --from, --to and --step: two times, and seconds")
     start, end = moment("--from", reading.start), moment("--to", reading.end)
     queries = telemetry.queries_of(design.telemetry)
-    return telemetry.queried(reading.prometheus, queries, start=start, end=end, step=reading.step)
+    return telemetry.queried(reading.prometheus, queries, start=start, end=end, step=reading.step,
+                             login=http_login(reading.http_config))  # fmt: skip
 
 
 def _context(design: Design, reading: TelemetryInput, settings: FitSettings, *, stream: bool) -> Context:

@@ -11,6 +11,7 @@ import click
 from coherence.base.errors import UsageError, did_you_mean
 from coherence.base.watchdog import STOPPED_CODE, interruptible
 from coherence.cli._given import refuse_given
+from coherence.cli._http_config import http_config_option
 from coherence.cli._progress import Progress
 from coherence.cli._seconds import seconds_of, time_limit_option
 
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
 
 LONGEST = 400 * 86_400
 LAST = 253_402_300_800  # the year 10,000, s since 1970
-OF_A_SERVER = ("window", "end", "share", "time_limit")
+OF_A_SERVER = ("http_config", "window", "end", "share", "time_limit")
 
 
 @click.command("overlay")
 @click.argument("paths", nargs=-1, required=True, type=click.Path())
 @click.option("--from-prometheus", "url", metavar="URL", help="Ask this server; without it nothing is asked.")
+@http_config_option
 @click.option("--window", default="1 d", show_default=True, metavar="TIME", help="How far back is looked.")
 @click.option("--to", "end", type=float, metavar="SECONDS", help="Where the window ends, since 1970 (default: now).")
 @click.option(
@@ -41,14 +43,15 @@ OF_A_SERVER = ("window", "end", "share", "time_limit")
 @click.option("--output", "-o", metavar="FILE", help="Write it into this file, which is not read before.")
 @time_limit_option(1, 120.0, "Of the wall, for all answers of the server.")
 def command(  # noqa: PLR0913  (one parameter per option)
-    *, paths: Sequence[str], url: str | None, window: str, end: float | None, share: str, own: Sequence[str],
-    output: str | None, time_limit: float,
+    *, paths: Sequence[str], url: str | None, http_config: str | None, window: str, end: float | None, share: str,
+    own: Sequence[str], output: str | None, time_limit: float,
 ) -> int:  # fmt: skip
     """Write what the manifests at PATHS do not say and findings ask for, as an overlay to stand beside them.
 
     With --from-prometheus the values are measured, each with its query, window and number of samples; without it,
     each fact is listed with the queries that would tell it.
     """
+    from coherence.causal.telemetry.http_config import http_login
     from coherence.checking.measured.measuring import Settings, queries_of
     from coherence.checking.measured.overlay_text import overlay_text
 
@@ -58,7 +61,9 @@ def command(  # noqa: PLR0913  (one parameter per option)
         raise UsageError(f"--to {end:g} is no time: give seconds since 1970, before the year 10,000")
     seconds = _window(window)
     queries = dict(_own(text) for text in own)
-    settings = Settings(time.time() if end is None else end, _share(share), queries, _limits(time_limit))
+    settings = Settings(
+        time.time() if end is None else end, _share(share), queries, _limits(time_limit), http_login(http_config)
+    )
     with Progress("reading") as bar, interruptible(bar) as run:
         facts, others = _lacking(paths, seconds, output)
         _refuse_unknown(queries, facts)

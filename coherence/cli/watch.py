@@ -11,6 +11,7 @@ import click
 from coherence.base.errors import UsageError
 from coherence.base.outside_text import visible
 from coherence.cli._given import refuse_given
+from coherence.cli._http_config import http_config_option
 from coherence.cli._seconds import seconds_of, time_limit_option
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from coherence.watching.signals import WatchedSystem
     from coherence.watching.watch import Watch
 
-OF_A_RUN = ("every", "state", "listen", "webhook", "length", "back", "weeks", "time_limit")
+OF_A_RUN = ("http_config", "every", "state", "listen", "webhook", "length", "back", "weeks", "time_limit")
 
 
 @click.command("watch")
@@ -27,6 +28,7 @@ OF_A_RUN = ("every", "state", "listen", "webhook", "length", "back", "weeks", "t
 @click.option("--prometheus", "url", metavar="URL", help="The server that is asked.")
 @click.option("--every", default="15 s", show_default=True, metavar="TIME", help="Between two scrapes.")
 @click.option("--state", metavar="FILE", help="Keep what is known in this file, so that a restart loses nothing.")
+@http_config_option
 @click.option("--listen", metavar="HOST:PORT", help="Serve /metrics here, for a Prometheus to scrape.")
 @click.option("--webhook", metavar="URL", help="Post each alert that opens or closes here, as JSON.")
 @click.option("--for", "length", metavar="TIME", help="End after so long (default: with Ctrl-C).")
@@ -37,8 +39,9 @@ OF_A_RUN = ("every", "state", "listen", "webhook", "length", "back", "weeks", "t
 @click.option("--dashboard", "board", metavar="FILE", help="Write a dashboard for Grafana.")
 @time_limit_option(1.0, 30.0, "Of the wall, for each check of the moved design.")
 def command(  # noqa: PLR0913  (one parameter per option)
-    *, path: str, url: str | None, every: str, state: str | None, listen: str | None, webhook: str | None,
-    length: str | None, back: str, weeks: float, rules: str | None, board: str | None, time_limit: float,
+    *, path: str, url: str | None, http_config: str | None, every: str, state: str | None, listen: str | None,
+    webhook: str | None, length: str | None, back: str, weeks: float, rules: str | None, board: str | None,
+    time_limit: float,
 ) -> int:  # fmt: skip
     """Watch the system of the design at PATH, by the PromQL of its `telemetry:`.
 
@@ -59,7 +62,7 @@ def command(  # noqa: PLR0913  (one parameter per option)
     seconds = math.inf if length is None else seconds_of(length, "--for")
     if not 1 <= step <= 300 or looked_back < 0 or not seconds > 0:
         raise UsageError("--every lies between 1 s and 5 min, and times are not negative")
-    watch = _watch(entry, system, url, step, (state, webhook, weeks, time_limit))
+    watch = _watch(entry, system, (url, http_config), step, (state, webhook, weeks, time_limit))
     for lack in system.lacks:
         click.echo(f"not watched: {visible(lack)}", err=True)
     _run(watch, listen, every=step, seconds=seconds, back=looked_back)
@@ -77,20 +80,26 @@ def _write_files(system: WatchedSystem, rules: str | None, board: str | None) ->
 
 
 def _watch(
-    entry: Entry, system: WatchedSystem, url: str, step: float, options: tuple[str | None, str | None, float, float]
+    entry: Entry,
+    system: WatchedSystem,
+    server: tuple[str, str | None],
+    step: float,
+    options: tuple[str | None, str | None, float, float],
 ) -> Watch:
     """Returns the watch, with the state that an earlier run has left."""
     from coherence.causal.telemetry.bounded_http import http_address
+    from coherence.causal.telemetry.http_config import http_login
     from coherence.watching.measured_design import measured_design
     from coherence.watching.scrapes import PrometheusSource
     from coherence.watching.watch import Watch
     from coherence.watching.webhook import Webhook
 
+    url, http_config = server
     http_address(url, of="a Prometheus", example="http://localhost:9090")  # what is none is no server that is away
     state, webhook, weeks, time_limit = options
     monitor, waiting, errors = _earlier(state, system, step, weeks)
     moves = measured_design(entry.sources, system, time_limit / 1.5)
-    source = PrometheusSource(url, system.queries, step)
+    source = PrometheusSource(url, system.queries, step, login=http_login(http_config))
     return Watch(monitor, source, moves, Webhook(webhook, waiting), state, errors)
 
 

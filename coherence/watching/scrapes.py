@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from coherence.causal.telemetry.http_config import NO_LOGIN, HttpLogin
 from coherence.causal.telemetry.prometheus import ReadLimits, series_of, server_read
 from coherence.causal.telemetry.prometheus_answers import QueryRefusedError
 
@@ -36,6 +37,7 @@ class PrometheusSource:
     queries: Mapping[str, str]
     step: float
     limits: ReadLimits = LIMITS
+    login: HttpLogin = NO_LOGIN
 
     def pieces(self, after: float, until: float) -> Iterator[Piece]:
         """Yields the scrapes at multiples of the step.  Raises UsageError."""
@@ -53,7 +55,7 @@ class PrometheusSource:
 
     def _column(self, query: str, low: float, high: float) -> dict[int, float]:
         """Returns the value of each step, the sum of all series of the query."""
-        read = server_read(self.url, self.limits)
+        read = server_read(self.url, self.limits, self.login)
         try:
             series = series_of(read, query, low, high, self.step)
         except QueryRefusedError as error:

@@ -28,15 +28,19 @@ def brief_of(section: Section) -> tuple[str | TextTable, ...]:
 
 
 def cut_short(parts: Iterable[str | TextTable], *, most: int = MOST) -> Iterator[str | TextTable]:
-    """Yields parts with at most so many rows in a table and so many lines, and counts of what is left out."""
-    lines = 0
-    for part in parts:
-        if isinstance(part, TextTable):
-            yield from first_rows(part, most=most)
-        elif (lines := lines + 1) <= most:
-            yield part
-    if lines > most:
-        yield f"and {several(lines - most, 'more line')}"
+    """Yields tables with at most so many rows, then at most so many lines, and counts of what is left out."""
+    parts = tuple(parts)
+    for table in (part for part in parts if isinstance(part, TextTable)):
+        yield from first_rows(table, most=most)
+    yield from first_lines((part for part in parts if isinstance(part, str)), most=most)
+
+
+def first_lines(lines: Iterable[str], *, most: int = MOST) -> Iterator[str]:
+    """Yields at most so many lines, and the count of the others."""
+    every = list(lines)
+    yield from every[:most]
+    if len(every) > most:
+        yield f"and {several(len(every) - most, 'more line')}"
 
 
 def first_rows(table: TextTable, *, most: int = MOST, last: int = 0) -> Iterator[str | TextTable]:

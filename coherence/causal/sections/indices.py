@@ -8,7 +8,7 @@ from typing import Any
 
 from coherence.causal.answers.answer import Section
 from coherence.causal.answers.intervals import Estimate
-from coherence.causal.answers.one_screen import cut_short
+from coherence.causal.answers.one_screen import first_lines
 from coherence.causal.indices import IndexPart, IndexRefusal, MeasuredIndex, index_entries, measured_indices
 from coherence.causal.session.context import Context
 from coherence.causal.session.figures import AmountBar, bars
@@ -49,7 +49,7 @@ def answer(context: Context) -> Section | None:
         "left_out": [{"what": one.what, "why": one.why, "remedy": one.remedy} for one in left],
         "requests": count if given.facts.log is not None else 0,
     }  # fmt: skip
-    brief = (*cut_short((*given.notes, *odd)), *few, *render_indices(indices, parts=False))
+    brief = (*first_lines((*given.notes, *odd)), *few, *render_indices(indices, parts=False))
     return Section(TITLE, parts, data, panels=_panels(indices), brief=brief)
 
 

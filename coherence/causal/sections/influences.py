@@ -9,7 +9,7 @@ from typing import Any
 from coherence.base.number_text import render_number
 from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
 from coherence.causal.answers.intervals import Estimate
-from coherence.causal.answers.one_screen import alike, cut_short, first_rows, listed_names
+from coherence.causal.answers.one_screen import alike, first_lines, first_rows, listed_names
 from coherence.causal.fitting.fit import Fitted, FittedNode, supported
 from coherence.causal.fitting.gram import Column
 from coherence.causal.session.constant_terms import constant_terms, hidden_between
@@ -57,12 +57,12 @@ def _clearness(strength: Estimate) -> float:
 def _alike_refusals(fitted: Fitted) -> Iterator[str]:
     """Refusals, once for each reason, and groups of which only the sum is told."""
     refused = [node for node in fitted.nodes.values() if node.equation.refused]
-    yield from cut_short(alike(
+    yield from first_lines(alike(
         (node.effect, f"not told, for {node.equation.refused}; measure {' or '.join(node.equation.measure)}")
         for node in refused
     ))  # fmt: skip
     groups = [(node.effect, group) for node in fitted.nodes.values() for group in node.groups]
-    yield from cut_short(
+    yield from first_lines(
         f"{effect}: {listed_names([name for name, _ in group])} move together; only their sum is told"
         for effect, group in groups
     )

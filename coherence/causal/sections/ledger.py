@@ -11,7 +11,7 @@ from coherence.base.errors import InputError
 from coherence.base.number_text import render_number
 from coherence.causal.answers.answer import Section, TextTable, render_interval
 from coherence.causal.answers.intervals import Estimate
-from coherence.causal.answers.one_screen import cut_short
+from coherence.causal.answers.one_screen import first_lines
 from coherence.causal.ledger.loss_ledger import DENOMINATORS, LedgerLine, LedgerShare, LossLedger
 from coherence.causal.ledger.of_design import Booked, render_problems
 from coherence.causal.ledger.pricing import Bill, Ghost, bill, ghosts, prices_of
@@ -59,7 +59,7 @@ def answer(context: Context) -> Section | None:
         {**ledger_to_dict(given), "unit_of_work": booked.unit, **priced},
         panels=(_panel(given, booked.unit),),
         headline=_headline(given, booked.unit),
-        brief=(_heads(given, booked.unit), *_notes(booked, given), _shares(given, states=False), *cut_short(lines)),
+        brief=(_heads(given, booked.unit), *_notes(booked, given), _shares(given, states=False), *first_lines(lines)),
     )
 
 

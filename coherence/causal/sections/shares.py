@@ -8,7 +8,7 @@ from typing import Any
 from coherence.base.errors import UsageError
 from coherence.base.number_text import render_number
 from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
-from coherence.causal.answers.one_screen import alike, cut_short, first_rows, listed_names
+from coherence.causal.answers.one_screen import alike, first_lines, first_rows, listed_names
 from coherence.causal.attribution.shapley import NotSplitError
 from coherence.causal.attribution.split import Split
 from coherence.causal.fitting.effects import Attribution, CauseShare, NoLastingEffectError
@@ -75,7 +75,7 @@ def _headline(loss: str, attribution: Attribution) -> str:
 def _brief_notes(attribution: Attribution, beyond: Sequence[BeyondData]) -> Iterator[str]:
     """What is refused, once for each reason, and which shares extrapolate."""
     refused = (share for share in attribution.shares if share.refused)
-    yield from cut_short(alike(
+    yield from first_lines(alike(
         (share.cause, f"cannot be split, for {share.refused}; measure {' or '.join(share.measure)}")
         if share.measure else (share.cause, f"cannot be split, for {share.refused}")
         for share in refused

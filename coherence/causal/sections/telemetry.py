@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coherence.causal.answers.answer import Section
-from coherence.causal.answers.one_screen import cut_short
+from coherence.causal.answers.one_screen import first_lines
 from coherence.causal.session.context import Context
 from coherence.causal.telemetry import render_brief, render_report, report_to_dict
 
@@ -20,5 +20,5 @@ def answer(context: Context) -> Section | None:
         "Telemetry",
         (*render_report(context.telemetry_report), *out),
         {**report_to_dict(context.telemetry_report), "not_fitted": left},
-        brief=(*render_brief(context.telemetry_report), *cut_short(out)),
+        brief=(*render_brief(context.telemetry_report), *first_lines(out)),
     )

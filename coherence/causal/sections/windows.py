@@ -8,7 +8,7 @@ from coherence.base.errors import UsageError
 from coherence.base.number_text import render_number
 from coherence.causal.answers.answer import Section, TextTable, estimate_to_dict, render_interval
 from coherence.causal.answers.intervals import Estimate
-from coherence.causal.answers.one_screen import cut_short, first_rows
+from coherence.causal.answers.one_screen import first_lines, first_rows
 from coherence.causal.attribution.mechanisms import constants_of
 from coherence.causal.attribution.windows import WindowComparison, compare
 from coherence.causal.data.series import Series
@@ -42,7 +42,7 @@ def answer(context: Context) -> Section | None:
     lines: tuple[str | TextTable, ...] = (
         _noise(comparison), _table(comparison), *notes, *_tests(comparison), *comparison.assumptions
     )  # fmt: skip
-    brief = (_noise(comparison), *first_rows(_table(comparison), last=1), *cut_short((*notes, *_tests(comparison))))
+    brief = (_noise(comparison), *first_rows(_table(comparison), last=1), *first_lines((*notes, *_tests(comparison))))
     return Section(title, lines, _to_dict(comparison), headline=_headline(context.loss.name, comparison), brief=brief,
                    panels=(_waterfall(context, comparison),))  # fmt: skip
 

@@ -10,18 +10,22 @@ import contextlib
 import http.client
 import json
 import socket
+import ssl
 import threading
 import urllib.parse
 import urllib.request
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
 
 from coherence.base.errors import UsageError
+from coherence.base.outside_text import MASK
+from coherence.base.units import shorten
 
 PIECE = 1 << 16
+LONGEST_REASON = 200  # characters of a server's own words
 
 
 @dataclass(frozen=True)
@@ -33,12 +37,22 @@ class HttpAnswer:
     body: bytes
 
 
+def masked(answer: HttpAnswer, secrets: Iterable[str]) -> HttpAnswer:
+    """Returns an answer without the secrets that it says back, for a message about it."""
+    body, reason = answer.body, answer.reason
+    for secret in secrets:
+        body, reason = body.replace(secret.encode(), MASK.encode()), reason.replace(secret, MASK)
+    return HttpAnswer(answer.status, reason, body)
+
+
 @dataclass(frozen=True)
 class HttpAddress:
-    """An address of a server without its user, and the header that logs the user in."""
+    """An address of a server without its user, the headers that log the user in, and how TLS checks the server."""
 
     url: str
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(repr=False)
+    tls: ssl.SSLContext | None = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)  # a server may say them back
 
 
 def http_address(url: str, *, of: str, example: str) -> HttpAddress:
@@ -56,7 +70,9 @@ def http_address(url: str, *, of: str, example: str) -> HttpAddress:
     if parts.query or parts.fragment:
         raise UsageError(f"'{named}' has a query: write the address of {of} alone, for example {example}")
     place = (f"[{host}]" if ":" in host else host) + (f":{port}" if port is not None else "")
-    return HttpAddress(f"{parts.scheme}://{place}{parts.path.rstrip('/')}", _login(parts))
+    password = urllib.parse.unquote(parts.password or "")
+    secrets = (password,) if password else ()
+    return HttpAddress(f"{parts.scheme}://{place}{parts.path.rstrip('/')}", _login(parts), secrets=secrets)
 
 
 def _login(parts: urllib.parse.SplitResult) -> dict[str, str]:
@@ -93,13 +109,17 @@ def _answer(
     )
     with _Watchdog(seconds) as watchdog:
         try:
-            opener = urllib.request.build_opener(_Plain(watchdog), _Secure(watchdog), _EveryStatus())
+            opener = urllib.request.build_opener(_Plain(watchdog), _Secure(watchdog, address.tls), _EveryStatus())
             with opener.open(request, timeout=seconds) as answer:
                 yield answer
         except (OSError, http.client.HTTPException, ValueError) as error:
             watchdog.check(address)
             why = getattr(error, "reason", None) or error
-            raise UsageError(f"{address.url} cannot be reached ({why or type(error).__name__}): {_REMEDY}") from None
+            words = str(why or type(error).__name__)
+            for secret in address.secrets:
+                words = words.replace(secret, MASK)
+            words = shorten(words, LONGEST_REASON)
+            raise UsageError(f"{address.url} cannot be reached ({words}): {_REMEDY}") from None
         watchdog.check(address)
 
 
@@ -172,12 +192,12 @@ class _Plain(urllib.request.HTTPHandler):
 
 
 class _Secure(urllib.request.HTTPSHandler):
-    def __init__(self, watchdog: _Watchdog) -> None:
+    def __init__(self, watchdog: _Watchdog, tls: ssl.SSLContext | None) -> None:
         super().__init__()
-        self.watchdog = watchdog
+        self.watchdog, self.tls = watchdog, tls
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(partial(self.watchdog.connection, http.client.HTTPSConnection), req)
+        return self.do_open(partial(self.watchdog.connection, http.client.HTTPSConnection, context=self.tls), req)
 
 
 class _EveryStatus(urllib.request.HTTPErrorProcessor):

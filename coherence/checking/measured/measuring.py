@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from coherence.causal.telemetry.http_config import NO_LOGIN, HttpLogin
 from coherence.causal.telemetry.prometheus import ReadLimits, ServerRead, series_of, server_read
 from coherence.causal.telemetry.prometheus_answers import QueryRefusedError, Series
 from coherence.checking.fact_queries import AskedFact, FactQuery, FactTarget
@@ -58,6 +59,7 @@ class Settings:
     share: Fraction = WHOLE
     own: Mapping[str, str] | None = None
     limits: ReadLimits = LIMITS
+    login: HttpLogin = NO_LOGIN
 
 
 class NoRangeError(Exception):
@@ -68,7 +70,7 @@ def measured_facts(
     url: str, facts: Mapping[AskedFact, FactTarget], settings: Settings, step: Callable[[], object] = lambda: None
 ) -> tuple[Answered, ...]:
     """Returns what a Prometheus knows of each fact.  Raises UsageError where it cannot be read; `step` counts facts."""
-    read, answers = server_read(url, settings.limits), []
+    read, answers = server_read(url, settings.limits, settings.login), []
     for fact, target in facts.items():
         answers.append(_answered(read, fact, target, settings))
         step()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coherence.causal.answers.answer import Section, TextTable
-from coherence.causal.answers.one_screen import alike, cut_short, first_rows, listed_names, render_screen
+from coherence.causal.answers.one_screen import alike, cut_short, first_lines, first_rows, listed_names, render_screen
 
 TABLE = TextTable(("x", "n"), tuple((name, "1") for name in "abcdefgh"))
 
@@ -32,8 +32,15 @@ def test_a_table_keeps_its_first_and_last_rows_and_counts_the_others() -> None:
 
 
 def test_lines_beyond_the_most_are_counted() -> None:
-    assert list(cut_short(("a", "b", "c", "d"), most=2)) == ["a", "b", "and 2 more lines"]
-    assert list(cut_short(("a", "b"), most=2)) == ["a", "b"]
+    assert list(first_lines(("a", "b", "c", "d"), most=2)) == ["a", "b", "and 2 more lines"]
+    assert list(first_lines(("a", "b"), most=2)) == ["a", "b"]
+
+
+def test_tables_stand_before_lines() -> None:
+    table, rows, *lines = cut_short(("a", TABLE, "b"), most=5)
+    assert isinstance(table, TextTable)
+    assert len(table.rows) == 5
+    assert [rows, *lines] == ["and 3 more rows", "a", "b"]
 
 
 def test_a_reason_that_several_have_is_said_once() -> None:
