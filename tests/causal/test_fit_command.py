@@ -236,7 +236,7 @@ def test_one_screen_begins_with_its_answer_and_says_what_it_leaves_out(ask: Aski
     assert lines[0].endswith(" % is unexplained.")
     shown = [line.split()[0] for line in screen.section("Shares").split("\n")[2:]]
     assert shown[:7] == [*(f"part{n}.load" for n in (8, 7, 6, 5, 4)), "unexplained", "measured"]
-    assert "and 4 smaller rows" in screen.out
+    assert "and 4 smaller" in screen.out
     assert "more with --full: every row and note; What makes job.wait vary" in screen.out
     assert len(lines) <= 40
     assert "part0.load" in ask.told("--loss", "job.wait").section("Shares")

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from coherence.base.outside_text import visible
 from coherence.causal.answers.answer import Section, TextTable, render_section
-from coherence.causal.telemetry.problems import several
 
 MOST = 5  # rows of a table, lines of a section
 
@@ -40,7 +39,7 @@ def first_lines(lines: Iterable[str], *, most: int = MOST) -> Iterator[str]:
     every = list(lines)
     yield from every[:most]
     if len(every) > most:
-        yield f"and {several(len(every) - most, 'more line')}"
+        yield f"and {len(every) - most} more"
 
 
 def first_rows(table: TextTable, *, most: int = MOST, last: int = 0) -> Iterator[str | TextTable]:
@@ -49,7 +48,7 @@ def first_rows(table: TextTable, *, most: int = MOST, last: int = 0) -> Iterator
     left = len(body) - most
     yield table if left <= 0 else replace(table, rows=(*body[:most], *tail))
     if left > 0:
-        yield f"and {several(left, 'smaller row' if last else 'more row')}"
+        yield f"and {left} {'smaller' if last else 'more'}"
 
 
 def alike(reasons: Iterable[tuple[str, str]]) -> Iterator[str]:

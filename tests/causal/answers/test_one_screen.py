@@ -27,12 +27,12 @@ def test_a_table_keeps_its_first_and_last_rows_and_counts_the_others() -> None:
     table, words = first_rows(TABLE, most=2, last=1)
     assert isinstance(table, TextTable)
     assert [row[0] for row in table.rows] == ["a", "b", "h"]
-    assert words == "and 5 smaller rows"
+    assert words == "and 5 smaller"
     assert list(first_rows(TABLE, most=7, last=1)) == [TABLE]
 
 
 def test_lines_beyond_the_most_are_counted() -> None:
-    assert list(first_lines(("a", "b", "c", "d"), most=2)) == ["a", "b", "and 2 more lines"]
+    assert list(first_lines(("a", "b", "c", "d"), most=2)) == ["a", "b", "and 2 more"]
     assert list(first_lines(("a", "b"), most=2)) == ["a", "b"]
 
 
@@ -40,7 +40,7 @@ def test_tables_stand_before_lines() -> None:
     table, rows, *lines = cut_short(("a", TABLE, "b"), most=5)
     assert isinstance(table, TextTable)
     assert len(table.rows) == 5
-    assert [rows, *lines] == ["and 3 more rows", "a", "b"]
+    assert [rows, *lines] == ["and 3 more", "a", "b"]
 
 
 def test_a_reason_that_several_have_is_said_once() -> None:
