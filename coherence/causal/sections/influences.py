@@ -38,14 +38,14 @@ def answer(context: Context) -> Section | None:
 
 
 def _brief(context: Context, fitted: Fitted, seen: dict[tuple[str, str], bool]) -> Iterator[str | TextTable]:
-    """How many influences are told and seen; without a loss, those that stand out most from their error."""
+    """How many influences are identified and seen; without a loss, those that stand out most from their error."""
     every = [(node, column) for node in fitted.nodes.values() for column in node.equation.columns]
-    told = [(node, column) for node, column in every if node.identifies(column)]
-    shown = sum(bool(seen.get((column[0], node.effect))) for node, column in told)
+    identified = [(node, column) for node, column in every if node.identifies(column)]
+    shown = sum(bool(seen.get((column[0], node.effect))) for node, column in identified)
     rows = int(fitted.grams.rows.sum())
-    yield f"{len(told)} of {len(every)} told, {shown} seen; {rows} rows of {render_number(fitted.step)} s"
+    yield f"{len(identified)} of {len(every)} told, {shown} seen; {rows} rows of {render_number(fitted.step)} s"
     if context.loss is None:
-        ordered = sorted(told, key=lambda pair: -_clearness(_estimate(*pair)))
+        ordered = sorted(identified, key=lambda pair: -_clearness(_estimate(*pair)))
         yield from first_rows(TextTable(HEADER, tuple(_row(fitted, *pair, seen) for pair in ordered), 2))
 
 

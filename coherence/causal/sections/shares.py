@@ -57,19 +57,19 @@ def answer(context: Context) -> Section | None:
 
 
 def _headline(loss: str, attribution: Attribution) -> str:
-    """Returns the answer as a sentence: the largest cause that can be told, and what is unexplained."""
+    """Returns the answer as a sentence: the largest cause that can be split, and what is unexplained."""
     whole, unit = attribution.measured.value, f" {attribution.unit}" if attribution.unit else ""
-    told = [share for share in _ordered(attribution) if not share.refused]
+    split = [share for share in _ordered(attribution) if not share.refused]
     head = f"{loss} is {render_number(whole)}{unit}"
-    if not told or not whole:
+    if not split or not whole:
         return f"{head}, and no cause of it can be told."
-    first, rest = told[0], attribution.unexplained.value
+    first, rest = split[0], attribution.unexplained.value
     if abs(first.amount.value) <= ROUNDING * abs(whole):
         return f"{head}, and no cause that is declared makes any of it."
     reach = render_interval(first.amount)
     between = f" ({reach})" if reach else ""
-    made = f"{first.cause} makes {render_number(first.amount.value)}{between}, {100 * first.amount.value / whole:.1f} %"
-    return f"{head}: {made}; {100 * rest / whole:.1f} % is unexplained."
+    words = f"{first.cause} makes {render_number(first.amount.value)}{between}, {100 * first.amount.value / whole:.1f} %"
+    return f"{head}: {words}; {100 * rest / whole:.1f} % is unexplained."
 
 
 def _brief_notes(attribution: Attribution, beyond: Sequence[BeyondData]) -> Iterator[str]:

@@ -62,10 +62,10 @@ def _headline(loss: str, comparison: WindowComparison) -> str:
     """Returns the change as a sentence, with what made most of it."""
     change = comparison.after - comparison.before
     ends = f"from {render_number(comparison.before)} to {render_number(comparison.after)}"
-    told = [part for part in comparison.contributions if not part.refused]
-    if not told or not change:
+    split = [part for part in comparison.contributions if not part.refused]
+    if not split or not change:
         return f"{loss} went {ends}, and no cause of the change can be told."
-    first = max(told, key=lambda part: abs(part.amount.value))
+    first = max(split, key=lambda part: abs(part.amount.value))
     noise = comparison.change is not None and comparison.change.low <= 0 <= comparison.change.high
     within = ", no more than two windows of one law differ by" if noise else ""
     share = f"{100 * first.amount.value / change:.1f} %"

@@ -52,10 +52,10 @@ def http_login(file: str | None) -> HttpLogin:
         raise UsageError(f"--http-config {file} is no mapping: write for example 'authorization: {{credentials: ...}}'")
     _refuse_unknown(root, "")
     headers = dict(_headers(root, path.parent))
-    return HttpLogin(headers, _tls(_table(root, "tls_config"), path.parent), tuple(_said(root, headers, path.parent)))
+    return HttpLogin(headers, _tls(_table(root, "tls_config"), path.parent), tuple(_secrets_of(root, headers, path.parent)))
 
 
-def _said(root: Table, headers: Mapping[str, str], folder: Path) -> Iterator[str]:
+def _secrets_of(root: Table, headers: Mapping[str, str], folder: Path) -> Iterator[str]:
     """Yields what no message may show: the password, and every value of a header but the word before it."""
     basic = _table(root, "basic_auth")
     if basic is not None:

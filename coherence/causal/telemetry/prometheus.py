@@ -179,7 +179,7 @@ def series_of(read: ServerRead, query: str, start: float, end: float, step: floa
         parameters = {"query": query, "start": f"{low:.3f}", "end": f"{high:.3f}", "step": f"{step:.3f}"}
         answer = read.answer(parameters)
         try:
-            for labels, points in _told(read, answer, low, high):
+            for labels, points in _series_in(read, answer, low, high):
                 read.count(series=labels not in samples, points=len(points))
                 samples.setdefault(labels, []).append(points)
         except AnswerShapeError as error:
@@ -188,7 +188,7 @@ def series_of(read: ServerRead, query: str, start: float, end: float, step: floa
     return {labels: np.concatenate(points) for labels, points in samples.items()}
 
 
-def _told(read: ServerRead, answer: HttpAnswer, low: float, high: float) -> list[tuple[Labels, Floats]]:
+def _series_in(read: ServerRead, answer: HttpAnswer, low: float, high: float) -> list[tuple[Labels, Floats]]:
     """Returns labels and points of each series.  Raises QueryRefusedError and AnswerShapeError without a secret."""
     try:
         return list(matrix(result_of(answer), low, high))
