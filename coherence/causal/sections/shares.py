@@ -68,7 +68,8 @@ def _headline(loss: str, attribution: Attribution) -> str:
         return f"{head}, and no cause that is declared makes any of it."
     reach = render_interval(first.amount)
     between = f" ({reach})" if reach else ""
-    words = f"{first.cause} makes {render_number(first.amount.value)}{between}, {100 * first.amount.value / whole:.1f} %"
+    part = f"{100 * first.amount.value / whole:.1f} %"
+    words = f"{first.cause} makes {render_number(first.amount.value)}{between}, {part}"
     return f"{head}: {words}; {100 * rest / whole:.1f} % is unexplained."
 
 

@@ -52,7 +52,8 @@ def http_login(file: str | None) -> HttpLogin:
         raise UsageError(f"--http-config {file} is no mapping: write for example 'authorization: {{credentials: ...}}'")
     _refuse_unknown(root, "")
     headers = dict(_headers(root, path.parent))
-    return HttpLogin(headers, _tls(_table(root, "tls_config"), path.parent), tuple(_secrets_of(root, headers, path.parent)))
+    tls = _tls(_table(root, "tls_config"), path.parent)
+    return HttpLogin(headers, tls, tuple(_secrets_of(root, headers, path.parent)))
 
 
 def _secrets_of(root: Table, headers: Mapping[str, str], folder: Path) -> Iterator[str]:
