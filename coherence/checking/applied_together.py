@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from coherence.importers import Identity, identities
+from coherence.importers import Identity, base_of, identities, kind_of, local_names
 from coherence.language.document import Document
 
 NEAR = 2  # folders that an autoscaler may lie below the one that it has in common with its workload
@@ -25,18 +25,27 @@ class FileObjects:
     scales: frozenset[Identity]
 
 
-def applied_together(documents: Sequence[Document]) -> list[list[Document]]:
-    """Returns the documents of each set of files that are applied together, in their order."""
-    files: dict[str, list[Document]] = {}
+def applied_together(documents: Sequence[Document], *, named: bool = False) -> list[list[Document]]:
+    """Returns the documents of each set of files that are applied together, in their order.
+
+    `named`: somebody named the files, to be applied together: only names that are known in their file alone part them.
+    """
+    files, names = dict[str, list[Document]](), {source.file for source in documents}
+    bases = {source.file: base_of(kind_of(source), source.file) for source in documents}
+    bases = {file: base if base in names else file for file, base in bases.items()}
     for source in documents:
-        files.setdefault(source.file, []).append(source)
-    objects = {file: FileObjects(*identities(own)) for file, own in files.items()}
+        files.setdefault(bases[source.file], []).append(source)
+    objects = {file: _objects(own, named=named) for file, own in files.items()}
     groups = list(_groups(list(files), objects, 0))
     if len(groups) == 1:
         return [list(documents)]
     whole = [frozenset([*own, *_workloads(own, groups, objects)]) for own in groups]
     lasting = [own for own in dict.fromkeys(whole) if not any(own < other for other in whole)]
-    return [[source for source in documents if source.file in own] for own in lasting]
+    return [[source for source in documents if bases[source.file] in own] for own in lasting]
+
+
+def _objects(documents: Sequence[Document], *, named: bool) -> FileObjects:
+    return FileObjects(local_names(documents), frozenset()) if named else FileObjects(*identities(documents))
 
 
 def _groups(files: Sequence[str], objects: Mapping[str, FileObjects], depth: int) -> Iterator[list[str]]:

@@ -25,6 +25,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 OTHERS = (".conf", ".cfg", ".pbtxt", ".properties", "celeryconfig.py", ".aws/config")
 TEMPLATES = (".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".gotmpl", ".erb", ".mustache")
 EXPECTED = "expected.yaml"
+TEMPLATE = "template"
 FOREIGN = "neither a design nor a manifest"
 
 
@@ -68,7 +69,7 @@ def _reason(path: str) -> tuple[str, str] | tuple[()] | None:
     """Returns kind and reason of what is not read; None of a file to read, nothing of one of another sort."""
     stem, suffix = os.path.splitext(path.lower())
     if suffix in TEMPLATES and stem.endswith(SUFFIXES):
-        return "template", "render it first"
+        return TEMPLATE, "render it first"
     if not path.lower().endswith(SUFFIXES + OTHERS):
         return ()
     if os.path.basename(path) == EXPECTED:
@@ -105,10 +106,13 @@ def foreign(root: Node | None, name: str) -> SkippedFile:
 
 def refuse_nothing(paths: Iterable[str | Path], skipped: Iterable[SkippedFile]) -> None:
     """Raises InputError that names the folders in which nothing was to be looked at, and what they hold."""
-    folders = [str(path) for path in paths]
-    seen = [f"{one.path}: {one.kind} ({one.reason})" for one in skipped]
-    more = f"; and {len(seen) - 5} more" if len(seen) > 5 else ""
-    holds = f"it was not read: {'; '.join(seen[:5])}{more}; " if seen else ""
-    remedy = f"{holds}begin a design with `coherence: 1`, or name a folder of manifests"
+    folders, by_kind = [str(path) for path in paths], dict[str, list[SkippedFile]]()
+    for file in skipped:
+        by_kind.setdefault(file.kind, []).append(file)
+    most_first = sorted(by_kind.items(), key=lambda entry: -len(entry[1]))
+    seen = [f"{len(files)} {kind} ({files[0].path}: {files[0].reason})" for kind, files in most_first]
+    holds = f"not read: {'; '.join(seen)}; " if seen else ""
+    rendered = ", pipe what a chart renders (`helm template CHART | coherence check -`)" if TEMPLATE in by_kind else ""
+    remedy = f"{holds}begin a design with `coherence: 1`{rendered}, or name a folder of manifests"
     message = f"there is no design and no manifest under {', '.join(folders) or 'no path'}: nothing was looked at"
     raise InputError([Problem(Place(folders[0] if folders else "<paths>", 1, 1, 1, 1), message, remedy)])

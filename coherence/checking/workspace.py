@@ -256,12 +256,12 @@ def _remember(workspace: Workspace, name: str, text: str, data: bytes) -> None:
 
 
 def _apart(manifests: Sequence[Document], named: set[str], *, together: bool) -> list[Sequence[Document]]:
-    """Returns the manifests of each design: all of them where some file was named itself, or an overlay joins them."""
+    """Returns the manifests of each design: all of them where an overlay joins them."""
     from coherence.checking.applied_together import applied_together
 
-    if together or any(source.file in named or is_overlay(source.root) for source in manifests):
+    if together or any(is_overlay(source.root) for source in manifests):
         return [manifests]
-    return [*applied_together(manifests)]
+    return [*applied_together(manifests, named=any(source.file in named for source in manifests))]
 
 
 def _imported(manifests: Sequence[Document], workspace: Workspace, named: set[str]) -> Entry:

@@ -3,7 +3,9 @@
 A module has `KIND` (or `KINDS`, where it reads several), `GROUPS` (API groups; other formats have `recognises(root)`
 instead), `add(manifest, sketch)` and, if it needs to know all others, `link(manifest, sketch)`; where a key of ours has
 another name there, `SPELLING` says it (ours -> the manifest's, for repairs).  A file that states objects of other
-kinds, such as the values of a chart, has `states(manifest)`, which yields them.
+kinds, such as the values of a chart, has `states(manifest)`, which yields them.  `LOCAL_NAMES`: what a file of this
+kind names is known in it alone (the resources of a stack, the jobs of a cluster).  `base_of(file)`: files of one folder
+are laid over one another where somebody names them, and a file always over its base (or itself).
 Every value keeps its place in the manifest, a default that in the part which supplies it; what no importer reads is
 listed as not modelled; unknown kinds are listed, never guessed.  Templates are refused: render them first.
 """
@@ -27,6 +29,7 @@ from coherence.importers._identities import Identity, identities_of
 from coherence.importers._jobs import note_other
 from coherence.importers._kubernetes import Manifest, around, objects, word
 from coherence.importers._kueue import add_queued_jobs
+from coherence.importers._merging import laid_over
 from coherence.importers._names import Thing, agree
 from coherence.importers._overlay import KEY, lay_over
 from coherence.importers._quantities import respelled
@@ -53,7 +56,7 @@ __all__ = [
     "kinds",
     "recognises",
 ]
-__all__ += ["Identity", "ObjectName", "identities", "read_without_schemas", "refused_objects"]
+__all__ += ["Identity", "ObjectName", "base_of", "identities", "local_names", "read_without_schemas", "refused_objects"]
 
 LONGEST_TITLE = 200
 MOST_KNOWN = 512  # texts
@@ -121,9 +124,34 @@ def documents_of(text: str, file: str) -> list[Document]:
 
 
 def identities(documents: Sequence[Document]) -> tuple[frozenset[Identity], frozenset[Identity]]:
-    """Returns the objects that documents define, and the workloads that their autoscalers scale."""
+    """Returns the objects that documents define, and the workloads that their autoscalers scale.
+
+    A file whose names are known in it alone defines each of them.
+    """
     single = {kind for kind, module in _modules().items() if not hasattr(module, "VARIANTS")}
-    return identities_of(documents, single.__contains__)
+    defined, scaled = identities_of(documents, single.__contains__)
+    mergeable = (source for source in documents if _has(source, "base_of"))
+    return defined.union(local_names(documents), *map(_names, mergeable)), scaled
+
+
+def local_names(documents: Sequence[Document]) -> frozenset[Identity]:
+    """Returns what documents define of the kinds of which a name is known in its file alone."""
+    return frozenset(name for source in documents if _has(source, "LOCAL_NAMES") for name in _names(source))
+
+
+def _has(source: Document, trait: str) -> bool:
+    """Returns whether the module that reads a document has a trait."""
+    return hasattr(_modules().get(kind_of(source)), trait)
+
+
+def _names(source: Document) -> Iterator[Identity]:
+    """Yields each name of the design that a document alone becomes."""
+    try:
+        root, _, _ = _assembled([source])
+    except InputError:
+        return
+    for section in root.entries.values():
+        yield from ((kind_of(source), "", name) for name in (section.entries if isinstance(section, Table) else ()))
 
 
 @functools.lru_cache(maxsize=MOST_KNOWN)
@@ -195,7 +223,7 @@ def _assembled(
     sketch.not_modelled += around(given)
     taken = [(node, file) for node, file in objects(given) if object_name(node, file) not in without]
     every = [made for node, file in taken for made in _manifests(node, file, reading, sketch)]
-    manifests = list(_lasting(every, sketch))
+    manifests = list(_lasting(_laid_over(every), sketch))
     _number(manifests)
     note_addresses(manifests, sketch)
     for manifest in manifests:
@@ -320,6 +348,28 @@ def _number(manifests: Sequence[Manifest]) -> None:
             counts[key] = counts.get(key, 0) + 1
             if counts[key] > 1:
                 manifest.name = respelled(manifest.name, f"{manifest.name.text}-{counts[key]}")
+
+
+def _laid_over(manifests: Sequence[Manifest]) -> list[Manifest]:
+    """Returns the objects, and one for all files of a folder that are laid over one another: the base comes first."""
+    whole: list[Manifest] = []
+    bases: dict[tuple[str, str], Manifest] = {}
+    for manifest in sorted(manifests, key=lambda it: base_of(it.kind, it.file) != it.file):
+        folder = manifest.kind, manifest.file.rpartition("/")[0]
+        base = bases.get(folder)
+        if base is None or manifest.outer is not None or base.file == manifest.file:
+            whole.append(manifest)
+            if hasattr(_modules().get(manifest.kind), "base_of") and manifest.outer is None:
+                bases.setdefault(folder, manifest)
+        else:
+            base.root = laid_over(base.root, manifest.root)
+    return sorted(whole, key=manifests.index)
+
+
+def base_of(kind: str, file: str) -> str:
+    """Returns the file over which one of a kind is always laid, or the file itself."""
+    module = _modules().get(kind)
+    return str(module.base_of(file)) if module is not None and hasattr(module, "base_of") else file
 
 
 def _lasting(manifests: Sequence[Manifest], sketch: Sketch) -> Iterator[Manifest]:

@@ -20,6 +20,7 @@ from coherence.language.document import Document, Scalar, Table
 
 KIND = "AwsConfig"
 VARIANTS = True
+LOCAL_NAMES = True
 SUFFIX = ".aws/config"
 SPELLING = {"tries": "max_attempts"}
 ROOT = "profiles"

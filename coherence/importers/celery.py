@@ -24,6 +24,7 @@ from coherence.language.document import Document, Node, Scalar, Table
 
 KIND = "Celery"
 VARIANTS = True
+LOCAL_NAMES = True
 SUFFIX = "celeryconfig.py"
 SPELLING: Mapping[str, str] = {"after": "visibility_timeout"}
 OPTIONS = "broker_transport_options"

@@ -23,6 +23,7 @@ from coherence.language.document import Items, Node, Scalar, Table
 
 KIND = "CloudFormation"
 VARIANTS = True
+LOCAL_NAMES = True
 RESOURCES, TYPE, PROPERTIES = "Resources", "Type", "Properties"
 SERVERLESS = "AWS::Serverless::Function"
 GLOBALS = ("Globals", "Function")
@@ -34,7 +35,7 @@ WIRING = (
 OF_RESOURCE = ("DependsOn", "Metadata", "DeletionPolicy", "UpdateReplacePolicy")
 REF = ("Ref", "!Ref")
 REFERENCE = re.compile(r"\$\{([A-Za-z0-9]+)(?:\.[A-Za-z0-9.]+)?\}")
-__all__ = ["KIND", "SPELLING", "VARIANTS", "add", "recognises"]
+__all__ = ["KIND", "LOCAL_NAMES", "SPELLING", "VARIANTS", "add", "recognises"]
 
 
 def recognises(root: Table) -> bool:

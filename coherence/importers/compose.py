@@ -10,6 +10,7 @@ SOURCE: Compose Specification, 05-services.md, deploy.md; Dockerfile reference, 
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator
@@ -40,6 +41,7 @@ WIRING = (
     "links", "sysctls", "develop", "annotations", "pid", "stop_signal", "domainname", "external_links", "attach",
     "command", "mac_address",
 )  # fmt: skip
+KEYS = frozenset({*WIRING, "stop_grace_period", "restart", "scale"})
 RESTART = "when an ended container starts again is not modelled"
 SWARM = "of Swarm alone: not modelled"
 SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([bkmg]?)b?", re.IGNORECASE)
@@ -48,10 +50,18 @@ VARIABLE = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]*:?-([^}$]*)\}")
 
 
 def recognises(root: Table) -> bool:
-    """Returns whether a document is a compose file: its services have images, or are built."""
+    """Returns whether a document is a compose file, or one that is laid over another."""
     services = root.get("services")
     bodies = list(services.entries.values()) if isinstance(services, Table) else []
-    return bool(bodies) and all(isinstance(body, Table) and any(key in body for key in SERVICE) for body in bodies)
+    is_plain = all(key in ("services", *TOP) or key.startswith("x-") for key in root.entries)
+    return bool(bodies) and all(isinstance(body, Table) and _is_service(body, is_plain=is_plain) for body in bodies)
+
+
+def _is_service(body: Table, *, is_plain: bool) -> bool:
+    """Returns whether a mapping is a service: it says what it runs, or all its keys are those of one."""
+    if any(key in body for key in SERVICE):
+        return True
+    return is_plain and bool(body.entries) and all(key in KEYS for key in body.entries)
 
 
 def add(manifest: Manifest, sketch: Sketch) -> None:
@@ -62,6 +72,12 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     waiting = dict(_waiting(views))
     for name, view in views.items():
         _service(name, view, waiting.get(name), sketch)
+
+
+def base_of(file: str) -> str:
+    """Returns the file over which this one is always laid (`compose.override.yaml`: `compose.yaml`); else itself."""
+    stem, suffix = posixpath.splitext(file)
+    return f"{stem.removesuffix('.override')}{suffix}"
 
 
 def _waiting(views: dict[str, FieldView]) -> Iterator[tuple[str, str]]:

@@ -20,6 +20,7 @@ from coherence.language.document import Items, Node, Scalar, Table
 
 KIND = "DeerFlow"
 VARIANTS = True
+LOCAL_NAMES = True
 SPELLING: Mapping[str, str] = {"per_try": "timeout", "tries": "max_retries", "deadline": "timeout_seconds"}
 LEAD = "lead_agent"
 CLIENT = "openai_sdk_retry"

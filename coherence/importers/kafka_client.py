@@ -23,6 +23,7 @@ from coherence.language.document import Document, Node, Scalar, Table
 
 KIND = "KafkaClient"
 VARIANTS = True
+LOCAL_NAMES = True
 SUFFIX = ".properties"
 SPELLING: Mapping[str, str] = {"deadline": "delivery.timeout.ms", "per_try": "request.timeout.ms"}
 ROOT = "properties"

@@ -14,6 +14,7 @@ from coherence.language.document import Scalar, Table
 
 KIND = "LangGraph"
 VARIANTS = True
+LOCAL_NAMES = True
 WIRING = (
     "$schema", "python_version", "node_version", "dependencies", "env", "dockerfile_lines", "auth", "image_distro",
     "pip_config_file", "pip_installer", "base_image", "api_version", "ui", "ui_config", "keep_pkg_tools",

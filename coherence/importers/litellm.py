@@ -19,6 +19,7 @@ from coherence.language.document import Items, Node, Scalar, Table
 
 KIND = "LiteLLM"
 VARIANTS = True
+LOCAL_NAMES = True
 SPELLING: Mapping[str, str] = {"per_try": "timeout", "tries": "num_retries", "after": "cooldown_time"}
 SETTINGS = ("litellm_settings", "router_settings")
 RETRIES = "2"

@@ -21,6 +21,7 @@ from coherence.language.document import Items, Node, Scalar, Table
 
 KIND = "ProductionStack"
 VARIANTS = True
+LOCAL_NAMES = True
 ENGINES, ROUTER = "servingEngineSpec", "routerSpec"
 DEADLINE = "1200"  # s, of an update
 STRATEGY = {"maxSurge": "100%", "maxUnavailable": "0"}

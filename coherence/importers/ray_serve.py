@@ -10,10 +10,11 @@ from coherence.importers._ray_serve import SPELLING, add_applications, is_config
 from coherence.importers._sketch import Sketch
 from coherence.language.document import Table
 
-__all__ = ["KIND", "SPELLING", "VARIANTS", "add", "recognises"]
+__all__ = ["KIND", "LOCAL_NAMES", "SPELLING", "VARIANTS", "add", "recognises"]
 
 KIND = "RayServe"
 VARIANTS = True
+LOCAL_NAMES = True
 
 
 def recognises(root: Table) -> bool:

@@ -23,6 +23,7 @@ from coherence.language.document import Node, Scalar, Table
 
 KIND = "Resilience4j"
 VARIANTS = True
+LOCAL_NAMES = True
 SPELLING: Mapping[str, str] = {
     "tries": "maxAttempts", "per_try": "timeoutDuration", "after": "waitDurationInOpenState",
 }  # fmt: skip

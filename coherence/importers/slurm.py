@@ -24,10 +24,11 @@ from coherence.importers._sketch import Sketch, default_scalar
 from coherence.importers._slurm_syntax import ROOT, is_text, read
 from coherence.language.document import Items, Node, Scalar, Table
 
-__all__ = ["KIND", "SPELLING", "SUFFIX", "VARIANTS", "add", "is_text", "read", "recognises"]
+__all__ = ["KIND", "LOCAL_NAMES", "SPELLING", "SUFFIX", "VARIANTS", "add", "is_text", "read", "recognises"]
 
 KIND = "Slurm"
 VARIANTS = True
+LOCAL_NAMES = True
 SUFFIX = ".conf"
 SPELLING = {"after": "KillWait"}
 KILL = "slurm_kill_wait"
@@ -39,6 +40,7 @@ WINDOW_MINUTES = 1440
 RULE = "for waiting take running where running.queue.tier < waiting.queue.tier"
 VICTIMS = {"REQUEUE": "", "CANCEL": "leaves, no reservation"}
 DEFAULT = "DEFAULT"
+DEVICES_AND_NODES = ("name", "nodename", "autodetect", "nodeset", "downnodes", "frontendname")  # of other files
 READ = ("maxtime", "prioritytier", "gracetime")
 SCHEDULERS = {"sched/backfill": "is passed, reservation", "sched/builtin": "holds its queue"}
 TIMERS = (  # key, activity, what ends it, what then happens
@@ -69,7 +71,9 @@ def add(manifest: Manifest, sketch: Sketch) -> None:
     if top is None:
         return
     top.remark("name", "devices of nodes: an overlay states capacities")
-    if "partitionname" not in top and "name" in top:
+    if all(key in DEVICES_AND_NODES for key in top.node.entries):
+        top.remark("nodename", "which devices nodes have: an overlay states capacities and jobs")
+        top.pass_over("autodetect", "nodeset", "downnodes", "frontendname")
         return
     partitions = [_partition(view, sketch) for view in _partitions(_lines(top, "partitionname"))]
     _timers(top, partitions, sketch)

@@ -21,6 +21,7 @@ from coherence.language.document import Items, Node, Scalar, Table
 
 KIND = "Terraform"
 VARIANTS = True
+LOCAL_NAMES = True
 SPELLING = _aws.SPELLING
 PROVIDERS = (_aws, _azure_scaling, _google_scaling)
 VALUES = ("planned_values", "values")

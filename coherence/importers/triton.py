@@ -22,6 +22,7 @@ from coherence.language.document import Items, Scalar, Table
 
 KIND = "Triton"
 VARIANTS = True
+LOCAL_NAMES = True
 SUFFIX = ".pbtxt"
 SPELLING: Mapping[str, str] = {"after": "default_timeout_microseconds"}
 KEYS = ("platform", "backend", "max_batch_size", "instance_group", "dynamic_batching")
@@ -31,7 +32,7 @@ WIRING = (
 )  # fmt: skip
 NOT_MODELLED = ("sequence_batching", "ensemble_scheduling", "optimization", "model_warmup", "response_cache",
                 "model_operations", "model_repository_agents")  # fmt: skip
-__all__ = ["KIND", "SPELLING", "SUFFIX", "VARIANTS", "add", "read", "recognises"]
+__all__ = ["KIND", "LOCAL_NAMES", "SPELLING", "SUFFIX", "VARIANTS", "add", "read", "recognises"]
 
 
 def recognises(root: Table) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -95,3 +96,65 @@ def test_every_file_is_in_a_design_and_no_design_writes_an_object_twice(names: d
     for own in sets:
         defined = [names[file.removesuffix(".yaml")] for file in own]
         assert len(defined) == len(set(defined))
+
+
+STACK = """AWSTemplateFormatVersion: '2010-09-09'
+Transform: AWS::Serverless-2016-10-31
+Resources:
+  Queue: {Type: AWS::SQS::Queue, Properties: {VisibilityTimeout: %s}}
+  Work:
+    Type: AWS::Serverless::Function
+    Properties:
+      Timeout: %s
+      Events: {Q: {Type: SQS, Properties: {Queue: !GetAtt Queue.Arn, BatchSize: 1}}}
+"""
+CELERY = 'task_time_limit = %s\nbroker_transport_options = {"visibility_timeout": %s}\ntask_acks_late = True\n'
+SERVICE = "services: {web: {image: w, stop_grace_period: %s}}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "quick", "slow", "wrong"),
+    [
+        ("template.yaml", STACK % (60, 10), STACK % (3600, 600), STACK % (60, 90)),
+        ("celeryconfig.py", CELERY % (30, 60), CELERY % (3000, 6000), CELERY % (90, 60)),
+    ],
+)
+@pytest.mark.parametrize("by_name", [False, True], ids=["folder", "named"])
+def test_names_that_are_known_in_their_file_alone_meet_none_of_another_file(
+    name: str, quick: str, slow: str, wrong: str, tmp_path: Path, *, by_name: bool
+) -> None:
+    def verdicts(*texts: str) -> list[str]:
+        files = [tmp_path / f"service-{number}" / name for number in range(len(texts))]
+        for file, text in zip(files, texts, strict=True):
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text)
+        report = check(*files) if by_name else check(tmp_path)
+        assert all(len({place.file for place in finding.places}) == 1 for finding in report.findings)
+        return sorted(finding.verdict for finding in report.findings if finding.code == "COH207")
+
+    assert verdicts(quick, slow) == [Verdict.PROVED] * 2  # a short lease is no matter to a long run of another
+    assert verdicts(wrong, quick) == [Verdict.CONFLICT, Verdict.PROVED]  # and its short run saves nobody
+
+
+def test_two_clusters_are_two_designs_and_one_with_its_other_files_is_one() -> None:
+    cluster = "ClusterName=%s\nSlurmctldHost=h\nKillWait=30\nPartitionName=p MaxTime=60\n"
+    texts = {
+        "a/slurm.conf": cluster % "a",
+        "a/gres.conf": "NodeName=n1 Name=gpu Count=8\n",
+        "b/slurm.conf": cluster % "b",
+    }
+    assert groups(texts) == [{"a/slurm.conf", "a/gres.conf"}, {"b/slurm.conf"}]
+
+
+def test_compose_files_that_somebody_names_or_that_override_are_one_project_and_others_are_variants(
+    tmp_path: Path,
+) -> None:
+    texts = {
+        "compose.yaml": SERVICE % "30s",
+        "compose.override.yaml": SERVICE % "40s",
+        "compose.big.yaml": SERVICE % "60s",
+    }
+    assert groups(texts) == [{"compose.yaml", "compose.override.yaml"}, {"compose.big.yaml"}]
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    assert len(open_workspace([tmp_path / name for name in texts]).entries) == 1
