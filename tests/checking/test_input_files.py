@@ -70,8 +70,8 @@ def test_every_format_for_people_counts_them_and_json_lists_them(tmp_path: Path)
     ("name", "words"),
     [
         (None, "no design and no manifest under"),
-        ("design.yml.j2", r"design.yml.j2: template \(render it first\)"),
-        ("notes.yaml", r"1 neither a design nor a manifest \\(.*notes.yaml: it has no"),
+        ("design.yml.j2", r"1 template \(.*design.yml.j2: render it first\)"),
+        ("notes.yaml", r"1 neither a design nor a manifest \(.*notes.yaml: it has no"),
         ("notes.txt", "no design and no manifest under"),
     ],
 )
