@@ -14,7 +14,7 @@ from coherence.causal.fitting.fit import Fitted, FittedNode, supported
 from coherence.causal.fitting.gram import Column
 from coherence.causal.session.constant_terms import constant_terms, hidden_between
 from coherence.causal.session.context import Context
-from coherence.causal.session.figures import graph
+from coherence.causal.session.influence_picture import graph
 
 ORDER = 20
 HEADER = ("cause", "effect", "delay", "strength", "95 % interval", "seen", "told by")
@@ -28,12 +28,13 @@ def answer(context: Context) -> Section | None:
     seen = supported(fitted)
     rows = [_row(fitted, node, column, seen) for node in fitted.nodes.values() for column in node.equation.columns]
     fixed = constant_terms(context.model, fitted.signals)
+    target = context.loss.name if context.loss is not None else None
     strengths = TextTable(HEADER, tuple(rows), 2)
     return Section("Influences", (*_facts(fitted), strengths, *_refusals(fitted), *_constant(fixed)), {
         "influences": [_data(fitted, n, c, seen) for n in fitted.nodes.values() for c in n.equation.columns],
         "rows": int(fitted.grams.rows.sum()), "rows_lost": fitted.grams.lost, "batches": fitted.batches,
         "taken_as_constant": {term: list(effects) for term, effects in fixed.items()},
-    }, panels=(graph(fitted, context.loss.name if context.loss is not None else None, seen),),
+    }, panels=(graph(fitted, target, seen, context.whole.units),),
         brief=(*_brief(context, fitted, seen), *_alike_refusals(fitted), *_constant(fixed)))  # fmt: skip
 
 

@@ -48,14 +48,15 @@ def answer(context: Context) -> Section | None:
 
 
 def _waterfall(context: Context, comparison: WindowComparison) -> Panel:
-    """Returns the change as steps from the level before to the level after."""
+    """Returns the change as steps that add up to it."""
     assert context.loss is not None
     unit = context.loss.unit or context.whole.units.get(context.loss.name, "").removeprefix("1")
     parts = sorted(comparison.contributions, key=lambda part: -abs(part.amount.value))
     steps = [AmountBar(f"{part.cause} ({part.kind})", part.amount) for part in parts]
-    before, after = (AmountBar(words, Estimate(level, level, level, 0.0), whole=True)
-                     for words, level in (("before", comparison.before), ("after", comparison.after)))  # fmt: skip
-    return waterfall(f"Change of {shortened(context.loss.name)}", unit, [before, *steps, after])
+    change = comparison.after - comparison.before
+    whole = AmountBar("change", Estimate(change, change, change, 0.0), whole=True)
+    ends = f"{render_number(comparison.before)} to {render_number(comparison.after)}"
+    return waterfall(f"Change of {shortened(context.loss.name)}, {ends}", unit, [*steps, whole])
 
 
 def _headline(loss: str, comparison: WindowComparison) -> str:

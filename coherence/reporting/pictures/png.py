@@ -71,6 +71,7 @@ def draw_panel(axes: Any, panel: Panel, across: int = WIDTH) -> None:
     for axis, name in ((axes.xaxis, "x"), (axes.yaxis, "y")):
         axis.set_visible(name in panel.ticks)
     axes.grid(visible=True, color="#dddddd")
+    axes.set_axisbelow(True)  # bars stand before it
 
 
 def names_in_a_row(names: Sequence[str], across: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from coherence.causal.answers.intervals import Estimate
 from coherence.causal.session.figures import (
     FALL,
@@ -41,10 +43,22 @@ def test_bars_begin_at_zero_with_their_interval_as_a_line() -> None:
     assert panel.title == "Shares"
 
 
-def test_no_more_bars_than_fit_are_drawn() -> None:
-    many = [bar(f"b{n}", n) for n in range(MOST_BARS + 3)]
-    assert len(bars("", "", many).cells) == MOST_BARS
-    assert len(waterfall("", "", many).cells) == MOST_BARS
+def test_no_more_bars_than_fit_are_drawn_and_the_last_one_stays() -> None:
+    many = [bar(f"b{n}", 20 - n) for n in range(MOST_BARS + 3)]
+    shares = bars("", "", [*many, bar("unexplained", 1)])
+    assert len(shares.cells) == MOST_BARS
+    names = [words.rpartition("  ")[0] for *_, words in shares.texts]
+    assert names[-2:] == ["5 others", "unexplained"]
+    drawn = sum(low + high for low, _, high, *_ in shares.cells)
+    assert drawn == pytest.approx(sum(one.amount.value for one in many) + 1)  # nothing is left out of the sum
+
+
+def test_a_long_waterfall_keeps_both_of_its_ends() -> None:
+    steps = [bar(f"b{n}", 1) for n in range(MOST_BARS + 3)]
+    panel = waterfall("", "", [bar("before", 4, whole=True), *steps, bar("after", 4 + len(steps), whole=True)])
+    assert len(panel.cells) == MOST_BARS
+    assert panel.cells[-1][0] == 0
+    assert panel.cells[-2][2] == pytest.approx(panel.cells[-1][2])  # the steps end where the level is
 
 
 def test_each_step_of_a_waterfall_begins_where_the_last_one_ended() -> None:
