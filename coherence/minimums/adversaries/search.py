@@ -1,4 +1,4 @@
-"""Searches the runs of a model for one that beats a floor: all of them where they are few, else random ones.
+"""Searches the runs of a model for one that beats a bound: all of them where they are few, else random ones.
 
 A model is a function that plays one run.  Whatever a schedule, a policy or a protocol may choose it asks of the
 `Chooser`; so every sequence of answers is a run, and the search goes through the sequences.  A switch of a model is an
@@ -11,15 +11,18 @@ import importlib
 import pkgutil
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 from typing import TypeVar
 
-from coherence.minimums.bound import Inputs
-from coherence.minimums.floors import Number
+from coherence.minimums.bound import Inputs, Role
+from coherence.minimums.floors import Number, at
+from coherence.minimums.registry import entry
 
 FOLDER = "coherence.minimums.adversaries"
 MOST, DRAWS = 2_000, 300  # runs of an exhaustive search; random runs where there are more
+ROUNDING = 1e-9  # of bounds and runs in floating point
 T = TypeVar("T")
 
 
@@ -64,7 +67,8 @@ Play = Callable[[Chooser, str, Inputs, frozenset[str]], Number]
 class Adversary:
     """A model of what the assumptions of some bounds leave free; `targets`: bound -> small inputs to try it at.
 
-    `play(choose, bound, inputs, dropped)` returns what one run takes, in the unit of the bound.
+    `play(choose, bound, inputs, dropped)` returns what one run takes, in the unit of the bound: what is to be no less
+    than a floor, no more than a ceiling; of a point, what another choice loses beside it.
     """
 
     says: str
@@ -107,6 +111,33 @@ def least_below(
             run((), draw)
         runs += DRAWS
     return SearchResult(min(values, default=None), runs, answers is None)
+
+
+def attack(
+    adversary: Adversary, name: str, inputs: Inputs, dropped: frozenset[str] = frozenset(), *, room: float = 0.0
+) -> SearchResult:
+    """Returns the run that is furthest below a floor, above a ceiling (with its sign turned) or better than a point.
+
+    room: a share of the bound by which a run may also miss it, to see how near the model comes.
+    """
+    sign, limit = limit_of(name, inputs)
+    exact = isinstance(limit, int | Fraction) and limit != 0
+    slack = room - (0 if exact else ROUNDING)
+    allowed = limit + (abs(limit) or 1) * slack if slack else limit
+
+    def turned(choose: Chooser, bound: str, at_inputs: Inputs, without: frozenset[str]) -> Number:
+        return sign * adversary.play(choose, bound, at_inputs, without)
+
+    return least_below(replace(adversary, play=turned), name, inputs, allowed, dropped)
+
+
+def limit_of(name: str, inputs: Inputs) -> tuple[int, Number]:
+    """Returns the sign with which what a run gives is no less than the limit, and the limit."""
+    bound = entry(name).bound
+    if bound.role is Role.POINT:
+        return 1, 0  # another choice loses something, or nothing
+    sign = -1 if bound.role is Role.CEILING else 1
+    return sign, sign * at(bound, inputs)
 
 
 @cache

@@ -1,0 +1,146 @@
+"""Models of what settles or does not: gains, delays, time scales, lost readings and retries, each run until it shows.
+
+A value of a ceiling is tried on both sides of it, in steps of a tenth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, cast
+
+from coherence.minimums.adversaries.search import Adversary, Chooser, HopelessError
+from coherence.minimums.bound import Inputs, several
+from coherence.minimums.floors import Number, at
+from coherence.minimums.registry import entry
+
+FINE = 40  # steps of a delay in continuous time
+WINDOW = 10  # delays in which a swing shows its peak
+TENTHS = tuple(Fraction(2 * k + 1, 20) for k in range(40))  # of a ceiling
+
+
+def first_loss(settles: Callable[[float], bool], ceiling: Number) -> Number:
+    """Returns the largest tried value up to which every tried one settles.  Raises HopelessError for none."""
+    reached = None
+    for part in TENTHS:
+        if not settles(float(part * Fraction(ceiling))):
+            break
+        reached = part * Fraction(ceiling)
+    if reached is None:
+        raise HopelessError
+    return reached
+
+
+def held(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """A loop that integrates what it reads of its past runs until its swings grow or shrink."""
+    delays = int(inputs["delay"]) if bound == "delay_gain_sampled" else FINE
+    step = float(inputs["delay"]) / FINE if bound == "delay_gain_continuous" else 1.0
+    weights = [*map(float, several(inputs, "weights"))] if bound == "sampled_gain" else [*[0.0] * delays, 1.0]
+    predicts = "gain_law" in dropped and choose((False, True))
+
+    def settles(gain: float) -> bool:
+        past, sent = [1.0] * len(weights), [0.0] * len(weights)  # newest first
+        peaks, length = [], WINDOW * len(weights)
+        for _ in range(12):
+            peak = 0.0
+            for _ in range(length):
+                read = past[0] if predicts else sum(w * x for w, x in zip(weights, past, strict=True) if w)
+                sent = [-gain * step * read, *sent[:-1]]
+                past = [past[0] + sent[0], *past[:-1]]
+                peak = max(peak, abs(past[0]))
+            peaks.append(peak)
+        return peaks[-1] < peaks[2] or peaks[-1] < 1e-9
+
+    return first_loss(settles, at(entry(bound).bound, inputs))
+
+
+def two_scales(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """Two coupled parts, one of them faster, run for ever longer times."""
+    import numpy as np
+    from scipy.linalg import expm
+
+    assert not dropped
+    assert choose((bound,))
+    a11, a12, a21, a22 = (float(inputs[name]) for name in ("a11", "a12", "a21", "a22"))
+
+    def settles(ratio: float) -> bool:
+        step = expm(np.array([[a11, a12], [a21 / ratio, a22 / ratio]]) * ratio)
+        return bool(np.linalg.norm(np.linalg.matrix_power(step, 2000)) < 1)
+
+    return first_loss(settles, at(entry(bound).bound, inputs))
+
+
+def lost(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """A state grows each step; a reading that arrives lets a law push it back, and the mean square is followed."""
+    assert bound
+    growth, kept = float(inputs["growth"]), choose((0.0, 0.25, 0.5))  # of the state that is left by the law
+    in_turn = "independent_losses" in dropped and choose((False, True))  # one reading of two arrives
+
+    def settles(share: float) -> bool:
+        if share > 1:
+            return False
+        if in_turn:
+            return share <= 0.5 and (growth * growth * kept) ** 2 < 1
+        return share * growth**2 + (1 - share) * (growth * kept) ** 2 < 1
+
+    return first_loss(settles, at(entry(bound).bound, inputs))
+
+
+def retried(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
+    """A queue of a thousand time-outs, slot by slot: what waits too long is tried again, and served all the same."""
+    tries = int(inputs["tries"])
+    if "same_cause" in dropped:
+        tries = choose((1, tries))  # another layer's failures are not tried again here
+
+    def settles(load: float) -> bool:
+        backlog = 1000.0
+        for _ in range(60_000):
+            if "abandoned_work_is_served" in dropped:
+                backlog = min(backlog, 1.0)  # what has waited for its time-out leaves the queue
+            backlog += load * (tries if backlog > 1 else 1) - 1
+            if backlog <= 0:
+                return True
+        return False
+
+    return first_loss(settles, at(entry(bound).bound, inputs))
+
+
+def _given(**values: float) -> Inputs:
+    return {name: Fraction(str(value)) for name, value in values.items()}
+
+
+def _weights(*values: float) -> Inputs:
+    return {"weights": cast("Any", tuple(Fraction(str(value)) for value in values))}
+
+
+ADVERSARIES = (
+    Adversary(
+        "gains that are raised until a loop swings",
+        {
+            "delay_gain_sampled": tuple(_given(delay=d) for d in (1, 2, 4)),
+            "delay_gain_continuous": tuple(_given(delay=d) for d in (1, 0.25)),
+            "sampled_gain": (_weights(0.5, 0.5), _weights(0.3, 0.3, 0.1, 0.2, 0.1), _weights(0, 0, 1)),
+        },
+        held,
+        ("gain_law",),
+    ),
+    Adversary(
+        "time scales that come nearer",
+        {
+            "time_scale_separation": (
+                _given(a11=0.5, a12=1, a21=-2, a22=-1), _given(a11=0.25, a12=-1, a21=3, a22=-2),
+            )
+        },
+        two_scales,
+    ),
+    Adversary(
+        "readings that get lost", {"lost_readings": tuple(_given(growth=g) for g in (1.5, 2, 1.1))}, lost,
+        ("independent_losses",),
+    ),
+    Adversary(
+        "tries that keep an overload",
+        {"overload_free_load": tuple(_given(tries=t) for t in (2, 4))},
+        retried,
+        ("abandoned_work_is_served", "same_cause"),
+    ),
+)  # fmt: skip
