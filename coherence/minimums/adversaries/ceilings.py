@@ -107,7 +107,8 @@ def halves_of_leaves(choose: Chooser, bound: str, inputs: Inputs, dropped: froze
         edges.append((*at_host, hosts * int(inputs["host_rate"])))
         for spine in range(spines):
             ends = (2 + leaf, 2 + leaves + spine)
-            edges += [(*ends, int(inputs["up_rate"])), (*reversed(ends), int(inputs["up_rate"]))]
+            up = int(inputs["up_rate"])
+            edges += [(*ends, up), (ends[1], ends[0], up)]
     rows, columns, rates = zip(*edges, strict=True)
     size = 2 + leaves + spines
     graph = coo_array((np.array(rates, dtype=np.int32), (rows, columns)), shape=(size, size)).tocsr()

@@ -123,7 +123,7 @@ def attack(
     sign, limit = limit_of(name, inputs)
     exact = isinstance(limit, int | Fraction) and limit != 0
     slack = room - (0 if exact else ROUNDING)
-    allowed = limit + (abs(limit) or 1) * slack if slack else limit
+    allowed = limit + (float(abs(limit)) or 1.0) * slack if slack else limit
 
     def turned(choose: Chooser, bound: str, at_inputs: Inputs, without: frozenset[str]) -> Number:
         return sign * adversary.play(choose, bound, at_inputs, without)
