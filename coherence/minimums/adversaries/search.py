@@ -121,9 +121,10 @@ def attack(
     room: a share of the bound by which a run may also miss it, to see how near the model comes.
     """
     sign, limit = limit_of(name, inputs)
+    scale: float = abs(float(limit)) or 1.0
     exact = isinstance(limit, int | Fraction) and limit != 0
     slack = room - (0 if exact else ROUNDING)
-    allowed = limit + (float(abs(limit)) or 1.0) * slack if slack else limit
+    allowed = limit + scale * slack if slack else limit
 
     def turned(choose: Chooser, bound: str, at_inputs: Inputs, without: frozenset[str]) -> Number:
         return sign * adversary.play(choose, bound, at_inputs, without)

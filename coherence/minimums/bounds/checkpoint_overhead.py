@@ -34,6 +34,7 @@ from coherence.minimums.bound import (
     Trend,
     Witness,
 )
+from coherence.minimums.bounds._training import checkpointing
 
 GRID = 4_000
 
@@ -112,4 +113,5 @@ BOUND = Bound(
         1 + 1e-6,
     ),
     telemetry=("time of a checkpoint", "times of failures", "time of a restart"),
+    applies=checkpointing("write", "restart"),
 )

@@ -15,26 +15,10 @@ S. Williams et al., "Roofline", CACM 52(4), 2009; the example is the Llama 3 her
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
-from coherence.language.design import Design
-from coherence.minimums.bound import Application, Bound, Example, Status, Symbol, Trend
-from coherence.minimums.facts import Gathered, constant
-
-
-def applies(design: Design) -> Iterator[Application]:
-    """Yields every tier with a peak rate; the operations of the work are measured."""
-    for tier in design.tiers.values():
-        peak = constant(tier, "dense_bf16", "peak")
-        if peak is not None:
-            gathered = Gathered(tier.name).quantity("peak", peak, "")  # of BF16: `stated_precision`
-            yield (
-                gathered.quantity("units", tier.count, f"count of {tier.name}")
-                .needs("operations", f"floating point operations of the work on {tier.name} (a measurement)")
-                .application()
-            )
-
+from coherence.minimums.bound import Bound, Example, Status, Symbol, Trend
+from coherence.minimums.bounds._training import computing
 
 BOUND = Bound(
     name="compute_time",
@@ -63,5 +47,5 @@ BOUND = Bound(
         ),
     ),
     telemetry=("operations of the model", "units"),
-    applies=applies,
+    applies=computing,
 )

@@ -30,6 +30,7 @@ from coherence.minimums.bound import (
     Symbol,
     Trend,
 )
+from coherence.minimums.bounds._training import failing
 
 
 def integral() -> Checked:
@@ -66,4 +67,5 @@ BOUND = Bound(
     ),
     proofs=(Recheck("identity", "integral of the joint tail", integral, ProofGrade.UNIVERSAL),),
     telemetry=("failures", "device hours"),
+    applies=failing,
 )

@@ -20,6 +20,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from coherence.minimums.bound import Bound, Checked, Example, Inputs, Recheck, Status, Symbol, Trend, Witness
+from coherence.minimums.bounds._training import piped
 from coherence.minimums.pipeline_runs import makespan, one_by_one, shortest
 
 
@@ -61,4 +62,5 @@ BOUND = Bound(
     proofs=(Recheck("enumeration", "all orders of small pipelines", enumerated),),
     witness=Witness("one forward, one backward, event by event", run),
     telemetry=("stages", "micro-batches"),
+    applies=piped,
 )
