@@ -22,11 +22,13 @@ from coherence.minimums.fabric.design_fabrics import (
     places_of,
     unconnected,
 )
-from coherence.minimums.fabric.wiring import Fabric, both, fabric
-from coherence.minimums.facts import Gathered
+from coherence.minimums.fabric.reductions import all_reduce
+from coherence.minimums.fabric.wiring import Fabric, Wire, both, fabric
+from coherence.minimums.facts import Gathered, constant
 
 FABRIC = Symbol("fabric", "1", "members, switches and wires with their rates", Trend.LIST)
 SHARD = Fraction(10**9)  # what is told of a design: seconds for 1 GB a device
+EACH = 64  # devices up to which each of them is a member of its own
 
 
 def fabric_of(inputs: Inputs) -> Fabric:
@@ -45,12 +47,12 @@ def fabric_of(inputs: Inputs) -> Fabric:
 
 
 def gathers(design: Design) -> Iterator[Application]:
-    """Yields an all-gather of 1 GB a device among all devices of each connected part."""
+    """Yields an all-gather among all devices of each connected part, of the message size of its tiers, or 1 GB each."""
     fabrics = parts(design)
     if len(fabrics) > 1 and any(part.links for part in fabrics):
         yield Gathered("an all-gather among all tiers").needs("fabric", unconnected(fabrics)).application()
     for part in fabrics:
-        gathered = Gathered(f"an all-gather of 1 GB from each of {part.name}").span("size", SHARD)
+        gathered = _sized("an all-gather", part)
         lacks = _lacks(part)
         for key in lacks:
             gathered.needs("fabric", key)
@@ -63,6 +65,38 @@ def gathers(design: Design) -> Iterator[Application]:
         gathered.spans["fabric"] = cast("Any", (best, worst))
         gathered.places += places_of(all_gather(best).wires, "in the cut")
         yield gathered.application()
+
+
+def reduces(design: Design) -> Iterator[Application]:
+    """Yields an all-reduce among the devices of each part that links join.
+
+    Each device is a member of its own up to `EACH` devices; beyond, the devices of a tier count as one block, which
+    lowers the floor and never raises it.
+    """
+    for part in parts(design):
+        if not part.links or _lacks(part):
+            continue
+        gathered = _sized("an all-reduce", part)
+        apart = part.devices <= EACH
+        best, worst = part.fabric(most, apart=apart), part.fabric(least, most, apart=apart)
+        gathered.spans["fabric"] = cast("Any", (best, worst))
+        blocks = all_reduce(best).sets
+        gathered.places += places_of([w for w in best.wires if any(_enters(w, b) for b in blocks)], "into a block")
+        yield gathered.application()
+
+
+def _enters(wire: Wire, block: frozenset[str]) -> bool:
+    return wire.target in block and wire.source not in block
+
+
+def _sized(what: str, part: FabricPart) -> Gathered:
+    """Returns the collective of a part with its size: the message size that its tiers state alike, else 1 GB."""
+    stated = [constant(tier, "message_size") for tier in part.tiers]
+    sizes = [size for size in stated if size is not None]
+    if len(sizes) == len(stated) and len({(size.low, size.high) for size in sizes}) == 1:
+        gathered = Gathered(f"{what} of {sizes[0].text} from each of {part.name}")
+        return gathered.quantity("size", sizes[0], "")
+    return Gathered(f"{what} of 1 GB from each of {part.name}").span("size", SHARD)
 
 
 def _lacks(part: FabricPart) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from coherence.language.design import Design
 from coherence.language.infrastructure import Tier
-from coherence.language.schema_kinds import Quantity, Word
+from coherence.language.schema_kinds import Formula, Quantity, Word
 from coherence.minimums.bound import Application
 from coherence.minimums.facts import Gathered, constant
 
@@ -88,8 +88,8 @@ def computing(design: Design) -> Iterator[Application]:
     """Yields every tier with a peak rate, in the precision that it says (BF16 where it says none)."""
     for tier in design.tiers.values():
         stated = tier.constants.get("precision")
-        key = f"dense_{stated.text}" if isinstance(stated, Word) else "dense_bf16"
-        peak = constant(tier, key, "peak")
+        key = f"dense_{stated.text}" if isinstance(stated, Word | Formula) else "dense_bf16"
+        peak = constant(tier, key) if states(tier, "precision") else constant(tier, key, "peak")
         if peak is None and not states(tier, "precision"):
             continue
         gathered = Gathered(tier.name).quantity("peak", peak, f"{key} of tier {tier.name} ({tier.place})")

@@ -36,7 +36,7 @@ from coherence.minimums.bound import (
     Trend,
     Witness,
 )
-from coherence.minimums.bounds._fabrics import FABRIC, fabric_of
+from coherence.minimums.bounds._fabrics import FABRIC, fabric_of, reduces
 from coherence.minimums.fabric.cuts import every_cut
 from coherence.minimums.fabric.reductions import all_reduce, schedule
 from coherence.minimums.fabric.runtime_format import reducing
@@ -110,4 +110,5 @@ BOUND = Bound(
     witness=Witness("trees that add and spread, executed", added_and_spread),
     schedule=algorithm,
     telemetry=("bytes of the collective", "links with their rates"),
+    applies=reduces,
 )  # fmt: skip

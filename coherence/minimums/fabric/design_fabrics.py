@@ -54,12 +54,15 @@ class FabricPart:
         """Returns the fewest devices of all its tiers."""
         return sum(_count(tier, high=False) for tier in self.tiers)
 
-    def fabric(self, rates: High, counts: High = least) -> Fabric:
-        """Returns members that hold one unit each, at these ends of the ranges of rates, and of the tiers' counts."""
+    def fabric(self, rates: High, counts: High = least, *, apart: bool = False) -> Fabric:
+        """Returns members that hold one unit each, at these ends of the ranges of rates, and of the tiers' counts.
+
+        apart: each device is a member; else one of a tier stands beside the rest of it.
+        """
         members: dict[str, Fraction] = {}
         wires: list[Wire] = []
         for tier in self.tiers:
-            for name, devices in devices_of(tier, high=counts(tier.name)).items():
+            for name, devices in devices_of(tier, high=counts(tier.name), apart=apart).items():
                 members[name] = Fraction(devices)
                 rate = tier.constants.get("link_bandwidth")
                 if isinstance(rate, Quantity):
@@ -79,9 +82,11 @@ def _inside(tier: Tier) -> str:
     return _hub(tier) if "link_bandwidth" in tier.constants else tier.name
 
 
-def devices_of(tier: Tier, *, high: bool = False) -> dict[str, int]:
+def devices_of(tier: Tier, *, high: bool = False, apart: bool = False) -> dict[str, int]:
     """Returns names of its members in a fabric, and how many devices each stands for."""
     count = _count(tier, high=high)
+    if apart and "link_bandwidth" in tier.constants:
+        return {f"{tier.name} {number}": 1 for number in range(1, count + 1)}
     if "link_bandwidth" not in tier.constants or count == 1:
         return {tier.name: count}
     return {f"one {tier.name}": 1, f"the other {tier.name}": count - 1}

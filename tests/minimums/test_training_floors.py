@@ -1,0 +1,103 @@
+"""A tier that says what runs on it has its floors without a hand: the job, its collectives, its pipeline, its work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+import pytest
+
+from coherence.language.reading import read_text
+from coherence.minimums.design_floors import DesignFloor, design_floors
+from coherence.minimums.floors import at
+from coherence.minimums.registry import entry
+
+RUN = """coherence: 1
+infrastructure:
+  tiers:
+    h100: {{uses: h100_sxm, count: 16384{constants}}}
+"""
+LLAMA = (
+    ", message_size: 8 GB, operations: 3.8e25, checkpoint_time: 10 s .. 30 s, restart_time: 1 min .. 5 min, "
+    "device_mtbf: 2111 d, stages: 16, micro_batches: 16"
+)
+
+
+def floors(constants: str) -> Mapping[str, DesignFloor]:
+    return {one.bound.name: one for one in design_floors(read_text(RUN.format(constants=constants)))}
+
+
+def test_a_published_run_has_its_floors_from_its_design_alone() -> None:
+    """Llama 3 405B: 419 failures in 54 days on 16,384 devices, and the range that two unpublished times leave."""
+    found = floors(LLAMA)
+    assert {name for name, one in found.items() if one.floor is None} == set()
+    lost, work = found["checkpoint_overhead"].floor, found["compute_time"].floor
+    assert lost is not None
+    assert work is not None
+    assert (float(lost.low), float(lost.high)) == pytest.approx((0.047, 0.096), abs=5e-4)
+    assert float(work.low) == pytest.approx(27.14 * 86400, rel=1e-3)
+    assert found["job_failure_time"].floor.low == Fraction(2111 * 86400, 16384)  # type: ignore[union-attr]
+    assert found["pipeline_bubble_share"].floor.low == Fraction(15, 31)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("all_reduce_end_point", 8), ("reduce_scatter", 8), ("all_gather", 8 * 16384)]
+)
+def test_collectives_take_the_message_size_of_the_tier(name: str, size: int) -> None:
+    """An all-gather counts the bytes of all devices together."""
+    floor = floors(LLAMA)[name].floor
+    assert floor is not None
+    inputs = {"n": Fraction(16384), "size": Fraction(size * 10**9), "bandwidth": Fraction(450 * 10**9)}
+    assert floor.low == floor.high == at(entry(name).bound, inputs)
+
+
+def test_a_tier_that_says_nothing_of_its_work_is_asked_for_its_operations_alone() -> None:
+    found = floors("")
+    assert set(found) == {"all_gather_fabric", "compute_time"}
+    assert "operations of tier h100" in found["compute_time"].why
+
+
+def test_what_is_stated_by_half_names_the_other_half() -> None:
+    found = floors(", checkpoint_time: 30 s, stages: 8")
+    assert "restart_time of tier h100" in found["checkpoint_overhead"].why
+    assert "device_mtbf of tier h100" in found["checkpoint_interval_exact"].why
+    assert "micro_batches of tier h100" in found["pipeline_bubble_share"].why
+
+
+def test_the_peak_is_that_of_the_stated_precision() -> None:
+    found = floors(", operations: 1e20, precision: fp8")
+    assert "dense_fp8 of tier h100" in found["compute_time"].why
+    faster = floors(", operations: 1e20, precision: fp8, dense_fp8: 1979 TFLOP/s")["compute_time"].floor
+    slower = floors(", operations: 1e20, precision: bf16")["compute_time"].floor
+    assert faster is not None
+    assert slower is not None
+    assert faster.low * 1979 == slower.low * 989
+
+
+PODS = """coherence: 1
+components: {{spine: {{copies: 1}}}}
+infrastructure:
+  tiers:
+    left: {{count: {count}, link_bandwidth: 50 GB/s, message_size: 4 GB}}
+    right: {{count: {count}, link_bandwidth: 50 GB/s, message_size: 4 GB}}
+  links:
+    - {{ends: [left, spine], bandwidth: {uplink} GB/s}}
+    - {{ends: [right, spine], bandwidth: {uplink} GB/s}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "uplink", "seconds"),
+    [
+        (8, 100, Fraction(2 * 15 * 4, 16 * 50)),  # each device is told 15 of 16 parts, twice
+        (8, 10, Fraction(2 * 4, 2 * 10)),  # the two pods are blocks behind one uplink each
+        (40, 10, Fraction(2 * 4, 2 * 10)),  # too many to count each: the devices of a tier are one block
+    ],
+)
+def test_an_all_reduce_over_links_is_that_of_its_blocks(count: int, uplink: int, seconds: Fraction) -> None:
+    design = read_text(PODS.format(count=count, uplink=uplink))
+    (found,) = [one for one in design_floors(design) if one.bound.name == "all_reduce_fabric"]
+    assert found.floor is not None
+    assert found.floor.low == seconds
+    labels = [place.label for place in found.application.places]
+    assert any(("into a block" in label) for label in labels)
