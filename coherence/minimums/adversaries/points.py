@@ -63,8 +63,8 @@ def intervals(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[st
         length = work if "blocking_checkpoint" in dropped else work + write
         unharmed = math.exp(-length / mean)
         spent = mean * (1 - unharmed)  # of one try, mean
-        kept = 0.5 * (spent - length * unharmed) if "full_recompute" in dropped else 0.0
-        return (spent - kept) / unharmed / work
+        saved = 0.5 * (spent - length * unharmed) if "full_recompute" in dropped else 0.0
+        return (spent - saved) / unharmed / work
 
     whole = mean * math.expm1((point + write) / mean) / point
     return cost(interval) / whole - 1

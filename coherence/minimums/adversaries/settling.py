@@ -73,15 +73,15 @@ def two_scales(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[s
 def lost(choose: Chooser, bound: str, inputs: Inputs, dropped: frozenset[str]) -> Number:
     """A state grows each step; a reading that arrives lets a law push it back, and the mean square is followed."""
     assert bound
-    growth, kept = float(inputs["growth"]), choose((0.0, 0.25, 0.5))  # of the state that is left by the law
+    growth, remaining = float(inputs["growth"]), choose((0.0, 0.25, 0.5))  # of the state that is left by the law
     in_turn = "independent_losses" in dropped and choose((False, True))  # one reading of two arrives
 
     def settles(share: float) -> bool:
         if share > 1:
             return False
         if in_turn:
-            return share <= 0.5 and (growth * growth * kept) ** 2 < 1
-        return share * growth**2 + (1 - share) * (growth * kept) ** 2 < 1
+            return share <= 0.5 and (growth * growth * remaining) ** 2 < 1
+        return share * growth**2 + (1 - share) * (growth * remaining) ** 2 < 1
 
     return first_loss(settles, at(entry(bound).bound, inputs))
 
