@@ -144,8 +144,8 @@ class RunningProxy:
 def runner_of(manifest: Manifest, name: Scalar, sketch: Sketch) -> RunningProxy:
     """Returns what runs the configuration of a proxy.
 
-    It is the one workload that mounts the configuration, else a thing of its own by a name; which is listed where there
-    are workloads.
+    It is the one workload that mounts the configuration, else a thing of its own for each file, by a name; which is
+    listed where there are workloads.
     """
     namespace: str | None
     names, mounting = sketch.names, dict.fromkeys(_runners(manifest, sketch))
@@ -153,7 +153,8 @@ def runner_of(manifest: Manifest, name: Scalar, sketch: Sketch) -> RunningProxy:
         (runner,) = mounting
         thing, namespace = names.workload(runner), runner.namespace
     else:
-        thing = names.thing(name.text, manifest.namespace, manifest.kind)
+        file = manifest.file if manifest.outer is None else ""
+        thing = names.thing(name.text, manifest.namespace, manifest.kind, file=file)
         namespace = manifest.namespace if manifest.outer is not None else None
     if len(mounting) != 1 and (names.addresses.workloads or names.addresses.services):
         who = ", ".join(of.name for of in mounting)

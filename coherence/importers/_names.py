@@ -27,12 +27,15 @@ def sanitised(text: str) -> str:
 
 
 class Thing:
-    """A workload or host: kind and namespace are empty where no mention has said them yet."""
+    """A workload or host: kind and namespace are empty where no mention has said them yet.
 
-    __slots__ = ("kind", "name", "namespace", "raw")
+    `file`: the one in which its name is known, else empty.
+    """
 
-    def __init__(self, raw: str, kind: str, namespace: str, name: str) -> None:
-        self.raw, self.kind, self.namespace, self.name = raw, kind, namespace, name
+    __slots__ = ("file", "kind", "name", "namespace", "raw")
+
+    def __init__(self, raw: str, kind: str, namespace: str, name: str, file: str = "") -> None:
+        self.raw, self.kind, self.namespace, self.name, self.file = raw, kind, namespace, name, file
 
 
 @dataclass(frozen=True)
@@ -123,14 +126,14 @@ class Names:
         self.series: dict[str, str] = {}
         self.taken: set[str] = set(RESERVED)
 
-    def thing(self, raw: str, namespace: str, kind: str = "") -> str:
+    def thing(self, raw: str, namespace: str, kind: str = "", *, file: str = "") -> str:
         """Returns the name of a workload or host.  A mention without kind or namespace means the first that fits."""
         for known in self.things.setdefault(raw, []):
-            if agree(known.kind, kind) and agree(known.namespace, namespace):
+            if agree(known.kind, kind) and agree(known.namespace, namespace) and agree(known.file, file):
                 known.kind, known.namespace = known.kind or kind, known.namespace or namespace
                 return known.name
         choices = (raw, f"{raw}_{namespace}", f"{raw}_{kind}", f"{raw}_{kind}_{namespace}")
-        thing = Thing(raw, kind, namespace, self.fresh(*choices))
+        thing = Thing(raw, kind, namespace, self.fresh(*choices), file)
         self.things[raw].append(thing)
         return thing.name
 

@@ -375,3 +375,23 @@ def test_tries_of_a_row_outlive_the_drain_of_the_next_proxy_or_do_not(grace: int
         f"the tries of {a}_v1 -> {b}_v1" for a, b in (("envoy", "nginx"), ("nginx", "haproxy"), ("haproxy", "app"))
     ]
     assert [any(message.startswith(one) for message in found) for one in reached] == [broken] * 3
+
+
+NGINX_SERVERS = """http {
+  upstream web { server 10.0.0.%s:80 max_conns=%s; }
+  server { location / { proxy_pass http://web; } }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("haproxy.cfg", "defaults\n  timeout server 9s\nbackend web\n  server s 10.0.0.%s:80 maxconn %s\n"),
+        ("nginx.conf", NGINX_SERVERS),
+    ],
+)
+def test_proxies_that_nothing_mounts_are_one_for_each_file_with_servers_of_their_own(name: str, text: str) -> None:
+    sources = {f"{folder}/{name}": text % (folder, 10 * int(folder)) for folder in "12"}
+    ends = [end for call in calls(sources) for end in call.split(" -> ")]
+    assert len(ends) == len(set(ends)) == 4
